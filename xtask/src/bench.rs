@@ -1,4 +1,4 @@
-//! Benches: instructions of the hot path, and CPU per request beside peers.
+//! Benchmarks: instructions of the hot path, and CPU per request compared with other tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
@@ -8,48 +8,48 @@ use serde_json::Value;
 
 use crate::{Failure, cargo, install, root, run};
 
-/// The runner must be of the version of the library.
+/// The runner must have the version of the library.
 const RUNNER_VERSION: &str = "0.20.0";
-/// A count may grow by so many percent before it is a regression.
+/// Growth of a count in percent from which it is a regression.
 const GROWTH_MAX_PERCENT: u64 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Fails when a count has grown.
     Compare,
-    /// Writes the counts down.
+    /// Writes the counts to the file.
     Update,
 }
 
-/// Instructions by bench.
+/// Instruction counts by benchmark.
 type Counts = BTreeMap<String, u64>;
 
-/// The counts as they are kept, by the model of the CPU: other models take other paths through the same libraries.
+/// The stored counts, by CPU model: other models take other paths through the same libraries.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Kept(BTreeMap<String, Counts>);
+struct KeptCounts(BTreeMap<String, Counts>);
 
-impl Kept {
-    /// The counts of this model take the place of those before. What is counted no more is forgotten for all.
+impl KeptCounts {
+    /// Replaces the counts of this model. Benchmarks that no longer exist are removed for all models.
     fn update(&mut self, model: String, now: Counts) {
         self.0.values_mut().for_each(|counts| counts.retain(|name, _| now.contains_key(name)));
         self.0.insert(model, now);
     }
 
-    /// Some model has a count of this bench.
+    /// Whether any model has a count of this benchmark.
     fn knows(&self, name: &str) -> bool {
         self.0.values().any(|counts| counts.contains_key(name))
     }
 }
 
-/// Counts the instructions of the hot path, and compares them with those that are kept.
+/// Counts the instructions of the hot path, and compares them with the stored ones.
 pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
     install::ensure("valgrind", "valgrind", &["/usr/bin/valgrind"])?;
     ensure_runner()?;
     let (model, now) = (cpu_model(), count()?);
     let path = root().join("bench/instructions.json");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut kept: Kept = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut kept: KeptCounts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     if mode == Mode::Update {
         kept.update(model, now);
         let mut text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
@@ -75,9 +75,9 @@ pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
     ))
 }
 
-/// A line for each bench, and the names of those that grew too much. A bench of which only other models have a count is not judged; one
-/// that no model has, or that is kept and counted no more, is named too.
-fn compare(kept: &Kept, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
+/// A line for each benchmark, and the names of those that grew too much. A benchmark with counts of other models only
+/// is not judged; one without any stored count, or with a stored count but no current one, is named too.
+fn compare(kept: &KeptCounts, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut grown) = (Vec::new(), Vec::new());
     let before = kept.0.get(model);
     for (name, count) in now {
@@ -102,15 +102,15 @@ fn compare(kept: &Kept, model: &str, now: &Counts) -> (Vec<String>, Vec<String>)
     (lines, grown)
 }
 
-/// The programs of `crates/instructions`.
+/// The benchmark programs of `crates/instructions`.
 const PROGRAMS: [&str; 2] = ["instructions-http1", "instructions-protocols"];
 
-/// Builds the benches, and the binary beside them: with one list of features, what both stand on is built once.
+/// Builds the benchmarks together with the binary: with one list of features, their common dependencies are built once.
 fn build() -> Result<(), Failure> {
     run(&mut cargo(&["build", "--release", "--package", "instructions", "--package", "onrush"]))
 }
 
-/// Runs the benches; each prints lines of JSON.
+/// Runs the benchmarks; each prints lines of JSON.
 fn count() -> Result<Counts, Failure> {
     build()?;
     let mut text = String::new();
@@ -152,7 +152,7 @@ fn ensure_runner() -> Result<(), Failure> {
     if version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(RUNNER_VERSION)) {
         return Ok(());
     }
-    // It only starts valgrind: a quick build serves as well as a fast one.
+    // It only starts valgrind: a debug build suffices.
     install::fetch(&mut cargo(&[
         "install",
         "gungraun-runner",
@@ -164,10 +164,10 @@ fn ensure_runner() -> Result<(), Failure> {
     ]))
 }
 
-/// A peer of gRPC.
+/// A gRPC load generator for comparison.
 const GHZ: &str = "github.com/bojand/ghz/cmd/ghz@v0.121.0";
 
-/// Both drivers of ours beside the peers, in one run.
+/// Both of our drivers and other load generators, in one run.
 pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     for (program, package, path) in [
         ("nginx", "nginx-light", "/usr/sbin/nginx"),
@@ -183,7 +183,7 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     let words = if words.is_empty() { &["http1", "--rounds", "3", "--seconds", "5"] } else { words };
     let mut command = Command::new("python3");
     if words[0] == "grpc" {
-        // Peers that go installed lie beside the server.
+        // Go programs are installed in the same folder as the server.
         let (server, path) = (install::grpc_peer()?, std::env::var("PATH").unwrap_or_default());
         let tools = server.parent().map_or(String::new(), |folder| folder.display().to_string());
         if !root().join("target/tools/ghz").exists() {
@@ -216,10 +216,10 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     run(&mut command)
 }
 
-/// How long each of the tools that people come from is measured: a Java that has just started is not the Java of a test.
+/// Duration of each measurement of the well-known tools: a Java process that has just started is not representative.
 const TOOLS_SECONDS: &str = "20";
 
-/// Ours beside wrk, k6, JMeter and Locust, in one run: CPU and memory of a closed load.
+/// Ours compared with wrk, k6, JMeter and Locust, in one run: CPU and memory of a closed load.
 pub(crate) fn tools(words: &[&str]) -> Result<(), Failure> {
     install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx"])?;
     install::ensure("wrk", "wrk", &["/usr/bin/wrk"])?;
@@ -241,8 +241,8 @@ mod tests {
         counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
-    fn kept(models: &[(&str, &[(&str, u64)])]) -> Kept {
-        Kept(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
+    fn kept(models: &[(&str, &[(&str, u64)])]) -> KeptCounts {
+        KeptCounts(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
     }
 
     #[test]
@@ -260,10 +260,10 @@ mod tests {
         let judged = |model, a, b| compare(&before, model, &counts(&[("a", a), ("b", b)])).1;
         assert_eq!(judged("one", 1_020, 1_020), Vec::<String>::new());
         assert_eq!(judged("one", 1_021, 1_021), ["a", "b"]);
-        // Of `b` it has no count.
+        // It has no count of `b`.
         assert_eq!(judged("other", 2_040, 9_000), Vec::<String>::new());
         assert_eq!(judged("other", 2_041, 9_000), ["a"]);
-        // One that nobody knows judges names alone.
+        // For an unknown model only the names are checked.
         assert_eq!(judged("third", 9_000, 9_000), Vec::<String>::new());
         assert_eq!(compare(&before, "third", &counts(&[("a", 1), ("new", 1)])).1, ["new", "b"]);
     }
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn the_kept_counts_can_be_read() {
         let text = std::fs::read_to_string(root().join("bench/instructions.json")).expect("the kept counts");
-        let kept: Kept = serde_json::from_str(&text).expect("a map of maps");
+        let kept: KeptCounts = serde_json::from_str(&text).expect("a map of maps");
         assert!(
             !kept.0.is_empty() && kept.0.values().all(|counts| counts.contains_key("exchange keep_alive")),
             "{kept:?}"

@@ -1,7 +1,8 @@
-//! What people install: one static binary, and around it an archive, a Debian package and an image.
+//! Distribution: one static binary, and packages of it: an archive, a Debian package and an image.
 //!
-//! The binary asks nothing of the system that it runs on: glibc is linked in, names are looked up without it (the feature `dns`), and
-//! TLS runs on every CPU (the feature `aws-lc`). The same sources make the same bytes: times come from the commit, paths are cut.
+//! The binary needs nothing of the system that it runs on: glibc is linked statically, names are resolved without it
+//! (the feature `dns`), and TLS runs on every CPU (the feature `aws-lc`). Builds are reproducible: times come from the
+//! commit, paths are stripped.
 
 mod checks;
 mod content;
@@ -16,28 +17,29 @@ use std::process::Command;
 use crate::{Failure, cargo, install, root, run};
 use content::Content;
 
-/// What packages have beside the usual: lookups without glibc, the crypto for every CPU, and a bus for many machines.
+/// Features of packages beyond the default: name resolution without glibc, the crypto for every CPU, and a bus for many
+/// machines.
 const FEATURES: &str = "onrush/dns,onrush/aws-lc,onrush/css,onrush/nats";
 
-/// How far it goes.
+/// The extent of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The binary alone, as the image wants it.
+    /// The binary alone, as the image needs it.
     Binary,
     /// Archive and Debian package too.
     All,
-    /// And all of them are tried in clean roots.
+    /// All of them, tested in clean roots.
     Checked,
 }
 
-/// What is said of a build in names and in files.
+/// The properties of a build in names and files.
 #[derive(Clone, Debug)]
 struct Build {
-    /// As the manifest says.
+    /// The version in the manifest.
     version: String,
-    /// The triple that it runs on.
+    /// The target triple.
     target: String,
-    /// Seconds since 1970 that every file in a package has.
+    /// The Unix time of every file in a package.
     epoch: u64,
 }
 
@@ -53,13 +55,13 @@ impl Build {
         Ok(Self { version: env!("CARGO_PKG_VERSION").to_owned(), target: target.to_owned(), epoch: epoch()? })
     }
 
-    /// The name of the archive, without its ending.
+    /// The name of the archive, without its extension.
     fn name(&self) -> String {
         format!("onrush-{}-{}", self.version, self.target)
     }
 }
 
-/// See the module.
+/// Builds the packages. See the module.
 pub(crate) fn dist(extent: Extent) -> Result<(), Failure> {
     let build = Build::of_this_machine()?;
     let (binary, third_party) = (static_binary(&build)?, licences::third_party(&build)?);
@@ -80,33 +82,33 @@ pub(crate) fn dist(extent: Extent) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where everything goes that is made here.
+/// The folder of all output of this module.
 fn folder() -> PathBuf {
     root().join("target/dist")
 }
 
-/// The binary that packages have: `target/dist/bin/onrush`. What a debugger wants stays beside the build.
+/// The binary of packages: `target/dist/bin/onrush`. Debug information stays in the build folder.
 fn static_binary(build: &Build) -> Result<PathBuf, Failure> {
     for (program, package, path) in [
         ("a C compiler", "gcc", "/usr/bin/cc"),
         ("strip", "binutils", "/usr/bin/strip"),
-        // glibc as an archive lies beside its headers.
+        // The static glibc is in the same package as its headers.
         ("the headers of glibc", "libc6-dev", "/usr/include/stdio.h"),
     ] {
         install::ensure(program, package, &[path])?;
     }
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set: set one of them".to_owned())?;
-    // The messages of panics name sources: by what they are, not by where they lay on this machine.
+    // Panic messages contain source paths: relative ones, independent of this machine.
     let flags = [
         "-Ctarget-feature=+crt-static".to_owned(),
         format!("--remap-path-prefix={home}=/cargo"),
         format!("--remap-path-prefix={}=/onrush", root().display()),
     ];
-    // With a target of its own, what runs while it builds is not linked that way.
+    // With an explicit target, build scripts and macros are not linked statically.
     let words =
         ["build", "--package", "onrush", "--profile", "dist", "--features", FEATURES, "--target", &build.target];
-    // So do the assertions of C.
+    // C assertions contain paths too.
     let of_c = format!("-ffile-prefix-map={home}=/cargo -ffile-prefix-map={}=/onrush", root().display());
     run(cargo(&words).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env("CFLAGS", of_c))?;
     let bin = folder().join("bin");
@@ -117,7 +119,7 @@ fn static_binary(build: &Build) -> Result<PathBuf, Failure> {
     Ok(binary)
 }
 
-/// The time of the sources: that of the commit, or of the newest change that is told where there is no commit.
+/// The time of the sources: that of the commit, or without one, that of the last change to `CHANGELOG.md`.
 fn epoch() -> Result<u64, Failure> {
     if let Ok(said) = std::env::var("SOURCE_DATE_EPOCH") {
         return said.parse().map_err(|_| format!("SOURCE_DATE_EPOCH is a number of seconds since 1970, not '{said}'"));
@@ -136,7 +138,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// A folder with nothing in it.
+/// Creates an empty folder, removing a previous one.
 fn make_anew(folder: &Path) -> Result<(), Failure> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
@@ -144,7 +146,7 @@ fn make_anew(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What a command writes; it must end well.
+/// The output of a command, which must succeed.
 fn bytes_of(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let done = command.output().map_err(|error| format!("{command:?} does not start: {error}"))?;
     if !done.status.success() {

@@ -1,6 +1,6 @@
-//! However the suite ends, all that it started ends. Three processes: the one that was called holds a pipe to the guard; the guard runs
-//! the suite. Both of them inherit what loses its parent (they are subreapers), so whichever of the three is killed, another one ends
-//! the rest. What was left behind is named, and is an error.
+//! However the suite ends, all processes that it started are ended. There are three processes: the called one holds a
+//! pipe to the guard; the guard runs the suite. Both of them adopt orphans (they are subreapers), so whichever of the
+//! three is killed, another one ends the rest. A left-over process is reported, and is an error.
 
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,16 +14,17 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_
 
 use crate::{Failure, processes};
 
-/// What is left has so much time between SIGTERM and SIGKILL.
+/// Time of left-over processes between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// What nobody can end, as that of another user, is left after this.
+/// Time after which processes that cannot be killed, such as those of another user, are left.
 const GIVEN_UP: Duration = Duration::from_secs(30);
-/// Between two looks at what is left.
+/// Polling interval for left-over processes.
 const LOOK: Duration = Duration::from_millis(20);
 /// Signals that end the suite in order.
 const ENDING: [i32; 3] = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP];
 
-/// Runs a verb of ours under a guard. In a process group of its own, so that Ctrl-C reaches only the caller, who tells it.
+/// Runs an xtask command under a guard. It has a process group of its own, so that Ctrl-C reaches only the caller,
+/// which forwards it.
 pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
     inherit_orphans()?;
     let mut guard = ours("guard", words, Stdio::piped())?;
@@ -32,25 +33,25 @@ pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
     let mut signals = signal_hook::iterator::Signals::new(ENDING).map_err(|error| format!("signals: {error}"))?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            // The guard takes a closed pipe for the end of all.
+            // The guard treats a closed pipe as the end.
             if for_signals.lock().expect("no thread panics").take().is_none() {
-                // Who asks again waits no longer: the guard goes on without us.
+                // At a second signal we do not wait: the guard goes on without us.
                 std::process::exit(128 + signal);
             }
         }
     });
     let status = await_child(&guard)?;
-    // The guard has ended what it knew; when it was killed, the rest is ours.
+    // The guard has ended the processes that it knew; if it was killed, we end the rest.
     let left = end_descendants();
     drop(pipe);
     if !left.is_empty() {
         return Err(format!("the guard ended with {}; these were ended:\n{}", said(status), left.join("\n")));
     }
-    // What failed was told by whoever saw it.
+    // The failure was already reported where it occurred.
     if status.success() { Ok(()) } else { Err(format!("the suite ended with {}", said(status))) }
 }
 
-/// The guard itself: runs the suite, until that or its caller ends.
+/// The guard itself: runs the suite until it or its caller ends.
 pub(crate) fn guard(words: &[&str]) -> Result<(), Failure> {
     inherit_orphans()?;
     let suite = ours("suite", words, Stdio::null())?;
@@ -59,7 +60,7 @@ pub(crate) fn guard(words: &[&str]) -> Result<(), Failure> {
     let mark = is_abandoned.clone();
     std::thread::spawn(move || {
         let mut nothing = [0; 1];
-        // Nobody writes: a read ends when the caller has closed the pipe, or is gone.
+        // Nothing is ever written: a read ends when the caller has closed the pipe, or is gone.
         while matches!(std::io::stdin().read(&mut nothing), Ok(1..)) {}
         mark.store(true, Ordering::Relaxed);
         for signal in [Signal::TERM, Signal::CONT] {
@@ -99,7 +100,7 @@ fn said(status: ExitStatus) -> String {
     }
 }
 
-/// Waits for one child, and takes leave of those that were inherited on the way.
+/// Waits for one child, and reaps adopted ones meanwhile.
 fn await_child(child: &Child) -> Result<ExitStatus, Failure> {
     let wanted = Pid::from_child(child);
     loop {
@@ -111,14 +112,15 @@ fn await_child(child: &Child) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Ends all that descends from this process, and removes their networks; gives a line for each.
+/// Ends all descendants of this process, and removes their network namespaces; returns a line for each.
 fn end_descendants() -> Vec<String> {
     let mut named = end_processes();
     named.extend(remove_networks());
     named
 }
 
-/// Networks of tests have the number of their process in their name: `onrush123x0`, `onrush123x0-1`. Those of processes that are gone.
+/// Removes the network namespaces of processes that are gone. Those of tests have the process number in their name:
+/// `onrush123x0`, `onrush123x0-1`.
 fn remove_networks() -> Vec<String> {
     let entries = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -127,7 +129,7 @@ fn remove_networks() -> Vec<String> {
         number.is_some_and(|number| number.parse::<u32>().is_ok() && !Path::new("/proc").join(number).exists())
     };
     let left: Vec<String> = names.filter(is_left).collect();
-    // Another run of the suite may have done it, and others may not.
+    // Another run of the suite may have removed it, and other users are not permitted to.
     let remove = |name: &String| Command::new("ip").args(["netns", "delete", name]).stderr(Stdio::null()).status();
     let removed = left.into_iter().filter(|name| remove(name).is_ok_and(|status| status.success()));
     removed.map(|name| format!("  network {name}")).collect()
@@ -136,7 +138,7 @@ fn remove_networks() -> Vec<String> {
 fn end_processes() -> Vec<String> {
     let (begun, mut named) = (Instant::now(), std::collections::BTreeMap::new());
     loop {
-        // Those that have ended wait to be taken leave of.
+        // Reaps the ended ones.
         while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
         let alive = processes::descendants(getpid().as_raw_pid());
         if alive.is_empty() {
@@ -148,12 +150,12 @@ fn end_processes() -> Vec<String> {
         let is_late = begun.elapsed() > GRACE;
         for process in alive {
             let is_new = !named.contains_key(&process.pid);
-            // Before it ends: then there is nothing to read any more.
+            // Named before it ends: afterwards there is nothing left to read.
             named.entry(process.pid).or_insert_with(|| process.reported());
             if let Some(pid) = Pid::from_raw(process.pid)
                 && (is_new || is_late)
             {
-                // A process that is stopped takes SIGTERM only when it goes on.
+                // A stopped process handles SIGTERM only after SIGCONT.
                 for signal in if is_late { &[Signal::KILL][..] } else { &[Signal::TERM, Signal::CONT] } {
                     // It may have ended in between.
                     let _ = kill_process(pid, *signal);

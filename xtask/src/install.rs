@@ -1,14 +1,14 @@
-//! What the tests need from the system: installed as root or with sudo, or named exactly.
+//! System dependencies of the tests: installed as root or with sudo, or named exactly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Failure, run, run_in};
 
-/// Says whether anything may be installed: `no` to have it named instead.
+/// Environment variable that permits installations: with `no` they are named instead.
 const MAY_INSTALL: &str = "ONRUSH_INSTALL";
 
-/// Whoever said no is told what to do by hand.
+/// If installation is refused, the error describes the manual step.
 fn permission(response: Option<&str>, by_hand: &str) -> Result<(), Failure> {
     match response {
         Some("no") => Err(format!("{MAY_INSTALL}=no, so this is left to you: {by_hand}")),
@@ -20,7 +20,7 @@ fn response() -> Option<String> {
     std::env::var(MAY_INSTALL).ok()
 }
 
-/// Runs what installs something, if that is allowed.
+/// Runs a command that installs something, if that is allowed.
 pub(crate) fn fetch(command: &mut Command) -> Result<(), Failure> {
     fetch_in(&crate::root(), command)
 }
@@ -45,12 +45,12 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
 pub(crate) fn install(package: &str) -> Result<(), Failure> {
     permission(response().as_deref(), &format!("apt-get install {package}"))?;
     let apt = |words: &[&str]| run(as_root("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive"));
-    // A list that is old, or a mirror that is down, shows in the installation.
+    // An outdated list, or an unreachable mirror, shows in the installation.
     let _ = apt(&["update", "-qq"]);
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
 }
 
-/// A program that needs the rights of root, with them.
+/// A command that runs with root privileges.
 pub(crate) fn as_root(program: &str) -> Command {
     if is_root() {
         return Command::new(program);
@@ -60,7 +60,8 @@ pub(crate) fn as_root(program: &str) -> Command {
     command
 }
 
-/// What is written in Go, in `target/tools`: the judge of HTTP/2 clients, a client of gRPC, a load generator, and servers for our tests.
+/// Go programs, in `target/tools`: the HTTP/2 conformance test, a gRPC client, a load generator, and servers for our
+/// tests.
 pub(crate) fn go_tools() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
     for (program, module) in [("h2specd", H2SPECD), ("grpcurl", GRPCURL), ("hey", HEY)] {
@@ -71,7 +72,7 @@ pub(crate) fn go_tools() -> Result<(), Failure> {
     grpc_peer().and_then(|_| websocket_peer())
 }
 
-/// The server of gRPC on grpc-go, built; Go knows what is up to date.
+/// The gRPC server on grpc-go, built; Go checks what is up to date.
 pub(crate) fn grpc_peer() -> Result<PathBuf, Failure> {
     let program = crate::root().join("target/tools/grpcpeer");
     let folder = crate::root().join("crates/cli/tests/peers/grpc");
@@ -79,14 +80,14 @@ pub(crate) fn grpc_peer() -> Result<PathBuf, Failure> {
     Ok(program)
 }
 
-/// The server of WebSocket on gorilla/websocket, built.
+/// The WebSocket server on gorilla/websocket, built.
 fn websocket_peer() -> Result<(), Failure> {
     let program = crate::root().join("target/tools/wspeer");
     let folder = crate::root().join("crates/cli/tests/peers/websocket");
     run_in(&folder, go()?.args(["build", "-o", &program.to_string_lossy(), "."]))
 }
 
-/// The cases of Autobahn, in an environment of Python in `target/tools`.
+/// The Autobahn test suite, in a Python environment in `target/tools`.
 pub(crate) fn autobahn() -> Result<(), Failure> {
     let folder = crate::root().join("target/tools/autobahn");
     if folder.join("bin/kosoku").exists() {
@@ -96,7 +97,7 @@ pub(crate) fn autobahn() -> Result<(), Failure> {
     fetch(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", KOSOKU]))
 }
 
-/// The server of WebSocket on ws, in `target/tools/node`.
+/// The WebSocket server on ws, in `target/tools/node`.
 pub(crate) fn node_peer() -> Result<(), Failure> {
     ensure("node", "nodejs", &["/usr/bin/node", "/usr/local/bin/node"])?;
     let folder = crate::root().join("target/tools/node");
@@ -108,7 +109,7 @@ pub(crate) fn node_peer() -> Result<(), Failure> {
     fetch_in(&folder, Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", WS]))
 }
 
-/// A browser, and what drives and checks pages in it, in `target/tools/browser`.
+/// A browser, and the tools that drive it and check pages, in `target/tools/browser`.
 pub(crate) fn browser() -> Result<(), Failure> {
     ensure("chromium", "chromium", &["/usr/bin/chromium"])?;
     let folder = crate::root().join("target/tools/browser");
@@ -123,7 +124,7 @@ pub(crate) fn browser() -> Result<(), Failure> {
     )
 }
 
-/// Load generators that people come from, where `bench/peers.py` finds them: k6, Locust and JMeter in the folder that is returned.
+/// Well-known load generators, where `bench/peers.py` finds them: k6, Locust and JMeter in the returned folder.
 pub(crate) fn well_known_tools() -> Result<PathBuf, Failure> {
     let tools = k6()?;
     let python = tools.join("locust-environment");
@@ -141,7 +142,7 @@ pub(crate) fn well_known_tools() -> Result<PathBuf, Failure> {
     Ok(tools)
 }
 
-/// k6, in the folder that is returned.
+/// k6, in the returned folder.
 pub(crate) fn k6() -> Result<PathBuf, Failure> {
     let tools = crate::root().join("target/tools");
     if !tools.join("k6").exists() {
@@ -150,7 +151,7 @@ pub(crate) fn k6() -> Result<PathBuf, Failure> {
     Ok(tools)
 }
 
-/// What machines in namespaces need that workers are started on.
+/// The ssh server for machines in network namespaces, on which workers are started.
 pub(crate) fn sshd() -> Result<(), Failure> {
     ensure("ip", "iproute2", &["/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip"])?;
     ensure("curl", "curl", &["/usr/bin/curl"])?;
@@ -158,7 +159,7 @@ pub(crate) fn sshd() -> Result<(), Failure> {
     ensure("sshd", "openssh-server", &["/usr/sbin/sshd"])
 }
 
-/// The bus of many machines, for tests that kill it.
+/// The bus of cluster runs, for tests that kill it.
 pub(crate) fn nats_server() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
     if !tools.join("nats-server").exists() {
@@ -167,7 +168,7 @@ pub(crate) fn nats_server() -> Result<(), Failure> {
     Ok(())
 }
 
-/// JMeter from Maven, laid out as its starter wants it, with the memory that its own script gives it.
+/// JMeter from Maven, in the layout that its launcher needs, with the memory settings of its own script.
 fn jmeter(tools: &Path) -> Result<(), Failure> {
     let home = tools.join("apache-jmeter");
     let starter = home.join("bin/ApacheJMeter.jar");
@@ -187,7 +188,7 @@ fn jmeter(tools: &Path) -> Result<(), Failure> {
     script(&tools.join("jmeter"), &format!("exec java {memory} -jar {} \"$@\"\n", starter.display()))
 }
 
-/// A program of one line.
+/// Writes a program of one line.
 fn script(path: &Path, line: &str) -> Result<(), Failure> {
     let reported = |error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::write(path, format!("#!/bin/sh\n{line}")).map_err(reported)?;
@@ -203,31 +204,31 @@ fn go() -> Result<Command, Failure> {
     Ok(Command::new("go"))
 }
 
-/// A server of NATS with all that a bus needs; Go from 1.25 on builds it.
+/// A NATS server with all features of the bus; building it needs Go 1.25 or later.
 const NATS_SERVER: &str = "github.com/nats-io/nats-server/v2@v2.14.9";
-/// What drives the browser, without one of its own.
+/// The driver of the browser, without a browser of its own.
 const PUPPETEER: &str = "puppeteer-core@24";
-/// What people cannot read or reach in a page.
+/// Checks of accessibility in pages.
 const AXE: &str = "axe-core@4.14";
-/// The WebSocket server of Node that most people use.
+/// The most widely used WebSocket server for Node.
 const WS: &str = "ws@8.18.3";
-/// The cases of Autobahn for Python 3.
+/// The Autobahn test suite for Python 3.
 const KOSOKU: &str = "kosoku==0.1.0";
-/// The last version that was published.
+/// The latest published version.
 const H2SPECD: &str = "github.com/summerwind/h2spec/cmd/h2specd@v2.2.1+incompatible";
-/// The last version that the Go of Debian 12 builds.
+/// The latest version that the Go of Debian 12 builds.
 const GRPCURL: &str = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9";
 
-/// A load generator whose output ours is compared with.
+/// A load generator whose output is compared with ours.
 const HEY: &str = "github.com/rakyll/hey@v0.1.4";
-/// Another one; it is built from its source.
+/// Another load generator; it is built from source.
 const OHA_VERSION: &str = "1.16.0";
 
-/// Load generators in Go and in Python; JMeter's version stands in `bench/jmeter/pom.xml`.
+/// Load generators in Go and in Python; JMeter's version is in `bench/jmeter/pom.xml`.
 const K6: &str = "go.k6.io/k6@v1.8.1";
 const LOCUST: &str = "locust==2.47.0";
 
-/// oha is where the tests look for it.
+/// Whether oha is where the tests look for it.
 pub(crate) fn has_oha() -> bool {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo/bin/oha"));
     crate::root().join("target/tools/oha").exists()
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Nothing goes around the question.
+    /// Every installation asks for permission first.
     #[test]
     fn every_way_to_install_asks() {
         let folder = crate::root().join("xtask/src");
@@ -276,7 +277,8 @@ mod tests {
                 continue;
             }
             let text = std::fs::read_to_string(&path).expect("UTF-8");
-            // What fetches: from the registries of Go and Rust, Python, Node and Java. apt asks by itself.
+            // Commands that download: from the registries of Go and Rust, Python, Node and Java. apt asks for
+            // permission itself.
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             for statement in code.split([';', '{', '}']) {
                 let fetches =

@@ -1,4 +1,4 @@
-//! The verbs of the project: `cargo xtask` says which.
+//! The developer commands of the project: `cargo xtask` lists them.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
 
@@ -45,7 +45,7 @@ const USAGE: &str = "usage: cargo xtask VERB
                      (default: http1 --rounds 3 --seconds 5)
   bench tools [...]  CPU per request and memory beside wrk, k6, JMeter and Locust; what follows goes to bench/peers.py";
 
-/// Why a verb failed, as a line for a person.
+/// The error of a command, as a readable line.
 type Failure = String;
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["check"] => check(),
         ["test", rest @ ..] if Testing::read(rest).is_some() => guard::run(rest),
-        // The two halves that `test` starts.
+        // The two processes that `test` starts.
         ["guard", rest @ ..] => guard::guard(rest),
         ["suite", rest @ ..] if let Some(testing) = Testing::read(rest) => testing::test(&testing),
         ["fuzz"] => fuzz(FUZZ_SECONDS),
@@ -89,7 +89,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
 }
 
-/// Runs a command in the workspace and passes its output on.
+/// Runs a command in the workspace and forwards its output.
 fn run(command: &mut Command) -> Result<(), Failure> {
     run_in(&root(), command)
 }
@@ -105,19 +105,20 @@ fn run_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
 
 fn cargo(words: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What was built is looked for there.
+    // Build output is expected there.
     command.args(words).env("CARGO_TARGET_DIR", root().join("target"));
     command
 }
 
 fn check() -> Result<(), Failure> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
-    // With what the first build leaves out, and packages have; what only the first build has is judged by the build of the tests.
+    // With the features that the first build omits and packages have; code that only the first build has is checked by
+    // the build of the tests.
     let features = ["--features", "onrush/dns,onrush/aws-lc,onrush/css,onrush/nats"];
     run(cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]).args(features).args(["--", "-D", "warnings"]))
 }
 
-/// The pages are written by the test that compares them with the table otherwise.
+/// The pages are written by the same test that otherwise compares them with the table.
 fn reference() -> Result<(), Failure> {
     let words = ["test", "--package", "onrush", "--bin", "onrush", "the_reference_page_is_that_of_the_table"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
@@ -142,7 +143,7 @@ fn fuzzers() -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// Each fuzzer for some seconds, onward from what earlier runs found.
+/// Runs each fuzzer for some seconds, starting from the corpus of earlier runs.
 fn fuzz(seconds: u32) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;
     if !Command::new("cargo").args(["+nightly", "--version"]).output().is_ok_and(|output| output.status.success()) {
@@ -151,7 +152,7 @@ fn fuzz(seconds: u32) -> Result<(), Failure> {
     if !Command::new("cargo").args(["fuzz", "--version"]).output().is_ok_and(|output| output.status.success()) {
         install::fetch(&mut cargo(&["install", "cargo-fuzz", "--locked"]))?;
     }
-    // Built once; several may run then, since each has one thread.
+    // Built once; then several may run, since each has one thread.
     run(nightly().args(["fuzz", "build"]))?;
     let width = std::thread::available_parallelism().map_or(1, usize::from);
     for together in fuzzers()?.chunks(width) {
@@ -163,10 +164,10 @@ fn fuzz(seconds: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For each fuzzer, when nothing is said.
+/// Default seconds for each fuzzer.
 const FUZZ_SECONDS: u32 = 10;
 
-/// Cargo on the toolchain that fuzzes; the one that started us must not be it.
+/// Cargo on the toolchain for fuzzing; the toolchain that started us must not be inherited.
 fn nightly() -> Command {
     let mut command = Command::new("cargo");
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").arg("+nightly");
@@ -175,7 +176,7 @@ fn nightly() -> Command {
 
 fn fuzz_one(fuzzer: &str, seconds: u32) -> Result<(), Failure> {
     let seeds = format!("fuzz/seeds/{fuzzer}");
-    // New finds go to a folder of their own; what is worth keeping is put into the seeds by hand.
+    // New inputs go to a separate folder; valuable ones are added to the seeds by hand.
     let corpus = format!("fuzz/corpus/{fuzzer}");
     std::fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
     let bounds = ["-max_len=4096", "-verbosity=0", &format!("-max_total_time={seconds}")];
@@ -186,7 +187,7 @@ fn fuzz_one(fuzzer: &str, seconds: u32) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// The pages, and what follows `cargo xtask ` in them.
+    /// The pages, and the words after `cargo xtask ` in them.
     fn reported() -> Vec<(String, String)> {
         let folders = [root(), root().join("docs")];
         let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).flatten();

@@ -1,4 +1,5 @@
-//! A million connections between two processes of this machine, and the grid of messages: measured, and printed as tables.
+//! A million connections between two processes of this machine, and a grid of message sizes and rates: measured, and
+//! printed as tables.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -11,12 +12,12 @@ use serde_json::Value;
 
 use crate::{Failure, cargo, root, run};
 
-/// Each connection speaks once in this time.
+/// Interval at which each connection sends a message.
 const EVERY_S: u64 = 120;
-/// Held when all are there: each has spoken, and a minute more.
+/// Hold time after all are connected: each has sent a message, and one more minute.
 const HOLD_S: u64 = EVERY_S + 60;
 
-/// `onrush serve`, and where it listens.
+/// `onrush serve`, and its address.
 struct Server {
     child: Child,
     http: String,
@@ -79,7 +80,7 @@ fn mib(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / 1_048_576.0)
 }
 
-/// One kind of connections, as a column.
+/// The column of one kind of connections.
 fn column(binary: &PathBuf, name: &str, count: u64) -> Result<Vec<String>, Failure> {
     let server = Server::start(binary)?;
     let before_all = available();
@@ -194,7 +195,7 @@ fn grid(binary: &PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// See the module.
+/// Runs all measurements. See the module.
 pub(crate) fn million(count: u64) -> Result<(), Failure> {
     run(&mut cargo(&["build", "--release"]))?;
     let binary = root().join("target/release/onrush");

@@ -10,17 +10,17 @@ use crate::served::Served;
 use crate::{Failure, cargo, install, root, run};
 use terminal::Terminal;
 
-/// Where the run goes, as README says it.
+/// The address of the run, as in README.
 const ADDRESS: &str = "127.0.0.1:8080";
-/// The run, as a person types it.
+/// The command line of the run.
 const COMMAND: &str = "onrush -q 500 -z 5s http://127.0.0.1:8080/delay/lognormal/5,0.5";
-/// The terminal of the run.
+/// The columns of the terminal.
 const COLUMNS: usize = 100;
 const ROWS: usize = 50;
 /// The files, and the languages of their runs.
 const PICTURES: [(&str, &str); 2] = [("docs/run.svg", "en"), ("docs/run.zh.svg", "zh")];
 
-/// Runs a load in a terminal for each language, and draws what it shows; then the pages of another.
+/// Runs a load in a terminal for each language, and draws the terminal; then shows the pages of another load.
 pub(crate) fn pictures() -> Result<(), Failure> {
     install::ensure("script", "bsdutils", &["/usr/bin/script"])?;
     run(&mut cargo(&["build", "--release"]))?;
@@ -28,7 +28,7 @@ pub(crate) fn pictures() -> Result<(), Failure> {
     let _served = Served::at(&binary, ADDRESS, &[]).map_err(|failure| format!("{failure}; {ADDRESS} must be free"))?;
     for (file, language) in PICTURES {
         let shown = shown(language)?;
-        // A stall of this machine is not what the picture is for.
+        // A stall of this machine does not belong in the picture.
         if shown.contains("UNRELIABLE") || shown.contains("结果不可靠") {
             return Err(format!(
                 "this machine disturbed the run, so {file} stays as it was; try again when it is quiet:\n{shown}"
@@ -42,7 +42,7 @@ pub(crate) fn pictures() -> Result<(), Failure> {
     pages::pictures(&binary)
 }
 
-/// All that a terminal is sent, from the prompt on.
+/// The bytes sent to a terminal, from the prompt on.
 fn shown(language: &str) -> Result<String, Failure> {
     let (binary, words) = (root().join("target/release/onrush"), COMMAND.strip_prefix("onrush").unwrap_or_default());
     let line = format!("stty cols {COLUMNS} rows {ROWS}; exec {} --lang {language}{words}", binary.display());
@@ -57,13 +57,13 @@ fn shown(language: &str) -> Result<String, Failure> {
     Ok(format!("$ {COMMAND}\r\n{text}"))
 }
 
-/// What stands on the screen in the end, as a picture.
+/// The final screen, as a picture.
 fn draw(shown: &str) -> Result<String, Failure> {
     let mut terminal = Terminal::new(COLUMNS);
     terminal.write(shown)?;
     let mut lines = terminal.lines();
     trim(&mut lines);
-    // The last part tells the details of the run; a reader of README sees what is above it.
+    // The last section has the details of the run; the picture shows those above it.
     if let Some(end) = lines.iter().rposition(Vec::is_empty) {
         lines.truncate(end);
         trim(&mut lines);
@@ -71,7 +71,7 @@ fn draw(shown: &str) -> Result<String, Failure> {
     Ok(svg::drawn(&lines, COLUMNS, COMMAND))
 }
 
-/// Takes the empty lines off the end.
+/// Removes the empty lines at the end.
 fn trim(lines: &mut Vec<Vec<terminal::Cell>>) {
     while lines.last().is_some_and(Vec::is_empty) {
         lines.pop();

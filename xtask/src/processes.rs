@@ -1,21 +1,21 @@
-//! What the kernel tells of processes: who descends from whom, and what CPU time they took.
+//! Process information of the kernel: descendants, and CPU times.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Names the test in the environment of all that it starts.
+/// Environment variable with the name of the test, inherited by all processes that it starts.
 pub(crate) const TEST_VARIABLE: &str = "XTASK_TEST";
 
 /// The unit of CPU times in `/proc`: USER_HZ, which is the same on every Linux of today.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A process that is alive.
+/// A running process.
 pub(crate) struct Process {
     pub(crate) pid: i32,
 }
 
 impl Process {
-    /// A line for a person: number, command, and the test that started it.
+    /// A readable line: number, command, and the test that started it.
     pub(crate) fn reported(&self) -> String {
         let read = |file: &str| std::fs::read(format!("/proc/{}/{file}", self.pid)).unwrap_or_default();
         let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
@@ -26,14 +26,14 @@ impl Process {
     }
 }
 
-/// The fields of `/proc/PID/stat` behind the name, which may hold anything: the first is the state.
+/// The fields of `/proc/PID/stat` after the name, which may contain anything: the first is the state.
 fn stat(pid: i32) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = text.rsplit_once(')')?;
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }
 
-/// All that descends from a process and has not ended.
+/// All running descendants of a process.
 pub(crate) fn descendants(of: i32) -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -57,19 +57,19 @@ pub(crate) fn descendants(of: i32) -> Vec<Process> {
     found
 }
 
-/// CPU time, user and system, of a process that has ended but was not taken leave of, and of those that it waited for.
+/// CPU time, user and system, of a process that has ended but was not reaped, and of those that it waited for.
 pub(crate) fn cpu_time(pid: i32) -> Duration {
     sum_of_ticks(pid, 11, 4)
 }
 
-/// Of `utime`, `stime`, `cutime`, `cstime`, which are fields 11 to 14 behind the name.
+/// The sum of ticks of `utime`, `stime`, `cutime`, `cstime`, which are fields 11 to 14 after the name.
 fn sum_of_ticks(pid: i32, first: usize, count: usize) -> Duration {
     let fields = stat(pid).unwrap_or_default();
     let ticks: u64 = fields.iter().skip(first).take(count).filter_map(|field| field.parse::<u64>().ok()).sum();
     TICK * u32::try_from(ticks).unwrap_or(u32::MAX)
 }
 
-/// CPU time of the children of this process that it has taken leave of, and of those that they waited for.
+/// CPU time of the reaped children of this process, and of those that they waited for.
 pub(crate) fn cpu_time_of_ended_children() -> Duration {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     sum_of_ticks(own, 13, 2)

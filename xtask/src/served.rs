@@ -1,4 +1,4 @@
-//! `onrush serve` for the verbs that want a server; it ends with the value.
+//! `onrush serve` for commands that need a server; it ends when the value is dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::Failure;
 
 pub(crate) struct Served {
     child: Child,
-    /// Like `https://127.0.0.1:4711`.
+    /// Its URL, like `https://127.0.0.1:4711`.
     pub(crate) url: String,
 }
 
@@ -17,7 +17,7 @@ impl Served {
         Self::at(binary, "127.0.0.1:0", flags)
     }
 
-    /// The same on an address that others are told.
+    /// The same on an address that is passed to other programs.
     pub(crate) fn at(binary: &Path, address: &str, flags: &[&str]) -> Result<Self, Failure> {
         let child = Command::new(binary)
             .args(["serve", "--listen", address, "--lang", "en"])
@@ -26,7 +26,7 @@ impl Served {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("{}: {error}", binary.display()))?;
-        // It ends with the value from here on, whatever it says.
+        // From here on it ends with the value, whatever it prints.
         let mut served = Self { child, url: String::new() };
         let out = served.child.stdout.take().ok_or("no pipe")?;
         let mut line = String::new();

@@ -1,15 +1,15 @@
-//! What the steps of a verb take, of wall and of CPU time.
+//! Wall and CPU time of the steps of a command.
 
 use std::time::Instant;
 
 use crate::{Failure, processes};
 
-/// A line for each step that is done.
+/// A line for each completed step.
 #[derive(Default)]
 pub(crate) struct Steps(Vec<String>);
 
 impl Steps {
-    /// Runs a step, which waits for all that it starts.
+    /// Runs a step, which waits for all processes that it starts.
     pub(crate) fn run<T>(&mut self, name: &str, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
         let done = run();

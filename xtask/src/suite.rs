@@ -15,24 +15,24 @@ use programs::Case;
 pub(crate) use programs::folder;
 use runner::{Ending, Outcome, Running};
 
-/// Tests that take longest begin first: by program, and by the beginning of a name.
+/// The longest tests, which are started first: by program, and by the beginning of a name.
 const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "sim::"), ("onrush/browser", ""), ("onrush/books", "")];
 
-/// Lines of a failure that are told.
+/// Maximum lines of a failure that are printed.
 const REPORTED_LINES: usize = 60;
 
-/// How the suite runs.
+/// The options of the suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     /// Prints the time of each test and each unit of the build.
     pub(crate) is_timed: bool,
-    /// On a machine that is disturbed, at instants drawn from this seed.
+    /// Runs on a disturbed machine, with instants drawn from this seed.
     pub(crate) busy: Option<u64>,
     /// Writes the list of tests and runs none.
     pub(crate) writes_names: bool,
 }
 
-/// Runs every test. All run, whichever fails.
+/// Runs every test, even if some fail.
 pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
     let mut steps = Steps::default();
     let mut cases = steps.run("build of all tests", || programs::build(options.is_timed))?;
@@ -93,7 +93,7 @@ fn run_beside_disturbances(cases: Vec<Case>, seed: u64) -> Result<Vec<Outcome>, 
         scope.spawn(|| busy::steal(&running, seed));
         let outcomes = run_cases(cases, &running);
         let written = writer.join().unwrap_or_else(|_| Err("the writer panicked".to_owned()));
-        // What tests came to is worth more than a disk that is full.
+        // The results of the tests are more important than a full disk.
         if let Err(failure) = written {
             println!("the disk was not written to: {failure}");
         }
@@ -101,7 +101,7 @@ fn run_beside_disturbances(cases: Vec<Case>, seed: u64) -> Result<Vec<Outcome>, 
     })
 }
 
-/// The last word: failures with the lines that repeat them, and what is wrong beside them.
+/// The final report: failures with the commands that repeat them, and other errors.
 fn judge(outcomes: &[Outcome], others: [Result<(), Failure>; 3]) -> Result<(), Failure> {
     let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.has_passed()).collect();
     let tests = |outcomes: &[&Outcome]| outcomes.iter().map(|outcome| outcome.case.tests.len()).sum::<usize>();

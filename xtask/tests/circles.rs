@@ -1,19 +1,19 @@
-//! Modules of a crate use each other in one direction: no circles but those of a parent and its children, and no file that is
-//! longer than one can hold in mind.
+//! Modules of a crate use each other in one direction: no cycles except those of a parent and its children, and no file
+//! that is too long to keep an overview.
 //!
-//! What this reads is text: paths that begin with `crate`, `self` or `super`, and names that a module passes on with `pub use`. Methods
-//! that siblings call on a type of their parent leave no path, so such circles are not seen.
+//! It reads text: paths that begin with `crate`, `self` or `super`, and names that a module re-exports with `pub use`.
+//! Methods that siblings call on a type of their parent leave no path, so such cycles are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The most lines of a file in `crates/*/src`.
+/// Maximum lines of a file in `crates/*/src`.
 const LINES_MAX: usize = 500;
 
-/// Files that are longer still. The list may only shrink: cut a file at its seam, and take it out here.
+/// Files that are still longer. The list may only shrink: split a file, and remove it here.
 const LONGER: [(&str, usize); 0] = [];
 
-/// Steps of circles that are still there. The list may only shrink.
+/// Known cycles. The list may only shrink.
 const KNOWN: [&str; 0] = [];
 
 fn root() -> PathBuf {
@@ -50,7 +50,7 @@ fn module_of(file: &Path, source: &Path) -> Module {
     if names == ["lib"] || names == ["main"] { Module::new() } else { names }
 }
 
-/// The text without comments, strings and what follows `#[cfg(test)]` at the end of a file.
+/// The text without comments, strings and the `#[cfg(test)]` part at the end of a file.
 fn code_of(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or(line));
@@ -68,13 +68,13 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The paths that begin with `crate`, `self` or `super`, each name of a list by itself.
+/// The paths that begin with `crate`, `self` or `super`, each name of a list separately.
 fn paths_of(code: &str) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     for start in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
-            // `$crate::`, `super::super::`, and names that end so.
+            // `$crate::`, `super::super::`, and names that end the same way.
             if !before.is_some_and(|character| is_word(character) || character == ':' || character == '$') {
                 read_path(&code[at..], Vec::new(), &mut paths);
             }
@@ -83,7 +83,7 @@ fn paths_of(code: &str) -> Vec<Vec<String>> {
     paths
 }
 
-/// Reads one path, and the lists in it; gives how many bytes it has.
+/// Parses one path, with its lists; returns its length in bytes.
 fn read_path(text: &str, mut so_far: Vec<String>, paths: &mut Vec<Vec<String>>) -> usize {
     let mut at = 0;
     loop {
@@ -117,7 +117,7 @@ fn read_path(text: &str, mut so_far: Vec<String>, paths: &mut Vec<Vec<String>>) 
     }
 }
 
-/// Where a path leads, from a module: the module that has what is named, as far as names are modules.
+/// The module that a path refers to, as far as its names are modules.
 fn target_of(path: &[String], from: &Module, modules: &BTreeSet<Module>) -> (Module, usize) {
     let (mut to, mut used) = match path.first().map(String::as_str) {
         Some("self") => (from.clone(), 1),
@@ -141,7 +141,7 @@ fn is_family(one: &Module, other: &Module) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The names of modules that are there for tests only.
+/// The names of modules that exist only for tests.
 fn modules_for_tests(files: &[PathBuf]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in files {
@@ -156,7 +156,7 @@ fn modules_for_tests(files: &[PathBuf]) -> BTreeSet<String> {
     names
 }
 
-/// Which modules each one uses, but for its parents and children.
+/// The modules that each one uses, except its parents and children.
 fn uses_of(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = Vec::new();
     files_in(source, &mut files);
@@ -167,7 +167,7 @@ fn uses_of(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
         .map(|file| (module_of(file, source), code_of(&std::fs::read_to_string(file).expect("a source"))))
         .collect();
     let modules: BTreeSet<Module> = codes.iter().map(|(module, _)| module.clone()).collect();
-    // Names that a module passes on, and from where.
+    // Re-exported names, and their origins.
     let mut passed: BTreeMap<(Module, String), Module> = BTreeMap::new();
     for (module, code) in &codes {
         for statement in code.split("pub use ").chain(code.split("pub(crate) use ")).skip(1) {
@@ -197,7 +197,7 @@ fn uses_of(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     uses
 }
 
-/// Pairs of modules that use each other, on whatever way.
+/// Pairs of modules that use each other, directly or indirectly.
 fn circles(uses: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     let reach = |from: &Module| {
         let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);

@@ -1,4 +1,4 @@
-//! The house stands as planned: a crate depends on lower layers only, and `unsafe` lives in `driver`.
+//! The architecture rules: a crate depends on lower layers only, and `unsafe` is limited to `driver`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,7 +51,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().expect("a list").clone()
 }
 
-/// The crates that depend on one of the same layer or above, as pairs.
+/// The dependencies on crates of the same layer or above, as pairs.
 fn broken(packages: &[Value]) -> Vec<(String, String)> {
     let mut broken = Vec::new();
     for package in packages {
@@ -59,7 +59,7 @@ fn broken(packages: &[Value]) -> Vec<(String, String)> {
         let Some(own) = layer(name) else { continue };
         for dependency in package["dependencies"].as_array().expect("a list") {
             let other = dependency["name"].as_str().expect("a name");
-            // What only the tests of a crate use may lie anywhere below the binary.
+            // Dependencies of tests may be anywhere below the binary.
             let is_for_tests = dependency["kind"] == "dev";
             if layer(other).is_some_and(|other| other >= own) && !is_for_tests {
                 broken.push((name.to_owned(), other.to_owned()));
@@ -98,7 +98,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A room, the words that must not stand in it, and the reason.
+/// A folder, the forbidden words in it, and the reason.
 type Rule = (&'static str, &'static [&'static str], &'static str);
 
 const RULES: [Rule; 5] = [
@@ -154,7 +154,7 @@ fn rooms_keep_to_their_trade() {
         let mut files = Vec::new();
         sources(&root().join(folder), &mut files);
         assert!(!files.is_empty(), "{folder} is empty");
-        // The tests of views make the snapshots that are shown.
+        // The tests of views build the snapshots that are shown.
         let is_view = folder == "crates/report/src";
         for file in files.iter().filter(|file| !(is_view && is_test(file))) {
             let text = std::fs::read_to_string(file).expect("a source");
@@ -163,18 +163,18 @@ fn rooms_keep_to_their_trade() {
     }
 }
 
-/// A file that holds nothing but tests.
+/// Whether a file contains only tests.
 fn is_test(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == "tests.rs")
         || file.parent().is_some_and(|folder| folder.ends_with("tests"))
 }
 
-/// The first of the words that stands in a source.
+/// The first forbidden word in a source.
 fn forbidden<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let stands_in = |word: &&str| {
         let goes_on = |after: &str| after.starts_with(|each: char| each.is_alphanumeric() || each == '_');
         let is_name = goes_on(&word[word.len() - 1..]);
-        // A longer name is another one.
+        // A longer name is a different one.
         text.match_indices(word).any(|(at, _)| !(is_name && goes_on(&text[at + word.len()..])))
     };
     words.iter().copied().find(stands_in)

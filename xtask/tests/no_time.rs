@@ -1,16 +1,16 @@
-//! Tests count and never time. Outside `claims::wait_for`, no test sleeps, reads a clock or binds itself to a core: on
-//! a machine that is disturbed such a test fails without a fault, or is widened until it sees none.
+//! Tests count and never measure time. Outside `claims::wait_for`, no test sleeps, reads a clock or pins itself to a
+//! core: on a disturbed machine such a test fails without a bug, or its limits are widened until it finds none.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a test does not use.
+/// Words that a test may not use.
 const WORDS: [&str; 6] = ["sleep", "elapsed", "Instant::now", "SystemTime::now", "setTimeout", "taskset"];
 
-/// Files that are still excepted, with the number of their lines and the reason. The list may only shrink.
+/// Files that are still excepted, with the number of lines and the reason. The list may only shrink.
 const LIST: &str = include_str!("no_time.txt");
 
-/// Written by this test when asked for, with a reason for each new line left to be written.
+/// Environment variable that makes this test write the list, with a placeholder for the reason of each new line.
 const WRITES_VARIABLE: &str = "ONRUSH_WRITE_NO_TIME";
 
 fn root() -> PathBuf {
@@ -21,7 +21,7 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if entry.is_dir() {
-            // What npm and cargo put there is not ours.
+            // Folders of npm and cargo are not ours.
             if name != "node_modules" && !entry.join("CACHEDIR.TAG").exists() {
                 files_in(&entry, found);
             }
@@ -35,7 +35,7 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// The part of a file that is test, and code: all of those below `tests`, and of others what follows `#[cfg(test)]`.
+/// The test code of a file: all of it below `tests`, and elsewhere the part after `#[cfg(test)]`.
 fn test_lines<'a>(path: &Path, text: &'a str) -> Vec<&'a str> {
     let is_all = path.iter().any(|part| part == "tests") || path.file_stem().is_some_and(|stem| stem == "tests");
     let text = match text.split_once("\n#[cfg(test)]\nmod tests {") {
@@ -57,7 +57,7 @@ fn is_timed(line: &str) -> bool {
     })
 }
 
-/// Timed lines by file, below the root.
+/// Number of timing lines by file, relative to the root.
 fn timed() -> BTreeMap<String, usize> {
     let mut files = Vec::new();
     ["crates", "xtask", "bench"].iter().for_each(|folder| files_in(&root().join(folder), &mut files));
@@ -104,7 +104,7 @@ fn no_test_looks_at_a_clock() {
     assert!(fewer.is_empty(), "the list may shrink: {fewer:#?}; {WRITES_VARIABLE}=1 writes it");
 }
 
-/// Nothing is left out unseen: a rule that reads no file finds no fault.
+/// No crate is missed: a rule that reads no file finds no fault.
 #[test]
 fn all_crates_are_read() {
     let mut files = Vec::new();

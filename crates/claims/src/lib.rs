@@ -17,19 +17,19 @@ use std::io::Write;
 
 pub use wait::wait_for;
 
-/// Names the file that counts are written to.
+/// Environment variable with the file that counts are written to.
 pub const FILE_VARIABLE: &str = "XTASK_CLAIMS";
 
-/// Written down when its thread ends.
+/// The count of a thread, written when the thread ends.
 struct Count(Cell<u64>);
 
 thread_local! {
     static COUNT: Count = const { Count(Cell::new(0)) };
 }
 
-/// Counts a claim of this thread. For the macros.
+/// Counts an assertion of this thread. Used by the macros.
 pub fn judged() {
-    // A thread that ends judges nothing any more.
+    // A thread that is ending makes no more assertions.
     let _ = COUNT.try_with(|count| count.0.set(count.0.get() + 1));
 }
 
@@ -39,12 +39,12 @@ impl Drop for Count {
             return;
         };
         let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
-        // Whoever asked for the count sees that it is missing.
+        // A failure is not reported here: the reader of the file notices the missing count.
         let _ = opened.and_then(|mut file| writeln!(file, "{}", self.0.get()));
     }
 }
 
-/// As in the standard library, and counted.
+/// `assert!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert {
     ($($claim:tt)*) => {{
@@ -53,7 +53,7 @@ macro_rules! assert {
     }};
 }
 
-/// As in the standard library, and counted.
+/// `assert_eq!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert_eq {
     ($($claim:tt)*) => {{
@@ -62,7 +62,7 @@ macro_rules! assert_eq {
     }};
 }
 
-/// As in the standard library, and counted.
+/// `assert_ne!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert_ne {
     ($($claim:tt)*) => {{

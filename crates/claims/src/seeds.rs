@@ -1,16 +1,16 @@
-//! Which seeds of a simulated world a run plays. There are more than one run of the suite has time for, so each commit plays a part of
-//! them, which is drawn from its hash; the long suite plays all.
+//! The seeds of a simulated world that a test run plays. There are more than one run of the suite has time for, so each
+//! commit plays a part of them, selected by its hash; the long suite plays all.
 
 use std::env;
 
-/// Names the part of this run, as any number. `cargo xtask test` draws it from the commit.
+/// Environment variable with the part of this run, as any number. `cargo xtask test` derives it from the commit.
 pub const PART_VARIABLE: &str = "XTASK_PART";
-/// Plays all seeds.
+/// Environment variable that selects all seeds.
 const LONG_VARIABLE: &str = "ONRUSH_LONG";
-/// Plays the first seeds, as many as it says.
+/// Environment variable with a count: the first seeds are played, as many as it says.
 const COUNT_VARIABLE: &str = "ONRUSH_SEEDS";
 
-/// The seeds of this run, of `0..pool` in `parts` parts.
+/// The seeds of this run, out of `0..pool` in `parts` parts.
 pub fn of_this_run(pool: u64, parts: u64) -> Vec<u64> {
     let number = |name: &str| {
         let text = env::var(name).ok()?;
@@ -26,7 +26,8 @@ pub fn of_this_run(pool: u64, parts: u64) -> Vec<u64> {
 }
 
 fn part(pool: u64, parts: u64, part: u64) -> Vec<u64> {
-    // Neighbours differ in what they draw by their number, so that a part has some of each kind.
+    // Adjacent seeds differ in properties drawn by their number, so a part is a contiguous range and has some of each
+    // kind.
     let which = part % parts;
     (pool * which / parts..pool * (which + 1) / parts).collect()
 }

@@ -1,13 +1,13 @@
-//! The one way in which tests wait for what others do, and the only place where they look at a clock.
+//! Waiting for other threads and processes in tests: the only place where tests read a clock.
 
 use std::time::{Duration, Instant};
 
-/// What a test waits for comes, however busy the machine is. It guards the harness and judges nothing.
+/// Time limit, long enough for a busy machine. It protects the harness and asserts nothing.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Between two looks.
+/// Interval between two checks.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Waits until something holds, which is named when it never does.
+/// Waits until `holds` is true; panics with `what` if it never is.
 #[track_caller]
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! The command line as it was typed. Values are text: the plan reads them, so that its messages name flag, value and remedy.
-//! Which flags there are, and what they mean to people, stands in `flags`.
+//! The command line as typed. Values are text: the plan reads them, so that its messages name flag, value and remedy.
+//! The table of flags, with their help texts, is in `flags`.
 
 mod engine;
 mod search;
@@ -15,10 +15,10 @@ pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs, WrapperArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
 pub(crate) use worker::{BusArgs, SimArgs, WorkerArgs};
 
-/// What we say of ourselves.
+/// Our `User-Agent`.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
 
-/// What is to be done.
+/// The command, with its arguments.
 #[derive(Debug)]
 pub(crate) enum Command {
     Run(Box<RunArgs>),
@@ -37,8 +37,8 @@ pub(crate) enum Command {
         is_json: bool,
         is_trend: bool,
     },
-    /// Rings, and what is to be made of them.
-    Import(Vec<String>, Box<RunArgs>),
+    /// Journals, and the arguments of the report.
+    Recover(Vec<String>, Box<RunArgs>),
     Compare {
         sides: [Vec<String>; 2],
         fail_if: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// What the parser understood.
+    /// The command that the parser matched.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         let Some((name, inner)) = matches.subcommand() else {
             return Self::Run(Box::new(RunArgs::of(&FlagValues(matches))));
@@ -86,7 +86,7 @@ impl Command {
                 fail_if: given.list("fail-if"),
                 is_json: given.has("json"),
             },
-            "import" => Self::Import(given.list("rings"), Box::new(RunArgs::of(&given))),
+            "recover" => Self::Recover(given.list("journals"), Box::new(RunArgs::of(&given))),
             "web" => Self::Web(WatchArgs::of(&given)),
             "ctl" => Self::Ctl(CtlArgs::of(&given)),
             "find-max" => Self::FindMax(Box::new(FindMaxArgs::of(&given))),
@@ -106,7 +106,7 @@ impl Command {
     }
 }
 
-/// The values of the flags of one command, by their names in the table. A flag of another command was not given.
+/// The values of the flags of one command, by their names in the table. A flag of another command counts as absent.
 struct FlagValues<'a>(&'a ArgMatches);
 
 impl FlagValues<'_> {
@@ -122,7 +122,7 @@ impl FlagValues<'_> {
         self.0.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
     }
 
-    /// What is said of requests and their load, by any command.
+    /// The flags of requests and their load, for any command.
     fn flags(&self) -> Flags {
         Flags {
             url: self.text("url"),
@@ -135,7 +135,7 @@ impl FlagValues<'_> {
             duration: self.text("duration"),
             rate: self.text("rate"),
             stages: self.text("stages"),
-            stages_of: self.text("stages-of"),
+            user_stages: self.text("user-stages"),
             ramp: self.text("ramp"),
             rendezvous: self.has("rendezvous"),
             preconnect: self.has("preconnect"),
@@ -203,7 +203,7 @@ impl FlagValues<'_> {
     }
 }
 
-/// `onrush URL`.
+/// The arguments of `onrush URL`.
 #[derive(Clone, Debug)]
 pub(crate) struct RunArgs {
     pub(crate) flags: Flags,
@@ -215,12 +215,12 @@ pub(crate) struct RunArgs {
     pub(crate) probe: bool,
     pub(crate) no_probe: bool,
     pub(crate) hdr: Option<String>,
-    /// `KIND=WHERE`, where figures go beside the views.
+    /// Exports `KIND=WHERE`, in addition to the views.
     pub(crate) exports: ExportArgs,
     pub(crate) stop_file: Option<String>,
-    /// `NAME=VALUE`, for a scenario file.
+    /// Variables `NAME=VALUE` of a scenario file.
     pub(crate) vars: Vec<String>,
-    /// Scenarios of a file.
+    /// The selected scenarios of a file.
     pub(crate) only: Vec<String>,
     pub(crate) keep: KeepArgs,
     pub(crate) watch: WatchArgs,
@@ -230,7 +230,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// The scenario file that is to be run, if it is one.
+    /// The scenario file to run, if the target is one.
     pub(crate) fn file(&self) -> Option<&str> {
         let word = self.flags.url.as_deref()?.trim();
         let ends = [".yaml", ".yml"].iter().any(|end| word.to_ascii_lowercase().ends_with(end));
@@ -261,7 +261,7 @@ impl RunArgs {
     }
 }
 
-/// Figures for other programs.
+/// The arguments of exports for other programs.
 #[derive(Clone, Debug)]
 pub(crate) struct ExportArgs {
     pub(crate) kinds: Vec<String>,
@@ -274,7 +274,7 @@ impl ExportArgs {
     }
 }
 
-/// `onrush init`.
+/// The arguments of `onrush init`.
 #[derive(Debug)]
 pub(crate) struct InitArgs {
     pub(crate) flags: Flags,
@@ -288,7 +288,7 @@ impl InitArgs {
     }
 }
 
-/// `onrush hold`.
+/// The arguments of `onrush hold`.
 #[derive(Clone, Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
@@ -322,7 +322,7 @@ impl HoldArgs {
     }
 }
 
-/// `onrush doctor`.
+/// The arguments of `onrush doctor`.
 #[derive(Debug)]
 pub(crate) struct DoctorArgs {
     pub(crate) url: Option<String>,
@@ -350,7 +350,7 @@ impl DoctorArgs {
     }
 }
 
-/// `onrush grpc list` and `onrush grpc describe`.
+/// The arguments of `onrush grpc list` and `onrush grpc describe`.
 #[derive(Debug)]
 pub(crate) struct GrpcArgs {
     pub(crate) flags: Flags,
@@ -363,7 +363,7 @@ impl GrpcArgs {
     }
 }
 
-/// `onrush demo`.
+/// The arguments of `onrush demo`.
 #[derive(Debug)]
 pub(crate) struct DemoArgs {
     pub(crate) duration: Option<String>,
@@ -371,7 +371,7 @@ pub(crate) struct DemoArgs {
     pub(crate) view: ViewArgs,
 }
 
-/// `onrush serve`.
+/// The arguments of `onrush serve`.
 #[derive(Debug)]
 pub(crate) struct ServeArgs {
     pub(crate) listen: Option<String>,
@@ -405,7 +405,7 @@ impl ServeArgs {
     }
 }
 
-/// Which exchanges are shown one by one.
+/// The exchanges that are shown one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogArgs {
     pub(crate) slowest: Option<String>,
@@ -427,7 +427,7 @@ impl LogArgs {
     }
 }
 
-/// What is kept of a run, and what it is compared with.
+/// The artifacts of a run, and its baseline.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeepArgs {
     pub(crate) html: Option<String>,
@@ -449,7 +449,7 @@ impl KeepArgs {
     }
 }
 
-/// How sockets are driven.
+/// The settings of the socket driver.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DriverArgs {
     driver: Option<String>,
@@ -460,7 +460,7 @@ impl DriverArgs {
         Self { driver: given.text("driver") }
     }
 
-    /// As it was typed.
+    /// The name as typed.
     pub(crate) fn name(&self) -> Option<&str> {
         self.driver.as_deref()
     }
@@ -474,7 +474,7 @@ impl DriverArgs {
     }
 }
 
-/// Where figures go. The language is read before the rest of the command line.
+/// The settings of the views. The language is read before the rest of the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct ViewArgs {
     pub(crate) output: Option<String>,

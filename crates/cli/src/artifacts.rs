@@ -1,4 +1,5 @@
-//! What is kept of a load beside its reports: a page, a folder among the runs, and how it stands beside an earlier run.
+//! Artifacts of a load besides its reports: an HTML page, a folder among the runs, and a comparison with an earlier
+//! run.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,14 +12,14 @@ use crate::args::KeepArgs;
 use crate::files::{NotWritten, OutputFile};
 use crate::output::{self, Wrote};
 
-/// The page in a folder of a run.
+/// The HTML page in the folder of a run.
 pub(crate) const PAGE: &str = "report.html";
-/// The percentiles of a run, for tools of HdrHistogram: of the whole, and of each interval.
+/// The percentiles of a run, for HdrHistogram tools: of the whole run, and of each interval.
 const TIMES: &str = "times.hgrm";
 const TIMES_LOG: &str = "times.hlog";
-/// What happened when, a line of JSON each.
+/// The events of a run, as JSON lines.
 const EVENTS: &str = "events.jsonl";
-/// The scenario file, without what is secret.
+/// The scenario file, without secrets.
 const PLAN: &str = "plan.yaml";
 
 /// Whether a run gets a folder.
@@ -26,12 +27,12 @@ const PLAN: &str = "plan.yaml";
 pub(crate) enum Save {
     #[default]
     Never,
-    /// Unless there is no place for it.
+    /// If it can be created.
     IfPossible,
     Always,
 }
 
-/// What is wanted.
+/// The requested artifacts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArtifactOptions {
     page: Option<String>,
@@ -41,7 +42,7 @@ pub(crate) struct ArtifactOptions {
 }
 
 impl ArtifactOptions {
-    /// Reads the flags. `is_file`: a scenario file runs, which is kept unless somebody says no.
+    /// Reads the flags. `is_file`: a scenario file runs, which is kept unless a flag disables that.
     pub(crate) fn of(args: &KeepArgs, is_file: bool, language: Language) -> Result<Self, String> {
         let fail_if = args.fail_if.iter().map(|text| FailIf::parse(text)).collect::<Result<Vec<_>, _>>();
         let fail_if = fail_if.map_err(|error| report::fail_if_error(&error, language))?;
@@ -66,18 +67,18 @@ impl ArtifactOptions {
         Ok(Self { page: args.html.clone(), save, baseline: args.baseline.clone(), fail_if })
     }
 
-    /// The file of the page.
+    /// The path of the HTML page.
     pub(crate) fn page(&self) -> Option<&str> {
         self.page.as_deref()
     }
 
-    /// Something of it is wanted whether anybody reads the table or not.
+    /// Whether any artifact is wanted even if the table has no reader.
     pub(crate) fn wants_any(&self) -> bool {
         self.page.is_some() || self.save == Save::Always || self.baseline.is_some()
     }
 }
 
-/// A folder for something that is made of runs, beside them, unless nobody wants it. `kind`: what such folders are called.
+/// The folder of an experiment, next to the folder of runs, unless disabled. `kind`: the name of its parent folder.
 pub(crate) fn own_folder(
     args: &KeepArgs,
     kind: &str,
@@ -105,7 +106,8 @@ pub(crate) fn own_folder(
     }
 }
 
-/// Writes what a folder of that kind has beside its runs, and says where it is; whether that went well.
+/// Writes the report and the page of an experiment next to its runs, and prints the path; returns whether that
+/// succeeded.
 pub(crate) fn keep_whole(folder: &RunFolder, (name, report): (&str, &str), page: &str, language: Language) -> bool {
     let written = folder.write(name, report.as_bytes()).and_then(|()| folder.write(PAGE, page.as_bytes()));
     match written {
@@ -121,7 +123,7 @@ pub(crate) fn keep_whole(folder: &RunFolder, (name, report): (&str, &str), page:
     }
 }
 
-/// Where runs are kept.
+/// The folder of all runs.
 pub(crate) fn runs(language: Language) -> Result<Runs, String> {
     Runs::usual(|name| std::env::var(name).ok()).ok_or_else(|| {
         language
@@ -133,7 +135,7 @@ pub(crate) fn runs(language: Language) -> Result<Runs, String> {
     })
 }
 
-/// The program, its command line and the machine, for a report. `words`: as they may be shown.
+/// The program, its command line and the machine, for a report. `words`: the redacted command line.
 pub(crate) fn about(words: Vec<String>) -> About {
     let words = words.iter().map(|word| quoted(word));
     let command = std::iter::once("onrush".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
@@ -158,7 +160,7 @@ pub(crate) fn about(words: Vec<String>) -> About {
     }
 }
 
-/// As a shell takes it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |sign: char| sign.is_alphanumeric() || "-_./:=,@%+".contains(sign);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -168,31 +170,31 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What is kept, while the load runs.
+/// The artifacts of a running load.
 #[derive(Default)]
 pub(crate) struct Keeping {
     page: Option<OutputFile>,
     folder: Option<RunFolder>,
-    /// The log of times in it, and its bytes.
+    /// The log of times in the folder, and its size.
     times_log: Option<(OutputFile, u64)>,
     /// The scenario file.
     plan: Option<String>,
-    /// What the run is compared with: its name, and its report.
+    /// The baseline: its name, and its report.
     baseline: Option<(String, Value)>,
     fail_if: Vec<FailIf>,
 }
 
-/// How that ended.
+/// The result of writing the artifacts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SavedRun {
-    /// Something could not be written.
+    /// Whether an artifact could not be written.
     pub(crate) has_lost: bool,
-    /// A difference that may not be is there.
+    /// Whether the run is worse than the baseline allows.
     pub(crate) is_worse: bool,
 }
 
 impl Keeping {
-    /// Everything that can be wrong is found before the load. `is_hold`: connections are held.
+    /// Opens all artifacts, so that errors show before the load. `is_hold`: for held connections.
     pub(crate) fn begin(
         options: &ArtifactOptions,
         is_hold: bool,
@@ -220,7 +222,7 @@ impl Keeping {
         let folder = match (made, options.save) {
             (Ok(folder), _) => folder,
             (Err(text), Save::Always) => return Err(text),
-            // Nobody asked for it.
+            // The folder is a default, not requested.
             (Err(_), _) if runs(language).is_err() => None,
             (Err(text), _) => {
                 output::note(&language.pick(
@@ -236,27 +238,27 @@ impl Keeping {
         Ok(Self { page, folder, times_log, plan: None, baseline, fail_if: options.fail_if.clone() })
     }
 
-    /// Somebody waits for the figures of the whole run.
+    /// Whether an artifact needs the results of the whole run.
     pub(crate) fn wants_any(&self) -> bool {
         self.wants_charts() || self.baseline.is_some()
     }
 
-    /// Somebody waits for what charts show.
+    /// Whether an artifact needs chart data.
     pub(crate) fn wants_charts(&self) -> bool {
         self.page.is_some() || self.folder.is_some()
     }
 
-    /// The scenario file goes into the folder.
+    /// Keeps the scenario file in the folder.
     pub(crate) fn keep_plan(&mut self, text: String) {
         self.plan = Some(text);
     }
 
-    /// Somebody waits for the times of each interval.
+    /// Whether an artifact needs the times of each interval.
     pub(crate) fn wants_times(&self) -> bool {
         self.times_log.is_some()
     }
 
-    /// Adds lines to the log of times. After a failure it is left alone.
+    /// Adds lines to the log of times. After a failure nothing more is written.
     pub(crate) fn times(&mut self, lines: &str) -> Result<(), NotWritten> {
         let Some((place, written)) = &mut self.times_log else { return Ok(()) };
         *written += lines.len() as u64;
@@ -267,18 +269,18 @@ impl Keeping {
         reported
     }
 
-    /// Nothing was measured: there is no run to keep.
+    /// Removes the folder because nothing was measured.
     pub(crate) fn forget_folder(&mut self) {
         if let Some(folder) = self.folder.take() {
             if self.times_log.take().is_some() {
-                // What is left of it makes the folder an unfinished run, which lists say.
+                // A leftover file makes the folder an unfinished run, which lists show as such.
                 let _ = std::fs::remove_file(folder.path().join(TIMES_LOG));
             }
             folder.forget();
         }
     }
 
-    /// Writes all of it. `charts` and `times`: of loads. `shows`: somebody reads what is printed.
+    /// Writes all artifacts. `charts` and `times`: of loads. `shows`: printed output has a reader.
     pub(crate) fn finish(
         mut self,
         (report, charts): (&Value, &Value),
@@ -308,7 +310,7 @@ impl Keeping {
                 output::complain(&output::cannot_write(&path, &error, language));
                 kept.has_lost = true;
             }
-            // What cannot be made again comes first: the page can.
+            // Data that cannot be recreated comes first; the page can.
             let kept_first = folder.keep(report, charts);
             let mut files = files.iter().filter(|(_, text)| !text.is_empty());
             let written =
@@ -339,7 +341,7 @@ impl Keeping {
     }
 }
 
-/// What the charts mark, a line each.
+/// The events that charts mark, one per line.
 fn events(charts: &Value) -> String {
     let line = |mark: &Value| {
         let line = json!({"at_s": mark["at_s"], "kind": mark["kind"], "text": mark["en"], "text_zh": mark["zh"]});
@@ -348,7 +350,7 @@ fn events(charts: &Value) -> String {
     charts["marks"].as_array().map_or(String::new(), |marks| marks.iter().map(line).collect())
 }
 
-/// Second by second, so that names stand in the order of time.
+/// A timestamp with seconds; names sort by time.
 fn stamp(now: Duration) -> String {
     report::utc_stamp(now)
 }

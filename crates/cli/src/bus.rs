@@ -1,4 +1,4 @@
-//! `onrush bus`: a nats-server for workers, with a password and a configuration of its own, until it is stopped.
+//! `onrush bus`: a nats-server for workers, with generated passwords and configuration, until it is stopped.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -21,24 +21,24 @@ use crate::signals::StopRequest;
 use crate::{output, signals, usage, workers};
 
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 4222);
-/// The program that is the bus.
+/// The server program.
 const SERVER: &str = "nats-server";
-/// Older ones lack what workers need.
+/// The oldest suitable version.
 const OLDEST: (u64, u64) = (2, 11);
-/// It listens within this time.
+/// The time within which the server must listen.
 const LISTENS_WITHIN: Duration = Duration::from_secs(20);
-/// It ends within this time.
+/// The time within which the server ends.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// It is looked after so often.
+/// The polling interval of the server.
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
 /// Bytes of a password.
 const SECRET_BYTES: usize = 16;
-/// What a worker tells at once is smaller than this.
+/// The most bytes of one worker message.
 const PAYLOAD_BYTES_MAX: usize = 8 << 20;
-/// Whoever leads, and workers.
+/// The user names of the leader and of workers.
 const USER: &str = "onrush";
 const WORKER: &str = "worker";
-/// The cluster that is meant when none is named.
+/// The name of the default cluster.
 const NAME_DEFAULT: &str = "default";
 
 pub(crate) fn bus(args: &BusArgs) -> Exit {
@@ -62,7 +62,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
     is_there(language)?;
     let system = |error: std::io::Error| not_set_up(&error, language);
     if listen.port() == 0 {
-        // Whoever takes it meanwhile is told by the server.
+        // If another process takes the port meanwhile, the server reports it.
         listen = TcpListener::bind(listen).and_then(|free| free.local_addr()).map_err(system)?;
     }
     let own = workers::OwnFolder::new().map_err(system)?;
@@ -79,7 +79,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
             return Ok(Exit::Done);
         }
         if let Some(reason) = server.ended() {
-            // Whoever ends us may have ended it too.
+            // The signal that ends us may have ended the server too.
             std::thread::sleep(LOOKS_EVERY);
             if requested.is_requested() {
                 return Ok(Exit::Done);
@@ -90,7 +90,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
     }
 }
 
-/// The program is there, and new enough.
+/// Checks that the program is installed, and new enough.
 fn is_there(language: Language) -> Result<(), (String, Exit)> {
     let said = Command::new(SERVER).arg("--version").output().map_err(|error| {
         let text = language.pick(
@@ -100,7 +100,7 @@ fn is_there(language: Language) -> Result<(), (String, Exit)> {
         (text, Exit::System)
     })?;
     let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-    // nats-server: v2.11.4
+    // Example: nats-server: v2.11.4
     let version = said.rsplit('v').next().unwrap_or_default();
     let mut parts = version.split('.').map(|part| part.parse().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
@@ -115,22 +115,22 @@ fn is_there(language: Language) -> Result<(), (String, Exit)> {
     }
 }
 
-/// A file that nobody else may read.
+/// A file that only this user may read.
 fn secret_file(path: &Path) -> Result<std::fs::File, std::io::Error> {
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).map_err(named)
 }
 
-/// Who may use a bus, each with a password.
+/// The passwords of a bus.
 struct Passwords {
-    /// Whoever leads: it may do all.
+    /// The password of the leader, which may do everything.
     leader: String,
-    /// Workers: they may tell, and read what is to be done.
+    /// The password of workers, which may report, and read the state.
     worker: String,
 }
 
 impl Passwords {
-    /// Those that a folder has, or new ones.
+    /// The passwords in a folder, or new ones.
     fn of(folder: &Path) -> Result<Self, std::io::Error> {
         std::fs::create_dir_all(folder)?;
         let (leader, worker) = (folder.join("password"), folder.join("password-of-workers"));
@@ -153,12 +153,12 @@ fn password(file: &Path) -> Result<String, std::io::Error> {
     Ok(text)
 }
 
-/// A text as the configuration has it.
+/// A text quoted for the configuration.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Subjects with which workers of a cluster ask: who leads, what is kept there to be read, and where they tell.
+/// The subjects of worker requests: to the leader, to read the stores of the cluster, and to append reports.
 fn requested_by_workers(name: &str) -> Vec<String> {
     let (keys, news, objects) =
         (format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets"));
@@ -171,8 +171,9 @@ fn requested_by_workers(name: &str) -> Vec<String> {
     all
 }
 
-/// Workers have an account of their own, in which there is nothing: what they ask goes to that of whoever leads, and answers come back. So
-/// they write nothing that others obey, whatever they name as the place for an answer, and hear nothing that others tell.
+/// Workers have an account of their own without any data: their requests go to the account of the leader, and replies
+/// come back. So they can write nothing that others obey, whatever reply subject they name, and cannot read the reports
+/// of others.
 fn accounts(name: &str, passwords: &Passwords) -> String {
     let (requested, leads, there) = (requested_by_workers(name), format!("onrush.{name}.leads"), "onrush.there.*");
     let each =
@@ -213,11 +214,11 @@ fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, passwords: &Passwo
     Ok(text)
 }
 
-/// A bus of this machine for a while, for what is tried on it.
+/// A temporary bus of this machine, for a benchmark.
 #[cfg(feature = "nats")]
 pub(crate) struct OwnBus {
     server: Mutex<Server>,
-    /// Where it is.
+    /// Its URL.
     pub(crate) bus_url: String,
     _folder: workers::OwnFolder,
 }
@@ -238,12 +239,12 @@ impl OwnBus {
         Ok(Self { server, bus_url: format!("nats://{USER}:{}@{listen}/sim", passwords.leader), _folder: folder })
     }
 
-    /// What it has spent, while it runs.
+    /// Its CPU and memory usage while it runs.
     pub(crate) fn spent(&self) -> Option<host::ProcessUsage> {
         host::spent_of(self.server().child.id())
     }
 
-    /// Why it is no more, if it is not.
+    /// Why it has ended, if it has.
     pub(crate) fn ended(&self, language: Language) -> Option<String> {
         self.server().ended().map(|reason| gone(&reason, language))
     }
@@ -261,14 +262,15 @@ fn not_set_up(error: &std::io::Error, language: Language) -> (String, Exit) {
     (text, Exit::System)
 }
 
-/// The server; it ends with the value.
+/// The server process; it ends with the value.
 struct Server {
     child: Child,
     log: PathBuf,
 }
 
 impl Server {
-    /// One with the passwords of what it keeps, or new ones; its configuration and its log are in a folder of its own.
+    /// A server with the passwords in its data folder, or new ones; its configuration and its log are in a folder of
+    /// its own.
     fn with_passwords(
         args: &BusArgs,
         listen: SocketAddr,
@@ -285,21 +287,21 @@ impl Server {
         let output = secret_file(log)?;
         let mut command = Command::new(SERVER);
         command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
-        // It is ended by us, when nobody needs it any more: a Ctrl-C of the terminal is not for it.
+        // We end it when it is not needed any more: a Ctrl-C of the terminal is not for it.
         command.process_group(0);
         Ok(Self { child: command.spawn()?, log: log.to_owned() })
     }
 
-    /// Why it is no more, if it is not.
+    /// Why it has ended, if it has.
     fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten()?;
         if status.signal().is_some() {
-            // Its log says nothing of that.
+            // Its log has no reason.
             return Some(status.to_string());
         }
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         let last = log.lines().rev().find(|line| line.contains("[FTL]") || line.contains("[ERR]"));
-        // What stands before is the time, and who says it.
+        // Before the message, a log line has the time and the source.
         let last =
             last.or_else(|| log.lines().next_back()).map(|line| line.rsplit_once("] ").map_or(line, |(_, text)| text));
         Some(last.map_or_else(|| status.to_string(), |last| last.trim().to_owned()))
@@ -336,7 +338,7 @@ impl Server {
         Err((text, Exit::System))
     }
 
-    /// What it keeps is written before it ends.
+    /// Stops it gracefully, so that it writes its data before it ends.
     fn end(&mut self) {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let since = Instant::now();
@@ -358,12 +360,12 @@ fn gone(reason: &str, language: Language) -> String {
     language.pick(format!("{SERVER} has ended: {reason}"), format!("{SERVER} 已退出：{}", report::in_chinese(reason)))
 }
 
-/// The cluster that workers of this bus are of.
+/// The cluster name of the workers of this bus.
 fn name_of(args: &BusArgs) -> &str {
     args.name.as_deref().unwrap_or(NAME_DEFAULT)
 }
 
-/// What others are to write.
+/// Prints the commands for workers and the leader.
 fn say(args: &BusArgs, listen: SocketAddr, passwords: &Passwords, language: Language) {
     let host = if args.cert.is_some() { name_of_host() } else { address_of_host(listen) };
     let (scheme, files) = match (&args.cert, &args.cacert) {
@@ -386,13 +388,14 @@ fn say(args: &BusArgs, listen: SocketAddr, passwords: &Passwords, language: Lang
     output::write_stdout(&format!("{text}\n"), language);
 }
 
-/// What a certificate names.
+/// The host name, as in a certificate.
 fn name_of_host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| "HOST".to_owned(), |name| name.trim().to_owned())
 }
 
-/// Where others reach it: an address of this machine, when it listens on all of them. Nothing is sent for that.
+/// The address where other machines reach it: an address of this machine if it listens on all. No packet is sent for
+/// that.
 fn address_of_host(listen: SocketAddr) -> String {
     let own = || {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;

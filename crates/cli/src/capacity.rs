@@ -1,4 +1,4 @@
-//! `onrush capacity`: the arithmetic that needs no load.
+//! `onrush capacity`: capacity estimates without a load.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::{output, usage};
 
 /// The report in the folder of a search.
 const REPORT: &str = "find-max.json";
-/// A report is no larger.
+/// The most bytes of a report.
 const REPORT_BYTES_MAX: u64 = 64 << 20;
-/// No number of people, requests or connections is larger.
+/// The highest number of people, requests or connections.
 const NUMBER_MAX: f64 = 1e15;
 
-/// `onrush capacity`.
+/// Runs `onrush capacity`.
 pub(crate) fn capacity(args: &CapacityArgs) -> Exit {
     let language = usage::language();
     let given = match given(args, language) {
@@ -121,7 +121,7 @@ fn given(args: &CapacityArgs, language: Language) -> Result<CapacityInput, Strin
     })
 }
 
-/// `30M`, `2.5k`, `1000`: above nothing.
+/// A number above zero, like `30M`, `2.5k`, `1000`.
 fn number(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     let trimmed = text.trim().replace([',', '_'], "");
     let (digits, unit) = match trimmed.char_indices().last() {
@@ -142,7 +142,7 @@ fn number(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     })
 }
 
-/// `80%`, `0.8`: above nothing, and not more than all.
+/// A share like `80%` or `0.8`: above zero, and at most 1.
 fn share(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     let trimmed = text.trim();
     let (digits, of) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |digits| (digits, 100.0));
@@ -156,7 +156,7 @@ fn share(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     })
 }
 
-/// `80%:20%`.
+/// A pair of shares, like `80%:20%`.
 fn shares(text: &str, language: Language) -> Result<(f64, f64), String> {
     let (views, time) = text.split_once([':', '：']).ok_or_else(|| {
         language.pick(
@@ -167,7 +167,7 @@ fn shares(text: &str, language: Language) -> Result<(f64, f64), String> {
     Ok((share("--peak", views, language)?, share("--peak", time, language)?))
 }
 
-/// What one machine takes, by a search: its lower bound, which was held.
+/// The capacity of one machine, from a search: its lower bound, which was sustained.
 fn found(path: &str, language: Language) -> Result<f64, String> {
     let file = if Path::new(path).is_dir() { Path::new(path).join(REPORT) } else { path.into() };
     // A pipe or a device may never end.

@@ -1,4 +1,4 @@
-//! `onrush check`: whether scenario files are right. Nothing is sent.
+//! `onrush check`: validates scenario files. Nothing is sent.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use scenario::Fault;
 use crate::exit::Exit;
 use crate::{output, run_scenario, usage};
 
-/// Says of each file what is wrong with it, or what it holds.
+/// Prints the errors or the content of each file.
 pub(crate) fn check(files: &[String]) -> Exit {
     let language = usage::language();
     let mut exit = Exit::Done;
@@ -27,7 +27,7 @@ pub(crate) fn check(files: &[String]) -> Exit {
                 (report::scenario_mistakes(&mistakes, language), Exit::Unmet)
             }
         };
-        // A file that cannot be read is worse than one that is wrong.
+        // A file that cannot be read is worse than an invalid one.
         exit = if exit == Exit::Done { found } else { exit };
         if output::to_stdout(&format!("{text}\n"), language) != Exit::Done {
             return Exit::System;

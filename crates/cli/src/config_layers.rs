@@ -1,6 +1,6 @@
-//! Flags that nobody typed: from the environment (`ONRUSH_CONNECTIONS=100` is `--connections 100`) and from the file of `--config`.
-//! They become words of the command line before it is read, so that they mean the same. What is typed comes before the environment,
-//! and the environment before the file; a list is taken from one of them as a whole.
+//! Flags from the environment (`ONRUSH_CONNECTIONS=100` is `--connections 100`) and from the file of `--config`.
+//! They are added to the words of the command line before it is parsed, so that they mean the same. Typed flags win
+//! over the environment, and the environment over the file; a list is taken from one layer as a whole.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,16 +16,16 @@ use crate::help::{self, COMMANDS, QUESTIONS};
 use crate::output;
 use crate::{dashboards, exporting};
 
-/// What all variables of ours begin with.
+/// The prefix of our variables.
 const PREFIX: &str = "ONRUSH_";
 /// The flag that names the file.
 const CONFIG: &str = "config";
 
-/// A command line with what it borrows.
+/// A command line with the flags of other layers.
 #[derive(Debug)]
 pub(crate) struct ConfigLayers {
     pub(crate) words: Vec<OsString>,
-    /// Which flags came from where.
+    /// The source of each added flag.
     sources: Vec<(String, String)>,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct ConfigLayers {
 type Environment = Vec<(String, OsString)>;
 
 impl ConfigLayers {
-    /// What the words mean together with the environment and a file. `has_url`: what is loaded stands behind the words.
+    /// The words with the environment and a file added. `has_url`: a URL follows the words.
     pub(crate) fn add(words: Vec<OsString>, has_url: bool, language: Language) -> Result<Self, String> {
         Self::add_without(words, &[], has_url, language)
     }
 
-    /// The same, without the variables of some flags: those are of the command in front.
+    /// The same, without the variables of some flags, which belong to the wrapping command.
     pub(crate) fn add_without(
         words: Vec<OsString>,
         without: &[Row],
@@ -60,7 +60,7 @@ impl ConfigLayers {
         language: Language,
     ) -> Result<Self, String> {
         let mut sources = Vec::new();
-        // What is wrong with the words themselves is said by whoever reads them.
+        // Errors in the words themselves are reported by their parser.
         let Ok(matches) = help::command(language).try_get_matches_from(&words) else {
             return Ok(Self { words, sources });
         };
@@ -90,7 +90,7 @@ impl ConfigLayers {
         Ok(Self { words, sources })
     }
 
-    /// Where flags came from, for whoever wonders what is wrong with them; nothing, where all were typed.
+    /// The sources of flags, for error messages; `None` if all were typed.
     pub(crate) fn say_sources(&self, language: Language) -> Option<String> {
         let from = |(flag, source): &(String, String)| {
             language.pick(format!("{flag} is from {source}"), format!("{flag} 来自 {source}"))
@@ -100,7 +100,7 @@ impl ConfigLayers {
     }
 }
 
-/// The command that the words name, how many of them name it, and its flags.
+/// The command that the words name, the number of words that name it, and its flags.
 fn place(matches: &ArgMatches) -> (Mode, usize, &ArgMatches) {
     let Some((name, inner)) = matches.subcommand() else { return (Mode::Top, 0, matches) };
     if let Some((question, requested)) = inner.subcommand()
@@ -112,7 +112,7 @@ fn place(matches: &ArgMatches) -> (Mode, usize, &ArgMatches) {
     (mode, 1, inner)
 }
 
-/// What loads is a word; all other words say what to do.
+/// Whether a row may come from another layer: flags, and the URL; all other words select what to do.
 fn may_borrow(row: &Row) -> bool {
     match row.kind {
         Kind::Word(_) => row.name == "url",
@@ -129,12 +129,12 @@ fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.try_contains_id(name).is_ok() && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
-/// The variable that is a flag.
+/// The variable of a flag.
 fn variable_of(row: &Row) -> String {
     format!("{PREFIX}{}", row.name.replace(['-', '.'], "_").to_ascii_uppercase())
 }
 
-/// The rows of all commands that can be borrowed.
+/// The rows of all commands that may come from another layer.
 fn all_rows() -> impl Iterator<Item = Row> {
     let modes = COMMANDS.into_iter().map(|(_, mode)| mode).chain([Mode::Ask]);
     modes.flat_map(flags::rows).filter(|row| may_borrow(row) || row.name == CONFIG)
@@ -142,7 +142,7 @@ fn all_rows() -> impl Iterator<Item = Row> {
 
 /// Variables that are no flag of any command.
 fn unknown(environment: &Environment) -> Vec<String> {
-    // A secret is no flag: whoever lists processes reads command lines.
+    // A secret is no flag: the process list shows command lines.
     let known: Vec<String> = all_rows()
         .map(|row| variable_of(&row))
         .chain([exporting::TOKEN, dashboards::TOKEN].map(str::to_owned))
@@ -171,7 +171,7 @@ fn say_unknown(name: &str, language: Language) -> String {
     }
 }
 
-/// What the file of `--config` says, if there is one, with the path.
+/// The settings of the file of `--config`, if there is one, with the path.
 fn settings(
     mode: Mode,
     matches: &ArgMatches,
@@ -198,7 +198,7 @@ fn settings(
     Ok((path, settings))
 }
 
-/// What is said of a name in a file that is no flag of the command.
+/// The message for a name in a file that is no flag of the command.
 fn say_foreign(name: &str, rows: &[Row], language: Language) -> String {
     if all_rows().any(|row| row.name == name) {
         return language.pick(
@@ -219,7 +219,7 @@ fn say_foreign(name: &str, rows: &[Row], language: Language) -> String {
     }
 }
 
-/// A flag as the words of a variable; a list has one value in each line.
+/// A flag from the value of a variable; a list has one value in each line.
 fn of_variable(row: &Row, variable: &str, value: &OsStr, language: Language) -> Result<Vec<OsString>, String> {
     match row.kind {
         Kind::Switch => {
@@ -237,7 +237,7 @@ fn of_variable(row: &Row, variable: &str, value: &OsStr, language: Language) -> 
 
 type FromFile = Option<(Vec<OsString>, String)>;
 
-/// A flag as the words of a file.
+/// A flag from a file.
 fn of_file(row: &Row, (path, settings): &(String, Vec<Setting>), language: Language) -> Result<FromFile, String> {
     let own: Vec<&Setting> = settings.iter().filter(|setting| setting.name == row.name).collect();
     let Some(last) = own.last() else { return Ok(None) };

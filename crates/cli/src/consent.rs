@@ -1,5 +1,5 @@
-//! A load that goes to a public address wants consent: of the person, who says so by a flag or at the terminal, or of the target
-//! itself, which says so in a file.
+//! Consent for a load on a public address: of the user, by a flag or at the terminal, or of the target itself, in a
+//! file.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ use crate::args::USER_AGENT;
 use crate::dashboards;
 use crate::exit::Exit;
 
-/// Where a target says that it may be loaded.
+/// The path of a target's consent file.
 const PATH: &str = "/.well-known/onrush-consent";
-/// A target that takes longer to say so says nothing.
+/// The timeout of that request; a later response does not count.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A target with its address and what makes its sessions.
+/// A target with its address and TLS client configuration.
 pub(crate) type TargetAccess = (Resolved, Option<ClientConfig>);
 
-/// Whom a load is for, and how it is reached.
+/// The load that needs consent, and how its targets are reached.
 pub(crate) struct Asking<'a> {
     pub(crate) connection: &'a Connection,
     /// The load, in words.
@@ -32,18 +32,18 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Where a target is; see [`Self::ways`].
+    /// Resolves a target; see [`Self::ways`].
     pub(crate) fn way(&self, target: &mut Target, connect_timeout: Duration) -> Result<TargetAccess, (String, Exit)> {
         let mut ways = self.ways(vec![(target, connect_timeout)])?;
         Ok(ways.remove(0))
     }
 
-    /// Where targets are; whether they may be loaded is asked when nobody said so yet, all in one question, and then belongs to
-    /// their reach. Or what is said instead.
+    /// Resolves targets. Missing consents are requested all in one question, and are added to the target policies.
+    /// Otherwise the error message.
     pub(crate) fn ways(&self, mut targets: Vec<(&mut Target, Duration)>) -> Result<Vec<TargetAccess>, (String, Exit)> {
         let say = |error: &ResolveError, exit: Exit| (report::resolve_error(error, self.language), exit);
         let mut ways: Vec<Option<Resolved>> = vec![None; targets.len()];
-        // A name that leads to somebody else after the question is not asked for again.
+        // A name that resolves to another host after the question is not requested again.
         for was_requested in [false, true] {
             let mut strangers: Vec<(UnconsentedHost, usize)> = Vec::new();
             for (number, (way, (target, connect_timeout))) in ways.iter_mut().zip(&targets).enumerate() {
@@ -84,14 +84,14 @@ impl Asking<'_> {
     }
 
     fn consents(&self, strangers: &[(&UnconsentedHost, &Target)]) -> bool {
-        // Whoever sits at a page cannot answer at the terminal.
+        // A user of the web page cannot respond at the terminal.
         match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !dashboards::is_shown() {
             true => {
                 let who: Vec<&UnconsentedHost> =
                     strangers.iter().map(|(unconsented_host, _)| *unconsented_host).collect();
                 self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr())
             }
-            // Each speaks for itself, and the first that does not is one too many.
+            // Each target consents for itself; one that does not is enough to refuse.
             false => strangers.iter().all(|(unconsented_host, target)| self.target_consents(target, unconsented_host)),
         }
     }
@@ -115,7 +115,7 @@ impl Asking<'_> {
         received.is_ok() && matches!(response.trim().to_ascii_lowercase().as_str(), "y" | "yes" | "是")
     }
 
-    /// One request, which any person could make, for what the target says of itself.
+    /// Reads the target's own consent by a single harmless request.
     fn target_consents(&self, target: &Target, unconsented_host: &UnconsentedHost) -> bool {
         let ask = || {
             let plan = self.question(target, unconsented_host)?.reaching(&TargetPolicy::Anywhere);
@@ -142,7 +142,7 @@ impl Asking<'_> {
         let scheme = if target.tls.is_some() { "https" } else { "http" };
         let shown = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         let line = format!("/(?m)^onrush: allow {}\\s*$/", host.replace('.', "\\."));
-        // Who was given by the user is asked there, and nowhere else.
+        // A host that the user pinned is requested there, and nowhere else.
         let pinned = is_given.then(|| Resolve { host: host.clone(), port: *port, address: *address });
         let draft = Draft {
             url: Some(Address::parse(&format!("{scheme}://{shown}:{port}{PATH}")).ok()?),
@@ -156,7 +156,7 @@ impl Asking<'_> {
                 connect_timeout: Some(PATIENCE),
                 version: None,
                 streams: None,
-                // What is said of TLS has no meaning where there is none.
+                // TLS settings have no meaning without TLS.
                 security: if target.tls.is_some() { self.connection.security.clone() } else { Security::default() },
                 places: Vec::new(),
                 ways: RouteOverrides { resolve: pinned.into_iter().collect(), ..RouteOverrides::default() },
@@ -169,7 +169,7 @@ impl Asking<'_> {
     }
 }
 
-/// A load in words, for the person who is asked. `each`: the most requests that one of its starts can make.
+/// A load in words, for the question to the user. `each`: the most requests that one of its starts can make.
 pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) -> String {
     let number = load.connections();
     let connections = format!("{number} connection{}", if number == 1 { "" } else { "s" });
@@ -261,7 +261,7 @@ mod tests {
             assert!(head.contains("User-Agent: onrush/"), "{head}");
         }
     }
-    /// Two places: the first one speaks for itself alone, and is not even asked.
+    /// Two hosts: the first one consents for itself alone, and does not even get the request.
     #[test]
     fn nobody_vouches_for_another() {
         let friend = TcpListener::bind("127.0.0.1:0").expect("a port");

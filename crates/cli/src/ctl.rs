@@ -1,4 +1,4 @@
-//! `onrush ctl`: watches and changes a run that has a page, from a shell or a script. It speaks the same HTTP as the page.
+//! `onrush ctl`: watches and changes a run that has a page, from a shell or a script, by the same HTTP API as the page.
 
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::exit::Exit;
 use crate::output::{self, Wrote};
 use crate::{dashboards, usage};
 
-/// Where pages are, unless somebody says otherwise.
+/// The default URL of a page.
 const LINK: &str = "http://127.0.0.1:8089/";
-/// Nobody listens who takes longer.
+/// The connect timeout.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// What can be done, with the values of each.
+/// The commands, with their values.
 const WORDS: [&str; 12] = [
     "run",
     "events",
@@ -33,19 +33,19 @@ const WORDS: [&str; 12] = [
     "charts",
 ];
 
-/// Why it was not done.
+/// Why a command failed.
 enum CtlError {
-    /// The words mean nothing.
+    /// The command is invalid.
     Words(String),
-    /// Nobody is there, or not whom we know.
+    /// The page cannot be reached, or is not ours.
     Unreached(String),
-    /// The run is none that this could be done with.
+    /// The run does not allow it.
     Refused(String),
-    /// It was done, and could not be told.
+    /// It was done, but the output could not be written.
     Untold,
 }
 
-/// Carries it out.
+/// Runs a command.
 pub(crate) fn ctl(args: &CtlArgs) -> Exit {
     let language = usage::language();
     let done = RunPage::of(args, language).and_then(|page| page.carry_out(args));
@@ -131,7 +131,7 @@ impl RunPage {
         if output::write_stdout(text, self.language) == Wrote::Failed { Err(CtlError::Untold) } else { Ok(()) }
     }
 
-    /// A change of what runs now.
+    /// Sends a change of the current run.
     fn change(&self, args: &CtlArgs, what: &Value) -> Result<Value, CtlError> {
         let mut body = what.clone();
         body["revision"] = self.ask("/api/run", None)?["revision"].clone();
@@ -183,7 +183,7 @@ impl RunPage {
         }
     }
 
-    /// One event in each line, until there are no more: `{"event": "interval", "data": {...}}`.
+    /// Prints one event per line until they end: `{"event": "interval", "data": {...}}`.
     fn events(&self) -> Result<(), CtlError> {
         let response = self.send("/api/events", None)?;
         if !response.status().is_success() {

@@ -1,4 +1,5 @@
-//! Where a run is watched and steered: on a page (`--web`, and `onrush web`), and in the whole terminal (`--screen`).
+//! Dashboards for watching and controlling a run: a page (`--web`, and `onrush web`), and the terminal screen
+//! (`--screen`).
 
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,28 +23,29 @@ use crate::{machine, output, signals};
 
 /// The variable with the token of a page; a secret is no flag.
 pub(crate) const TOKEN: &str = "ONRUSH_WEB_TOKEN";
-/// Where pages are, unless somebody says otherwise.
+/// The default address of pages.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8089);
 
-/// The page of `onrush web`, on which all runs of this process are shown, and whoever waits for the next one to begin.
+/// The page of `onrush web` that shows all runs of this process, and the pending response to the request of the next
+/// run.
 static SHOWN_ON: Mutex<Option<(Hub, Option<Reply>)>> = Mutex::new(None);
 
-/// From now on runs are shown here. `response`: of whoever ordered the next one.
+/// Shows further runs on this page. `response`: for the request of the next one.
 pub(crate) fn show_on(hub: &Hub, response: Reply) {
     *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), Some(response)));
 }
 
-/// From now on runs are shown here, whoever ordered them.
+/// Shows further runs on this page, however they are started.
 pub(crate) fn show_all_on(hub: &Hub) {
     *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), None));
 }
 
-/// All runs of this process are shown on a page.
+/// Whether all runs of this process are shown on a page.
 pub(crate) fn is_shown() -> bool {
     SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
-/// Opens a page and says where it is.
+/// Opens a page and prints its URL.
 pub(crate) fn open(
     args: &WatchArgs,
     orders: Option<(std::sync::mpsc::Sender<Order>, NameFiles)>,
@@ -72,13 +74,13 @@ pub(crate) fn open(
     };
     let (sender, files) = orders.unzip();
     let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
-    let bus_url = Site::start(listen, &token, offer).map_err(|error| {
+    let site = Site::start(listen, &token, offer).map_err(|error| {
         language.pick(
             format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
             report::in_chinese(&format!("无法在 {listen} 上提供页面：{error}；请用 --web-listen 换一个地址")),
         )
     })?;
-    let address = bus_url.address();
+    let address = site.address();
     let shown = match address.ip() {
         ip if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
         _ => address,
@@ -87,24 +89,24 @@ pub(crate) fn open(
         format!("onrush: the page is at http://{shown}/#token={token}"),
         format!("onrush: 页面地址 http://{shown}/#token={token}"),
     ));
-    Ok(bus_url)
+    Ok(site)
 }
 
-/// What shows a run while it goes on: on a page, in the whole terminal, in charts that are kept; nothing, when nobody wants it.
+/// The dashboards of a running load: a page, the terminal screen, and charts that are kept; or none.
 #[derive(Default)]
 pub(crate) struct Dashboards {
     hub: Option<Hub>,
     has_begun: bool,
-    /// In the whole terminal, with these looks.
+    /// The terminal screen, with its style.
     look: Option<Look>,
     display: Option<Display>,
-    /// Whoever watches reads them too.
+    /// Charts, which the dashboards also read.
     charts: Option<Arc<Mutex<Charts>>>,
-    /// Its own page, which goes with it.
-    _bus_url: Option<Site>,
+    /// The page of this run, which closes with it.
+    _site: Option<Site>,
 }
 
-/// What the terminal shows and changes: what pages do.
+/// The source of the terminal screen: the same hub as for pages.
 struct HubSource(Hub);
 
 impl Source for HubSource {
@@ -119,14 +121,14 @@ impl Source for HubSource {
     fn act(&self, act: &Act) -> Result<(), [String; 2]> {
         match act {
             Act::Change(body) => self.0.change(body.clone()).map(drop).map_err(|fault| [fault.text, fault.text_zh]),
-            // As Ctrl-C does where the terminal is not taken: once it asks, and then it insists.
+            // The same as Ctrl-C in a normal terminal: the first stops, the second aborts.
             Act::Stop | Act::Abort => signals::interrupt().map_err(|error| [error.to_string(), error.to_string()]),
         }
     }
 }
 
 impl Dashboards {
-    /// Opens the page of one run, or shows it where all runs are shown.
+    /// Opens the page of one run, or uses the page of all runs.
     pub(crate) fn begin(args: &WatchArgs, screen: &Screen) -> Result<Self, String> {
         let language = screen.language;
         if args.screen && !std::io::stdout().is_terminal() {
@@ -142,20 +144,20 @@ impl Dashboards {
             watching.hub = Some(hub);
             return Ok(watching);
         }
-        let bus_url = if args.web { Some(open(args, None, language)?) } else { None };
+        let site = if args.web { Some(open(args, None, language)?) } else { None };
         let look = args.screen.then_some(Look { language, has_colors: screen.is_colorful });
         let alone = args.screen.then(Hub::alone);
         let mut watching = Self::default();
-        (watching.hub, watching.look, watching._bus_url) = (bus_url.as_ref().map(Site::hub).or(alone), look, bus_url);
+        (watching.hub, watching.look, watching._site) = (site.as_ref().map(Site::hub).or(alone), look, site);
         Ok(watching)
     }
 
-    /// From now on charts are kept, where somebody wants them or watches.
+    /// Starts to keep charts, if an artifact or a dashboard needs them.
     pub(crate) fn draw(&mut self, plan: &Plan, wants_charts: bool) {
         self.charts = (wants_charts || self.is_on()).then(|| Arc::new(Mutex::new(Charts::new(plan))));
     }
 
-    /// The terminal is as it was, and what was held back is printed.
+    /// Restores the terminal, and prints the held back output.
     pub(crate) fn give_back(&mut self) {
         if let (Some(mut display), Some(look)) = (self.display.take(), self.look) {
             display.end();
@@ -192,14 +194,14 @@ impl Dashboards {
         }
     }
 
-    /// A load begins. `plan`: without secrets.
+    /// Reports that a load begins. `plan`: without secrets.
     pub(crate) fn load_started(&mut self, plan: &Plan, address: SocketAddr, control: &Control) {
         if self.is_on() {
             self.started(report::live_plan(plan, address), control, plan.warmup);
         }
     }
 
-    /// Connections begin to be held.
+    /// Reports that connections begin to be held.
     pub(crate) fn hold_started(&mut self, plan: &Hold, address: SocketAddr, control: &Control) {
         if self.is_on() {
             self.started(report::live_hold_plan(plan, address), control, Duration::ZERO);
@@ -224,7 +226,7 @@ impl Dashboards {
         }
     }
 
-    /// The load was changed.
+    /// Reports a change of the load.
     pub(crate) fn changed(&self, change: &Change, changed: &Changed, control: &Control) {
         self.in_charts(|charts| charts.change(change.scenario, &control.timeline(change.scenario)));
         let texts = [Language::En, Language::Zh].map(|language| report::change_text(changed, language));
@@ -237,7 +239,7 @@ impl Dashboards {
         }
     }
 
-    /// Something happened; in English and Chinese.
+    /// Marks an event, with texts in English and Chinese.
     pub(crate) fn mark(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
         self.in_charts(|charts| charts.mark(at, kind, texts.clone()));
         if let Some(hub) = &self.hub {
@@ -245,14 +247,14 @@ impl Dashboards {
         }
     }
 
-    /// What charts show of a run that is over; null where none are kept.
+    /// The chart data of a finished run; null without charts.
     pub(crate) fn charts_value(&self, run: &Run) -> Value {
         let mut value = Value::Null;
         self.in_charts(|charts| value = report::charts_value(charts, run));
         value
     }
 
-    /// The run is over; pages take the report, and then this one closes.
+    /// Ends the run: pages receive the report, and the page of this run closes.
     pub(crate) fn over(mut self, report: &Value, charts: &Value) {
         if let Some(hub) = self.hub.take() {
             hub.over(report, charts);
@@ -261,7 +263,7 @@ impl Dashboards {
 }
 
 impl Drop for Dashboards {
-    /// A run that failed has no report, and is over too.
+    /// A failed run has no report, and is over too.
     fn drop(&mut self) {
         self.give_back();
         if let Some(hub) = self.hub.take().filter(|_| self.has_begun) {

@@ -1,8 +1,8 @@
-//! What users of scenarios read and reckon with.
+//! The data sources of scenarios: feeds and script evaluators.
 
 use engine::DataSources;
 
-/// Whatever this build has. A plan that wants more is refused before it begins.
+/// All sources of this build. A plan that needs more is refused before it begins.
 pub(crate) fn supplies() -> DataSources {
     DataSources {
         #[cfg(feature = "script")]

@@ -15,14 +15,14 @@ use crate::run_settings::RunSettings;
 use crate::run_url::{Load, Prepared};
 use crate::{output, serve};
 
-/// How long the machine is measured, and how long the load is that is shown, unless somebody says otherwise.
+/// The span of the calibration, and the default span of the load that is shown.
 const PROBE_SPAN: Duration = Duration::from_secs(1);
 const SHOWN_SPAN: Duration = Duration::from_secs(5);
-/// The shortest load that shows anything.
+/// The shortest useful load.
 const SPAN_MIN: Duration = Duration::from_millis(100);
-/// The part of what the machine can that is asked of it: server and load share its cores, and both must have time left.
+/// The fraction of the machine's maximum that is requested: server and load share its cores, and both need headroom.
 const SHARE: f64 = 0.15;
-/// However slow the machine is, there is something to see.
+/// The minimum rate, however slow the machine is.
 const RATE_MIN: u64 = 100;
 
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -58,7 +58,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         Err(exit) => exit,
     };
     server.stop();
-    // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
+    // A hint for a user at a terminal; pipes and closed outputs get the results only.
     if exit == Exit::Done && std::io::stdout().is_terminal() {
         output::note(language.pick(
             "\nThis was onrush against its own server, at a rate that this machine bears easily. Your own: onrush http://host:port/path",
@@ -68,7 +68,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     exit
 }
 
-/// A rate that this machine bears: a part of what it does in a second with all its might. It is no longer measured than it is shown.
+/// A rate for this machine: a fraction of its maximum in one second. The calibration takes no longer than the load.
 fn measured(load: &Load, draft: &Draft, engine: &EngineArgs, span: Duration) -> Result<u64, Exit> {
     let (mut draft, span) = (draft.clone(), PROBE_SPAN.min(span));
     draft.load.duration = Some(span);
@@ -79,7 +79,7 @@ fn measured(load: &Load, draft: &Draft, engine: &EngineArgs, span: Duration) -> 
     Ok(rounded((done * SHARE) as u64).max(RATE_MIN))
 }
 
-/// Down to a number of two digits: what is asked for is easy to read.
+/// Rounds down to two digits, so that the requested rate is easy to read.
 fn rounded(rate: u64) -> u64 {
     let unit = 10u64.pow(rate.max(1).ilog10().saturating_sub(1));
     rate / unit * unit

@@ -1,4 +1,4 @@
-//! `onrush doctor`: what this machine allows, and what to do about it.
+//! `onrush doctor`: the limits of this machine, and how to raise them.
 
 use engine::Places;
 use host::{Change, Settings, Situation};
@@ -9,7 +9,7 @@ use crate::args::DoctorArgs;
 use crate::exit::Exit;
 use crate::{output, usage};
 
-/// Connections for which addresses are dealt out when nobody says how many.
+/// The default number of connections for which addresses are assigned.
 const CONNECTIONS_DEFAULT: u64 = 1;
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
@@ -28,7 +28,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
             return Exit::System;
         }
     };
-    // A server is somebody else's program, with a descriptor for each connection.
+    // A server is another program, with a descriptor for each connection.
     let takes_descriptors = situation.is_server || driver.kind == driver::Kind::Poll;
     let situation = Situation { takes_descriptors, ..situation };
     let settings = Settings::read();
@@ -47,7 +47,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
     }
 }
 
-/// How many connections, from where to where.
+/// The number of connections, with their endpoints.
 fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situation), String> {
     let wrong = |error: PlanError| report::plan_error(&error, language);
     let wanted =
@@ -61,7 +61,7 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
         url: Some(url.clone()),
         source_ip: args.source_ip.clone(),
         to: args.to.clone(),
-        // What is sent does not matter here.
+        // The data does not matter here.
         data: url.starts_with("tcp:").then(|| "x".to_owned()),
         no_response: url.starts_with("tcp:"),
         ..Flags::default()
@@ -78,7 +78,7 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
     Ok((wanted, situation))
 }
 
-/// Makes the changes, and says how each is taken back. False when one was refused.
+/// Makes the changes, and prints how to undo each. False when one was refused.
 fn apply(changes: &[Change], language: Language) -> bool {
     for change in changes {
         match change.apply() {

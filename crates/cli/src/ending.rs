@@ -1,4 +1,4 @@
-//! What a load came to, as its exit code says it.
+//! The exit code of a load.
 
 use figures::Run;
 use plan::Plan;
@@ -7,22 +7,22 @@ use crate::exit::Exit;
 use crate::output::Wrote;
 use crate::run_settings::RunSettings;
 
-/// How a load ended, beside its figures.
+/// How a load ended, in addition to its results.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadOutcome {
     pub(crate) wrote: Wrote,
-    /// Somebody pressed Ctrl-C.
+    /// Whether the user pressed Ctrl-C.
     pub(crate) was_requested: bool,
-    /// A threshold ended it.
+    /// Whether a threshold ended it.
     pub(crate) was_aborted: bool,
-    /// It differs from the baseline as it may not.
+    /// Whether it is worse than the baseline allows.
     pub(crate) is_worse: bool,
 }
 
-/// The exit code. `wants_file`: somebody wants the report in one.
+/// The exit code. `wants_file`: the report also goes to a file.
 pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: LoadOutcome, wants_file: bool) -> Exit {
     let counts = &run.tally;
-    // What was never answered met no expectation.
+    // Exchanges without a response met no expectation.
     let is_unexpected = plan.has_expectations()
         && (counts.failed + counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut()) > 0
             || counts.succeeded() == 0);
@@ -30,7 +30,7 @@ pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: Load
     let is_unreliable = settings.is_strict && run.is_unreliable();
     // All users failed before their first iteration.
     let never_began = run.iterations.is_none() && counts.failed > 0;
-    // What ran is not what was planned.
+    // The load was not carried out as planned.
     let is_short = run.workers_summary.as_ref().is_some_and(engine::WorkersSummary::has_losses);
     let is_unmet = is_short || is_unexpected || is_crossed || is_unreliable || outcome.was_aborted || outcome.is_worse;
     if outcome.wrote == Wrote::Failed {

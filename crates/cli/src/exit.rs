@@ -1,12 +1,12 @@
-//! The exit codes, all of them.
+//! The exit codes.
 
 use engine::{BackendFault, RunError};
 
-/// What the shell is told. The README and the manual list the same.
+/// An exit code. The README and the manual have the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
     /// Nothing succeeded, or an expectation or a threshold was not met.
     Unmet = 1,
@@ -14,18 +14,18 @@ pub(crate) enum Exit {
     Usage = 2,
     /// No connection ever succeeded.
     NothingMeasured = 3,
-    /// A report could not be written, or this system does not let us work.
+    /// A report could not be written, or the system refused something that we need.
     System = 4,
     /// Stopped by the user.
     Stopped = 130,
 }
 
 impl Exit {
-    /// Of a run that does not begin.
+    /// The exit code of a run that does not begin.
     pub(crate) fn of(error: &RunError) -> Self {
         match error {
             RunError::RemoteBackend(BackendFault::Stopped) => Self::Stopped,
-            // It stood by in vain, as it should.
+            // A standby that was not needed.
             RunError::RemoteBackend(BackendFault::Elsewhere) => Self::Done,
             RunError::RemoteBackend(BackendFault::Undivided { .. }) => Self::Usage,
             _ => Self::System,

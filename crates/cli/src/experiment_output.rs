@@ -1,4 +1,4 @@
-//! What shows something that is made of many runs, a search or a sweep: lines, JSON, a page, a folder with every run, the live page.
+//! The output of a search or a sweep: lines, JSON, a page, a folder with every run, the live page.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::output::{self, Wrote};
 use crate::stop_file::StopFile;
 use crate::{artifacts, dashboards, machine};
 
-/// What a kind of them is called where it is kept.
+/// The names of a kind of experiment in storage.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    /// The folder of all, beside that of the runs.
+    /// The folder of all experiments of the kind, next to the folder of runs.
     pub(crate) folder: &'static str,
-    /// The report in the folder of one.
+    /// The report in the folder of an experiment.
     pub(crate) report: &'static str,
-    /// The folder of its runs in there.
+    /// The folder of its runs.
     pub(crate) runs: &'static str,
 }
 
-/// Where all of it goes.
+/// The outputs of an experiment.
 pub(crate) struct ExperimentOutput {
     pub(crate) screen: Screen,
     pub(crate) about: About,
@@ -43,7 +43,7 @@ pub(crate) struct ExperimentOutput {
 }
 
 impl ExperimentOutput {
-    /// Everything that can be wrong is found before the first run.
+    /// Opens all outputs, so that errors show before the first run.
     pub(crate) fn begin(front: &WrapperArgs, kind: Kind, about: About) -> Result<Self, String> {
         let language = crate::usage::language();
         let wrong = |(path, error): (String, std::io::Error)| output::cannot_write(&path, &error, language);
@@ -56,7 +56,7 @@ impl ExperimentOutput {
             .map(|path| OutputFile::open_report(Path::new(path)))
             .transpose()
             .map_err(wrong)?;
-        // A file that is there already would end it at once.
+        // An existing stop file would end it at once.
         StopFile::watch(front.stop_file.as_deref(), &StopHandle::default(), language)?;
         let began_unix = machine::now_unix();
         let folder = artifacts::own_folder(&front.keep, kind.folder, began_unix, language)?;
@@ -88,7 +88,7 @@ impl ExperimentOutput {
         self.screen.language
     }
 
-    /// Where its runs are kept.
+    /// The folder of its runs.
     pub(crate) fn runs(&self) -> Option<Runs> {
         self.folder.as_ref().map(|folder| Runs::at(folder.path().join(self.kind.runs)))
     }
@@ -98,32 +98,32 @@ impl ExperimentOutput {
         self.folder.as_ref().map(|folder| folder.path().display().to_string())
     }
 
-    /// A run ends when the file comes, and the whole with it.
+    /// Watches the stop file for one run; it ends the run and the experiment.
     pub(crate) fn watch_stop_file(&self, stop: &StopHandle) -> Option<StopFile> {
         StopFile::watch(self.stop_file.as_deref(), stop, self.language()).ok()
     }
 
-    /// The file has come, or somebody has ended it on the page.
+    /// Whether the stop file has appeared, or the page has requested the end.
     pub(crate) fn is_reported_to_stop(&self) -> bool {
         let by_page = self.bus_url.as_ref().is_some_and(|bus_url| bus_url.hub().is_reported_to_stop());
         by_page || self.stop_file.as_deref().is_some_and(|path| Path::new(path).exists())
     }
 
-    /// How it stands, for the live page.
+    /// Updates the live page.
     pub(crate) fn tell(&self, report: impl FnOnce() -> Value) {
         if let Some(bus_url) = &self.bus_url {
             bus_url.hub().search(report());
         }
     }
 
-    /// Lines for whoever watches the terminal.
+    /// Prints lines for a user at the terminal.
     pub(crate) fn say(&mut self, text: impl FnOnce() -> String) {
         if !self.is_json && !self.is_quiet && self.wrote == Wrote::All {
             self.wrote = output::write_stdout(&text(), self.language());
         }
     }
 
-    /// Nothing was measured, so nothing is kept.
+    /// Removes the folder because nothing was measured.
     pub(crate) fn forget(&mut self) {
         if let Some(folder) = self.folder.take() {
             let _ = std::fs::remove_dir(folder.path().join(self.kind.runs));
@@ -131,7 +131,7 @@ impl ExperimentOutput {
         }
     }
 
-    /// Everything that is shown and written at the end; whether all of it could be.
+    /// Shows and writes everything at the end; returns whether all of it could be written.
     pub(crate) fn over(&mut self, report: &Value, text: impl FnOnce() -> String, page: &str) -> Exit {
         let language = self.language();
         let json = format!("{report:#}\n");

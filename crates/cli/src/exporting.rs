@@ -1,4 +1,4 @@
-//! `--export`: figures for other programs, beside the views.
+//! `--export`: results for other programs, in addition to the views.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use report::Language;
 use crate::args::ExportArgs;
 use crate::output;
 
-/// The variable that holds the secret of InfluxDB.
+/// The variable with the token of InfluxDB.
 pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
 
-/// What is exported, and how long the end of it may take.
+/// The exports, and the time limit of their last delivery.
 #[derive(Default)]
 pub(crate) struct ExportOptions {
     pub(crate) kinds: Vec<Export>,
@@ -23,7 +23,7 @@ pub(crate) struct ExportOptions {
 }
 
 impl ExportOptions {
-    /// What was typed, or what is wrong with it, in words.
+    /// Parses the flags; or the error message.
     pub(crate) fn of(args: &ExportArgs, language: Language) -> Result<Self, String> {
         const FLAG: &str = "--export-wait";
         let of_plan = |error: &PlanError| report::plan_error(error, language);
@@ -45,7 +45,7 @@ pub(crate) struct Exporting(Option<Active>);
 struct Active {
     exports: Exports,
     language: Language,
-    /// Stdout is for the report.
+    /// Whether stdout has the JSON report.
     is_json: bool,
     has_page: bool,
     is_github: bool,
@@ -55,19 +55,19 @@ struct Active {
 #[derive(Default)]
 pub(crate) struct Exported {
     pub(crate) deliveries: Vec<Delivery>,
-    /// A file could not be written.
+    /// Whether a file could not be written.
     pub(crate) has_lost: bool,
 }
 
 impl Exporting {
-    /// Opens files and addresses, and says where pages are.
+    /// Opens files and addresses, and prints the URLs of pages.
     pub(crate) fn begin(options: &ExportOptions, plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
         Self::begin_with(options, view, |environment| {
             Exports::begin(&options.kinds, &ScenarioPart::none(plan), environment)
         })
     }
 
-    /// The same for connections that are held.
+    /// The same for held connections.
     pub(crate) fn begin_held(options: &ExportOptions, view: (Language, bool)) -> Result<Self, ExportError> {
         Self::begin_with(options, view, |environment| Exports::begin_held(&options.kinds, environment))
     }
@@ -102,12 +102,12 @@ impl Exporting {
         })))
     }
 
-    /// Somebody waits for figures, whether the table is read or not.
+    /// Whether there is any export, even if the table has no reader.
     pub(crate) fn has_any(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Tells of an interval, which is shared only where somebody takes it.
+    /// Exports an interval, which is shared only if an export takes it.
     pub(crate) fn interval(&mut self, interval: Interval) -> Arc<Interval> {
         let interval = Arc::new(interval);
         if let Some(active) = &mut self.0 {
@@ -116,7 +116,7 @@ impl Exporting {
         interval
     }
 
-    /// The same of connections that are held.
+    /// The same for held connections.
     pub(crate) fn held(&mut self, interval: HeldInterval) -> Arc<HeldInterval> {
         let interval = Arc::new(interval);
         if let Some(active) = &mut self.0 {
@@ -125,7 +125,7 @@ impl Exporting {
         interval
     }
 
-    /// Delivers what is left, and tells what is missing.
+    /// Delivers the rest, and reports what is missing.
     pub(crate) fn finish(self, run: &Run, stop: &StopHandle) -> Exported {
         self.deliver(stop, |exports, language, has_enough| {
             let page = report::github_page(run, language);
@@ -133,7 +133,7 @@ impl Exporting {
         })
     }
 
-    /// The same of connections that were held.
+    /// The same for held connections.
     pub(crate) fn finish_held(self, held: &Held, stop: &StopHandle) -> Exported {
         self.deliver(stop, |exports, language, has_enough| {
             let page = report::github_hold_page(held, language);
@@ -149,7 +149,7 @@ impl Exporting {
         let Some(Active { exports, language, is_json, has_page, is_github }) = self.0 else {
             return Exported::default();
         };
-        // A first Ctrl-C that comes from now on means this wait; one that ended the run does not.
+        // A Ctrl-C from now on ends this wait; one that ended the run does not.
         let was_stopped = stop.is_stopped();
         if has_page {
             tell_of_page(exports.page_wait(), language);
@@ -157,7 +157,7 @@ impl Exporting {
         let has_enough = || stop.is_aborted() || (!was_stopped && stop.is_stopped());
         let (deliveries, text) = finish(exports, language, &has_enough);
         if is_github {
-            // GitHub reads both; stdout is for the report where that is JSON.
+            // GitHub reads both; stdout is for the JSON report if there is one.
             if is_json {
                 output::note(text.trim_end());
             } else {

@@ -1,27 +1,27 @@
-//! A target that fails nearly always, for long: whoever goes on only makes it worse.
+//! A guard that ends a load whose target fails nearly always, for long: going on would only make it worse.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So long it must have failed.
+/// How long it must have failed.
 const SPAN: Duration = Duration::from_secs(30);
-/// So much of what ended in that time, in hundredths.
+/// The failed share of the exchanges that ended in that time, in percent.
 const FAILED_PERCENT: u64 = 95;
 
-/// What had ended, and what of it had failed, at the end of each interval of the last time.
+/// Counts of ended and failed exchanges at the end of each interval of that time.
 #[derive(Debug, Default)]
 pub(crate) struct FailureRateGuard {
     seen: VecDeque<(Duration, u64, u64)>,
 }
 
 impl FailureRateGuard {
-    /// Looks at the sums at an instant: whether there is no hope.
+    /// Adds the totals at an instant; returns whether the guard trips.
     pub(crate) fn looks_so(&mut self, at: Duration, ended: u64, failed: u64) -> bool {
         if self.seen.is_empty() {
             self.seen.push_back((Duration::ZERO, 0, 0));
         }
         self.seen.push_back((at, ended, failed));
-        // The first that is kept is the last that lies the whole time back.
+        // The first entry kept is the last one that lies at least the whole span back.
         while self.seen.get(1).is_some_and(|(then, ..)| *then + SPAN <= at) {
             self.seen.pop_front();
         }
@@ -35,12 +35,12 @@ impl FailureRateGuard {
 mod tests {
     use super::*;
 
-    /// A second at a time: how many end, and how many of them fail; the second at which hope is lost.
+    /// Feeds (ended, failed) counts per second; returns the second at which the guard trips.
     fn lost_at(seconds: impl IntoIterator<Item = (u64, u64)>) -> Option<u64> {
-        let (mut hopeless, mut ended, mut failed) = (FailureRateGuard::default(), 0, 0);
+        let (mut failing, mut ended, mut failed) = (FailureRateGuard::default(), 0, 0);
         for (index, (more, worse)) in seconds.into_iter().enumerate() {
             (ended, failed) = (ended + more, failed + worse);
-            if hopeless.looks_so(Duration::from_secs(index as u64 + 1), ended, failed) {
+            if failing.looks_so(Duration::from_secs(index as u64 + 1), ended, failed) {
                 return Some(index as u64 + 1);
             }
         }
@@ -56,9 +56,9 @@ mod tests {
         assert_eq!(lost_at([(0, 0); 100]), None);
         // Ten good seconds first: the share of the last thirty counts.
         assert_eq!(lost_at([(100, 0); 10].into_iter().chain([(100, 100); 60])), Some(39));
-        // It comes back in time.
+        // The target recovers in time.
         assert_eq!(lost_at([(100, 100); 28].into_iter().chain([(100, 0); 60])), None);
-        // Hardly anything ends, and all of it badly.
+        // Hardly anything ends, and all of it fails.
         assert_eq!(lost_at([(1, 1)].into_iter().chain([(0, 0); 28]).chain([(1, 1)])), Some(30));
     }
 }

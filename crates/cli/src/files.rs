@@ -1,4 +1,5 @@
-//! The files that a load writes. They are opened before it, and what stood in them stays until there is something to write.
+//! The files that a load writes. They are opened before it, and keep their old content until there is something to
+//! write.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Write};
@@ -7,11 +8,11 @@ use std::path::{Path, PathBuf};
 /// A file of a report, and its path for messages.
 pub(crate) struct OutputFile {
     path: PathBuf,
-    /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to write.
+    /// None for a pipe or a device: opening a pipe waits for its reader, so it is opened at the first write.
     file: Option<File>,
 }
 
-/// The files that were asked for.
+/// The requested files.
 #[derive(Default)]
 pub(crate) struct Files {
     json: Option<OutputFile>,
@@ -20,10 +21,10 @@ pub(crate) struct Files {
     hdr_log: Option<(OutputFile, u64)>,
 }
 
-/// What is wrong with a file that is named twice.
+/// The error for a file that is named twice.
 const TWO_REPORTS: &str = "two reports would go into it";
 
-/// Both lead to one plain file, under whatever names.
+/// Whether two paths lead to one plain file, under any names.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -38,7 +39,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 pub(crate) type NotWritten = (String, Error);
 
 impl Files {
-    /// `others`: what is written beside them.
+    /// Opens the files. `others`: further output files.
     pub(crate) fn open(json: Option<&str>, hdr: Option<&str>, others: &[&str]) -> Result<Self, NotWritten> {
         let two = |path: &str| (path.to_owned(), Error::new(ErrorKind::InvalidInput, TWO_REPORTS));
         for (number, other) in others.iter().enumerate() {
@@ -50,7 +51,7 @@ impl Files {
         let mut files =
             Self { json: json.map(|path| OutputFile::open_report(Path::new(path))).transpose()?, ..Self::default() };
         if let Some(hdr) = hdr.map(Path::new) {
-            // Whoever names the log means the text beside it.
+            // The name of the log stands for the text file next to it.
             let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
             let text = if is_log { hdr.with_extension("hgrm") } else { hdr.to_owned() };
             let series = hdr.with_extension("hlog");
@@ -59,7 +60,7 @@ impl Files {
                 if json.iter().chain(others).any(|other| is_same(Path::new(other), path)) {
                     return refuse(TWO_REPORTS);
                 }
-                // The log stands beside the text, and both grow as files do.
+                // The log is written next to the text, and both grow as files do.
                 if std::fs::metadata(path).is_ok_and(|known| !known.is_file()) {
                     return refuse("--hdr needs a name for two plain files");
                 }
@@ -78,7 +79,7 @@ impl Files {
         self.hdr_text.is_some()
     }
 
-    /// Somebody waits for a file, whether the table is read or not.
+    /// Whether a file is wanted, even if the table has no reader.
     pub(crate) fn wants_any(&self) -> bool {
         self.wants_json() || self.wants_hdr()
     }
@@ -91,7 +92,7 @@ impl Files {
         self.hdr_text.take().map_or(Ok(()), |place| place.write_whole(text))
     }
 
-    /// Adds lines to the log. After a failure it is left alone.
+    /// Adds lines to the log. After a failure nothing more is written.
     pub(crate) fn hdr_lines(&mut self, lines: &str) -> Result<(), NotWritten> {
         let Some((place, written)) = &mut self.hdr_log else { return Ok(()) };
         match place.write(lines) {
@@ -107,23 +108,23 @@ impl Files {
         }
     }
 
-    /// The log is complete: what an earlier one left behind it goes.
+    /// Ends the log, and cuts off what an earlier one left after it.
     pub(crate) fn end_hdr_log(&mut self) -> Result<(), NotWritten> {
         let Some((place, written)) = self.hdr_log.take() else { return Ok(()) };
         place.end(written)
     }
 }
 
-/// A report says within its first bytes that it is one.
+/// The first bytes of a report, which identify it.
 const HEAD_BYTES: u64 = 4_096;
-/// What is wrong with a file that is none.
+/// The error for a file of another kind.
 const OTHERS: &str = "a file is there that is no report of onrush";
 
-/// Nothing is replaced that somebody else has written: a file that holds something, and no report of ours.
+/// Refuses to replace a foreign file: one with content that is no report of ours.
 pub(crate) fn refuse_others(path: &Path) -> Result<(), NotWritten> {
     let is_plain = std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0);
     let mut head = Vec::new();
-    // A file that cannot be read is told when the report is written.
+    // A file that cannot be read is reported when the report is written.
     let mut is_read = || File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_ok();
     if is_plain && is_read() {
         let text = String::from_utf8_lossy(&head);
@@ -138,7 +139,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<(), NotWritten> {
 }
 
 impl OutputFile {
-    /// Of a report: what stands there is another of ours, or nothing.
+    /// Opens the file of a report: it must be empty, or another report of ours.
     pub(crate) fn open_report(path: &Path) -> Result<Self, NotWritten> {
         refuse_others(path)?;
         Self::open(path)

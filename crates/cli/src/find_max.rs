@@ -22,27 +22,27 @@ use held::HoldTrialRunner;
 use shown::Shown;
 use trial_runner::TrialRunner;
 
-/// How long a search may take, unless somebody says otherwise.
+/// The default time limit of a search.
 const BUDGET: Duration = Duration::from_secs(12 * 60);
 const BUDGET_MIN: Duration = Duration::from_secs(5);
-/// The first loads, and the largest, unless somebody says otherwise.
+/// The defaults of the first load and of the highest load.
 const RATE_FROM: f64 = 10.0;
 const RATE_LEAST: f64 = 0.1;
 const RATE_MOST: u64 = 1_000_000;
 const USERS_MOST: u64 = 10_000;
 const CONNECTIONS_FROM: f64 = 100.0;
 const CONNECTIONS_MOST: u64 = 1_000_000;
-/// More trials than any search makes.
+/// The most trials of any search.
 const TRIALS_MAX: u64 = 10_000;
 
-/// What a search decides by itself, or cannot use.
+/// Flags of a load that a search decides by itself, or cannot use.
 const OF_ONE_RUN: [&str; 27] = [
     "requests",
     "requests-each",
     "duration",
     "rate",
     "stages",
-    "stages-of",
+    "user-stages",
     "ramp",
     "rendezvous",
     "warmup",
@@ -65,30 +65,30 @@ const OF_ONE_RUN: [&str; 27] = [
     "fail-if",
     "screen",
 ];
-/// The same of connections that are held.
+/// The same for held connections.
 const OF_ONE_HOLD: [&str; 8] =
     ["connections", "hold", "interval", "export", "export-wait", "baseline", "fail-if", "screen"];
 
-/// Whatever can be tried with a load.
+/// The trials of a kind of load.
 trait Trials {
     /// Makes a trial.
     fn trial(&mut self, order: &TrialOrder, judge: Judge, stop: &StopHandle) -> Result<TrialOutcome, RunError>;
 
-    /// Looks once whether the target is as it was before.
+    /// Checks once whether the target has recovered.
     fn is_rested(&mut self, stop: &StopHandle) -> Result<bool, RunError>;
 }
 
-/// `onrush find-max`.
+/// Runs `onrush find-max`.
 pub(crate) fn find_max(args: &FindMaxArgs) -> Exit {
     wrapped_command::ended(begun(args, usage::language()))
 }
 
-/// What is wrong with the command line, in words, or how it ended.
+/// Begins a search: the exit code, or the error message for the command line.
 fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
     let behind = wrapped_command::behind(&args.front.words, &[], language)?;
     let budget = match &args.budget {
         None => BUDGET,
-        // As `--budget` of a load has it.
+        // In the format of a load's `--budget`.
         Some(text) => {
             let text = text.strip_prefix("time=").unwrap_or(text);
             let span = parse_duration("--budget", text).map_err(|error| report::plan_error(&error, language))?;
@@ -135,7 +135,7 @@ fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -
     }
 }
 
-/// The highest rate, or the most users.
+/// Searches the highest rate, or the most users.
 fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Language) -> Result<Exit, String> {
     let goals = Goals::read(&args.goals, language)?;
     let mut run = run.clone();
@@ -143,7 +143,7 @@ fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Langua
     let wants_users = match (args.on.as_deref(), run.file()) {
         (Some(on), _) => Some(on == "users"),
         (None, None) => Some(false),
-        // A file says it.
+        // A file defines it.
         (None, Some(_)) => None,
     };
     if run.file().is_none() {
@@ -155,7 +155,7 @@ fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Langua
                 )
                 .to_owned());
         }
-        // As large as it may become: that is what somebody consents to.
+        // At its largest size: that is what consent is requested for.
         match wants_users {
             Some(true) => run.flags.connections = Some(most_users(args, language)?.to_string()),
             _ => run.flags.rate = Some(format!("{}/s", most_rate(args, language)?)),
@@ -203,13 +203,13 @@ fn go_on_with(args: &FindMaxArgs, mut bench: TrialRunner, settings: Settings, la
         shown.nothing(&search, began.elapsed());
         return if requested.is_requested() { Exit::Stopped } else { exit };
     }
-    // One user of each scenario is the least that there can be.
+    // The least is one user of each scenario.
     let scenarios = if settings.is_whole { bench.scenarios() as f64 } else { 0.0 };
     let (start, least) = (settings.start.max(scenarios), settings.least.max(scenarios));
     searched(&mut bench, Settings { start, least, ..settings }, (&mut shown, began), language)
 }
 
-/// The most connections.
+/// Searches the most connections.
 fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, language: Language) -> Result<Exit, String> {
     let goals = held::Goals::read(&args.goals, language)?;
     let flags = &hold.flags;
@@ -269,7 +269,7 @@ fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
     }
 }
 
-/// How many trials may be made, if somebody says so.
+/// The most trials, if set.
 fn trials_max(args: &FindMaxArgs, language: Language) -> Result<Option<usize>, String> {
     let given = args.trials.as_deref().map(|text| parse_count("--trials", text, 1, TRIALS_MAX)).transpose();
     given.map(|most| most.map(|most| most as usize)).map_err(|error| report::plan_error(&error, language))
@@ -280,7 +280,7 @@ fn rate(flag: &'static str, text: &str, language: Language) -> Result<f64, Strin
     Ok(rate as f64 / RATE_UNIT as f64)
 }
 
-/// What is searched, on a rate or on users.
+/// The settings of a search on a rate or on users.
 fn settings(
     args: &FindMaxArgs,
     goals: &Goals,
@@ -315,16 +315,16 @@ fn settings(
     Ok(Settings { goals, budget, trials_max, start, least, most, is_whole: wants_users, is_plain: false })
 }
 
-/// Since a trial: it is as it was before, or not yet.
+/// How long the target took to recover after a trial; or how long it has not recovered.
 type Rested = Result<Duration, Duration>;
 
-/// The target has this part of the time to become as it was before.
+/// The fraction of the time limit that the target may take to recover.
 const REST_PART: u32 = 12;
 const REST_MAX: Duration = Duration::from_secs(60);
-/// It is asked this often.
+/// The polling interval of the recovery.
 const REST_EVERY: Duration = Duration::from_millis(20);
 
-/// From the first trial to the last line.
+/// Runs the search, from the first trial to the last line.
 fn searched(
     trials: &mut dyn Trials,
     settings: Settings,
@@ -349,7 +349,7 @@ fn searched(
         match search.next(at) {
             Step::Trial(order) => match trials.trial(&order, search.judge(&order), &stop) {
                 Ok(mut outcome) => {
-                    // A run that ends by itself is no end of the search.
+                    // A run that ends by itself does not end the search.
                     outcome.was_stopped = requested.is_requested() || shown.whole.is_reported_to_stop();
                     search.received(&order, outcome, at, began.elapsed());
                     shown.trial(&search);
@@ -380,7 +380,7 @@ fn searched(
     }
 }
 
-/// How long the target needed until it was as before, or how long it was not.
+/// Waits until the target has recovered; returns how long it took, or how long it has not recovered.
 fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<Rested, RunError> {
     let began = Instant::now();
     while began.elapsed() < most && !stop.is_stopped() {
@@ -388,7 +388,7 @@ fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<
         if trials.is_rested(stop)? {
             return Ok(Ok(at));
         }
-        // A target that is gone answers at once, with nothing.
+        // An unreachable target fails at once.
         std::thread::sleep(REST_EVERY);
     }
     Ok(Err(began.elapsed()))

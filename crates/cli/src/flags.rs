@@ -1,4 +1,4 @@
-//! The one table of flags: help, completions, the manual and `docs/reference.md` are made of it.
+//! The table of flags: help, completions, the manual and `docs/reference.md` are generated from it.
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
@@ -15,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ValueHint};
 use report::Language;
 
-/// What is behind `onrush`, and so which flags there are.
+/// The command, which determines the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// No command at all: the flags of `run`, and a few more.
@@ -24,8 +24,8 @@ pub(crate) enum Mode {
     Demo,
     Serve,
     Hold,
-    /// `import RING`.
-    Import,
+    /// `recover JOURNAL`.
+    Recover,
     Doctor,
     /// `check FILE`.
     Check,
@@ -35,18 +35,18 @@ pub(crate) enum Mode {
     History,
     /// `compare A B`.
     Compare,
-    /// A page for runs.
+    /// `web`: a page for runs.
     Web,
-    /// `ctl DO`.
+    /// `ctl COMMAND`.
     Ctl,
     Selftest,
-    /// Carries out a part of a load.
+    /// `worker`: carries out a part of a load.
     Worker,
-    /// Where workers meet.
+    /// `bus`: the bus of workers.
     Bus,
     /// `sim WHAT`.
     Sim,
-    /// `grpc` without a question.
+    /// `grpc` without a subcommand.
     Grpc,
     /// `grpc list` and `grpc describe`.
     Ask,
@@ -54,17 +54,17 @@ pub(crate) enum Mode {
     FindMax,
     /// `sweep URL`.
     Sweep,
-    /// Arithmetic.
+    /// `capacity`: estimates without a load.
     Capacity,
     Completions,
     Man,
 }
 
-/// The commands that flags are shared by.
+/// Sets of commands that share flags.
 mod modes {
     use super::Mode::{
-        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Import,
-        Init, Man, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
+        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
+        Man, Recover, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -72,7 +72,7 @@ mod modes {
         Demo,
         Serve,
         Hold,
-        Import,
+        Recover,
         Doctor,
         Check,
         Init,
@@ -105,10 +105,10 @@ mod modes {
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const COMPARE: &[Mode] = &[Compare];
-    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Import, Compare];
+    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Recover, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
-    pub(super) const PAGED: &[Mode] = &[Run, Hold, Import, Report, FindMax, Sweep];
+    pub(super) const PAGED: &[Mode] = &[Run, Hold, Recover, Report, FindMax, Sweep];
     pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
@@ -121,36 +121,36 @@ mod modes {
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SIM: &[Mode] = &[Sim];
-    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Import];
+    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Recover];
     pub(super) const CAPACITY: &[Mode] = &[Capacity];
     pub(super) const FIND_MAX: &[Mode] = &[FindMax];
     pub(super) const FRONTS: &[Mode] = &[FindMax, Sweep];
-    pub(super) const IMPORT: &[Mode] = &[Import];
-    pub(super) const JUDGED: &[Mode] = &[Run, Import];
-    pub(super) const KEPT: &[Mode] = &[Run, Hold, Import];
+    pub(super) const RECOVER: &[Mode] = &[Recover];
+    pub(super) const JUDGED: &[Mode] = &[Run, Recover];
+    pub(super) const KEPT: &[Mode] = &[Run, Hold, Recover];
     pub(super) const SAVED: &[Mode] = &[Run, Hold, FindMax, Sweep];
     pub(super) const SWEEP: &[Mode] = &[Sweep];
-    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Import, FindMax, Sweep];
+    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Recover, FindMax, Sweep];
     pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web, FindMax, Sweep];
     pub(super) const TOP: &[Mode] = &[Top];
 }
 
-/// What a flag takes. The text is the name of its value.
+/// The value of a flag. The text is the name of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word without a flag.
     Word(&'static str),
     /// Words without a flag, at least one.
     Words(&'static str),
-    /// The same behind `--`; there may be none.
+    /// The same after `--`; there may be none.
     Behind(&'static str),
     /// The name of a shell, without a flag.
     Shell,
-    /// Nothing.
+    /// No value.
     Switch,
     /// A value.
     Text(&'static str),
-    /// A value that may look like a negative number, so that the plan says what is wrong with it.
+    /// A value that may look like a negative number, so that the plan reports the error.
     Number(&'static str),
     /// A value that may begin with a hyphen.
     Free(&'static str),
@@ -169,13 +169,13 @@ pub(crate) enum Kind {
 /// One flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// What stands behind `--`; of a word, what it is called.
+    /// The name after `--`; of a word, its name.
     pub(crate) name: &'static str,
     pub(crate) short: Option<char>,
     pub(crate) kind: Kind,
-    /// Where it stands in the help.
+    /// Its group in the help.
     pub(crate) group: Group,
-    /// One of the few that the short help shows.
+    /// Whether the short help shows it.
     pub(crate) is_common: bool,
     modes: &'static [Mode],
     english: &'static str,
@@ -187,7 +187,7 @@ const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
     Row { name, short: None, kind, group: Group::Load, is_common: false, modes, english: "", chinese: "" }
 }
 
-/// What flags are about: a heading of the help.
+/// A group of flags: a heading of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     /// What a command works on.
@@ -207,7 +207,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// Its heading.
+    /// The heading.
     pub(crate) fn title(self, language: Language) -> &'static str {
         let (english, chinese) = match self {
             Self::Arguments => ("Arguments", "参数"),
@@ -287,12 +287,12 @@ impl Row {
         self
     }
 
-    /// What it means to people.
+    /// The help text.
     pub(crate) fn text(&self, language: Language) -> &'static str {
         language.pick(self.english, self.chinese)
     }
 
-    /// What its value is called, if it takes one.
+    /// The name of its value, if it takes one.
     pub(crate) fn value(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Word(name) | Kind::Words(name) | Kind::Behind(name) | Kind::Text(name) => Some(name),
@@ -303,23 +303,23 @@ impl Row {
         }
     }
 
-    /// Whether it stands without a flag.
+    /// Whether it is a word without a flag.
     pub(crate) fn is_word(&self) -> bool {
         matches!(self.kind, Kind::Word(_) | Kind::Words(_) | Kind::Behind(_) | Kind::Shell)
     }
 
-    /// A word of a command line is this flag, with its value behind it or without one.
+    /// Whether a word of a command line is this flag, with its value attached or without one.
     pub(crate) fn is_named(&self, word: &str) -> bool {
         let is_long = word.strip_prefix("--").is_some_and(|name| name == self.name);
         !self.is_word() && (is_long || self.short.is_some_and(|short| word == format!("-{short}")))
     }
 
-    /// The next word is its value.
+    /// Whether the next word is its value.
     pub(crate) fn takes_value(&self) -> bool {
         !matches!(self.kind, Kind::Switch | Kind::Help | Kind::Version)
     }
 
-    /// The flag for the parser of command lines.
+    /// The argument for clap.
     pub(crate) fn arg(&self, language: Language) -> Arg {
         let mut arg = Arg::new(self.name).help(self.text(language));
         arg = arg.help_heading(self.group.title(language));

@@ -1,4 +1,4 @@
-//! Command lines of other programs behind our own.
+//! Command lines of other programs after our own.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -9,9 +9,9 @@ use report::Language;
 use crate::args::Command;
 use crate::help;
 
-/// What stands before `curl`, and the words behind it, when a command of curl begins there.
+/// The words before `curl`, and the words after it, when a curl command begins there.
 pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Vec<OsString>, Option<Vec<Vec<u8>>>) {
-    // A word behind a flag that wants a value is that value: then what stands before it is no whole command line.
+    // A word after a flag that takes a value is that value: then the words before it are no complete command line.
     let begins = |place: &usize| {
         let before = help::command(language).try_get_matches_from(&words[..*place]);
         before.is_ok_and(|matches| match Command::of(&matches) {
@@ -27,7 +27,7 @@ pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Ve
     (words, Some(behind.into_iter().map(OsString::into_vec).collect()))
 }
 
-/// The tool whose command line this is, and its words: by our own name, or behind `as`.
+/// The tool of this command line, and its words: by the name of our binary, or after `as`.
 pub(crate) fn tool_of(words: &[OsString]) -> Option<(Result<Tool, String>, Vec<String>)> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let (program, rest) = words.split_first()?;

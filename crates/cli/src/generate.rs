@@ -16,8 +16,8 @@ pub(crate) fn completions(shell: Shell, language: Language) -> Exit {
     output::to_stdout(&script, language)
 }
 
-/// Fish takes no dot in the name of a flag where it looks for the command, and would complete nothing at all. It is told to leave alone
-/// what it does not know instead.
+/// Fish takes no dot in a flag name where it looks for the command, and would complete nothing at all. This makes it
+/// ignore flags that it does not know.
 fn for_fish(script: &str) -> String {
     let is_plain = |name: &&str| !name.contains('.');
     let line = |line: &str| match line.trim_start().strip_prefix("string join \\n ") {

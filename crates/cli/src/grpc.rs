@@ -1,4 +1,4 @@
-//! `onrush grpc`: what services a target has, and what their messages look like.
+//! `onrush grpc`: the services of a target, and their messages.
 
 use engine::ReflectError;
 use plan::{Draft, Flags, PlanError, Reflection, Schema};
@@ -8,12 +8,12 @@ use crate::args::GrpcArgs;
 use crate::exit::Exit;
 use crate::{output, usage};
 
-/// `onrush grpc list`.
+/// Runs `onrush grpc list`.
 pub(crate) fn list(args: &GrpcArgs) -> Exit {
     tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| list_of(&ask)))
 }
 
-/// `onrush grpc describe`.
+/// Runs `onrush grpc describe`.
 pub(crate) fn describe(args: &GrpcArgs) -> Exit {
     tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| description_of(&ask)))
 }
@@ -30,7 +30,7 @@ fn tell(said: Result<String, GrpcCommandError>) -> Exit {
     }
 }
 
-/// How a load ends whose target says nothing of its services.
+/// The exit code for a failed reflection.
 fn exit_of(error: &ReflectError) -> Exit {
     match error {
         ReflectError::Settings(_) | ReflectError::NoSymbol { .. } => Exit::Usage,
@@ -39,12 +39,12 @@ fn exit_of(error: &ReflectError) -> Exit {
     }
 }
 
-/// What a target says of a symbol.
+/// The reflected schema of a symbol.
 pub(crate) fn reflected(reflection: &Reflection, symbol: &str) -> Result<Schema, GrpcCommandError> {
     Ok(Schema::of_files(&engine::describe(reflection, symbol)?)?)
 }
 
-/// Why nothing can be said of a service.
+/// Why a service cannot be described.
 pub(crate) enum GrpcCommandError {
     Plan(PlanError),
     Reflection(ReflectError),
@@ -71,7 +71,7 @@ impl From<ReflectError> for GrpcCommandError {
     }
 }
 
-/// A question, as it was typed.
+/// A query, as typed.
 struct Ask {
     draft: Draft,
     symbol: Option<String>,
@@ -81,13 +81,13 @@ impl Ask {
     fn new(args: &GrpcArgs) -> Result<Self, PlanError> {
         let mut words = [args.flags.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
         let mut flags = Flags { url: None, ..args.flags.clone() };
-        // Where files say all, no address is needed.
+        // With proto files, no address is needed.
         let is_address = |word: &String| word.contains("://") || word.contains(':');
         let has_schema = !flags.protos.is_empty() || !flags.protosets.is_empty();
         if !has_schema || words.peek().is_some_and(is_address) {
             flags.url = words.next().map(|url| if url.contains("://") { url } else { format!("grpc://{url}") });
         }
-        // What stands behind the address in its path may be the name too.
+        // The path of the address may be the name, too.
         let of_path = || {
             let (address, path) = flags.url.as_deref()?.split_once("://")?.1.split_once('/')?;
             (!address.is_empty() && !path.is_empty()).then(|| path.to_owned())
@@ -101,12 +101,12 @@ impl Ask {
     }
 }
 
-/// The service of a symbol that may name a method of it.
+/// The service of a symbol that may name one of its methods.
 fn service_of(symbol: &str) -> &str {
     symbol.split_once('/').map_or(symbol, |(service, _)| service)
 }
 
-/// A server may call itself anything; the terminal stays as it is.
+/// One name per line, escaped: a server may use any name, and must not affect the terminal.
 fn lines(names: &[String]) -> String {
     names.iter().map(|name| format!("{}\n", name.escape_debug())).collect()
 }
@@ -125,7 +125,7 @@ fn list_of(ask: &Ask) -> Result<String, GrpcCommandError> {
     }
 }
 
-/// What is known of a symbol, or of all services.
+/// The description of a symbol, or of all services.
 fn description_of(ask: &Ask) -> Result<String, GrpcCommandError> {
     let schema = ask.draft.request.call.schema()?;
     let Some(symbol) = &ask.symbol else {

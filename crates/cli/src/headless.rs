@@ -1,4 +1,5 @@
-//! A load without views of its own: a trial of a search, a cell of a sweep. Its figures are values, and it is kept as a folder.
+//! A load without views of its own: a trial of a search, or a run of a sweep. Its results are values, and it is kept as
+//! a folder.
 
 use std::sync::Arc;
 
@@ -17,17 +18,17 @@ use crate::hold::PreparedHold;
 use crate::run_url::{Prepared, run_input};
 use crate::{machine, output, redaction};
 
-/// What such loads have in common.
+/// A load without views; the common settings of several.
 pub(crate) struct HeadlessRun<'a> {
     pub(crate) screen: Screen,
-    /// Judged at its end.
+    /// Evaluated at its end.
     pub(crate) thresholds: &'a [Threshold],
     pub(crate) about: About,
-    /// Where its folder lies, if it has one.
+    /// The parent of its folder, if it has one.
     pub(crate) runs: Option<Runs>,
 }
 
-/// What came of one.
+/// The result of such a load.
 pub(crate) struct Measured {
     pub(crate) run: Run,
     /// The path of its folder.
@@ -35,7 +36,7 @@ pub(crate) struct Measured {
 }
 
 impl HeadlessRun<'_> {
-    /// Runs it. `name`: of its folder; `observe` looks at each interval.
+    /// Runs it. `name`: of its folder; `observe` receives each interval.
     pub(crate) fn measure(
         &self,
         plan: Plan,
@@ -71,7 +72,7 @@ impl HeadlessRun<'_> {
     }
 }
 
-/// Connections that are held, likewise.
+/// Held connections without views.
 pub(crate) struct HeadlessHold<'a> {
     pub(crate) ready: &'a PreparedHold,
     pub(crate) runs: Option<&'a Runs>,
@@ -79,7 +80,7 @@ pub(crate) struct HeadlessHold<'a> {
 }
 
 impl HeadlessHold<'_> {
-    /// Holds them. `name`: of its folder, whose path comes back.
+    /// Holds them. `name`: of its folder, whose path is returned.
     pub(crate) fn hold(&self, plan: Hold, name: &str, stop: &StopHandle) -> Result<(Held, Option<String>), RunError> {
         let (plan, address) = (Arc::new(plan), self.ready.options.address);
         let mut watching = Dashboards::begin(&WatchArgs::default(), &self.screen).unwrap_or_default();
@@ -101,7 +102,7 @@ impl HeadlessHold<'_> {
     }
 }
 
-/// Keeps a report as a folder; a folder that cannot be written is told, and the work goes on.
+/// Keeps a report as a folder; a folder that cannot be written is reported, and the work goes on.
 pub(crate) fn keep(runs: &Runs, name: &str, (report, charts): (&Value, &Value), language: Language) -> Option<String> {
     let written = runs.begin(name).and_then(|folder: RunFolder| {
         folder.keep(report, charts)?;

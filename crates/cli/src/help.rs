@@ -1,5 +1,5 @@
-//! The commands and what they mean to people, in both languages; their flags stand in `flags`.
-//! Help, completions and manual come from here.
+//! The commands and their texts, in both languages; their flags are in `flags`.
+//! Help, completions and manual are generated from here.
 
 pub(crate) mod manual;
 pub(crate) mod page;
@@ -28,7 +28,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 23] = [
     ("web", Mode::Web),
     ("ctl", Mode::Ctl),
     ("check", Mode::Check),
-    ("import", Mode::Import),
+    ("recover", Mode::Recover),
     ("worker", Mode::Worker),
     ("bus", Mode::Bus),
     ("sim", Mode::Sim),
@@ -38,15 +38,15 @@ pub(crate) const COMMANDS: [(&str, Mode); 23] = [
     ("man", Mode::Man),
 ];
 
-/// The questions of `grpc`.
+/// The subcommands of `grpc`.
 pub(crate) const QUESTIONS: [&str; 2] = ["list", "describe"];
 
-/// Ways to say a load that are read before the parser looks.
+/// Notations of a load that are read before the parser.
 pub(crate) const FRONT_ENDS: [&str; 2] = ["as", "curl"];
 
-/// Where help is asked for: the command that the words name. Its flags stand behind it, so it is the first of them.
+/// The command that a request for help names. Its flags follow it, so it comes first.
 pub(crate) fn requested(words: &[String]) -> (&'static str, Mode) {
-    // The language may be said before the command.
+    // The language may come before the command.
     let mut words: Vec<&String> = words.iter().collect();
     while words.get(1).is_some_and(|word| word.starts_with("--lang")) {
         let value = usize::from(*words[1] == "--lang");
@@ -68,7 +68,7 @@ pub(crate) fn requested(words: &[String]) -> (&'static str, Mode) {
     }
 }
 
-/// The command line with its texts in a language.
+/// The clap command with texts in a language.
 pub(crate) fn command(language: Language) -> Command {
     one("onrush", Mode::Top, language)
         .version(env!("CARGO_PKG_VERSION"))
@@ -87,8 +87,8 @@ fn commands(language: Language) -> [Command; COMMANDS.len()] {
     })
 }
 
-/// What shells complete: also what is read before the parser looks. A URL in the place of a command is left to the person, since
-/// shells that expect one there find no command any more.
+/// The clap command for completions: also words that are read before the parser. A URL in the place of a command is
+/// left to the user, since shells that expect one there no longer complete commands.
 pub(crate) fn completed(language: Language) -> Command {
     let bare = |name| Command::new(name).disable_help_flag(true).disable_version_flag(true);
     let rest = || {

@@ -1,4 +1,4 @@
-//! `onrush hold`: connections that are held, from the flags to the last line of the summary.
+//! `onrush hold`: held connections, from the flags to the last line of the summary.
 
 use std::fs::File;
 use std::io::Write;
@@ -27,20 +27,20 @@ use crate::usage;
 use crate::worker_loss_notices::Losses;
 use crate::{machine, redaction, workers};
 
-/// `onrush hold URL`.
+/// Runs `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
     let language = usage::language();
     output::complained(Session::new(args, language).map(|session| session.carry_out(args)))
 }
 
-/// Connections that can be held.
+/// Connections that are ready to be held.
 pub(crate) struct PreparedHold {
     pub(crate) plan: Hold,
     pub(crate) options: HoldOptions,
     pub(crate) lookup: Option<std::time::Duration>,
 }
 
-/// What a command line means, and what it needs of this machine and of its target.
+/// Parses a command line, and prepares what it needs of this machine and of its target.
 pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold, (String, Exit)> {
     let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
     let draft = args.flags.draft().map_err(wrong)?;
@@ -59,7 +59,7 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
     Ok(PreparedHold { plan, options, lookup: resolved.lookup })
 }
 
-/// A run with all that it needs.
+/// A run with all its outputs.
 struct Session {
     language: Language,
     plan: Arc<Hold>,
@@ -125,7 +125,7 @@ impl Session {
                 json.interval(interval);
                 losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
                 self.watching.held(interval);
-                if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
+                if is_shown && !interval.is_update && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);
                 }
                 if wrote != Wrote::All && !wants_file {
@@ -150,14 +150,14 @@ impl Session {
             result,
             host: machine::host_facts(),
         });
-        // A Ctrl-C that comes later ends the wait for exports, and not the run.
+        // A later Ctrl-C ends the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
         let (wrote, is_worse) = self.tell(&held, json, &stop, (wrote, is_json, screen));
         let ended = exit(&held, wrote, was_requested, wants_file);
         if ended == Exit::Done && is_worse { Exit::Unmet } else { ended }
     }
 
-    /// Everything that is shown and written at the end; whether it is worse than the run that it is compared with.
+    /// Shows and writes everything at the end; returns whether the run is worse than its baseline.
     fn tell(
         &mut self,
         held: &Held,
@@ -173,7 +173,7 @@ impl Session {
         } else if wrote == Wrote::All && !is_json {
             wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
-        // What is to be read here is there while others are waited for; the report says what became of them.
+        // The summary is shown before exports are awaited; the report contains their outcome.
         let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any() || self.watching.is_on();
         let exported = std::mem::take(&mut self.exporting).finish_held(held, stop);
         json.exports(exported.deliveries);
@@ -195,14 +195,14 @@ impl Session {
         (if has_lost { Wrote::Failed } else { wrote }, kept.is_worse)
     }
 
-    /// What is seen before the first connection: not all that was asked for can be had here.
+    /// Warns before the first connection if this machine cannot hold all requested connections.
     fn warn(&self) {
         let (plan, language) = (&self.plan, self.language);
-        // Those who hold them elsewhere have limits of their own.
+        // Workers have limits of their own.
         if self.options.team.is_some() {
             return;
         }
-        // What is wrong with the places is told by the run.
+        // Errors in the endpoints are reported by the run.
         let Ok(places) = Places::of(&plan.target, self.options.address, plan.connections) else { return };
         let situation = Situation {
             is_server: false,
@@ -217,10 +217,10 @@ impl Session {
     }
 }
 
-/// A share of an interval that is a row of its own only when something happened to a connection.
+/// The divisor of an interval: a shorter rest gets a row only when something happened to a connection.
 const MOMENT_SHARE: u32 = 10;
 
-/// The last moment, in which all connections are closed: a row of it would look as if they had been lost.
+/// Whether this is the last moment, in which all connections are closed: in a row they would look lost.
 fn is_closing_moment(interval: &HeldInterval, plan: &Hold) -> bool {
     let (span, seen) = ((interval.to - interval.from).as_duration(), &interval.seen);
     let is_moment = interval.number > 1 && span < plan.interval / MOMENT_SHARE;

@@ -1,4 +1,4 @@
-//! `onrush init`: a scenario file from a URL or from commands of curl. Nothing is sent.
+//! `onrush init`: a scenario file from a URL or from curl commands. Nothing is sent.
 
 use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::args::{InitArgs, USER_AGENT};
 use crate::exit::Exit;
 use crate::{output, usage};
 
-/// Writes the file, and says what it cannot say.
+/// Writes the file, and reports what it cannot express.
 pub(crate) fn init(args: &InitArgs) -> Exit {
     let language = usage::language();
     match made(args, language) {
@@ -33,7 +33,7 @@ pub(crate) fn init(args: &InitArgs) -> Exit {
     }
 }
 
-/// The file, and what of the commands is not in it.
+/// The file, and the parts of the commands that it lacks.
 fn made(args: &InitArgs, language: Language) -> Result<(ScenarioFile, Vec<String>), String> {
     let in_words = |error: &plan::PlanError| report::plan_error(error, language);
     let url = args.flags.url.as_deref().map(str::trim);
@@ -72,7 +72,7 @@ fn made(args: &InitArgs, language: Language) -> Result<(ScenarioFile, Vec<String
     Ok((file, left_out))
 }
 
-/// Files of data: a new file has none.
+/// No data files: a new file has none.
 struct NoFiles;
 
 impl Files for NoFiles {
@@ -81,7 +81,7 @@ impl Files for NoFiles {
     }
 }
 
-/// What the file does otherwise than the commands, a line for each: it is read as a run would read it.
+/// The differences between the file and the commands, a line for each; the file is read as a run would read it.
 fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<String> {
     let environment = |name: &str| file.secrets.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let outside = Outside {
@@ -95,7 +95,7 @@ fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<Stri
     let again = read.and_then(|opened| Lowering::new(&opened, &outside)?.run(&[]).map(|lowered| lowered.plan));
     let again = match again {
         Ok(again) => again,
-        // What a file cannot say at all is told as it is told of any file.
+        // What a file cannot express at all is reported as for any file.
         Err(mistakes) => return vec![report::scenario_mistakes(&mistakes, language).replace('\n', " ")],
     };
     let parts = |plan: &Plan| -> Vec<(Step, Target)> {
@@ -129,13 +129,13 @@ fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<Stri
     lines
 }
 
-/// A secret that is told by its name, where it stays in the file.
+/// Whether the request has a secret that stays in the file; it is reported by name.
 fn holds_secret(request: &Request) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     plan::masked(&request.path) != request.path || plan::masked(&body) != body
 }
 
-/// In what a step of the file is not the command.
+/// The differences between a step of the file and its command.
 fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), language: Language) -> Vec<String> {
     let fields = |request: &Request| {
         let mut fields: Vec<(String, Vec<u8>)> = request.headers.clone();
@@ -144,7 +144,7 @@ fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), la
         fields
     };
     let (own, other) = (fields(&requested.request), fields(&read.request));
-    // A value that is made anew for each request is not there yet.
+    // A value that is generated for each request does not exist yet.
     let is_filled = |name: &str| {
         let place = read.request.headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
         place.is_some_and(|place| {
@@ -181,7 +181,7 @@ fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), la
     what
 }
 
-/// A file that is there stays as it is, unless it may be replaced.
+/// Writes the file; an existing one is kept, unless it may be replaced.
 fn write(path: &str, text: &str, force: bool, language: Language) -> Exit {
     let mut options = std::fs::OpenOptions::new();
     options.write(true);
@@ -213,7 +213,7 @@ fn write(path: &str, text: &str, force: bool, language: Language) -> Exit {
     }
 }
 
-/// What the file reads from the environment must be set there.
+/// Reports the environment variables that the file needs.
 fn say_secrets(file: &ScenarioFile, language: Language) {
     if file.secrets.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Where rings are kept: what is told of a run on a bus stands there too.
+//! The location of journals of cluster runs.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use report::Language;
 use crate::artifacts;
 use crate::exit::Exit;
 
-/// Rings are kept nowhere.
+/// The value that disables journals.
 const NOWHERE: &str = "none";
 
-/// Where they are kept: as it was said, or in the usual place. `is_on_bus`: anything is told on a bus of many machines.
+/// The location of journals: as given, or the default. `is_on_bus`: the run uses a bus of many machines.
 pub(crate) fn journals(
     given: Option<&str>,
     is_on_bus: bool,
@@ -31,15 +31,15 @@ pub(crate) fn journals(
         }
         Some(NOWHERE) => None,
         Some(folder) => Some(PathBuf::from(folder)),
-        // Without a place for them nothing is kept: nobody asked for it.
-        None if is_on_bus => artifacts::runs(language).ok().map(|runs| runs.home().with_file_name("rings")),
+        // The default location may be missing: then there is no journal, since none was requested.
+        None if is_on_bus => artifacts::runs(language).ok().map(|runs| runs.home().with_file_name("journals")),
         None => None,
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Ok(home.map(|home| Journals { home, version, stamp: report::utc_stamp }))
 }
 
-/// That something is not kept, in words.
+/// The message that a journal is not kept.
 pub(crate) fn not_kept(path: &str, reason: Option<&str>, language: Language) -> String {
     let place = if path.is_empty() { String::new() } else { format!("{path}{}", language.pick(": ", "：")) };
     match reason {

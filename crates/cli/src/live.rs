@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::recovered_run::RecoveredRun;
 use crate::worker_loss_notices::Losses;
 
-/// How a load is shown.
+/// The style of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub(crate) language: Language,
@@ -33,11 +33,11 @@ pub(crate) struct View {
     pub(crate) is_quiet: bool,
 }
 
-/// Everything that looks at intervals.
+/// All consumers of intervals.
 pub(crate) struct Live<'a> {
     view: View,
     plan: &'a Plan,
-    /// The first of the targets.
+    /// The address of the first target.
     address: SocketAddr,
     thresholds: &'a [Threshold],
     files: Files,
@@ -46,21 +46,21 @@ pub(crate) struct Live<'a> {
     hdr: HdrLog,
     watch: Watch,
     wrote: Wrote,
-    /// How failed answers are shown, if they are.
+    /// How failed responses are shown, if they are.
     failures: Option<Showing>,
-    /// Exchanges are logged, whether the table is read or not.
+    /// Whether exchanges are logged, even if the table has no reader.
     is_logged: bool,
-    /// It was long ago: nothing ends it.
+    /// A recovered run: it is in the past, and nothing ends it.
     past: Option<RecoveredRun>,
-    /// A file could not be written.
+    /// Whether a file could not be written.
     has_lost: bool,
     table: IntervalTable,
     progress: Progress,
     /// The end of the last row.
     shown_to: Duration,
     was_aborted: bool,
-    hopeless: FailureRateGuard,
-    /// What changes the run, once it runs.
+    failing: FailureRateGuard,
+    /// The control of the run, once it runs.
     control: Option<Control>,
     losses: Losses,
     exports: Exporting,
@@ -97,7 +97,7 @@ impl<'a> Live<'a> {
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,
-            hopeless: FailureRateGuard::default(),
+            failing: FailureRateGuard::default(),
             control: None,
             losses: Losses::default(),
             exports: Exporting::default(),
@@ -107,18 +107,18 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Somebody may watch.
+    /// Adds dashboards.
     pub(crate) fn watch(&mut self, watching: Dashboards) {
         self.watching = watching;
     }
 
-    /// It runs.
+    /// Notes that the run has started.
     pub(crate) fn started(&mut self, control: &Control) {
         self.watching.load_started(self.plan, self.address, control);
         self.control = Some(control.clone());
     }
 
-    /// The load was changed.
+    /// Notes a change of the load.
     pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
         let changed = Changed::of(change, self.plan);
         output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
@@ -127,45 +127,45 @@ impl<'a> Live<'a> {
         self.changes.push(changed);
     }
 
-    /// What was changed, in order.
+    /// Takes the changes, in order.
     pub(crate) fn take_changes(&mut self) -> Vec<Changed> {
         std::mem::take(&mut self.changes)
     }
 
-    /// A page, a folder, a comparison. `about`: of what the run is made.
+    /// Adds a page, a folder, a comparison. `about`: the program and its command line.
     pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
         self.watching.draw(self.plan, keeping.wants_charts());
         self.keeping = keeping;
         self.json = Json::about(about);
     }
 
-    /// Failed answers are shown at the end.
+    /// Shows failed responses at the end.
     pub(crate) fn show_failures(&mut self, showing: Showing) {
         self.failures = Some(showing);
     }
 
-    /// Exchanges are logged.
+    /// Notes that exchanges are logged.
     pub(crate) fn goes_on_for_log(&mut self, is_logged: bool) {
         self.is_logged = is_logged;
     }
 
-    /// The run is over, and is put together again.
+    /// Sets that the run is a recovered one.
     pub(crate) fn looks_back(&mut self, past: Option<RecoveredRun>) {
         self.past = past;
     }
 
-    /// Figures go to other programs too.
+    /// Adds exports to other programs.
     pub(crate) fn export(&mut self, options: &ExportOptions) -> Result<(), ExportError> {
         self.exports = Exporting::begin(options, self.plan, (self.view.language, self.view.is_json))?;
         Ok(())
     }
 
-    /// A threshold ended the run.
+    /// Whether a threshold ended the run.
     pub(crate) fn was_aborted(&self) -> bool {
         self.was_aborted
     }
 
-    /// What has become of an interval is made once, for all views.
+    /// Handles an interval: its results are computed once, for all views.
     pub(crate) fn interval(&mut self, reported: &engine::Interval<'_>) -> ControlFlow<()> {
         let interval = Interval::of(reported, self.plan);
         let shared = self.exports.interval(interval);
@@ -192,12 +192,12 @@ impl<'a> Live<'a> {
             let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
             self.watching.mark(interval.to, "note", texts.into());
         }
-        // What came late of an earlier interval is looked at with the next one, whose time it has.
-        if !interval.is_again && self.past.is_none() {
+        // Updates of an earlier interval are evaluated with the next one, at its time.
+        if !interval.is_update && self.past.is_none() {
             self.look_at_thresholds(reported.total, interval.to.as_duration());
             self.look_at_failures(reported.total, interval.to.as_duration());
         }
-        // Whoever wants a file gets it, also when nobody reads the table any more.
+        // A requested file is written, even when the table no longer has a reader.
         if self.wrote == Wrote::All
             || self.files.wants_any()
             || self.is_logged
@@ -211,13 +211,13 @@ impl<'a> Live<'a> {
     }
 
     fn show(&mut self, interval: &Interval) {
-        // A target that was never reached is told in one line at the end.
-        // What is left of a run that was stopped in its warm-up is no line.
+        // A target that was never reached is reported in one line at the end. The rest of a run that was stopped in its
+        // warm-up gets no row.
         let is_moment = (interval.to - interval.from).as_duration() < Duration::from_millis(1);
         let is_nothing = is_moment && interval.total.finished() == 0;
-        // What came late is in the reports; but a last row that grew is shown as it is now.
+        // Late results are in the reports; but a last row that grew is shown as it is now.
         let to = interval.to.as_duration();
-        let is_new = !interval.is_again || to > self.shown_to;
+        let is_new = !interval.is_update || to > self.shown_to;
         self.shown_to = self.shown_to.max(to);
         let is_shown = !is_nothing
             && is_new
@@ -229,7 +229,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Stops the run, gently, when a threshold says so.
+    /// Stops the run gracefully when a threshold requires it.
     fn look_at_thresholds(&mut self, total: &Snapshot, elapsed: Duration) {
         if self.was_aborted {
             return;
@@ -249,11 +249,11 @@ impl<'a> Live<'a> {
         self.end_early(elapsed, "threshold", texts.into());
     }
 
-    /// Stops a run that is nothing but failures any more, unless it was said that it may go on.
+    /// Stops a run that only fails, unless failures are to be ignored.
     fn look_at_failures(&mut self, total: &Snapshot, elapsed: Duration) {
         let (ended, failed) = (total.counts.finished(), total.counts.failed());
-        let is_hopeless = self.hopeless.looks_so(elapsed, ended, failed);
-        if self.was_aborted || self.plan.keeps.persists || !is_hopeless {
+        let is_failing = self.failing.looks_so(elapsed, ended, failed);
+        if self.was_aborted || self.plan.keeps.persists || !is_failing {
             return;
         }
         output::note(self.view.language.pick(
@@ -264,7 +264,7 @@ impl<'a> Live<'a> {
         self.end_early(elapsed, "abort", (texts.0.to_owned(), texts.1.to_owned()));
     }
 
-    /// Ends the run, gently, for a reason that its charts show.
+    /// Ends the run gracefully, for a reason that its charts show.
     fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
         self.watching.mark(at.into(), kind, texts);
         self.was_aborted = true;
@@ -278,13 +278,13 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// All that was noted, with the figures of the whole run.
+    /// Takes all notes, computed from the results of the whole run.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let kernel = machine::kernel(self.watch.wants_at_end(), self.address);
         self.watch.take_notes(&kernel)
     }
 
-    /// Everything that is shown at the end.
+    /// Shows and writes everything at the end.
     pub(crate) fn finish(mut self, run: &Run) -> (Wrote, bool) {
         self.progress.end();
         self.watching.give_back();
@@ -296,7 +296,7 @@ impl<'a> Live<'a> {
         if self.wrote == Wrote::All && !view.is_json {
             self.wrote = self.show_text(run, is_empty);
         }
-        // What is to be read here is there while others are waited for; the report says what became of them.
+        // The summary is shown before exports are awaited; the report contains their outcome.
         let exported = std::mem::take(&mut self.exports).finish(run, &self.stop);
         self.has_lost |= exported.has_lost;
         self.json.exports(exported.deliveries);
@@ -327,11 +327,11 @@ impl<'a> Live<'a> {
         (wrote, kept.is_worse)
     }
 
-    /// The summary, or what there is instead.
+    /// Prints the summary, or what replaces it.
     fn show_text(&self, run: &Run, is_empty: bool) -> Wrote {
         let language = self.view.language;
         if is_empty {
-            // Whoever answered without opening a connection for messages is shown too.
+            // Responses without a connection for messages are shown too.
             let shown = self.failures.as_ref().filter(|_| report::has_responses(run));
             let text = shown.map(|showing| report::failed_responses(run, showing));
             return text.map_or(Wrote::All, |text| output::write_stdout(&text, language));

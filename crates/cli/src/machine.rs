@@ -1,16 +1,16 @@
-//! What the machine says of itself, read for the views: they ask nobody.
+//! Facts about the machine, read for the views, which do no I/O themselves.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
 use figures::{HostFacts, Kernel, Ports, Wants};
 
-/// The time of day, since the epoch of Unix.
+/// The time of day, since the Unix epoch.
 pub(crate) fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What a page says of the machine when a run is over.
+/// The machine facts of a report.
 pub(crate) fn host_facts() -> HostFacts {
     HostFacts {
         now_unix_ns: u64::try_from(now_unix().as_nanos()).unwrap_or(u64::MAX),
@@ -20,11 +20,11 @@ pub(crate) fn host_facts() -> HostFacts {
     }
 }
 
-/// What is known of the accept queues of this machine, before a load on `address`.
+/// The accept queue counters of this machine, before a load on `address`.
 pub(crate) const BEFORE: Wants = Wants { ports: false, descriptors: false, queue: true };
 
-/// What the kernel says of what is wanted, of a load on `address`. Queues are those of this machine, so they say something only
-/// when the target is on it.
+/// The requested kernel figures for a load on `address`. Queues are those of this machine, so they matter only when the
+/// target is on it.
 pub(crate) fn kernel(wants: Wants, address: SocketAddr) -> Kernel {
     let is_here = || host::is_own(address.ip());
     Kernel {

@@ -111,7 +111,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Does what the words say. `curl`: what stands behind that word.
+/// Runs the command of these words. `curl`: the words after `curl`.
 fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> Exit {
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,
@@ -141,7 +141,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { sides, fail_if, is_json } => past::compare(&sides, &fail_if, is_json, usage::language()),
-        Command::Import(journals, args) => recover::import(&journals, &args),
+        Command::Recover(journals, args) => recover::recover(&journals, &args),
         Command::Web(args) => page::page(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::FindMax(args) => find_max::find_max(&args),

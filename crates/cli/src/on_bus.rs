@@ -1,4 +1,4 @@
-//! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a bus of NATS.
+//! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a NATS bus.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use report::Language;
 use crate::exit::Exit;
 use crate::{journals, output};
 
-/// Who leads on a bus of several servers is known to be gone after this.
+/// The lease of a leader on a bus of several servers.
 const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
 
-/// The workers on a bus, led from here.
+/// Leads the workers on a bus from here.
 pub(crate) fn lead(
     bus: &str,
     setting: LeaderSettings,
@@ -25,7 +25,7 @@ pub(crate) fn lead(
 ) -> Result<Workers, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
     let bus_url: BusUrl = bus.parse().map_err(say)?;
-    // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
+    // Several servers need a while to elect another writer, and meanwhile no lease is renewed.
     let ttl = if bus_url.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
     let setting = LeaderSettings { ttl, ..setting };
     let complain: Complain = Arc::new(move |stopped| {
@@ -40,7 +40,7 @@ pub(crate) fn exit_of(error: &NatsError) -> Exit {
     if let NatsError::BusUrl { .. } = error { Exit::Usage } else { Exit::System }
 }
 
-/// Why there is no bus, in words.
+/// The message of a bus error.
 pub(crate) fn said(error: &NatsError, language: Language) -> String {
     let english = error.to_string();
     let chinese = match error {

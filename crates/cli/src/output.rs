@@ -1,4 +1,4 @@
-//! Data to stdout, all else to stderr. A reader that went away is no error.
+//! Data goes to stdout, all else to stderr. A reader that went away is no error.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -9,21 +9,22 @@ use report::{Language, Room, Screen};
 use crate::exit::Exit;
 use crate::redaction;
 
-/// Whether somebody still reads.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrote {
-    /// It went out.
+    /// It was written.
     All,
     /// The reader closed the pipe.
     PipeClosed,
-    /// It did not go out, and somebody should know.
+    /// It failed, and the user should know.
     Failed,
 }
 
-/// What stands below all that was printed, on a terminal only: it goes when something else is printed, and comes again.
+/// The status line below all output, on a terminal only: it is removed while something else is printed, and then
+/// restored.
 static BELOW: Mutex<String> = Mutex::new(String::new());
 
-/// What was printed while something else has the terminal, in order; `None` while nothing has it.
+/// Output that is held back while a dashboard has the terminal, in order; `None` while none has it.
 static HELD_BACK: Mutex<Option<Vec<(Stream, String)>>> = Mutex::new(None);
 
 #[derive(Clone, Copy)]
@@ -32,17 +33,17 @@ enum Stream {
     Err,
 }
 
-/// From now on what is printed waits until the terminal is given back.
+/// Holds back output until the terminal is given back.
 pub(crate) fn hold_back() {
     HELD_BACK.lock().expect("nobody panics with it").get_or_insert_default();
 }
 
-/// Prints what was held back.
+/// Prints the held back output.
 pub(crate) fn release(language: Language) {
     let held = HELD_BACK.lock().expect("nobody panics with it").take();
     for (stream, text) in held.into_iter().flatten() {
         match stream {
-            // Whoever printed it is told of a reader that went away with what it prints next.
+            // A closed reader shows at the next write.
             Stream::Out => drop(write_stdout(&text, language)),
             Stream::Err => print_note(&text),
         }
@@ -54,19 +55,19 @@ fn is_held_back(stream: Stream, text: &str) -> bool {
     held.as_mut().map(|held| held.push((stream, text.to_owned()))).is_some()
 }
 
-/// Goes to the begin of the line and clears it.
+/// Goes to the beginning of the line and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// Shows a text below all that was printed; an empty one takes it away.
+/// Shows a status line below all output; an empty one removes it.
 pub(crate) fn show_below(text: &str) {
     let mut below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
-    // Nobody is left to be told when the terminal is gone.
+    // If the terminal is gone, the error cannot be reported.
     let _ = out.write_all(format!("{CLEAR_LINE}{text}").as_bytes()).and_then(|()| out.flush());
     text.clone_into(&mut below);
 }
 
-/// Writes data at once, so that a reader sees each line when it is there.
+/// Writes data at once, so that a reader sees each line immediately.
 pub(crate) fn write_stdout(text: &str, language: Language) -> Wrote {
     if is_held_back(Stream::Out, text) {
         return Wrote::All;
@@ -89,7 +90,7 @@ pub(crate) fn write_stdout(text: &str, language: Language) -> Wrote {
     }
 }
 
-/// Writes data that is all there is to say.
+/// Writes the only output of a command.
 pub(crate) fn to_stdout(text: &str, language: Language) -> Exit {
     if write_stdout(text, language) == Wrote::Failed { Exit::System } else { Exit::Done }
 }
@@ -101,18 +102,19 @@ pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Languag
     )
 }
 
-/// A line for the person, on stderr. What was typed may hold anything; it stays one line, and the terminal stays as it is.
+/// Prints a line for the user on stderr. Typed text may contain anything; control characters are escaped, and it stays
+/// one line.
 pub(crate) fn complain(text: &str) {
     let visible: String = text.chars().flat_map(visible).collect();
     let line = format!("onrush: {visible}");
-    // Words stay whole where people read them; elsewhere a line is a line.
+    // On a terminal, lines break between words; elsewhere a line is a line.
     match host::terminal_size().filter(|_| std::io::stderr().is_terminal()) {
         Some((columns, _)) => note(&report::wrap(&line, columns).join("\n")),
         None => note(&line),
     }
 }
 
-/// What was done; or why not, which is said.
+/// The exit code, after an error was printed.
 pub(crate) fn complained(done: Result<Exit, (String, Exit)>) -> Exit {
     done.unwrap_or_else(|(text, exit)| {
         complain(&text);
@@ -120,7 +122,8 @@ pub(crate) fn complained(done: Result<Exit, (String, Exit)>) -> Exit {
     })
 }
 
-/// The same of a text that has lines of its own, like those of a file with a mark below; an editor finds its places there.
+/// Prints a message with lines of its own, like one with a mark below a line of a file; editors find the location
+/// there.
 pub(crate) fn complain_in_lines(text: &str) {
     if !text.contains('\n') {
         return complain(text);
@@ -136,22 +139,22 @@ fn visible(each: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Lines that are kept for whoever listens.
+/// The most lines that are recorded.
 const SERVER_TEXTS_MAX: usize = 100;
-/// What was said since somebody listens.
+/// Messages since recording began.
 static RECEIVED: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
-/// From now on what is said on stderr is kept too.
+/// Starts to record messages on stderr.
 pub(crate) fn listen() {
     *RECEIVED.lock().expect("nobody panics with it") = Some(Vec::new());
 }
 
-/// What was said since; nothing more is kept.
+/// Ends the recording, and returns its messages.
 pub(crate) fn received() -> Vec<String> {
     RECEIVED.lock().expect("nobody panics with it").take().unwrap_or_default()
 }
 
-/// The same without our name. A secret that was typed stays out, whoever says it again.
+/// Prints a message without our name. A typed secret is redacted in any message.
 pub(crate) fn note(text: &str) {
     let words = redaction::words_typed();
     let text = SecretValues::of_words(words.iter().map(String::as_str)).hide(text);
@@ -168,7 +171,7 @@ pub(crate) fn note(text: &str) {
 fn print_note(text: &str) {
     let below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
-    // Nobody is left to be told when stderr is gone.
+    // If stderr is gone, the error cannot be reported.
     if below.is_empty() {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
         return;
@@ -178,14 +181,14 @@ fn print_note(text: &str) {
     let _ = out.write_all(below.as_bytes()).and_then(|()| out.flush());
 }
 
-/// What pages are shown on. A pipe or a file has lines of any length.
+/// The properties of the output. A pipe or a file has lines of any length.
 pub(crate) fn screen(language: Language, no_color: bool, is_full: bool) -> Screen {
     let room = host::terminal_size().filter(|_| std::io::stdout().is_terminal());
     let room = room.map(|(columns, rows)| Room { columns, rows });
     Screen { language, room, is_colorful: is_colorful(no_color), is_full }
 }
 
-/// Colors are for terminals, and only when nobody said no (no-color.org).
+/// Whether to use colors: on terminals, unless disabled (no-color.org).
 fn is_colorful(no_color: bool) -> bool {
     let is_refused = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !is_refused && std::io::stdout().is_terminal()

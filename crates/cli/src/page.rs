@@ -13,11 +13,11 @@ use crate::exit::Exit;
 use crate::flags::{self, Mode};
 use crate::{dashboards, help, output, redaction, run_scenario, run_url, shutdown, usage};
 
-/// How often it is looked whether somebody wants the end.
+/// The polling interval of stop requests.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Scenario files that a page offers at most.
+/// The most scenario files that a page offers.
 const FILES_MAX: usize = 200;
-/// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
+/// Flags that a page may set for a run. All others read or write files of this machine, or concern the program itself.
 const FROM_A_PAGE: [&str; 73] = [
     "url",
     "method",
@@ -39,7 +39,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "duration",
     "rate",
     "stages",
-    "stages-of",
+    "user-stages",
     "ramp",
     "rendezvous",
     "warmup",
@@ -94,20 +94,20 @@ const FROM_A_PAGE: [&str; 73] = [
     "full",
 ];
 
-/// What may lead the requests of a file to somebody whom the file does not name, or let others read them.
+/// Flags that may send the requests of a file to hosts that the file does not name, or expose them.
 const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-addresses", "insecure", "host"];
 
-/// Serves the page until somebody ends the program.
+/// Serves the page until the program is ended.
 pub(crate) fn page(args: &WatchArgs) -> Exit {
     let language = usage::language();
-    // Whoever has seen the link may end it.
+    // Before the link is printed: a user who has seen it may end the program.
     let requested = match shutdown::watch_idle(language) {
         Ok(requested) => requested,
         Err(exit) => return exit,
     };
     let (sender, orders) = channel();
-    let bus_url = match dashboards::open(args, Some((sender, files)), language) {
-        Ok(bus_url) => bus_url,
+    let site = match dashboards::open(args, Some((sender, files)), language) {
+        Ok(site) => site,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
@@ -116,7 +116,7 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
     while !requested.is_requested() {
         match orders.recv_timeout(LOOK_EVERY) {
             Ok(order) => {
-                carry_out(&order, &bus_url);
+                carry_out(&order, &site);
                 shutdown::idle();
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -126,10 +126,10 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
     Exit::Done
 }
 
-/// One run.
-fn carry_out(order: &Order, bus_url: &web::Site) {
+/// Carries out one run.
+fn carry_out(order: &Order, site: &web::Site) {
     usage::speak(order.language);
-    dashboards::show_on(&bus_url.hub(), order.response.clone());
+    dashboards::show_on(&site.hub(), order.response.clone());
     redaction::typed(order.words.clone());
     output::listen();
     let read = read(&order.words, order.language);
@@ -138,17 +138,17 @@ fn carry_out(order: &Order, bus_url: &web::Site) {
         None => run_url::run(&args),
     });
     let received = output::received().join("\n");
-    bus_url.hub().done(&received);
+    site.hub().done(&received);
     let text = match exit {
         Err(text) => text,
         Ok(_) if received.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),
         Ok(_) => received,
     };
-    // It did begin, where somebody has said so before.
+    // No effect if the run did begin: then the response was given before.
     order.response.give(Err(text));
 }
 
-/// The words as a run that a page may start.
+/// Parses the words as a run that a page may start.
 fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     let all = ["onrush".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned());
     let matches = help::command(language).try_get_matches_from(all).map_err(|error| match error.kind() {
@@ -194,17 +194,17 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     }
 }
 
-/// What would be read from a file of this machine.
+/// A flag that would read a file of this machine.
 fn reads_a_file(flags: &plan::Flags) -> Option<&String> {
     let of_form = |text: &&String| text.contains("=@") || text.contains("=<");
     let whole = flags.data.iter().chain(&flags.headers).find(|text| text.starts_with('@'));
-    // As curl has it, what is no pair names a file of cookies.
+    // As in curl, a value without `=` names a cookie file.
     let jar = flags.cookies.iter().find(|text| !text.contains('='));
     whole.or(jar).or_else(|| flags.form.iter().find(of_form))
 }
 
-/// A scenario file may have what others must not read: secrets, something of the environment, rows of other files. One that cannot
-/// be read is told of later.
+/// Whether a scenario file may contain confidential data: secrets, environment variables, rows of other files. One that
+/// cannot be read is reported later.
 fn has_secrets(file: &str) -> bool {
     let parts = ["secrets", "env.", "data:"];
     std::fs::read_to_string(file).is_ok_and(|text| parts.iter().any(|part| text.contains(part)))
@@ -214,7 +214,7 @@ fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.try_contains_id(name).is_ok() && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
-/// Scenario files of the folder in which the program was started.
+/// The scenario files of the working directory.
 fn files() -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(".") else { return Vec::new() };
     let names = entries.flatten().filter(|entry| entry.path().is_file());

@@ -1,8 +1,8 @@
-//! Addresses that something of ours listens on, as people type them.
+//! Parsing of listen addresses.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// `host:port` with a literal address; `:port` and `port` mean all addresses and loopback.
+/// Parses `host:port` with a literal address; `:port` and `port` mean all addresses and loopback.
 pub(crate) fn read_address(text: &str) -> Option<SocketAddr> {
     if let Some(port) = text.strip_prefix(':') {
         return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port.parse().ok()?));

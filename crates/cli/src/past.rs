@@ -1,4 +1,4 @@
-//! `onrush report`, `history` and `compare`: runs that were kept.
+//! `onrush report`, `history` and `compare`: saved runs.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::files::OutputFile;
 use crate::{output, ruling};
 
-/// `onrush report RUN`.
+/// Runs `onrush report RUN`.
 pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
     let made = || -> Result<String, (String, Exit)> {
         let wrong = |error| (report::history_error(&error, language), Exit::Usage);
@@ -35,7 +35,7 @@ pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit 
     output::complained(made().map(|path| output::to_stdout(&format!("{path}\n"), language)))
 }
 
-/// `onrush history`.
+/// Runs `onrush history`.
 pub(crate) fn history(is_json: bool, is_trend: bool, language: Language) -> Exit {
     let listed = runs(language).and_then(|runs| runs.list().map_err(|error| report::history_error(&error, language)));
     let listed = match listed {
@@ -59,7 +59,7 @@ pub(crate) fn history(is_json: bool, is_trend: bool, language: Language) -> Exit
     output::to_stdout(&text, language)
 }
 
-/// Where the level of a figure changes, among runs of one plan against one target.
+/// The instants at which the level of a figure changes, among runs of one plan against one target.
 fn trend(listed: &history::Listed, language: Language) -> String {
     let mut kinds: Vec<(&str, &str)> = Vec::new();
     for card in &listed.runs {
@@ -72,7 +72,7 @@ fn trend(listed: &history::Listed, language: Language) -> String {
         let runs =
             listed.runs.iter().rev().filter(|card| card.target == target && card.plan[0] == plan && !card.was_stopped);
         let runs: Vec<&history::Card> = runs.collect();
-        // A run in which nothing succeeded has no percentiles: it is passed over.
+        // A run without successes has no percentiles, and is skipped.
         let series = |of: fn(&history::Card) -> Option<f64>| {
             let known = runs.iter().enumerate().filter_map(|(at, card)| Some((at, of(card)?)));
             let (places, values): (Vec<usize>, Vec<f64>) = known.unzip();
@@ -91,7 +91,7 @@ fn trend(listed: &history::Listed, language: Language) -> String {
     kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("\n")
 }
 
-/// `onrush compare A B`, and `onrush compare A1 A2 -- B1 B2`.
+/// Runs `onrush compare A B`, and `onrush compare A1 A2 -- B1 B2`.
 pub(crate) fn compare(sides: &[Vec<String>; 2], fail_if: &[String], is_json: bool, language: Language) -> Exit {
     let refuse = |text: &str| {
         output::complain(text);

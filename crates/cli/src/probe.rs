@@ -1,4 +1,4 @@
-//! What a port speaks that answered nothing that we understand: asked once, when the load is over.
+//! A probe of a port without any understandable response: made once, when the load is over.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use metrics::Snapshot;
 use plan::{Plan, Protocol};
 
-/// Long enough for any server that is not asleep.
+/// A timeout that is long enough for any live server.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// A ClientHello of TLS 1.2 with one cipher suite, no session and no extension (RFC 5246, 7.4.1.2). Whoever speaks TLS answers it,
-/// most with an alert.
+/// A ClientHello of TLS 1.2 with one cipher suite, no session and no extension (RFC 5246, 7.4.1.2). A TLS server
+/// responds to it, most with an alert.
 const HELLO: [u8; 50] = {
     let mut hello = [0x55; 50];
     // A record of a handshake, 45 bytes; in it a ClientHello of 41.
@@ -29,10 +29,10 @@ const HELLO: [u8; 50] = {
     }
     hello
 };
-/// The kinds of records that an answer begins with: an alert, a handshake.
+/// The record types that a response begins with: an alert, a handshake.
 const RESPONSES: [u8; 2] = [0x15, 0x16];
 
-/// Whether TLS is spoken at an address; what cannot be found out is no.
+/// Whether TLS is spoken at an address; false if that cannot be determined.
 pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<[u8; 2]> {
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -45,8 +45,9 @@ pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
     ask().is_ok_and(|[kind, major]| RESPONSES.contains(&kind) && major == 3)
 }
 
-/// Requests went out plain, by a protocol that TLS is spoken for, on connections that came about, and not a byte ever came back. Whoever
-/// has answered anything is not asked, and counts no connection but those of the load; nor is who was said to speak HTTP/2.
+/// Whether the target may need TLS: requests went out in plain text, by a protocol that exists over TLS, on established
+/// connections, and not a byte ever came back. A target that has sent anything is not probed, and sees no connection
+/// but those of the load; nor is a target with HTTP/2 by prior knowledge.
 pub(crate) fn may_need_tls(plan: &Plan, seen: &Snapshot) -> bool {
     let target = plan.scenarios.first().expect("a plan has a scenario").target();
     let is_plain = target.tls.is_none()

@@ -1,11 +1,11 @@
-//! Who wants half of the users to go on when a load is over.
+//! The option of a recovery probe, in which half of the users go on when a load is over.
 
 use engine::ProbeOption;
 use report::Language;
 
 use crate::args::RunArgs;
 
-/// What the command line says of it; what is wrong with that otherwise.
+/// The option on the command line; or its error.
 pub(crate) fn options(args: &RunArgs, language: Language) -> Result<ProbeOption, &'static str> {
     match (args.probe, args.no_probe) {
         (true, true) => {

@@ -1,4 +1,4 @@
-//! What a person at a terminal sees besides the table: what is about to happen, and how much of it is left.
+//! The status line of a terminal, next to the table: what is about to happen, and how much of it is left.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -10,14 +10,14 @@ use report::{Aim, Screen};
 
 use crate::output;
 
-/// How often the line changes.
+/// The update interval of the line.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What the line is told.
+/// An update of the line.
 enum ProgressFigures {
-    /// So many requests are done.
+    /// The number of completed requests.
     Done(u64),
-    /// The load was changed: nobody knows its end.
+    /// The load was changed: its end is unknown.
     NoAim,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// That of a load.
+    /// The line of a load.
     pub(crate) fn of_load(screen: &Screen, is_shown: bool, plan: &Plan, address: SocketAddr) -> Self {
         Self::start(screen, is_shown, &Aim::of_load(plan), || report::begins(plan, address, screen))
     }
 
-    /// That of connections that are held.
+    /// The line of held connections.
     pub(crate) fn of_hold(screen: &Screen, is_shown: bool, plan: &Hold, address: SocketAddr) -> Self {
         Self::start(screen, is_shown, &Aim::of_hold(plan), || report::hold_begins(plan, address, screen))
     }
@@ -59,23 +59,23 @@ impl Progress {
         Self { ticker: ticker.ok().map(|thread| (sender, thread)) }
     }
 
-    /// So many requests are done.
+    /// Sets the number of completed requests.
     pub(crate) fn interval(&self, done: u64) {
         if let Some((sender, _)) = &self.ticker {
-            // It ends only when we say so.
+            // The thread ends only when we end it.
             let _ = sender.send(ProgressFigures::Done(done));
         }
     }
 
-    /// The load was changed.
+    /// Notes that the load was changed.
     pub(crate) fn forget_aim(&self) {
         if let Some((sender, _)) = &self.ticker {
-            // It ends only when we say so.
+            // The thread ends only when we end it.
             let _ = sender.send(ProgressFigures::NoAim);
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn end(&mut self) {
         if let Some((sender, thread)) = self.ticker.take() {
             drop(sender);

@@ -1,9 +1,9 @@
-//! A proxy that the environment names: it is not used, and a line says so.
+//! Proxies in the environment: they are not used, and a line reports that.
 
 use plan::Target;
 use report::Language;
 
-/// The variables that name one, by scheme, as curl reads them.
+/// The variables of a proxy by scheme, as curl reads them.
 const OF_HTTP: [&str; 3] = ["http_proxy", "all_proxy", "ALL_PROXY"];
 const OF_TLS: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
@@ -23,7 +23,7 @@ fn named(host: &str, is_tls: bool, variable: impl Fn(&str) -> Option<String>) ->
     name.filter(|_| !is_here && !is_except)
 }
 
-/// What is said of a proxy that is not used for any of these.
+/// The notice about proxies that are not used for any of these.
 pub(crate) fn say_unused<'a>(targets: impl IntoIterator<Item = &'a Target>, language: Language) -> Option<String> {
     let of = |target: &Target| named(&target.host, target.tls.is_some(), |name| std::env::var(name).ok());
     let name = targets.into_iter().find_map(of)?;

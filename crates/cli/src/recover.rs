@@ -1,4 +1,4 @@
-//! `onrush recover`: a run that is over, put together from what its workers, and whoever led it, kept on their disks.
+//! `onrush recover`: the report of a finished run, recovered from the journals of its workers and its leader.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::run_settings::RunSettings;
 use crate::run_url::{Load, Prepared};
 use crate::{machine, output};
 
-/// `onrush recover RING...`.
-pub(crate) fn import(journals: &[String], args: &RunArgs) -> Exit {
+/// Runs `onrush recover JOURNAL...`.
+pub(crate) fn recover(journals: &[String], args: &RunArgs) -> Exit {
     let load = Load::new(&args.view);
     let made = load.settings(args).and_then(|settings| {
         prepare(journals, load.view.language)
@@ -53,7 +53,7 @@ fn prepare(
             language.pick(format!("{text}; it is left out"), format!("{text}；已略去"))
         ));
     }
-    // What is whole is whole, though its worker waits for the run to go on.
+    // A complete journal is complete, even if its worker waits for the run to go on.
     for path in going_on.iter().filter(|_| !past.cuts.is_empty()) {
         output::note(&language.pick(
             format!("onrush: {path} is still being written, so what comes later is not there"),
@@ -73,13 +73,13 @@ fn prepare(
     }
     let started_unix = past.started_unix.map(Nanos::as_duration);
     let ago = started_unix.map_or(Duration::ZERO, |started| machine::now_unix().saturating_sub(started));
-    // Whoever led may not have known it.
+    // The leader may not have known it.
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let address = past.head.address.parse().unwrap_or(here);
     let driver =
         driver::choose(driver::Choice::Auto).map_err(|error| (report::driver_error(&error, language), Exit::System))?;
     let options = RunOptions {
-        // Nothing goes there, and the links of this machine are not those of the workers.
+        // No traffic goes there, and the links of this machine are not those of the workers.
         address: here,
         tls: None,
         others: Vec::new(),
@@ -91,12 +91,12 @@ fn prepare(
         team: Some(Arc::new(RunReporter::new(past, ago.into()))),
     };
     let prepared = Prepared { plan: *plan, resolved: Resolved { address, lookup: None }, options };
-    // What was judged then is judged so again.
+    // The thresholds of the run are evaluated again.
     let thresholds = thresholds.iter().filter_map(|text| Threshold::parse_of_part(text).ok()).collect();
     Ok((prepared, RecoveredRun::new(started_unix), thresholds))
 }
 
-/// The rings that can be read, and what is wrong with others; one at least is good.
+/// The readable journals, and the errors of others; at least one is good.
 fn read(journals: &[String], language: Language) -> Result<(Vec<JournalContents>, Vec<String>), (String, Exit)> {
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for journal in journals {
@@ -111,7 +111,7 @@ fn read(journals: &[String], language: Language) -> Result<(Vec<JournalContents>
     }
 }
 
-/// What is missing, in words.
+/// The message for missing reports.
 fn cut_in_words(cut: &Cut, language: Language) -> String {
     match cut {
         Cut::Missing { name } if name.is_empty() => language.pick(
@@ -133,7 +133,7 @@ fn cut_in_words(cut: &Cut, language: Language) -> String {
     }
 }
 
-/// Why rings cannot be read, in words.
+/// The message for unreadable journals.
 fn said(error: &JournalError, language: Language) -> String {
     let english = error.to_string();
     let chinese = match error {

@@ -1,16 +1,16 @@
-//! What is shown or kept of a load, without what nobody should see. `with_secrets`: all of it may be seen.
+//! Redaction of what is shown or kept of a load. `with_secrets`: nothing is redacted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::RunResult;
 use plan::{Plan, SecretValues};
 
-/// The plan as views may show it.
+/// The plan for views.
 pub(crate) fn shown_plan(plan: &Plan, with_secrets: bool) -> Arc<Plan> {
     Arc::new(if with_secrets { plan.clone() } else { plan.without_secrets() })
 }
 
-/// A scenario file, of which what is secret by its name is gone already.
+/// A scenario file in which secrets by name are already redacted.
 pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     if with_secrets {
         return text.to_owned();
@@ -18,7 +18,7 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     let known = SecretValues::of_plan(plan);
     let line = |line: &str| {
         let mut line = known.hide(line);
-        // YAML takes a bare one for the name of something else.
+        // YAML takes a bare `*` as the name of an alias.
         for end in [",", "}", "]"] {
             line = line.replace(&format!(": {MASK}{end}"), &format!(": \"{MASK}\"{end}"));
         }
@@ -30,21 +30,21 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     text.lines().map(line).collect()
 }
 
-/// What stands for a secret.
+/// The replacement for a secret.
 pub(crate) const MASK: &str = "***";
-/// Flags whose value says who somebody is, and what it is in the command lines of other tools.
+/// Flags with credentials, of ours and of other tools.
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 const FLAGS_OF_TOOLS: [&str; 4] = ["-A", "-a", "-C", "-P"];
 
-/// What somebody typed on a page, which stands for the command line.
+/// Words typed on a page, which replace the command line.
 static TYPED: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
-/// From now on this was typed.
+/// Sets the typed words.
 pub(crate) fn typed(words: Vec<String>) {
     *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
 }
 
-/// What was typed, without the name of the program.
+/// The typed words, without the name of the program.
 pub(crate) fn words_typed() -> Vec<String> {
     let typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     typed.unwrap_or_else(|| std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect())
@@ -60,14 +60,14 @@ pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
-/// The same of connections that are held.
+/// The same for held connections.
 pub(crate) fn command_of_hold() -> Vec<String> {
     let all = words_typed();
     let known = SecretValues::of_words(all.iter().map(String::as_str));
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
-/// The words of a command line without the values of flags that are secret whatever they say, and places of exports as they are shown.
+/// The words of a command line without the values of secret flags, and with redacted export destinations.
 fn words(all: &[String]) -> Vec<String> {
     let is_tool = all.first().is_some_and(|word| word == "as");
     let is_flag = |word: &str| FLAGS.contains(&word) || (is_tool && FLAGS_OF_TOOLS.contains(&word));
@@ -90,7 +90,7 @@ fn words(all: &[String]) -> Vec<String> {
     before.zip(all).map(|(before, word)| hidden(before, word)).collect()
 }
 
-/// What is varied, without values that are secret whatever they say.
+/// A varied flag, without its values if it is secret.
 fn varied(text: &str) -> String {
     let (name, _) = text.split_once('=').unwrap_or((text, ""));
     let name = name.trim_start_matches('-');
@@ -99,7 +99,7 @@ fn varied(text: &str) -> String {
     if is_secret { format!("{name}={MASK}") } else { masked(text) }
 }
 
-/// An export with its place as reports show it.
+/// An export with its destination as reports show it.
 fn exported(text: &str) -> String {
     match export::Export::parse(text) {
         Ok(export) => format!("{}={}", export.kind(), export.place()),
@@ -107,12 +107,12 @@ fn exported(text: &str) -> String {
     }
 }
 
-/// A word without what a name in it tells. One that begins with `@` names a file, and nobody.
+/// A word without a secret that a name in it indicates. One that begins with `@` names a file, and is no secret.
 fn masked(word: &str) -> String {
     if word.starts_with('@') { plan::masked_header(word) } else { plan::masked_header(&plan::masked_url(word)) }
 }
 
-/// What servers said.
+/// The results with redacted server messages.
 pub(crate) fn received(plan: &Plan, mut result: RunResult, with_secrets: bool) -> RunResult {
     if !with_secrets {
         let known = SecretValues::of_plan(plan);

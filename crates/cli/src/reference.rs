@@ -1,4 +1,4 @@
-//! The reference page of all commands and flags, made of the table; `cargo xtask reference` writes it.
+//! The reference page of all commands and flags, generated from the table; `cargo xtask reference` writes it.
 //!
 //! The program itself never shows the page, so this is part of the tests only.
 
@@ -12,7 +12,7 @@ use crate::help::{self, COMMANDS, QUESTIONS};
 
 /// Longest line of a page, in characters. A Chinese one is as wide as two others.
 const COLUMNS: usize = 118;
-/// Where the pages are written instead of compared.
+/// The variable that makes the tests write the pages instead of comparing them.
 const WRITE: &str = "ONRUSH_WRITE_REFERENCE";
 
 fn page(language: Language) -> String {
@@ -49,7 +49,7 @@ fn section(page: &mut String, title: &str, name: &str, mode: Mode, language: Lan
     }
 }
 
-/// A flag with its value and what it means.
+/// A flag with its value and its help text.
 fn item(row: &Row, language: Language) -> String {
     let value = row.value().unwrap_or_default();
     let name = if row.is_word() { value.to_owned() } else { format!("--{} {value}", row.name).trim_end().to_owned() };
@@ -57,7 +57,7 @@ fn item(row: &Row, language: Language) -> String {
     format!("- {short}`{name}`\n  {}\n", wrapped(row.text(language), "  "))
 }
 
-/// A text in lines that fit; a Chinese sentence has no spaces and is cut behind its marks.
+/// A text in lines that fit; a Chinese sentence has no spaces and is broken after its punctuation.
 fn wrapped(text: &str, indent: &str) -> String {
     let text = text.replace('\n', " ").replace('<', "\\<").replace('*', "\\*");
     let (mut lines, mut columns) = (String::new(), indent.len());

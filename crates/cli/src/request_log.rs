@@ -11,10 +11,10 @@ use crate::args::LogArgs;
 use crate::files::{NotWritten, OutputFile};
 use crate::output;
 
-/// Of random draws, when no other seed is given.
+/// The default random seed.
 const SEED_DEFAULT: u64 = 1;
 
-/// What is wanted of single exchanges.
+/// The options of the request log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracing {
     slowest: usize,
@@ -44,17 +44,17 @@ impl Tracing {
         Ok(Self { slowest, log: Some((path, options)) })
     }
 
-    /// Where the log goes.
+    /// The path of the log.
     pub(crate) fn path(&self) -> Option<&str> {
         self.log.as_ref().map(|(path, _)| path.as_str())
     }
 
-    /// There is a log.
+    /// Whether there is a log.
     pub(crate) fn is_logged(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Opens the file, and begins to write what comes.
+    /// Opens the file, and begins to write records.
     pub(crate) fn begin(&self, steps: Vec<StepName>) -> Result<(RequestLogConfig, Option<Writing>), NotWritten> {
         let Some((path, options)) = &self.log else {
             return Ok((RequestLogConfig { slowest: self.slowest, log: None }, None));
@@ -76,7 +76,7 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// The load is over: writes the rest, and tells what is not in the file. False when it could not be written.
+    /// Writes the rest after the load, and reports missing records. False when the file could not be written.
     pub(crate) fn finish(self, language: Language) -> bool {
         self.pipe.end();
         let (left_out, written) = self.thread.join().expect("the log does not panic");
@@ -96,7 +96,7 @@ impl Writing {
     }
 }
 
-/// Writes what comes. After a failure the rest is read all the same, so that the load goes on as before.
+/// Writes records. After a failure the rest is read all the same, so that the load is not disturbed.
 fn write(mut place: OutputFile, reader: &LogReader, style: &LogStyle) -> (u64, Result<(), NotWritten>) {
     let (mut text, mut bytes, mut failure) = (String::new(), 0, None);
     if style.is_csv {

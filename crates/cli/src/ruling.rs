@@ -1,11 +1,11 @@
-//! What is said of differences that may not be.
+//! The outcome of `--fail-if`.
 
 use history::{Comparison, FailIf, Ruling};
 use report::Language;
 
 use crate::output;
 
-/// Says which of them are there, and which cannot be told. True when one is there.
+/// Reports the conditions that hold, and those that cannot be evaluated. True when one holds.
 pub(crate) fn tell(fail_if: &[FailIf], comparison: &Comparison, language: Language) -> bool {
     let lines = fail_if.iter().filter_map(|each| report::ruling_line(each, comparison, language));
     lines.for_each(|line| output::note(&format!("onrush: {line}")));

@@ -1,4 +1,4 @@
-//! `onrush run FILE.yaml`: a scenario file from its first line to the last of the summary.
+//! `onrush run FILE.yaml`: a scenario file, from its first line to the last of the summary.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
     play_with(args, file, false, &|load, prepared, settings| load.carry_out_prepared(prepared, settings))
 }
 
-/// The same, its load carried out otherwise. `grows`: the load may become larger than the file says.
+/// The same with another way to carry out the load. `grows`: the load may become larger than the file says.
 pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_>) -> Exit {
     let language = Load::new(&args.view).view.language;
     if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
@@ -41,14 +41,14 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
             return Exit::Usage;
         }
     };
-    // What nobody typed is not given.
+    // A default is not a given flag.
     let is_own_agent = args.flags.user_agent == USER_AGENT;
     let agent = if is_own_agent { String::new() } else { args.flags.user_agent.clone() };
     if let Err(fault) = opened.give(&Flags { user_agent: agent, ..args.flags.clone() }, &args.only) {
         output::complain(&report::flag_fault(&fault, language));
         return Exit::Usage;
     }
-    // Two runs draw the same only where somebody wants it.
+    // Two runs draw the same random numbers only if a seed is given.
     opened.file.run.seed.get_or_insert_with(crate::workers::drawn_seed);
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
@@ -64,7 +64,7 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
     }
 }
 
-/// The arguments, and what the file says where they say nothing.
+/// The arguments, completed by the file.
 fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
     let mut args = args.clone();
     let or = |own: &mut Option<String>, of_file: &Option<String>| {
@@ -72,7 +72,7 @@ fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
             own.clone_from(of_file);
         }
     };
-    // What is only looked at makes no reports.
+    // A debug run makes no reports.
     if !args.debug {
         or(&mut args.view.json, &run.json);
         or(&mut args.hdr, &run.hdr);
@@ -87,7 +87,7 @@ fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
     args
 }
 
-/// Reads a file, with variables that the command line sets.
+/// Reads a file, with variables from the command line.
 fn open(file: &str, vars: &[String]) -> Result<Opened, Diagnostics> {
     let given = vars.iter().filter_map(|var| var.split_once('='));
     scenario::read_with(Path::new(file), given)
@@ -101,7 +101,7 @@ struct Player<'a> {
     carry: Carry<'a>,
 }
 
-/// Tells all mistakes of a file.
+/// Reports all diagnostics of a file.
 fn refuse(mistakes: &Diagnostics, language: Language) -> Exit {
     output::complain_in_lines(&report::scenario_mistakes(mistakes, language));
     Exit::Usage
@@ -134,7 +134,7 @@ impl Player<'_> {
         let first = self.reported(Lowering::new(self.opened, &requested))?;
         let mut reach = None;
         for draft in first.undescribed() {
-            // The load of the file decides who must consent.
+            // The load of the file decides which hosts need consent.
             let draft = Draft { load: self.whole_load(), consents: file.run.consents.clone(), ..draft };
             if let Some((schema, reached)) = self.load.described(&draft)? {
                 reach = Some(reached);
@@ -143,7 +143,7 @@ impl Player<'_> {
         }
         let outside = Outside { schemas: &schemas, ..requested };
         let mut lowering = self.reported(Lowering::new(self.opened, &outside))?;
-        // Everything that is wrong is told before anything is sent, and whoever must be asked is asked.
+        // All errors are reported, and all consents requested, before anything is sent.
         let Lowered { plan: mut checked, .. } = self.reported(lowering.run(&self.args.only))?;
         let connection = &file.defaults.flags.connection;
         if settings.is_debug() {
@@ -161,7 +161,7 @@ impl Player<'_> {
             lowering.learn(&names, &values);
         }
         let Lowered { plan, .. } = self.reported(lowering.run(&self.args.only))?;
-        // Of some scenarios alone, thresholds of the others have nothing to judge.
+        // With some scenarios selected, thresholds of the others do not apply.
         let catalog = engine::catalog(&plan);
         let has_part =
             |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| catalog.named(&name.text).is_some());
@@ -177,7 +177,7 @@ impl Player<'_> {
         }
     }
 
-    /// The load itself, unless somebody stopped what is done before it.
+    /// The load itself, unless the setup was stopped.
     fn measure(&self, plan: Plan, sources: Sources<'_>, settings: &RunSettings) -> Result<Exit, Exit> {
         if self.load.watch(&StopHandle::default())?.is_requested() {
             let text = self
@@ -193,7 +193,7 @@ impl Player<'_> {
         made.map_err(|mistakes| refuse(&mistakes, self.language))
     }
 
-    /// Whom steps that are done once may reach, when somebody has been asked.
+    /// The target policy of the setup or teardown, after consent.
     fn consented(&self, once: Option<&Lowered>) -> Result<Option<TargetPolicy>, Exit> {
         let Some(once) = once else { return Ok(None) };
         let mut plan = once.plan.clone();
@@ -201,7 +201,7 @@ impl Player<'_> {
         Ok(Some(plan.scenarios[0].target().reach.clone()))
     }
 
-    /// What is done once, before the load or after it. Gives what was taken.
+    /// Runs the setup or the teardown. Returns the extracted values.
     fn once(
         &self,
         is_before: bool,
@@ -214,7 +214,7 @@ impl Player<'_> {
         let connection = &self.opened.file.defaults.flags.connection;
         let settings = RunSettings::default();
         let sources = Sources { connection, reach, supplies: supplies.clone() };
-        // What is done once needs nobody else.
+        // The setup and the teardown need no workers.
         let engine = EngineArgs { workers: None, cluster: None, hosts: None, ..self.args.engine.clone() };
         let prepared = self.load.ready(plan, sources, &engine, &settings)?;
         let Prepared { plan, resolved, options } = prepared;
@@ -249,7 +249,7 @@ impl Player<'_> {
         Err(self.load.refuse(text, Exit::Unmet))
     }
 
-    /// All that the file does at once, for whoever is asked for consent.
+    /// The sum of all loads of the file, for the consent question.
     fn whole_load(&self) -> plan::draft::Load {
         let users = |one: &scenario::Scenario| match &one.load.amount {
             Amount::Users { count, .. } => *count,
@@ -259,7 +259,7 @@ impl Player<'_> {
         plan::draft::Load { connections: Some(connections.max(1)), ..plan::draft::Load::default() }
     }
 
-    /// The rows of all data, and what evaluates expressions.
+    /// The rows of all data, and the script evaluator.
     fn supplies(&self) -> Result<DataSources, Exit> {
         let mut feeds = Vec::new();
         let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
@@ -272,7 +272,7 @@ impl Player<'_> {
     }
 }
 
-/// A file of rows as the file of scenarios means it.
+/// The settings of a data file, as the scenario file has them.
 fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
     let csv = || Csv {
         separator: char::from(set.separator),
@@ -303,7 +303,7 @@ fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
     })
 }
 
-/// Everything that can be wrong with a file and is found without asking anybody.
+/// Finds all errors of a file that need no network.
 pub(crate) fn check(opened: &Opened) -> Result<(), Diagnostics> {
     let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
     let (environment, supplies) = (|name: &str| std::env::var(name).ok(), supplies());
@@ -321,7 +321,7 @@ pub(crate) fn check(opened: &Opened) -> Result<(), Diagnostics> {
         lowering.after().map(drop)
     };
     let Err(mut mistakes) = found() else { return Ok(()) };
-    // Services may be described by the target, which is not asked here.
+    // Services may be described by the target, which is not queried here.
     mistakes.all.retain(|mistake| !matches!(mistake.fault, Fault::Value(PlanError::NoSchema { .. })));
     if mistakes.all.is_empty() { Ok(()) } else { Err(mistakes) }
 }

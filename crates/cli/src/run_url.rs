@@ -28,18 +28,18 @@ use crate::run_settings::RunSettings;
 use crate::stop_file::StopFile;
 use crate::{grpc, machine, probe, probing, proxies, redaction, shutdown, signals, usage, validate_args, workers};
 
-/// More threads than any machine has cores.
+/// The most threads.
 const THREADS_MAX: u64 = 1_024;
 
 /// Carries out a load that is ready.
 pub(crate) type Carry<'a> = &'a dyn Fn(&Load, Prepared, &RunSettings) -> Exit;
 
-/// `onrush URL`.
+/// Runs `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
     run_with(args, false, &|load, prepared, settings| load.carry_out_prepared(prepared, settings))
 }
 
-/// The same, carried out otherwise. `grows`: the load may become larger than it says.
+/// The same with another way to carry out the load. `grows`: the load may become larger than its flags say.
 pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
     let (load, flags) = (Load::new(&args.view), &args.flags);
     let bare = flags.url.as_deref().map(str::trim).filter(|word| usage::is_bare_word(word));
@@ -56,7 +56,7 @@ pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
     if let Some(error) = validate_args::needs_file(args) {
         return load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage);
     }
-    // A word that is no host: what else is wrong comes first.
+    // A word that is no host: other errors come first.
     let made = flags.draft().and_then(|draft| {
         let others =
             if bare.is_some() { draft.plan().and(threads(args.engine.threads.as_deref())).map(drop) } else { Ok(()) };
@@ -72,7 +72,7 @@ pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
     }
 }
 
-/// The threads that were asked for, or the cores that this process may use.
+/// The requested threads, or the cores that this process may use.
 pub(crate) fn threads(requested: Option<&str>) -> Result<usize, PlanError> {
     match requested {
         Some(text) => parse_count("--threads", text, 1, THREADS_MAX).map(|count| count as usize),
@@ -80,7 +80,7 @@ pub(crate) fn threads(requested: Option<&str>) -> Result<usize, PlanError> {
     }
 }
 
-/// Of what the figures of a run are made.
+/// The input for the results of a run.
 pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> RunInput<'a> {
     let (address, lookup) = (resolved.address, resolved.lookup);
     RunInput {
@@ -102,7 +102,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// One whose views are those of another tool, or the usual ones.
+    /// A load with the views of another tool, or the usual ones.
     pub(crate) fn of_tool(language: Language) -> Self {
         let screen = output::screen(language, false, false);
         let view = View { language, screen, is_json: false, is_quiet: false };
@@ -120,7 +120,7 @@ impl Load {
         Self { view, json_file: args.json.clone() }
     }
 
-    /// What is wanted beside the plan.
+    /// The settings besides the plan.
     pub(crate) fn settings(&self, args: &RunArgs) -> Result<RunSettings, Exit> {
         let thresholds = args.thresholds.iter().map(|text| Threshold::parse_of_part(text)).collect();
         let thresholds = match thresholds {
@@ -164,7 +164,7 @@ impl Load {
         })
     }
 
-    /// Everything that can be wrong before a load is found here.
+    /// Prepares a load; all errors before it are found here.
     pub(crate) fn prepare(&self, draft: &Draft, engine: &EngineArgs, settings: &RunSettings) -> Result<Prepared, Exit> {
         let (described, reach) = self.described(draft)?.unzip();
         let plan = draft.plan_with(described.as_ref());
@@ -173,7 +173,7 @@ impl Load {
         self.ready(plan, sources, engine, settings)
     }
 
-    /// What a plan needs of this machine and of its targets.
+    /// Prepares what a plan needs of this machine and of its targets.
     pub(crate) fn ready(
         &self,
         mut plan: Plan,
@@ -231,7 +231,7 @@ impl Load {
         if let Some(text) = validate_args::wrong_parts(&plan, &settings.thresholds, self.view.language) {
             return self.refuse(&text, Exit::Usage);
         }
-        // Before the load: nobody wants to learn after an hour that the report has no place.
+        // Before the load: an unwritable report must not show only after an hour.
         let others = settings.tracing.path().into_iter().chain(settings.exports.kinds.iter().filter_map(Export::file));
         let others: Vec<&str> = others.chain(settings.keep.page()).collect();
         let files = match Files::open(self.json_file.as_deref(), settings.hdr_file.as_deref(), &others) {
@@ -273,7 +273,7 @@ impl Load {
             Ok(watching) => watching,
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
-        // The whole terminal shows all of it but the summary.
+        // The terminal screen shows all of it but the summary.
         let view = View { is_quiet: self.view.is_quiet || settings.watch.screen, ..self.view };
         let mut live = Live::new(view, (&shown, resolved.address), &settings.thresholds, files, stop.clone());
         live.looks_back(settings.past);
@@ -282,7 +282,7 @@ impl Load {
         if let Some(text) = proxies::say_unused(targets, self.view.language) {
             output::note(&text);
         }
-        // A run that is over is kept under the time when it began.
+        // A recovered run is kept under the time when it began.
         let began = settings.past.and_then(|past| past.began(&plan)).unwrap_or_else(machine::now_unix);
         let keeping = match Keeping::begin(&settings.keep, false, began, self.view.language) {
             Ok(mut keeping) => {
@@ -307,7 +307,7 @@ impl Load {
             // The log ends with the program.
             Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
         };
-        // A Ctrl-C that comes later ends the probe, or the wait for exports, and not the run.
+        // A later Ctrl-C ends the probe, or the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
         engine::probe(&plan, &options, &mut result, settings.probe, &stop);
         let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
@@ -330,7 +330,8 @@ impl Load {
         self.exit(&plan, &run, settings, outcome)
     }
 
-    /// Where each target is, and what makes its sessions. The plan learns whom it may reach. `reach`: whom somebody has consented to.
+    /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `reach`: the
+    /// consented policy.
     pub(crate) fn ways(
         &self,
         plan: &mut Plan,
@@ -338,7 +339,7 @@ impl Load {
         reach: Option<TargetPolicy>,
     ) -> Result<Vec<TargetAccess>, Exit> {
         let language = self.view.language;
-        // A question that was small enough to be asked of anybody says nothing of the load.
+        // A consent for a question that is harmless for any host is none for the load.
         let reach = reach.filter(|reach| *reach != TargetPolicy::Anywhere);
         let loads: Vec<String> =
             plan.scenarios.iter().map(|one| consent::load_in_words(&one.load, one.requests_most(), language)).collect();
@@ -364,7 +365,7 @@ impl Load {
         }
     }
 
-    /// One exchange of each step, in full.
+    /// Shows one exchange of each step, in full.
     fn show_exchange(
         &self,
         plan: &Plan,
@@ -396,7 +397,7 @@ impl Load {
         }
     }
 
-    /// What the target says of its services, where the plan needs it, and whom the load may reach then.
+    /// The schema of the target's services, if the plan needs it, and the target policy after consent.
     pub(crate) fn described(&self, draft: &Draft) -> Result<Option<(Schema, TargetPolicy)>, Exit> {
         let say = |wrong: grpc::GrpcCommandError| {
             let (text, exit) = wrong.say(self.view.language);
@@ -413,7 +414,7 @@ impl Load {
         Ok(Some((schema, requested.target.reach)))
     }
 
-    /// From now on signals end what this handle stops.
+    /// Lets signals end what this handle stops.
     pub(crate) fn watch(&self, stop: &StopHandle) -> Result<signals::StopRequest, Exit> {
         shutdown::watch_signals(stop, self.view.language)
     }
@@ -428,7 +429,7 @@ impl Load {
     }
 }
 
-/// Carries out a plan, and tells what happens.
+/// Carries out a plan, and passes on its updates.
 fn observed(
     plan: &Arc<Plan>,
     options: RunOptions,
@@ -452,11 +453,11 @@ fn observed(
     running.finish()
 }
 
-/// What a plan stands on beside itself.
+/// The inputs of a plan.
 pub(crate) struct Sources<'a> {
     /// How targets are reached.
     pub(crate) connection: &'a Connection,
-    /// Whom somebody has consented to.
+    /// The consented target policy.
     pub(crate) reach: Option<TargetPolicy>,
     pub(crate) supplies: DataSources,
 }

@@ -1,4 +1,4 @@
-//! `onrush selftest`: what a user runs to believe us.
+//! `onrush selftest`: checks the accuracy of this program.
 
 use report::Language;
 use selftest::{Row, SelftestError};

@@ -46,7 +46,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     let tcp = match args.tcp.as_deref().map(|text| (text, read_address(text))) {
         None => None,
         Some((_, Some(address))) => Some(SocketAddr::new(
-            // A port alone means the address of the other one.
+            // A port alone means the address of the other listener.
             if args.tcp.as_deref().is_some_and(|text| text.parse::<u16>().is_ok()) {
                 listen.ip()
             } else {
@@ -103,7 +103,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     Exit::Done
 }
 
-/// What makes TLS sessions, when they are wanted; or why it cannot.
+/// The TLS server configuration, if wanted; or the error.
 fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<ServerConfig>, String> {
     let given = [("--cert", args.cert.is_some()), ("--key", args.key.is_some())];
     if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given && !args.is_tls) {
@@ -134,7 +134,7 @@ fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<S
     config.map(Some).map_err(|error| report::tls_error(&error.into(), language))
 }
 
-/// What holds of every connection.
+/// The behavior of all connections.
 fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
     let usual = Behavior::default();
     let number = |flag, text: &Option<String>, least, most| {
@@ -154,7 +154,7 @@ fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
     })
 }
 
-/// What `serve` and `demo` say when they cannot.
+/// The error message of `serve` and `demo`.
 pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! Whoever ends a load from outside: signals, gently first and then at once.
+//! Stopping a load from outside: signals, gracefully first and then at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,22 +9,22 @@ use report::Language;
 use crate::exit::Exit;
 use crate::{output, signals};
 
-/// After a second signal the end takes no longer than this.
+/// The time limit of the end after a second signal.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
 
-/// Whoever hears of signals, and what they end now.
+/// The stop request, and the handle that signals stop now.
 type Current = (signals::StopRequest, Arc<Mutex<Option<StopHandle>>>);
 
-/// It is there once somebody has asked for it.
+/// The signal watch, once requested.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
-/// From now on Ctrl-C ends this gently, and once more at once: what a file does before its load, the load, what it does behind it,
-/// each run of a page. Where that cannot be, it is told, and how the program ends comes back.
+/// Makes Ctrl-C stop this handle gracefully, and at once when repeated: the setup of a file, the load, the teardown,
+/// each run of a page. On failure the error is printed, and its exit code returned.
 pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::StopRequest, Exit> {
     reported(watch(Some(stop.clone()), language), language)
 }
 
-/// The same while nothing goes on: whoever asked ends when it is seen.
+/// The same while no run goes on: the caller ends when it sees the request.
 pub(crate) fn watch_idle(language: Language) -> Result<signals::StopRequest, Exit> {
     reported(watch(None, language), language)
 }
@@ -39,7 +39,7 @@ fn reported(
     })
 }
 
-/// Nothing goes on any more.
+/// Clears the handle: no run goes on any more.
 pub(crate) fn idle() {
     if let Some((_, current)) = &*CURRENT.lock().unwrap_or_else(PoisonError::into_inner) {
         *current.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -76,7 +76,7 @@ fn watch_current(
         if let Some(stop) = at_once() {
             stop.abort();
         }
-        // A file that is a pipe may have nobody who reads it.
+        // Opening a pipe without a reader blocks.
         std::thread::spawn(|| {
             std::thread::sleep(SECOND_SIGNAL_WAIT);
             screen::restore();

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks, the second insists.
+//! Ctrl-C, SIGTERM and SIGHUP: the first requests a stop, the second forces it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Whether the user asked for the end.
+/// Whether the user requested a stop.
 #[derive(Clone, Default)]
 pub(crate) struct StopRequest(Arc<AtomicBool>);
 
@@ -16,8 +16,8 @@ impl StopRequest {
     }
 }
 
-/// Calls `first` at the first signal and `again` at each later one, from a thread of its own. A terminal that goes away says
-/// so more than once (the shell does, and then the kernel), so SIGHUP asks and never insists.
+/// Calls `first` at the first signal and `again` at each later one, from a thread of its own. A closing terminal sends
+/// SIGHUP more than once (from the shell, and then from the kernel), so SIGHUP requests and never forces.
 ///
 /// # Errors
 /// The system refuses the handler.
@@ -26,7 +26,7 @@ pub(crate) fn watch(
     again: impl Fn() + Send + 'static,
 ) -> Result<StopRequest, std::io::Error> {
     let mut ends = vec![SIGINT, SIGTERM];
-    // Whoever starts us with `nohup` wants us to outlive the terminal.
+    // With `nohup`, the program is meant to outlive the terminal.
     if !is_ignored(SIGHUP) {
         ends.push(SIGHUP);
     }
@@ -36,7 +36,7 @@ pub(crate) fn watch(
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
         while !signals.is_closed() {
-            // Those that come together are told in the order of their numbers, whichever was first: they ask once.
+            // Simultaneous signals are delivered in the order of their numbers: they count as one request.
             let came: Vec<i32> = signals.wait().collect();
             if came.is_empty() {
                 continue;
@@ -52,7 +52,7 @@ pub(crate) fn watch(
     Ok(requested)
 }
 
-/// What Ctrl-C does.
+/// Raises the signal of Ctrl-C.
 ///
 /// # Errors
 /// The system refuses the signal.
@@ -60,7 +60,7 @@ pub(crate) fn interrupt() -> Result<(), std::io::Error> {
     signal_hook::low_level::raise(SIGINT)
 }
 
-/// The process was started with this signal ignored.
+/// Whether the process was started with this signal ignored.
 fn is_ignored(signal: i32) -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_in_mask(&status, signal))
 }

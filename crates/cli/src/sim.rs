@@ -1,4 +1,4 @@
-//! `onrush sim cluster`: very many workers on a bus, that make no load: what a bus and whoever leads can take.
+//! `onrush sim cluster`: a benchmark of a bus and its leader with very many workers that make no load.
 
 use report::Language;
 
@@ -49,19 +49,19 @@ mod bus_benchmark {
     use crate::{on_bus, signals};
 
     const WORKERS_USUAL: u64 = 1_000;
-    /// Each has a descriptor here, and one at the server.
+    /// Each worker has a descriptor here, and one at the server.
     const WORKERS_MAX: u64 = 18_000;
     const DURATION_USUAL: Duration = Duration::from_secs(12);
     const SECONDS_MAX: u64 = 3_600;
-    /// Descriptors of a process beside those of workers.
+    /// Descriptors of a process besides those of workers.
     const OTHERS_OPEN: u64 = 200;
-    /// All of them are there after so long.
+    /// The time within which all workers must be present.
     const PATIENCE: Duration = Duration::from_secs(120);
 
-    /// A server of our own is looked after so often.
+    /// The polling interval of our own server.
     const LOOKS_EVERY: Duration = Duration::from_millis(200);
 
-    /// What a server took, if it is one that was started here.
+    /// The usage of the server, if it was started here.
     #[derive(Clone, Copy, Default)]
     struct Took {
         before: Duration,
@@ -150,12 +150,12 @@ mod bus_benchmark {
         })
     }
 
-    /// Nothing was lost or doubled, and nobody was given up.
+    /// Whether nothing was lost or counted twice, and no worker was lost.
     fn is_whole(outcome: &Outcome) -> bool {
         outcome.made == outcome.counted && outcome.is_same && outcome.lost == 0 && outcome.fault_count == 0
     }
 
-    /// A line now and then, for who waits.
+    /// Prints progress now and then.
     fn tell(moment: Moment, workers: u64, reported: &mut usize, language: Language) {
         match moment {
             Moment::There(there) => {
@@ -177,7 +177,7 @@ mod bus_benchmark {
         }
     }
 
-    /// A server of our own is looked after: without it nothing comes any more.
+    /// A watchdog of our own server: without it no event comes any more.
     #[derive(Default)]
     struct Watched {
         is_over: AtomicBool,
@@ -197,10 +197,10 @@ mod bus_benchmark {
         }
     }
 
-    /// Why nothing came of it.
+    /// The error message of a failed benchmark.
     fn said(error: &BusBenchmarkError, was_requested: bool, language: Language) -> (String, Exit) {
         match error {
-            // What a worker met says more than that the run did not begin.
+            // The fault of a worker is more specific than the failed run.
             BusBenchmarkError::Run { first: Some(fault), .. } if !was_requested => {
                 (wrong(fault, language), Exit::System)
             }
@@ -219,7 +219,7 @@ mod bus_benchmark {
         (language.pick(text.clone(), report::in_chinese(&text)), Exit::System)
     }
 
-    /// What went wrong with a worker.
+    /// The message for a worker fault.
     fn wrong(fault: &WorkerFault, language: Language) -> String {
         match fault {
             WorkerFault::Bus(error) => on_bus::said(error, language),

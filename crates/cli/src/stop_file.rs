@@ -1,4 +1,4 @@
-//! A file that ends a load when it comes: for whoever cannot send a signal.
+//! A file that ends a load when it appears: for users who cannot send a signal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use report::Language;
 
 use crate::output;
 
-/// The file is looked for at this interval.
+/// The polling interval of the file.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Looks for the file, on a thread of its own, until it is dropped.
+/// A watch for the file, on a thread of its own, until it is dropped.
 #[derive(Default)]
 pub(crate) struct StopFile {
     has_come: Arc<AtomicBool>,
@@ -21,7 +21,7 @@ pub(crate) struct StopFile {
 }
 
 impl StopFile {
-    /// Ends a load when the file comes; with no file, nothing does.
+    /// Ends a load when the file appears; without a file it does nothing.
     pub(crate) fn watch(path: Option<&str>, stop: &StopHandle, language: Language) -> Result<Self, String> {
         let Some(path) = path.map(PathBuf::from) else { return Ok(Self::default()) };
         let shown = path.display().to_string();
@@ -59,16 +59,16 @@ impl StopFile {
         thread.map(|_| watch).map_err(|error| error.to_string())
     }
 
-    /// The file ended the load.
+    /// Whether the file ended the load.
     pub(crate) fn has_come(&self) -> bool {
         self.has_come.load(Ordering::Relaxed)
     }
 }
 
-/// The folder of a file, if there is none: nobody can put the file there.
+/// The folder of a file, if it does not exist: then the file can never appear.
 fn missing_folder(path: &Path) -> Option<&Path> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    // The folder of `stop` is written as nothing.
+    // The parent of `stop` is the empty path.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     (!folder.is_dir()).then_some(folder)
 }

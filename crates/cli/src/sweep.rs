@@ -24,11 +24,11 @@ use crate::{artifacts, hold, output, redaction, run_scenario, shutdown, signals,
 use cells::Varied;
 use shown::Shown;
 
-/// Each cell is run so often, unless somebody says otherwise.
+/// The default number of runs of each cell.
 const REPEAT: u64 = 3;
-/// The order of the runs is drawn from this.
+/// The random seed of the order of runs.
 const SEED: u64 = 1;
-/// What a run of a sweep has no place for.
+/// Flags that the runs of a sweep cannot use.
 const OF_ONE_RUN: [&str; 17] = [
     "threshold",
     "debug",
@@ -49,12 +49,12 @@ const OF_ONE_RUN: [&str; 17] = [
     "full",
 ];
 
-/// `onrush sweep`.
+/// Runs `onrush sweep`.
 pub(crate) fn sweep(args: &SweepArgs) -> Exit {
     wrapped_command::ended(begun(args, usage::language()))
 }
 
-/// What is wrong with the command line, in words, or how it ended.
+/// Begins a sweep: the exit code, or the error message for the command line.
 fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
     let repeat = args.repeat.as_deref().map_or(Ok(REPEAT), |text| parse_count("--repeat", text, 1, REPEAT_MAX));
     let repeat = repeat.map_err(|error| report::plan_error(&error, language))?;
@@ -76,7 +76,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
         None if is_at_a_rate(&base, &grid) => BestBy::P99,
         None => BestBy::Rate,
     };
-    // Whatever is wrong with a combination is told before the first run.
+    // Errors in any combination are reported before the first run.
     let all = (0..grid.cells()).map(|place| {
         let behind = varied.behind(&grid.values(place), &args.front.words, language);
         behind.map_err(|text| named(&grid, place, &text, language))
@@ -89,7 +89,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
     Ok(Sweep { grid, all, shown: RefCell::new(shown), requested: RefCell::default(), language }.run())
 }
 
-/// A mistake with the values that make it.
+/// An error with the values that cause it.
 fn named(grid: &Grid, place: usize, text: &str, language: Language) -> String {
     let pairs = grid.vary.iter().map(|vary| &vary.name).zip(grid.values(place));
     let values: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
@@ -97,12 +97,12 @@ fn named(grid: &Grid, place: usize, text: &str, language: Language) -> String {
     language.pick(format!("--vary, with {values}: {text}"), format!("--vary（{values}）：{text}"))
 }
 
-/// Starts come at a rate, so that all combinations do as much.
+/// Whether starts come at a rate, so that all combinations do the same work.
 fn is_at_a_rate(base: &WrappedCommand, grid: &Grid) -> bool {
     base.given(&["rate", "stages"]).is_some() && !grid.vary.iter().any(|vary| vary.name == "rate")
 }
 
-/// Values are what their flags take.
+/// Checks the values against their flags.
 fn check(behind: &WrappedCommand, language: Language) -> Result<(), String> {
     let made = match &behind.command {
         Command::Run(args) if args.file().is_none() => args.flags.draft().map(drop),
@@ -163,7 +163,7 @@ impl Sweep {
         }
     }
 
-    /// Somebody wants the end.
+    /// Whether a stop was requested.
     fn is_reported_to_stop(&self) -> bool {
         self.requested.borrow().as_ref().is_some_and(signals::StopRequest::is_requested)
             || self.shown.borrow().whole.is_reported_to_stop()
@@ -193,7 +193,7 @@ impl Sweep {
         let (thresholds, runs) = (&settings.thresholds[..], self.shown.borrow().whole.runs());
         let quiet = HeadlessRun { screen: load.view.screen, thresholds, about, runs };
         match quiet.measure(plan, (&prepared, &format!("{number:03}")), stop, |_, _| ()) {
-            // What was cut short is no run of this combination.
+            // An aborted run is no run of this combination.
             Ok(_) if self.is_reported_to_stop() => Exit::Done,
             Ok(measured) => {
                 if measured.run.tally.connections_established() == 0 {
@@ -243,14 +243,14 @@ fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
     SweptRun {
         place: cell.place,
         round: cell.round,
-        // What ended within the measured time, as the summary of a single run has it.
+        // Completions within the measured time, as in the summary of a single run.
         rate: run.rate,
         p50_ns: p50.map(|at| at.ns),
         p99_ns: p99.map(|at| at.ns),
         is_affected: [is_affected(p50), is_affected(p99)],
         failed_share: 1.0 - succeeded.min(started) as f64 / started as f64,
         limit: run.verdict.limit.name(),
-        // Stalls that made a percentile are marked there, and are no reason against a rate.
+        // Stalls that affect a percentile are marked there, and do not invalidate a rate.
         is_unreliable: run.verdict.is_unreliable(),
         kept_as,
     }

@@ -17,10 +17,10 @@ use crate::run_settings::RunSettings;
 use crate::run_url::{self, Load, Prepared};
 use crate::shutdown;
 
-/// A target that was never reached, as `ab` ends: the number of the system's error.
+/// The exit code of `ab` for an unreachable target: the error number of the system.
 const AB_REFUSED: u8 = 111;
 
-/// Flags of ours among those of a tool: how it is watched. The other words are the tool's.
+/// Separates our own flags for watching from the words of the tool.
 fn watched(words: &[String]) -> (WatchArgs, Vec<String>) {
     let (mut watch, mut rest, mut wants_place) = (WatchArgs::default(), Vec::new(), false);
     for word in words {
@@ -41,7 +41,7 @@ fn watched(words: &[String]) -> (WatchArgs, Vec<String>) {
     (watch, rest)
 }
 
-/// How a command line of a tool is written, and which of its flags are read.
+/// The usage of a tool's command line, and the flags of it that are read.
 fn help(tool: Option<Tool>, language: Language) -> String {
     let Some(tool) = tool else {
         let known = Tool::ALL.map(Tool::name).join(language.pick(", ", "、"));
@@ -57,7 +57,7 @@ fn help(tool: Option<Tool>, language: Language) -> String {
     )
 }
 
-/// Carries out the command line of a tool.
+/// Runs the command line of a tool.
 pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Language) -> ExitCode {
     let is_help = |word: &String| word == "--help" || word == "-h";
     if matches!(&tool, Err(name) if name.is_empty()) || words.iter().any(is_help) {
@@ -143,7 +143,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
         Ok(result) => result,
         Err(error) => return load.refuse(&report::run_error(&error, language), Exit::of(&error)).into(),
     };
-    // A tool shows what it was given: the plan stays as it is.
+    // A tool shows its given arguments: the plan is not redacted.
     let run = Run::of(run_url::run_input(Arc::new(plan.clone()), resolved, result));
     let is_unreached = run.tally.connections_established() == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
@@ -170,7 +170,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
     }
     match (wrote, tool) {
         (Wrote::Failed, _) => Exit::System.into(),
-        // They print what they have and are content.
+        // These tools exit with success in any case.
         (_, Tool::Wrk | Tool::Wrk2 | Tool::Hey | Tool::Oha) => Exit::Done.into(),
         _ if signals.is_requested() => Exit::Stopped.into(),
         _ => Exit::Done.into(),

@@ -1,4 +1,4 @@
-//! What is wrong with a command line: one line that names the mistake and the remedy.
+//! Command line errors: one line with the error and the remedy.
 
 mod foreign;
 mod several;
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::{help, output};
 pub(crate) use words::{Early, early, is_bare_word, is_command, plain_language, say_bare_word, say_file, taken_url};
 
-/// The language of everything that is said: the flag wins, then the environment.
+/// The language of all output: the flag wins, then the environment.
 pub(crate) fn language_of(words: &[OsString]) -> Language {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let by_flag = texts.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--lang") {
@@ -30,21 +30,21 @@ pub(crate) fn language_of(words: &[OsString]) -> Language {
     by_flag.unwrap_or_else(by_environment)
 }
 
-/// What the whole command line says, with what it borrows.
+/// The language of the whole command line, including other layers.
 static SPOKEN: Mutex<Option<Language>> = Mutex::new(None);
 
-/// From now on this language is spoken.
+/// Sets the language.
 pub(crate) fn speak(language: Language) {
     *SPOKEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(language);
 }
 
-/// The language that is spoken.
+/// The language.
 pub(crate) fn language() -> Language {
     let mut spoken = SPOKEN.lock().unwrap_or_else(PoisonError::into_inner);
     *spoken.get_or_insert_with(|| language_of(&std::env::args_os().collect::<Vec<_>>()))
 }
 
-/// Says what the parser found.
+/// Prints an error of the parser.
 pub(crate) fn explain(error: &clap::Error, language: Language) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp => output::to_stdout(&help_page(language), language),
@@ -53,7 +53,7 @@ pub(crate) fn explain(error: &clap::Error, language: Language) -> Exit {
             let command = words::command_of(&std::env::args_os().collect::<Vec<_>>());
             let help = command.map_or("onrush --help".to_owned(), |command| format!("onrush {command} --help"));
             let (text, see) = (mistake(error, language), language.pick(format!("see {help}"), format!("详见 {help}")));
-            // A question has its own end.
+            // A question already has its punctuation.
             let link = match text.chars().last() {
                 Some('?') => " ",
                 Some('？') => "",
@@ -65,12 +65,12 @@ pub(crate) fn explain(error: &clap::Error, language: Language) -> Exit {
     }
 }
 
-/// What is wrong, in words, of a command line that is a part of another.
+/// The error message for a command line inside another one.
 pub(crate) fn said(error: &clap::Error, language: Language) -> String {
     mistake(error, language)
 }
 
-/// The page that was asked for: `--help` has all, `-h` what is common.
+/// The requested page: `--help` has all flags, `-h` the common ones.
 fn help_page(language: Language) -> String {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let (name, mode) = help::requested(&words);
@@ -79,10 +79,10 @@ fn help_page(language: Language) -> String {
     help::page::page(name, mode, is_long, columns, language)
 }
 
-/// Dashes that input methods and web pages put where a hyphen was meant; the last is the full-width hyphen.
+/// Dashes that input methods and web pages put in place of a hyphen; the last is the full-width hyphen.
 const DASHES: [char; 6] = ['\u{2010}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{ff0d}'];
 
-/// The flag that was meant by a word that begins with such a dash.
+/// The flag that a word with such a dash stands for.
 fn plain_flag(word: &str) -> Option<String> {
     let name = word.trim_start_matches(DASHES);
     let hyphens = if name.chars().count() > 1 { "--" } else { "-" };
@@ -95,12 +95,12 @@ fn typed() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// The first word of the command line that begins so.
+/// The first word of the command line that begins with such a dash, and its flag.
 fn typed_dash() -> Option<(String, String)> {
     std::env::args().skip(1).find_map(|word| plain_flag(&word).map(|plain| (word, plain)))
 }
 
-/// The first word of the command line that is a time below zero; it is taken for a flag.
+/// The first word of the command line that is a negative time, which is taken for a flag.
 fn negative_time() -> Option<String> {
     std::env::args().skip(1).find(|word| {
         let time = word.strip_prefix('-').unwrap_or_default();
@@ -109,10 +109,10 @@ fn negative_time() -> Option<String> {
     })
 }
 
-/// Commands that load no URL of the user's.
+/// Commands without a URL of the user's.
 const WITHOUT_URL: [&str; 5] = ["selftest", "serve", "demo", "completions", "man"];
 
-/// The command that was typed loads a URL.
+/// Whether the typed command loads a URL.
 fn is_load() -> bool {
     let command = words::command_of(&std::env::args_os().collect::<Vec<_>>());
     command.is_none_or(|command| !WITHOUT_URL.contains(&&*command))
@@ -225,7 +225,7 @@ fn mistake(error: &clap::Error, language: Language) -> String {
             "缺少命令，例如：onrush grpc list grpc://127.0.0.1:8080".to_owned(),
         ),
         ErrorKind::InvalidUtf8 => pick("an argument is not valid UTF-8".to_owned(), "参数不是有效的 UTF-8".to_owned()),
-        // Display kinds were handled; a kind that the parser learns later still says something.
+        // Display kinds were handled; a future kind of the parser still has a message.
         _ => {
             let text = error.to_string();
             let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();

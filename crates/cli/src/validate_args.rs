@@ -1,4 +1,4 @@
-//! What of a command line does not go together, or does not fit the plan.
+//! Checks of command lines for conflicting flags, and against the plan.
 
 use metrics::Threshold;
 use plan::{Load, Need, Plan, PlanError, UserShape};
@@ -9,7 +9,7 @@ use crate::live::View;
 use crate::output;
 use crate::run_settings::RunSettings;
 
-/// What is wrong with thresholds of one part of a plan, in words.
+/// The error message for thresholds on unknown parts of a plan.
 pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
     let catalog = engine::catalog(plan);
     let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
@@ -38,7 +38,7 @@ pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Langu
     of_parts.into_iter().find_map(wrong)
 }
 
-/// Users that come one after the other may find nothing left of a number that all share.
+/// Hints that late users of a ramp may find nothing left of a shared number of requests.
 pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     if view.is_quiet || settings.is_debug || settings.past.is_some() {
         return;
@@ -59,7 +59,7 @@ pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     ));
 }
 
-/// The first flag that wants a report of a load.
+/// The first flag that needs a report of a load.
 pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
     let wanted = [
         ("--json", args.view.json.is_some()),
@@ -75,7 +75,7 @@ pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
     wanted.into_iter().find(|(_, is_wanted)| *is_wanted).map(|(flag, _)| flag)
 }
 
-/// Flags of scenario files without one.
+/// Flags that need a scenario file, without one.
 pub(crate) fn needs_file(args: &RunArgs) -> Option<PlanError> {
     let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
     let flag = given.into_iter().find(|(_, is_given)| *is_given);

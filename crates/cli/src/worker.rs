@@ -75,9 +75,9 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         journals,
     };
     let exit = work(&way, setting, &place, language);
-    // What was written for one run is of no further use.
+    // Files written for one run are of no further use.
     let _ = std::fs::remove_dir_all(&folder);
-    // What is left of the bus of one that was killed, the last of its workers removes.
+    // The last worker removes the bus of a leader that was killed.
     if let BusChoice::Local(path) = &way
         && std::os::unix::net::UnixStream::connect(path).is_err()
     {
@@ -87,7 +87,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     exit
 }
 
-/// Which bus it joins.
+/// The bus to join.
 enum BusChoice {
     Local(PathBuf),
     #[cfg(feature = "nats")]
@@ -108,7 +108,7 @@ impl BusChoice {
         match join.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             Some(path) => Ok(Self::Local(path.into())),
             None => {
-                // Who may use it is nobody's to read.
+                // Credentials are not shown.
                 let join = join.rsplit_once('@').map_or(join.to_owned(), |(_, after)| format!("***@{after}"));
                 Err(language.pick(
                     format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
@@ -118,10 +118,10 @@ impl BusChoice {
         }
     }
 
-    /// Where files of rows are written, by nobody else.
+    /// The private folder for files of rows.
     fn folder(&self) -> Result<PathBuf, std::io::Error> {
         match self {
-            // Beside the bus: nobody else may go there, and who leads removes all of it.
+            // Next to the bus: other users have no access, and the leader removes all of it.
             Self::Local(path) => {
                 let beside = path.parent().unwrap_or(Path::new("/"));
                 Ok(beside.join(format!("rows-{:016x}", workers::id())))
@@ -161,7 +161,7 @@ fn work(way: &BusChoice, setting: WorkerIdentity, place: &Arc<dyn WorkerEnvironm
         if is_there.load(Ordering::Relaxed) {
             return stop.stop();
         }
-        // It only waits for a bus: there is nothing to give up.
+        // It only waits for a bus: there is nothing to release.
         let _ = std::fs::remove_dir_all(folder);
         std::process::exit(Exit::Stopped as i32);
     };
@@ -189,13 +189,13 @@ fn work(way: &BusChoice, setting: WorkerIdentity, place: &Arc<dyn WorkerEnvironm
     if watched.is_ok_and(|requested| requested.is_requested()) { Exit::Stopped } else { Exit::Done }
 }
 
-/// What a worker is called that nobody named.
+/// The default name of a worker.
 fn own_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}-{}", host.trim(), std::process::id())
 }
 
-/// This machine, as a worker has it.
+/// The environment of a worker on this machine.
 struct WorkerPlace {
     threads: usize,
     choice: Choice,
@@ -206,7 +206,7 @@ struct WorkerPlace {
 }
 
 impl WorkerPlace {
-    /// Where a load may go from here, whoever leads.
+    /// The target policy of this worker, independent of the leader.
     fn reach(&self) -> Option<TargetPolicy> {
         let is_any = self.allow.iter().any(|host| host == ANY);
         let named = self.allow.clone().into();
@@ -214,7 +214,7 @@ impl WorkerPlace {
         (!is_any).then_some(reach)
     }
 
-    /// Where a target is, seen from here.
+    /// The address of a target, as resolved here.
     fn way(&self, target: &Target, patience: Duration) -> Result<(SocketAddr, Option<ClientConfig>), Refusal> {
         let system = |reason: String| Refusal::System { reason };
         let resolved = engine::resolve(target, patience).map_err(|error| match error {
@@ -286,7 +286,7 @@ fn usual() -> DataSources {
     supplies()
 }
 
-/// What a person may want to know, in words.
+/// The text of a notice.
 fn said(notice: &Notice, language: Language) -> Option<String> {
     Some(match notice {
         Notice::Joins => language.pick(

@@ -1,4 +1,4 @@
-//! Workers that are lost while a load goes on, each told once.
+//! Notices of lost workers while a load goes on, each given once.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use report::Language;
 use crate::dashboards::Dashboards;
 use crate::output;
 
-/// What was told of losses: how often each worker was lost, whichever of its lives it was.
+/// The reported losses per worker, over all its incarnations.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(BTreeMap<String, u32>);
 
-/// What is said of one.
+/// The text for one worker.
 pub(crate) type Say = fn(&str, Language) -> String;
 
 impl Losses {
-    /// A person hears at once of workers that were lost since this was asked last, where `watching` shows the run too.
+    /// Reports workers that were lost since the last call, also to the dashboards of `watching`.
     pub(crate) fn tell(
         &mut self,
         control: &Control,
@@ -32,7 +32,7 @@ impl Losses {
         }
     }
 
-    /// Those that were lost since this was asked last.
+    /// The workers that were lost since the last call.
     fn new_ones(&mut self, workers: &[WorkerResult]) -> Vec<String> {
         let mut all: BTreeMap<&str, u32> = BTreeMap::new();
         for worker in workers.iter().filter(|worker| worker.losses > 0) {

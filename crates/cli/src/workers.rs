@@ -1,5 +1,5 @@
-//! `--workers N`: the load is carried out by other processes of this machine, which this one starts, leads and ends. `--hosts`: by those of
-//! other machines, which it starts over ssh. `--cluster`: by those that are on a bus.
+//! Workers that this process leads. `--workers N`: processes of this machine, which it starts and ends. `--hosts`:
+//! processes of other machines, which it starts over ssh. `--cluster`: those on a bus.
 
 mod ssh;
 
@@ -23,30 +23,30 @@ use crate::journals;
 use crate::run_settings::RunSettings;
 use ssh::{BusAccess, HOSTS_MAX, RemoteWorker, SshSetup};
 
-/// More processes than anybody starts on one machine.
+/// The most processes on one machine.
 const WORKERS_MAX: u64 = 256;
-/// A host that stands for all.
+/// The wildcard for all hosts.
 pub(crate) const ANY: &str = "any";
-/// Each has a slot of the load at least.
+/// Each worker has at least one slot of the load.
 const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
-/// Workers that do not end by themselves are ended after this.
+/// The time after which workers that do not end by themselves are killed.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// The same of those that are far away.
-const ENDS_AFAR_WITHIN: Duration = Duration::from_secs(3);
-/// A worker that reaches nobody starts nothing more after this.
+/// The same for remote workers.
+const ENDS_REMOTE_WITHIN: Duration = Duration::from_secs(3);
+/// The lease of a worker: without contact for this long it starts nothing more.
 const LEASE: Nanos = Nanos::from_millis(5_000);
-/// Workers of other machines may still be started by hand, or by others: they are waited for.
-const PATIENCE_AFAR: Nanos = Nanos::from_millis(60_000);
-/// Who leads is known to be gone after this.
-const TTL_AFAR: Nanos = Nanos::from_millis(3_000);
-/// What was kept while the bus could not be reached is waited for.
-const LATE_NEWS_AFAR: Nanos = Nanos::from_millis(15_000);
-/// From the moment when all are ready to the start.
-const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
-/// Whoever sends for workers elsewhere may have so many.
+/// How long workers of other machines are waited for; they may be started by hand, or by other programs.
+const PATIENCE_REMOTE: Nanos = Nanos::from_millis(60_000);
+/// The lease of a leader of other machines.
+const TTL_REMOTE: Nanos = Nanos::from_millis(3_000);
+/// How long reports from an interrupted bus connection are awaited.
+const LATE_NEWS_REMOTE: Nanos = Nanos::from_millis(15_000);
+/// Time from the moment when all are ready to the start.
+const START_LEAD_REMOTE: Nanos = Nanos::from_millis(2_000);
+/// All started hosts can be workers of one load.
 const _: () = core::assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
-/// Who carries out a load, if somebody else does. Or what is said instead.
+/// The remote workers of a load, if there are any; or the error message.
 pub(crate) fn team(
     plan: &Plan,
     engine: &EngineArgs,
@@ -54,7 +54,7 @@ pub(crate) fn team(
     settings: &RunSettings,
     language: Language,
 ) -> Result<Option<Arc<dyn RemoteBackend>>, (String, Exit)> {
-    // One exchange of each step is shown by itself.
+    // A debug run shows one exchange of each step, without workers.
     let is_apart = is_alone(engine, language)? || settings.is_debug();
     if let Some(text) = engine.standby.then(|| cannot_stand_by(plan, engine, language)).flatten() {
         return Err((text, Exit::Usage));
@@ -71,7 +71,7 @@ pub(crate) fn team(
     Ok(Some(Arc::new(team)))
 }
 
-/// Who holds connections, if somebody else does. Or what is said instead.
+/// The remote workers of held connections, if there are any; or the error message.
 pub(crate) fn hold_team(
     plan: &Hold,
     engine: &EngineArgs,
@@ -85,7 +85,7 @@ pub(crate) fn hold_team(
     Ok(Some(Arc::new(team)))
 }
 
-/// Nobody else does it; flags that need others are wrong then.
+/// Whether no workers are used; then flags that need them are wrong.
 fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Exit)> {
     let given =
         [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
@@ -108,7 +108,7 @@ fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Ex
     Ok(is_alone)
 }
 
-/// Workers as they are wanted.
+/// The requested workers.
 fn own_team(
     allowed: &[String],
     engine: &EngineArgs,
@@ -141,7 +141,7 @@ fn own_team(
     let team: Result<LocalWorkers, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
             let processes = WorkerProcesses::default();
-            // Whoever takes it over reads all that was told.
+            // A standby that takes the run over reads all reports.
             let setting = LeaderSettings { is_alone: false, ..wanted.remote() };
             let workers = on_bus(bus, setting, processes.look(), journals, language)?;
             let team = LocalWorkers { workers, processes, _bus: None, _folder: None };
@@ -152,7 +152,7 @@ fn own_team(
         }
         (None, Some(hosts)) => match LocalWorkers::around_a_bus(wanted.remote()) {
             Ok((team, path)) => {
-                // Who may be loaded was asked here, and nobody else gets at the bus.
+                // Target consent was checked here, and no other process has access to the bus.
                 team.sends_for(hosts, (BusAccess::Socket(&path), &[ANY.to_owned()]), engine, language)?;
                 Ok(team)
             }
@@ -169,7 +169,7 @@ fn own_team(
     })
 }
 
-/// Why nobody stands by for a load, if that is so.
+/// Why a load cannot have a standby, if so.
 fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Option<String> {
     let waits = |scenario: &Scenario| matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
     if engine.cluster.is_none() || engine.hosts.is_some() {
@@ -186,7 +186,7 @@ fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Opti
     })
 }
 
-/// Where workers on a bus that others reach too may go: to what the plan loads, and where its user may.
+/// The allowed targets of workers on a shared bus: those of the plan, and hosts with the user's consent.
 fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> {
     let mut all = BTreeSet::new();
     for target in targets {
@@ -198,7 +198,7 @@ fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> 
     all.into_iter().collect()
 }
 
-/// How many workers are wanted, and what becomes of the load when some are lost.
+/// The number of workers, and what happens when some are lost.
 struct WorkerPlan {
     count: usize,
     least: usize,
@@ -207,19 +207,19 @@ struct WorkerPlan {
 }
 
 impl WorkerPlan {
-    /// How workers of other machines are led: all takes longer between machines.
+    /// Leader settings for workers of other machines: everything takes longer between machines.
     fn remote(&self) -> LeaderSettings {
         LeaderSettings {
-            patience: PATIENCE_AFAR,
-            ttl: TTL_AFAR,
-            late_news: LATE_NEWS_AFAR,
+            patience: PATIENCE_REMOTE,
+            ttl: TTL_REMOTE,
+            late_news: LATE_NEWS_REMOTE,
             closed_is_gone: false,
-            start_lead: START_LEAD_AFAR,
+            start_lead: START_LEAD_REMOTE,
             ..self.setting()
         }
     }
 
-    /// How workers of this machine are led.
+    /// Leader settings for workers of this machine.
     fn setting(&self) -> LeaderSettings {
         LeaderSettings {
             who: drawn(2),
@@ -242,7 +242,7 @@ impl WorkerPlan {
 #[cfg(feature = "nats")]
 use crate::on_bus::lead as on_bus;
 
-/// What a build without NATS says.
+/// The error of a build without NATS.
 #[cfg(not(feature = "nats"))]
 fn on_bus(
     _bus: &str,
@@ -271,7 +271,7 @@ impl WorkerProcesses {
         self.0.lock().expect("no holder of the lock panics").extend(workers);
     }
 
-    /// One that ended before the load began is not waited for.
+    /// Checks for workers that have ended before the load began: they are not waited for.
     fn look(&self) -> Look {
         let known = self.0.clone();
         Box::new(move || {
@@ -281,27 +281,27 @@ impl WorkerProcesses {
         })
     }
 
-    /// All of them end: those that are far away are told at the same time.
+    /// Ends all of them; remote ones concurrently.
     fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
-        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_REMOTE_WITHIN } else { ENDS_WITHIN };
         ssh::end(all, within);
     }
 }
 
-/// Workers, and the bus between them where it is of this process.
+/// Workers, and the bus between them if it is in this process.
 #[derive(Debug)]
 struct LocalWorkers {
-    /// They are led first to last: the field order is that of their ends.
+    /// Dropped first: the field order is the order of their ends.
     workers: Workers,
     processes: WorkerProcesses,
-    /// Behind the workers, who need it to the end.
+    /// Dropped after the workers, which need the bus to the end.
     _bus: Option<BusGuard>,
-    /// Behind the bus, which lies in it.
+    /// Dropped after the bus, whose socket is in it.
     _folder: Option<OwnFolder>,
 }
 
-/// The bus lives as long as this.
+/// Keeps the bus alive.
 struct BusGuard(#[expect(dead_code, reason = "it is there to be dropped")] LocalBus);
 
 impl std::fmt::Debug for BusGuard {
@@ -310,7 +310,7 @@ impl std::fmt::Debug for BusGuard {
     }
 }
 
-/// A number that nobody else has, by the time and this process.
+/// A unique number, from the time and the id of this process.
 fn drawn(salt: u64) -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seed = now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
@@ -318,7 +318,7 @@ fn drawn(salt: u64) -> u64 {
     (unit * u64::MAX as f64) as u64 ^ seed
 }
 
-/// The seed of a run for which nobody gave one: short enough to be typed.
+/// The seed of a run without a given one: short enough to be typed.
 pub(crate) fn drawn_seed() -> u64 {
     drawn(2) >> 32
 }
@@ -328,7 +328,7 @@ pub(crate) fn id() -> u64 {
 }
 
 impl LocalWorkers {
-    /// A bus of this process, and where it is.
+    /// A bus of this process, and its path.
     fn around_a_bus(setting: LeaderSettings) -> Result<(Self, PathBuf), std::io::Error> {
         let folder = OwnFolder::new()?;
         let path = folder.0.join("bus");
@@ -340,12 +340,12 @@ impl LocalWorkers {
         Ok((Self { workers, processes, _bus: Some(BusGuard(bus)), _folder: Some(folder) }, path))
     }
 
-    /// Processes of this machine.
+    /// Starts processes of this machine.
     fn here(wanted: &WorkerPlan, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
         let (team, path) = Self::around_a_bus(wanted.setting())?;
         let count = wanted.count;
         for number in 1..=count {
-            // The threads are dealt out; each has one at least.
+            // The threads are divided; each has one at least.
             let own = (threads / count + usize::from(number <= threads % count)).max(1);
             let child = spawn(&path, number, own, engine)?;
             team.processes.add([RemoteWorker::near(child, format!("worker-{number}"))]);
@@ -353,7 +353,7 @@ impl LocalWorkers {
         Ok(team)
     }
 
-    /// Workers of other machines.
+    /// Starts workers of other machines.
     fn sends_for(
         &self,
         hosts: &[String],
@@ -378,7 +378,7 @@ impl LocalWorkers {
     }
 }
 
-/// A folder that nobody else may open; it goes with this.
+/// A private folder; it is removed with the value.
 #[derive(Debug)]
 pub(crate) struct OwnFolder(PathBuf);
 
@@ -392,7 +392,7 @@ impl OwnFolder {
     }
 }
 
-/// A new folder that nobody else may open.
+/// A new private folder.
 pub(crate) fn own_folder() -> Result<PathBuf, std::io::Error> {
     use std::os::unix::fs::DirBuilderExt;
     let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
@@ -412,19 +412,19 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("worker").arg("--join").arg(format!("unix:{}", path.display()));
     command.arg("--name").arg(format!("worker-{number}")).arg("--threads").arg(threads.to_string());
-    // Who may be loaded was asked here.
+    // Target consent was checked here.
     command.args(["--allow-host", "any", "--quiet"]);
     if let Some(driver) = engine.driver.name() {
         command.args(["--driver", driver]);
     }
-    // Variables of ours are flags, of another command.
+    // Our variables are flags, of another command.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ONRUSH_")) {
         command.env_remove(name);
     }
     if engine.pin_threads {
         command.arg("--pin-threads");
     }
-    // Ctrl-C is for who leads; a page that reads our output has nothing from them.
+    // Ctrl-C is for the leader; a page that reads our output gets nothing from workers.
     command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     command.spawn()
 }

@@ -1,5 +1,5 @@
-//! Commands in front of another: `find-max` and `sweep` take the command line of a load, of `run` or of `hold`, and have flags of
-//! their own, anywhere among it.
+//! Commands that wrap another one: `find-max` and `sweep` take the command line of a load, of `run` or of `hold`, and
+//! have flags of their own, anywhere among it.
 
 use std::ffi::OsString;
 
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::flags::{self, Kind, Mode};
 use crate::{help, output};
 
-/// The commands that stand in front.
+/// The wrapping commands.
 const FRONTS: [(&str, Mode); 2] = [("find-max", Mode::FindMax), ("sweep", Mode::Sweep)];
 
 /// Own flags first, then two hyphens and the command line of the load; other commands as they are.
@@ -28,7 +28,7 @@ pub(crate) fn sorted(words: Vec<OsString>) -> Vec<OsString> {
             rest.extend(words.by_ref());
             break;
         }
-        // What stands behind it is curl's.
+        // The words after it are curl's.
         if text == "curl" {
             rest.push(word);
             rest.extend(words.by_ref());
@@ -54,7 +54,7 @@ pub(crate) fn sorted(words: Vec<OsString>) -> Vec<OsString> {
     own
 }
 
-/// Where the word of such a command stands, behind nothing but the language.
+/// The position of such a command's word, after nothing but the language.
 fn front(words: &[OsString]) -> Option<(usize, Mode)> {
     let mut place = 1;
     loop {
@@ -70,7 +70,7 @@ fn front(words: &[OsString]) -> Option<(usize, Mode)> {
     }
 }
 
-/// How a command ended; what is wrong with its command line is told.
+/// The exit code of a command; an error of its command line is printed.
 pub(crate) fn ended(begun: Result<Exit, String>) -> Exit {
     begun.unwrap_or_else(|text| {
         output::complain_in_lines(&text);
@@ -78,23 +78,23 @@ pub(crate) fn ended(begun: Result<Exit, String>) -> Exit {
     })
 }
 
-/// The command line of a load: what it says, and which flags it has.
+/// The command line of a load: its arguments, and its flags.
 pub(crate) struct WrappedCommand {
     pub(crate) command: Command,
     typed: ArgMatches,
     mode: Mode,
 }
 
-/// Reads the command line of a load. `more`: words that stand before it.
+/// Parses the command line of a load. `more`: words before it.
 pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> Result<WrappedCommand, String> {
     let is_hold = words.first().is_some_and(|word| word == "hold");
     let is_named = is_hold || words.first().is_some_and(|word| word == "run");
     let name = if is_hold { "hold" } else { "run" };
-    // A command of curl takes all that stands behind it.
+    // A curl command takes all words after it.
     let own = more.iter().chain(words.iter().skip(usize::from(is_named)));
     let all: Vec<OsString> = ["onrush", name].into_iter().map(OsString::from).chain(own.map(OsString::from)).collect();
     let (all, curl) = crate::foreign_args::split_at_curl(all, language);
-    // What nobody typed is no mistake of theirs: it has no meaning here, or it is decided otherwise.
+    // Flags from other layers are no error: they have no meaning here, or are overridden.
     let typed = help::command(language).try_get_matches_from(&all);
     let own = [flags::rows(Mode::FindMax), flags::rows(Mode::Sweep)].concat();
     let borrowed = ConfigLayers::add_without(all, &own, curl.is_some(), language)?;
@@ -111,7 +111,7 @@ pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> R
 }
 
 impl WrappedCommand {
-    /// The first flag of these that was given.
+    /// The first of these flags that was given.
     pub(crate) fn given(&self, names: &[&'static str]) -> Option<&'static str> {
         let is_given = |name: &&&'static str| {
             self.typed.try_contains_id(name).is_ok()
@@ -120,12 +120,12 @@ impl WrappedCommand {
         names.iter().find(is_given).copied()
     }
 
-    /// What kind of flag this is, if it is one of the load.
+    /// The kind of this flag, if it is one of the load.
     pub(crate) fn kind_of(&self, name: &str) -> Option<Kind> {
         flags::rows(self.mode).into_iter().find(|row| row.name == name && !row.is_word()).map(|row| row.kind)
     }
 
-    /// The name of a flag that is given by its letter, `c` of `-c`; others as they are.
+    /// The long name of a flag that is given by its letter, like `c` of `-c`; others as they are.
     pub(crate) fn long_name<'a>(&self, name: &'a str) -> &'a str {
         let letter = name.chars().next().filter(|_| name.chars().count() == 1);
         let row =

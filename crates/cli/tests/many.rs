@@ -37,9 +37,9 @@ fn serve() -> Served {
     Served { child, url }
 }
 
-/// Users whose requests have no answer, so that all of their connections are there at a time. It is stopped when the target has all of
-/// the requests; how long that takes does not matter. They come over a time: all at once would overflow the accept queue, which is another
-/// matter.
+/// Users whose requests have no response, so that all of their connections are open at a time. It is stopped when the
+/// target has all of the requests; how long that takes does not matter. They come over a time: all at once would
+/// overflow the accept queue, which is another matter.
 fn hold_all(served: &Served) -> Output {
     let words = format!(
         "--driver uring -c {CONNECTIONS} --ramp {}/s -z 1h -t 1h --connect-timeout 1h --grace 0 --quiet --output json {}/delay/3600000",

@@ -1,4 +1,4 @@
-//! A system that refuses io_uring, by a seccomp filter as containers have it: the run goes on with poll and says so.
+//! A system that refuses io_uring, by a seccomp filter as in containers: the run goes on with poll and reports that.
 
 #![cfg(target_os = "linux")]
 #![expect(unsafe_code, reason = "a seccomp filter is installed between fork and exec")]
@@ -9,7 +9,7 @@ extern crate claims;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// Answers io_uring_setup with EPERM and lets everything else through.
+/// Makes io_uring_setup fail with EPERM and allows everything else.
 fn forbid_io_uring() -> Result<(), std::io::Error> {
     let statement = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut filter = [

@@ -18,82 +18,83 @@ struct Had {
     slot_grant: u16,
     slots: Vec<u16>,
     from: Nanos,
-    /// All that was intended before is told.
-    covered: Nanos,
-    /// It ended then, by itself: what is later it did not have.
+    /// All starts intended before this instant are reported.
+    reported_until: Nanos,
+    /// The part ended by itself at this instant; it did not own later starts.
     until: Option<Nanos>,
-    /// Nobody has told that it began.
+    /// No report says that the part began.
     is_unheard: bool,
 }
 
-/// What is due in a time, slot by slot: how many starts there are of these slots from one instant to before another one.
+/// The starts due in a span, per slot: the number of starts of these slots from one instant to before another one.
 pub trait Due {
-    /// So many.
+    /// The number of starts of these slots in this span.
     fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64;
 
-    /// The same at somebody whom some changes of the load reached later, or never: by their revisions, from which instant on.
+    /// The same for a member that some changes of the load reached late, or never: their revisions, and the instants
+    /// from which on they are followed.
     fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_>;
 }
 
-/// Spans of time, with the slots that have them.
+/// Spans of time, with the slots that they apply to.
 type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
 
-/// Revisions of changes that reached somebody late, and from when on they are followed.
+/// Revisions of changes that reached a member late, and the instants from which on they are followed.
 type Late = Vec<(u32, Nanos)>;
 
-/// The books of a run.
+/// Slot ownership and reports of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     parts: BTreeMap<PartId, Had>,
-    /// Members that were given up, and until when they may have gone on.
+    /// Members that were declared lost, and the instant until which they may have gone on.
     lost: BTreeMap<u16, Nanos>,
-    /// When members gave up what a tenure took.
+    /// When members released the slots that a slot grant took from them.
     gave: BTreeMap<(u16, u16), Nanos>,
-    /// Members that have told all.
+    /// Members that have reported everything.
     reported_all: BTreeSet<u16>,
-    /// From when on members follow a change, by its revision.
+    /// The instant from which on a member follows a change, by revision.
     follows: BTreeMap<(u16, u32), Nanos>,
 }
 
 /// What became of slots over time.
 #[derive(Debug, Default)]
 struct SlotUsage {
-    /// Nobody had them.
+    /// No member owned them.
     nobody: Spans,
-    /// Nobody knows.
+    /// Unaccounted for.
     unknown: Spans,
-    /// Those of members whom a change reached late: what they told, what nobody knows, and both as far as the load was planned.
+    /// Spans of members that a change reached late: reported, unaccounted for, and both as the load was planned.
     late: BTreeMap<u16, [Spans; 3]>,
 }
 
-/// What came of all that was due.
+/// The outcome of all starts that were due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Nobody had it.
+    /// Starts that were due while their slots had no owner.
     pub undelivered: u64,
-    /// Whoever had it has not told what came of it.
+    /// Starts whose owner has not reported what came of them.
     pub unknown: u64,
-    /// So many more were due than planned, since a change reached some late; fewer, below zero.
+    /// How many more starts were due than planned because a change reached some members late; negative for fewer.
     pub otherwise: i64,
-    /// A change reached somebody so long after its instant.
+    /// The longest delay with which a change reached a member.
     pub changed_late: Nanos,
-    /// How long nobody had anything.
+    /// How long no slot had an owner.
     pub stalled: Nanos,
 }
 
 impl Ledger {
-    /// A member has told something.
+    /// Records what a member reported.
     pub fn news(&mut self, member: u16, news: &News) {
         match news {
             News::Began { part, slot_grant, slots, from, .. } => {
                 let from = from.unwrap_or_default();
                 let (slot_grant, slots) = (*slot_grant, slots.clone());
-                let had = Had { slot_grant, slots, from, covered: from, until: None, is_unheard: false };
+                let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: false };
                 self.parts.insert(PartId { member, part: *part }, had);
             }
             News::Row(row) => {
                 if let Some(had) = self.parts.get_mut(&PartId { member, part: row.part }) {
-                    had.covered = had.covered.max(row.covered);
+                    had.reported_until = had.reported_until.max(row.reported_until);
                 }
             }
             News::Ended { part, until, .. } => {
@@ -108,12 +109,12 @@ impl Ledger {
         }
     }
 
-    /// A member was given up; it may have gone on until then.
+    /// Records that a member was declared lost; it may have gone on until then.
     pub fn lost(&mut self, member: u16, until: Nanos) {
         self.lost.insert(member, until);
     }
 
-    /// The parts, and those that somebody may have begun who was given up before it told so.
+    /// The parts, and those that a member may have begun that was declared lost before it reported them.
     fn with_unheard(&self, state: &State) -> BTreeMap<PartId, Had> {
         let mut parts = self.parts.clone();
         for (place, slot_grant) in state.tenures.iter().enumerate().filter(|(_, slot_grant)| slot_grant.is_granted) {
@@ -125,7 +126,7 @@ impl Ledger {
                 if !has_reported && self.lost.contains_key(&member) && !self.reported_all.contains(&member) {
                     let (from, part) = (slot_grant.from.unwrap_or_default(), u16::MAX - place as u16);
                     let slot_grant = place as u16;
-                    let had = Had { slot_grant, slots, from, covered: from, until: None, is_unheard: true };
+                    let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: true };
                     parts.insert(PartId { member, part }, had);
                 }
             }
@@ -133,8 +134,8 @@ impl Ledger {
         parts
     }
 
-    /// What came of what was due until `end`, counted from the beginning of the measured load; of somebody whom a change reached late it may
-    /// have an end of its own, but not behind `cut`.
+    /// The outcome of the starts that were due until `end`, counted from the beginning of the measured load. A member
+    /// that a change reached late may have an end of its own, but not after `cut`.
     pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
         let all_late = self.late(state);
         let SlotUsage { nobody, unknown, late } = self.spent(state, (end, cut), &all_late);
@@ -150,7 +151,7 @@ impl Ledger {
                 changed_late = changed_late.max(by);
             }
             let reported = count(reported, &*due.of_late(late));
-            // What was not told, it may have done as it was to be done.
+            // Unreported starts may have been made as planned.
             let known: Vec<_> = late.iter().filter(|(_, at)| *at != Nanos::NEVER).copied().collect();
             let untold = count(untold, &*due.of_late(&known));
             unknown += untold;
@@ -160,7 +161,7 @@ impl Ledger {
         Balance { undelivered, unknown, otherwise, changed_late, stalled }
     }
 
-    /// Members with changes that they follow from a later instant on, or of which they have told nothing: never.
+    /// Members with the changes that they follow late; `NEVER` for changes that they have not reported.
     fn late(&self, state: &State) -> BTreeMap<u16, Late> {
         let follows = |member: u16, change: &Change| {
             let at = self.follows.get(&(member, change.revision)).copied().unwrap_or(Nanos::NEVER);
@@ -171,12 +172,12 @@ impl Ledger {
         members.into_iter().map(of).filter(|(_, late)| !late.is_empty()).collect()
     }
 
-    /// When nobody had slots, and when nobody knows what became of them.
+    /// When slots had no owner, and when it is unknown what became of them.
     fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> SlotUsage {
         let mut spent = SlotUsage::default();
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
-        // Slot by slot: who had it, in the order of tenures.
+        // Slot by slot: its owners, in the order of slot grants.
         let mut spans: Vec<Vec<(Nanos, PartId)>> = vec![Vec::new(); SLOT_COUNT as usize];
         for (id, had) in &parts {
             had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
@@ -184,16 +185,18 @@ impl Ledger {
         for (slot, all) in spans.iter_mut().enumerate() {
             let gave = |id: &PartId| moves.incomplete(slot as u16, id.member, parts[id].slot_grant, &self.gave);
             all.sort_unstable_by_key(|(from, id)| (parts[id].slot_grant, *from, *id));
-            // Who may have begun did not before it was sure that whoever had it before was at its end: what that has told it did.
+            // A part that may have begun did not begin before its predecessor was sure to have ended: what that one
+            // reported, it did.
             let mut reported_before = Nanos::ZERO;
             for (from, id) in all.iter_mut() {
                 let had = &parts[id];
                 if had.is_unheard {
                     *from = reported_before.max(*from);
                 }
-                reported_before = reported_before.max(had.until.unwrap_or(had.covered).min(gave(id)));
+                reported_before = reported_before.max(had.until.unwrap_or(had.reported_until).min(gave(id)));
             }
-            // What was to be given before it could begin was never had, nor what somebody else had by then.
+            // A slot that was to be released before its part could begin was never owned, nor one that another member
+            // owned by then.
             let mut next = Nanos::NEVER;
             for place in (0..all.len()).rev() {
                 let (from, id) = all[place];
@@ -213,13 +216,13 @@ impl Ledger {
             for (place, (from, id)) in all.iter().enumerate() {
                 let (from, had) = (*from, &parts[id]);
                 put(nobody, at, from.min(planned_end));
-                // Whoever comes next began when it was sure that nobody else had it.
+                // The next owner began when it was sure that there was no other owner.
                 let next = all.get(place + 1).map_or(Nanos::NEVER, |(next, _)| *next);
-                // A load that somebody else knows of another way may be over later there.
+                // A member that knows another version of the load may end later.
                 let is_late = late.contains_key(&id.member);
                 let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
-                let reported = had.until.unwrap_or(had.covered).clamp(from, to);
+                let reported = had.until.unwrap_or(had.reported_until).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {
                     (Some(_), _) => reported,
                     (None, Some(until)) => *until,
@@ -243,7 +246,7 @@ impl Ledger {
     }
 }
 
-/// What is due in spans.
+/// The starts due in spans.
 fn count(spans: &Spans, due: &dyn Due) -> u64 {
     let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
         Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
@@ -268,9 +271,9 @@ fn common(spans: &Spans) -> Nanos {
     all
 }
 
-/// When slots changed hands.
+/// The history of slot ownership.
 struct Moves {
-    /// Slot by slot: in which tenure, to whom.
+    /// Per slot: the slot grants, and the member that each gave it to.
     of_slots: Vec<Vec<(u16, u16)>>,
 }
 
@@ -285,7 +288,7 @@ impl Moves {
         Self { of_slots }
     }
 
-    /// When a member gave up a slot that a tenure had given to it, as it said; never, when it did not.
+    /// When a member released a slot that a slot grant had given to it, as it reported; `NEVER` if it did not.
     fn incomplete(&self, slot: u16, member: u16, slot_grant: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
         let later = |(place, to): &&(u16, u16)| *place > slot_grant && *to != member;
         let all = self.of_slots[usize::from(slot)].iter().filter(later);
@@ -297,7 +300,7 @@ impl Moves {
 mod tests {
     use super::*;
 
-    /// It stands still while all slots are in some span, in one or in several.
+    /// The load is stalled while all slots are in some span, in one or in several.
     #[test]
     fn the_load_stands_still_while_nobody_has_anything() {
         let at = Nanos::from_millis;

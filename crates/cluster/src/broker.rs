@@ -8,42 +8,42 @@ use crate::bus::{BusCommand, BusEvent, Bytes, LEADER, Refused};
 
 /// Entries that a stream keeps: with a thousand workers, more than ten minutes.
 const ENTRIES_MAX: usize = 1 << 20;
-/// Bytes that it keeps.
+/// Bytes that a stream keeps.
 const STREAM_BYTES_MAX: usize = 1 << 30;
-/// Names of entries that it knows again.
+/// Entry names kept to recognize duplicates.
 const NAMES_MAX: usize = 1 << 20;
 
-/// Who asks: a number that stands for one connection.
+/// The number of one connection.
 pub type Client = u64;
 
-/// A bus in one place.
+/// An in-memory bus.
 #[derive(Debug, Default)]
 pub struct Broker {
-    /// Those who are there, with the subjects that they listen to.
+    /// Connected clients, with the subjects that they subscribe to.
     clients: BTreeMap<Client, HashSet<String>>,
     keys: BTreeMap<String, (u64, Bytes)>,
     revision: u64,
     entries: VecDeque<Bytes>,
-    /// The place of the first that is kept.
+    /// The position of the first entry that is kept.
     first: u64,
     stream_bytes: usize,
-    /// Names of entries, with their places.
+    /// Names of entries, with their positions.
     names: HashMap<String, u64>,
     names_in_order: VecDeque<String>,
-    /// Those who follow the stream, and what they get next.
+    /// Clients that follow the stream, and the next position each receives.
     followers: BTreeMap<Client, u64>,
     objects: HashMap<String, Bytes>,
-    /// Entries that it keeps at most, when they are fewer than usual.
+    /// The most entries kept, when fewer than usual.
     pub entries_max: Option<usize>,
-    /// Names that it knows again, when they are fewer than usual.
+    /// The most entry names kept, when fewer than usual.
     pub names_max: Option<usize>,
-    /// Those who hear only who leads, and are told nothing of other keys.
+    /// Clients that only receive the leader key, and no other key.
     pub distant: HashSet<Client>,
     out: VecDeque<(Client, BusEvent)>,
 }
 
 impl Broker {
-    /// Somebody is there from now on, and listens to these subjects. All keys are told to it.
+    /// Connects a client that subscribes to these subjects. It receives all keys.
     pub fn join(&mut self, client: Client, subjects: impl IntoIterator<Item = String>) {
         self.clients.insert(client, subjects.into_iter().collect());
         self.tell(client, BusEvent::Connected);
@@ -54,7 +54,7 @@ impl Broker {
         }
     }
 
-    /// It is gone.
+    /// Disconnects a client.
     pub fn leave(&mut self, client: Client) {
         self.clients.remove(&client);
         self.followers.remove(&client);
@@ -66,18 +66,18 @@ impl Broker {
         self.out.push_back((client, received));
     }
 
-    /// What stands under a key.
+    /// The value of a key.
     #[cfg(test)]
     pub(crate) fn value(&self, key: &str) -> Option<&Bytes> {
         self.keys.get(key).map(|(_, value)| value)
     }
 
-    /// What is to be carried to somebody next.
+    /// The next event to deliver, and its client.
     pub fn next_received(&mut self) -> Option<(Client, BusEvent)> {
         self.out.pop_front()
     }
 
-    /// Somebody asks for something.
+    /// Handles a command of a client.
     pub fn ask(&mut self, client: Client, verb: BusCommand) {
         match verb {
             BusCommand::Publish { subject, payload } => self.publish(&subject, &payload),
@@ -187,7 +187,7 @@ impl Broker {
         }
     }
 
-    /// Those who follow the stream get what is new.
+    /// Sends new entries to the clients that follow the stream.
     fn feed(&mut self) {
         let last = self.first + self.entries.len() as u64;
         for (client, next) in &mut self.followers {

@@ -1,214 +1,215 @@
-//! What is asked of a bus, and what comes of it, as data: leader and worker are machines that know no socket. A token is the asker's own; what
-//! comes of something has the token that it was asked with. Anything may be lost, and then nothing comes.
+//! Commands to a bus and events from it, as data: leader and worker are state machines without sockets. A token is
+//! chosen by the caller; the event that completes a command has the command's token. Any message may be lost, and then
+//! no event comes.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes that may be on several ways.
+/// Bytes that may be shared by several messages.
 pub type Bytes = Arc<[u8]>;
 
-/// What is asked.
+/// A command to a bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusCommand {
-    /// To all who listen to a subject now.
+    /// Sends a message to all current subscribers of a subject.
     Publish {
         /// The subject.
         subject: String,
         /// The message.
         payload: Bytes,
     },
-    /// To one who listens, for an answer.
+    /// Sends a message to one subscriber, for a reply.
     Request {
-        /// Its token.
+        /// The token of the request.
         token: u64,
         /// The subject.
         subject: String,
         /// The message.
         payload: Bytes,
     },
-    /// An answer to a request.
+    /// Replies to a request.
     Reply {
-        /// Where it goes.
+        /// The reply address.
         to: String,
         /// The message.
         payload: Bytes,
     },
-    /// What stands under a key.
+    /// Reads the value of a key.
     Get {
-        /// Its token.
+        /// The token of the read.
         token: u64,
         /// The key.
         key: String,
     },
-    /// Writes a key, if its revision is still this one; 0 for one that is not there. `None`: whatever stands there.
+    /// Writes a key if it still has this revision; 0 for a key that does not exist. `None`: unconditionally.
     Put {
-        /// Its token.
+        /// The token of the write.
         token: u64,
         /// The key.
         key: String,
-        /// The revision that it must have.
+        /// The revision that the key must have.
         revision: Option<u64>,
-        /// What it says from then on.
+        /// The new value.
         value: Bytes,
     },
-    /// Behind all that is in the stream, unless an entry with the same name is there.
+    /// Appends an entry to the stream, unless it has an entry of the same name.
     Append {
-        /// Its token.
+        /// The token of the append.
         token: u64,
         /// The name of the entry.
         name: String,
         /// The entry.
         payload: Bytes,
     },
-    /// All entries of the stream, from this one on, as they come; the first is 1.
+    /// Delivers all entries of the stream from this one on, as they come; the first is 1.
     Follow {
-        /// The first that is wanted.
+        /// The first entry to deliver.
         from: u64,
     },
-    /// Entries up to this one are needed no more.
+    /// Releases the entries up to this one.
     Forget {
-        /// The last of them.
+        /// The last released entry.
         upto: u64,
     },
-    /// Keeps something large under a name.
+    /// Stores a large object under a name.
     Store {
-        /// Its token.
+        /// The token of the command.
         token: u64,
         /// The name.
         name: String,
         /// The bytes.
         object: Bytes,
     },
-    /// What is kept under a name is needed no more.
+    /// Deletes the object of a name.
     Drop {
         /// The name.
         name: String,
     },
-    /// Gets it.
+    /// Fetches the object of a name.
     Fetch {
-        /// Its token.
+        /// The token of the command.
         token: u64,
         /// The name.
         name: String,
     },
 }
 
-/// Why something was not done.
+/// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refused {
     /// The key has another revision.
     Conflict,
-    /// Nobody listens.
+    /// The subject has no subscriber.
     Nobody,
-    /// There is no room for it.
+    /// The bus has no room.
     Full,
-    /// The bus says no, for this reason.
+    /// Another reason, as the bus gives it.
     Other(String),
 }
 
-/// What comes.
+/// An event from a bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusEvent {
-    /// A message to a subject.
+    /// A message on a subject.
     Message {
         /// The subject.
         subject: String,
         /// The message.
         payload: Bytes,
-        /// Where an answer goes, if one is wanted.
+        /// The reply address, if a reply is wanted.
         response_to: Option<String>,
     },
-    /// An answer to a request.
+    /// A reply to a request.
     Answered {
-        /// Of the request.
+        /// The token of the request.
         token: u64,
-        /// The answer.
+        /// The reply.
         response: Result<Bytes, Refused>,
     },
-    /// What stands under a key, and its revision; `None`: nothing.
+    /// The value of a key and its revision; `None`: the key does not exist.
     Got {
-        /// Of the question.
+        /// The token of the read.
         token: u64,
         /// The key.
         key: String,
-        /// What it says.
+        /// The revision and the value.
         value: Option<(u64, Bytes)>,
     },
     /// Whether a key was written, and its revision now.
     Written {
-        /// Of the writing.
+        /// The token of the write.
         token: u64,
-        /// What came of it.
+        /// The new revision, or why it failed.
         result: Result<u64, Refused>,
     },
-    /// A key says something else now.
+    /// A key has a new value.
     Changed {
         /// The key.
         key: String,
-        /// Its revision; 0 when it is not said.
+        /// Its revision; 0 when unknown.
         revision: u64,
-        /// What it says.
+        /// The new value.
         value: Bytes,
     },
-    /// An entry is in the stream; one that had been there before too.
+    /// An entry is in the stream; also for a duplicate.
     Appended {
-        /// Of the entry.
+        /// The token of the append.
         token: u64,
-        /// Its place in the stream.
+        /// Its position in the stream.
         result: Result<u64, Refused>,
     },
-    /// Entries come from this place on: those before it are gone.
+    /// Entries are delivered from this position on: those before it are gone.
     Follows {
-        /// The first that comes.
+        /// The position of the first delivered entry.
         from: u64,
     },
     /// An entry of the stream.
     Entry {
-        /// Its place.
+        /// Its position.
         place: u64,
         /// The entry.
         payload: Bytes,
     },
-    /// Something large was kept.
+    /// A large object was stored, or not.
     Stored {
-        /// Of it.
+        /// The token of the command.
         token: u64,
-        /// Whether it was.
+        /// Whether it was stored.
         result: Result<(), Refused>,
     },
-    /// Something large; `None`: it is not there.
+    /// A large object; `None`: it does not exist.
     Fetched {
-        /// Of the question.
+        /// The token of the command.
         token: u64,
         /// The bytes.
         object: Option<Bytes>,
     },
-    /// The bus is there, or there again.
+    /// The bus is connected, or connected again.
     Connected,
     /// The bus cannot be reached.
     Disconnected,
 }
 
-/// The key of who leads.
+/// The key of the leader.
 pub const LEADER: &str = "leader";
-/// The key of what is to be done.
+/// The key of the run state.
 pub const STATE: &str = "state";
-/// The subject on which a leader is asked: it answers while it leads.
+/// The subject of requests to a leader; it replies while it leads.
 pub fn asking(leader: u64) -> String {
     format!("onrush.lead.{leader:016x}")
 }
 
-/// The subject on which a worker can be asked whether it is there.
+/// The subject on which a worker can be pinged.
 pub fn presence(worker: u64) -> String {
     format!("onrush.there.{worker:016x}")
 }
 
-/// Takes what comes; false when nobody wants more.
+/// A sink of bus events; returns false when no more are wanted.
 pub type Inbox = Box<dyn Fn(BusEvent) -> bool + Send>;
 
-/// A way to a bus. What comes of what is asked comes by an [`Inbox`].
+/// A connection to a bus. The events that follow come through an [`Inbox`].
 pub trait Bus: Send {
-    /// Asks for something. It never waits for an answer.
+    /// Sends a command. Never blocks.
     fn ask(&mut self, verb: BusCommand);
 }

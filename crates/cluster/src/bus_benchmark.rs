@@ -23,93 +23,93 @@ use crate::{OnLoss, Setup};
 pub use made::{TIME_MIN, TIMES};
 use virtual_worker::Shared;
 
-/// Starts a second, of all of them.
+/// Starts per second, of all workers.
 pub const RATE: u64 = 400_000;
-/// Those of which each says something.
+/// The most workers whose fault is described.
 const FAULTS_MAX: usize = 16;
 
-/// What is to be tried.
+/// The settings of a benchmark.
 #[derive(Clone, Debug)]
 pub struct BenchmarkOrder {
-    /// The bus. They meet in a cluster of their own there, which goes with them.
+    /// The bus. The workers join a cluster of their own there, which is removed with them.
     pub bus_url: BusUrl,
-    /// Drawn: no other crowd has the same.
+    /// A random number that no other benchmark has.
     pub who: u64,
-    /// So many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// So long they would make load.
+    /// How long the workers would make load, in seconds.
     pub seconds: u64,
-    /// All of them are there after so long.
+    /// The time within which all workers must be present.
     pub patience: Duration,
     /// The version that all of them have.
     pub version: String,
 }
 
-/// How far it is.
+/// Progress of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// So many are there.
+    /// The number of workers that are present.
     There(usize),
-    /// All are ready, after so long.
+    /// All workers are ready, after this time.
     Ready(Duration),
-    /// Another second of it was put together.
+    /// One more second of the run was merged.
     Second(u64),
 }
 
-/// What came of it.
+/// The outcome of a benchmark.
 #[derive(Clone, Debug)]
 pub struct BenchmarkOutcome {
-    /// From the first to the moment when all were ready.
+    /// Time from the first worker to the moment when all were ready.
     pub ready_after: Duration,
     /// Workers that had a part.
     pub with_part: usize,
-    /// From the start to the last that was told.
+    /// Time from the start to the last report.
     pub span: Duration,
-    /// How long after it was sent each batch was heard, in nanoseconds.
+    /// Delay from sending a batch to its receipt, in nanoseconds.
     pub lags: Distribution,
     /// Bytes of all batches.
     pub bytes: u64,
-    /// Starts that were made up.
+    /// Synthetic starts.
     pub made: u64,
-    /// Those that whoever leads has put together.
+    /// Starts that the leader has counted.
     pub counted: u64,
-    /// By the books of whoever leads: those that nobody had,
+    /// Starts without an owner, by the leader's ledger.
     pub undelivered: u64,
-    /// and those of which nobody knows.
+    /// Unaccounted starts, by the leader's ledger.
     pub unknown: u64,
-    /// Workers that were given up.
+    /// Workers that were declared lost.
     pub lost: usize,
-    /// The times that whoever leads has put together.
+    /// The times that the leader has merged.
     pub times: Distribution,
-    /// They are, bucket for bucket, those that were made up.
+    /// Whether they equal the synthetic times, bucket for bucket.
     pub is_same: bool,
-    /// How often something went wrong with a worker.
+    /// The number of worker faults.
     pub fault_count: usize,
-    /// What, of the first of them.
+    /// The first of them.
     pub faults: Vec<WorkerFault>,
 }
 
-/// What may go wrong with a worker.
+/// A fault of a worker.
 #[derive(Clone, Debug)]
 pub enum WorkerFault {
-    /// It does not come on the bus.
+    /// The worker cannot join the bus.
     Bus(Arc<NatsError>),
-    /// It did not reach whoever leads in time.
+    /// The worker did not reach the leader in time.
     GivenUp,
 }
 
-/// Why there is no outcome.
+/// Why a benchmark has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum BusBenchmarkError {
     /// The bus.
     #[error(transparent)]
     Bus(#[from] NatsError),
-    /// The run, and what the first worker said for which something went wrong.
+    /// The run, and the first worker fault.
     #[error("{error}")]
     Run {
-        /// What the engine says.
+        /// The error of the engine.
         error: RunError,
-        /// What went wrong with a worker.
+        /// The first fault of a worker.
         first: Option<WorkerFault>,
     },
     /// The system.
@@ -120,22 +120,22 @@ pub enum BusBenchmarkError {
     Plan(#[from] plan::PlanError),
 }
 
-/// What all threads know.
+/// Facts that all threads share.
 #[derive(Clone, Debug)]
 struct SharedFacts {
     clock: Clock,
     /// When the run started, by that clock; 0 before.
     started: Arc<AtomicU64>,
     there: Arc<AtomicUsize>,
-    /// Something went wrong with a worker.
+    /// Whether a worker had a fault.
     has_fault: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
 }
 
-/// How late each batch was heard, and the bytes of all of them.
+/// The receive delay of each batch, and the bytes of all of them.
 type Lags = Arc<Mutex<(Distribution, u64)>>;
 
-/// Tries it. What happens is told as it does.
+/// Runs the benchmark and reports its progress.
 ///
 /// # Errors
 /// There is no bus, or workers do not get ready.
@@ -144,7 +144,7 @@ pub fn try_out(
     stop: &StopHandle,
     tell: impl FnMut(Moment),
 ) -> Result<BenchmarkOutcome, BusBenchmarkError> {
-    // Nobody else is there: neither workers that make load, nor another crowd.
+    // The cluster has no other member: neither workers that make load, nor another benchmark.
     let bus_url = order.bus_url.named(format!("sim-{:016x}", order.who));
     let outcome = tried(&BenchmarkOrder { bus_url: bus_url.clone(), ..order.clone() }, stop, tell);
     forget(&bus_url);
@@ -176,7 +176,7 @@ fn tried(
     while !starting.is_finished() {
         tell(Moment::There(known.there.load(Ordering::Relaxed)));
         if known.has_fault.load(Ordering::Relaxed) {
-            // One that is not there will not come.
+            // A worker that is missing by now will not come.
             stop.abort();
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -224,13 +224,13 @@ fn tried(
     })
 }
 
-/// All of them, on one thread.
+/// All virtual workers, on one thread.
 struct BusBenchmark {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Made>,
 }
 
-/// What all of them would have made and seen, and what went wrong.
+/// What all virtual workers would have started and recorded, and their faults.
 #[derive(Default)]
 struct Made {
     starts: u64,
@@ -255,7 +255,7 @@ impl BusBenchmark {
     }
 }
 
-/// Whoever leads them; what it hears is looked at on its way.
+/// The leader of the workers; its received events are inspected on their way.
 fn leads(order: &BenchmarkOrder, known: &SharedFacts, lags: Lags) -> Result<Workers, NatsError> {
     let known = known.clone();
     let setting = Setup {
@@ -292,7 +292,7 @@ fn leads(order: &BenchmarkOrder, known: &SharedFacts, lags: Lags) -> Result<Work
     })
 }
 
-/// What they would do; nobody is there, and nobody is asked.
+/// The load that they would make; no target is contacted.
 fn load(seconds: u64) -> Result<plan::Plan, plan::PlanError> {
     let text = |text: String| Some(text);
     let flags = Flags {

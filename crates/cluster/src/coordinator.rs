@@ -31,11 +31,11 @@ pub use order::undivided;
 use order::{hold_order, run_order};
 use run_loop::Coordinator;
 
-/// The run is looked at so often.
+/// The interval at which the run is polled.
 const LOOKS_EVERY: Duration = Duration::from_millis(20);
-/// On one machine all have heard within this time; elsewhere within that.
+/// The time within which all workers receive a message: on one machine this, elsewhere the next constant.
 const RECEIVED_HERE: Nanos = Nanos::from_millis(50);
-const RECEIVED_AFAR: Nanos = Nanos::from_millis(500);
+const RECEIVED_REMOTE: Nanos = Nanos::from_millis(500);
 
 enum Input {
     BusEvent(BusEvent),
@@ -57,15 +57,15 @@ struct Begin {
 /// Connections that are to be held.
 struct BeginToHold {
     order: RunOrder,
-    /// The clock of who watches.
+    /// The clock of the observer.
     clock: Clock,
     reporter: HoldReporter,
-    /// So many.
+    /// The number of connections.
     connections: u64,
     response: SyncSender<Result<(Nanos, usize), BackendFault>>,
 }
 
-/// Says why a run waits in vain for workers, if it does.
+/// Returns why a run waits in vain for workers, if it does.
 pub type Look = Box<dyn Fn() -> Option<BackendFault> + Send + Sync>;
 
 /// Workers that are led from this process.
@@ -74,10 +74,10 @@ pub struct Workers {
     clock: Clock,
     thread: Mutex<Option<JoinHandle<()>>>,
     received_within: Nanos,
-    /// Nobody else may lead them.
+    /// No other leader may lead them.
     is_alone: bool,
     look: Look,
-    /// By what runs are judged.
+    /// The thresholds of runs.
     thresholds: Vec<String>,
 }
 
@@ -88,8 +88,8 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox. What is heard of
-    /// loads is kept too where `keeping` says so.
+    /// Leads workers on a bus. `join` joins the bus: it subscribes to these subjects, and events go into the inbox.
+    /// What is received of loads is also written to a journal where `keeping` says so.
     ///
     /// # Errors
     /// There is no bus, or no thread.
@@ -101,7 +101,7 @@ impl Workers {
     ) -> Result<Self, E> {
         let clock = Clock::at(AGO_MAX);
         let is_alone = setting.is_alone && keeping.is_none();
-        let received_within = if setting.closed_is_gone { RECEIVED_HERE } else { RECEIVED_AFAR };
+        let received_within = if setting.closed_is_gone { RECEIVED_HERE } else { RECEIVED_REMOTE };
         let (sender, inputs) = channel();
         let leader = Leader::new(setting.clone(), clock.now());
         let received = sender.clone();
@@ -119,13 +119,13 @@ impl Workers {
         })
     }
 
-    /// Runs are judged by this, as it was typed; whoever keeps them keeps it too.
+    /// Sets the thresholds of runs, as typed; they are also kept with the run.
     pub fn judge_by(&mut self, thresholds: Vec<String>) {
         self.thresholds = thresholds;
     }
 
     fn send(&self, input: Input) {
-        // The thread may be gone: then no answer comes.
+        // The thread may be gone: then no response comes.
         let _ = self.inputs.lock().expect("no holder of the lock panics").send(input);
     }
 
@@ -140,7 +140,7 @@ impl Workers {
                     return Err(BackendFault::Bus { reason }.into());
                 }
             }
-            // One that is stopped is answered by whoever leads.
+            // A stopped run gets its response from the leader.
             if let Some(fault) = (self.look)().filter(|_| !stop.is_stopped()) {
                 self.send(Input::Cancel);
                 return Err(fault.into());
@@ -148,13 +148,13 @@ impl Workers {
         }
     }
 
-    /// An instant of ours on another clock.
+    /// Converts an instant of our clock to another clock.
     fn on(&self, clock: Clock, at: Nanos) -> Nanos {
         let (ours, theirs) = (self.clock.now(), clock.now());
         (theirs + at.since(ours)).since(ours.since(at))
     }
 
-    /// There will be no further run. Waits until workers know.
+    /// Ends the leadership: there will be no further run. Waits until workers know.
     pub fn close(&self) {
         self.send(Input::Close);
         if let Some(thread) = self.thread.lock().expect("no holder of the lock panics").take() {

@@ -1,27 +1,27 @@
-//! Who has which slots. They are dealt in turn, so that few users or connections are divided as evenly as many; whoever joins takes some of
-//! each, and what somebody leaves is dealt to all.
+//! Slot assignment. Slots are dealt in turn, so that few users or connections are divided as evenly as many. A new
+//! member takes some slots of each, and the slots of a leaving member are dealt to all.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use pacing::SLOT_COUNT;
 
-/// What nobody has.
+/// The owner of a slot without owner.
 pub const NOBODY: u16 = u16::MAX;
 
-/// Deals all slots by weights, in turn: who has each. Those of weight 0 get none.
+/// Assigns all slots by weights, in turn: the owner of each. Weight 0 gets none.
 pub fn deal(weights: &[u32]) -> Vec<u16> {
     let mut turn = Turns::new(weights);
     (0..SLOT_COUNT).map(|_| turn.next().unwrap_or(NOBODY)).collect()
 }
 
-/// What changes hands when these are the weights from now on: slots, with who gets them. As few as can be.
+/// The moves that these weights require: slots with their new owners, as few as possible.
 pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
     let has_place = |owner: u16| weights.get(usize::from(owner)).is_some_and(|weight| *weight > 0);
     let mut missing = vec![0_i64; weights.len()];
     deal(weights).into_iter().filter(|owner| *owner != NOBODY).for_each(|owner| missing[usize::from(owner)] += 1);
     owners.iter().filter(|owner| has_place(**owner)).for_each(|owner| missing[usize::from(*owner)] -= 1);
-    // Whoever has too many gives some, evenly spaced among its own.
+    // A member with too many slots gives some, evenly spaced among its own.
     let mut held: Vec<u64> = vec![0; weights.len()];
     owners.iter().filter(|owner| has_place(**owner)).for_each(|owner| held[usize::from(*owner)] += 1);
     let mut seen: Vec<u64> = vec![0; weights.len()];
@@ -39,18 +39,18 @@ pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
         })
         .collect();
     let wanting: Vec<u32> = missing.iter().map(|missing| (*missing).max(0) as u32).collect();
-    // As many are free as are missing: by the end of them each has had as many turns as it misses.
+    // As many slots are free as are missing: in the end each member has had as many turns as it misses.
     let mut turns = Turns::new(&wanting);
     free.into_iter().filter_map(|slot| Some((slot, turns.next()?))).collect()
 }
 
-/// Each in its turn, as often as its weight says, as evenly spaced as can be: turn `k` of one of weight `w` is due at `(k + 1/2) / w`.
+/// Weighted round robin, as evenly spaced as possible: turn `k` of weight `w` is due at `(k + 1/2) / w`.
 struct Turns(BinaryHeap<Reverse<SlotTurn>>);
 
-/// When somebody is due next.
+/// The next turn of a member.
 #[derive(PartialEq, Eq)]
 struct SlotTurn {
-    /// Twice the turns that it has had, and one.
+    /// Twice the turns that it has had, plus one.
     halves: u64,
     weight: u64,
     place: u16,

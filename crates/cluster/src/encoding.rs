@@ -1,4 +1,4 @@
-//! What goes to workers and comes back, beside what machines say: plans with their files, and how parts ended.
+//! What goes to workers and comes back, besides protocol messages: plans with their files, and the ends of parts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::bus::Bytes;
 use crate::protocol::{FeedFile, Packet, can_be, read, written};
 
-/// Why something cannot be sent, or is not what it should be.
+/// Why something cannot be encoded or decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum PacketError {
     /// The plan.
@@ -26,15 +26,15 @@ pub enum PacketError {
     /// A file of rows.
     #[error("{file}: {reason}")]
     File {
-        /// Which.
+        /// The file.
         file: String,
-        /// What the system says.
+        /// The reason, from the system.
         reason: std::io::Error,
     },
-    /// Rows.
+    /// The rows.
     #[error(transparent)]
     Feed(#[from] feed::FeedError),
-    /// It is none.
+    /// The bytes are damaged.
     #[error("what came is no plan, or not the one that its name says")]
     Damaged,
 }
@@ -44,7 +44,7 @@ pub fn name_of(packet: &[u8]) -> String {
     format!("plan-{}", hash_of(packet))
 }
 
-/// SHA-256 of bytes, as digits.
+/// The SHA-256 of bytes, in hex digits.
 pub fn hash_of(bytes: &[u8]) -> String {
     hmac_sha256::Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -52,7 +52,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 /// A plan with all that it needs, as bytes.
 ///
 /// # Errors
-/// A file is gone, or a path cannot be written.
+/// A file is gone, or a path cannot be encoded.
 pub fn pack(
     plan: &Carried,
     supplies: &DataSources,
@@ -70,10 +70,10 @@ pub fn pack(
     Ok(written(&Packet { plan: plan.to_bytes()?, feeds, slowest, thresholds }))
 }
 
-/// A packet as it was before. Files of rows are written into `folder`.
+/// Decodes a packet. Files of rows are written into `folder`.
 ///
 /// # Errors
-/// It is none, or the disk does not take the files.
+/// The bytes are no packet, or the disk does not take the files.
 pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<Feed>, usize), PacketError> {
     if name_of(bytes) != name {
         return Err(PacketError::Damaged);
@@ -106,7 +106,7 @@ pub fn snapshots_to_bytes<'a>(all: impl IntoIterator<Item = &'a Snapshot>) -> Ve
     all.into_iter().map(encode).collect()
 }
 
-/// They as they were, put together scenario by scenario where there are several rows; `None` when they are none.
+/// Decodes snapshots and merges them scenario by scenario if there are several rows; `None` if invalid.
 pub fn snapshots_of_bytes(all: &[Vec<u8>], scenarios: usize) -> Option<Vec<Snapshot>> {
     let mut seen = vec![Snapshot::default(); scenarios];
     if scenarios == 0 || !all.len().is_multiple_of(scenarios) {
@@ -115,7 +115,7 @@ pub fn snapshots_of_bytes(all: &[Vec<u8>], scenarios: usize) -> Option<Vec<Snaps
     for (place, bytes) in all.iter().enumerate() {
         let one = Snapshot::decode(bytes).ok()?;
         let whole = &mut seen[place % scenarios];
-        // How things stand is as it was last.
+        // The merged gauges are those of the last row.
         let (users, open) = (one.gauges.users, one.gauges.connections_open);
         whole.merge(&one);
         (whole.gauges.users, whole.gauges.connections_open) = (users, open);
@@ -133,17 +133,17 @@ struct WireEnd {
     met: Vec<(String, [u64; 4])>,
 }
 
-/// When it stopped, what had not ended halfway and at the end, and the part of the budget that ended it; what ended in equal
-/// stretches, and the times of first exchanges.
+/// The stop instant, the exchanges in flight halfway and at the end, and the part of the budget that ended it;
+/// completions per slice of equal width, and the times of first exchanges.
 type WireScene = (Nanos, Option<(u64, u64)>, Option<u8>, (Nanos, Vec<WireSlice>), Vec<u8>);
 
 /// Ended, succeeded, refused, in flight, stalled.
 type WireSlice = (u64, u64, u64, u64, u64);
 
-/// No number of a stretch is larger: those of all parts can be added up.
+/// Upper bound of a number of a slice: the numbers of all parts can be added without overflow.
 const SLICE_COUNT_MAX: u64 = 1 << 40;
 
-/// The stretches of all scenarios are no more than this, or none is told: they go with the end of a part, in one message.
+/// The most slices of all scenarios; above that, none are sent: they go with the end of a part, in one message.
 const SLICES_REPORTED_MAX: usize = 20_000;
 
 fn wire_slices(slices: &Slices) -> (Nanos, Vec<WireSlice>) {
@@ -151,7 +151,7 @@ fn wire_slices(slices: &Slices) -> (Nanos, Vec<WireSlice>) {
     (slices.width, slices.each.iter().map(one).collect())
 }
 
-/// Again; `None` when no load can have had them.
+/// Decodes slices; `None` when no load can have had them.
 fn slices_of(width: Nanos, each: Vec<WireSlice>) -> Option<Slices> {
     let one = |(ended, succeeded, refused, in_flight, stalled): WireSlice| {
         let is_sound =
@@ -163,7 +163,7 @@ fn slices_of(width: Nanos, each: Vec<WireSlice>) -> Option<Slices> {
     Some(Slices { width, each: each.into_iter().map(one).collect::<Option<_>>()? }).filter(|_| is_sound)
 }
 
-/// Times as bytes: those of a snapshot that has nothing else.
+/// Times as bytes: a snapshot without anything else.
 fn times_to_bytes(times: &Distribution) -> Vec<u8> {
     let mut seen = Snapshot::default();
     seen.lag.clone_from(times);
@@ -180,7 +180,7 @@ struct WireShard {
     lag: Vec<u8>,
 }
 
-/// How a part ended, as bytes.
+/// The end of a part, as bytes.
 pub fn end_to_bytes(end: &PartEnd) -> Vec<u8> {
     let shard = |shard: &ThreadUsage| {
         let spent = [shard.cpu_ns, shard.run_delay_ns, shard.span_ns, shard.saturated_ns, shard.stalled_ns];
@@ -198,13 +198,13 @@ pub fn end_to_bytes(end: &PartEnd) -> Vec<u8> {
         scenarios: end.scenarios.iter().map(scene).collect(),
         shards: end.shards.iter().map(shard).collect(),
         cpu: (end.cpu.user_ns, end.cpu.system_ns),
-        used_up: end.used_up.iter().map(|one| (one.file.display().to_string(), one.rows, one.is_again)).collect(),
+        used_up: end.used_up.iter().map(|one| (one.file.display().to_string(), one.rows, one.is_update)).collect(),
         met: end.met.iter().map(|met| (met.name.clone(), [met.users, met.full, met.by_time, met.short])).collect(),
     };
     written(&end).to_vec()
 }
 
-/// How a part ended; `None` when the bytes do not say.
+/// Decodes the end of a part; `None` if invalid.
 pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
     let end: WireEnd = read(bytes)?;
     let shard = |shard: WireShard| {
@@ -227,38 +227,38 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
         used_up: end
             .used_up
             .into_iter()
-            .map(|(file, rows, is_again)| UsedUp { file: file.into(), rows, is_again })
+            .map(|(file, rows, is_update)| UsedUp { file: file.into(), rows, is_update })
             .collect(),
         met: end.met.into_iter().map(met).collect(),
     })
 }
 
-/// What users read and reckon with, of a packet.
+/// The data sources of a packet.
 pub fn supplies(feeds: Vec<Feed>, usual: &DataSources) -> DataSources {
     DataSources { feeds: Arc::from(feeds), ..usual.clone() }
 }
 
-/// How held connections stand, as numbers.
+/// The gauges of held connections, as numbers.
 pub fn numbers_of(now: HeldNow) -> [u64; 4] {
     [now.connecting, now.open, now.waiting, now.owed]
 }
 
-/// The same again.
+/// Decodes the gauges of held connections.
 pub fn held_now([connecting, open, waiting, owed]: [u64; 4]) -> HeldNow {
     HeldNow { connecting, open, waiting, owed }
 }
 
-/// What connections take of memory, and on which machine.
+/// Memory use of connections, and its machine.
 type WireMemory = (u64, u64, Option<u64>, Option<u64>, String);
 
-/// The same as bytes.
+/// Memory use, as bytes.
 pub fn memory_to_bytes(memory: MemoryUse, machine: &str) -> Vec<u8> {
     let MemoryUse { resident, resident_before, kernel, available } = memory;
     let wire: WireMemory = (resident, resident_before, kernel, available, machine.to_owned());
     written(&wire).to_vec()
 }
 
-/// Again; `None` when the bytes do not say.
+/// Decodes memory use; `None` if invalid.
 pub fn memory_of_bytes(bytes: &[u8]) -> Option<PartMemory> {
     let (resident, resident_before, kernel, available, machine): WireMemory = read(bytes)?;
     Some(PartMemory { memory: MemoryUse { resident, resident_before, kernel, available }, machine })
@@ -274,7 +274,7 @@ struct WireHoldEnd {
     lacked_certificate: bool,
 }
 
-/// How a part of held connections ended, as bytes.
+/// The end of a part of held connections, as bytes.
 pub fn hold_end_to_bytes(end: &HoldEnd) -> Vec<u8> {
     let mut seen = Vec::new();
     end.seen.encode(&mut seen);
@@ -290,7 +290,7 @@ pub fn hold_end_to_bytes(end: &HoldEnd) -> Vec<u8> {
     written(&wire).to_vec()
 }
 
-/// Again; `None` when the bytes do not say.
+/// Decodes the end of a part of held connections; `None` if invalid.
 pub fn hold_end_of_bytes(bytes: &[u8]) -> Option<HoldEnd> {
     let wire: WireHoldEnd = read(bytes)?;
     let stopped = |(available, reserve, tried)| StoppedOpening { available, reserve, tried };

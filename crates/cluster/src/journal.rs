@@ -36,109 +36,109 @@ pub use recovery::{Cut, Past, put_together};
 pub(crate) use writer::recalled;
 pub use writer::{Journal, Journals, Stopped};
 
-/// The file that says what a ring is of.
+/// The header file of a journal.
 const HEAD: &str = "head";
 /// The files that take turns.
 const TURNS: [&str; 2] = ["turn-1", "turn-2"];
-/// What a head begins with.
-const MAGIC: &[u8] = b"onrush ring 1\n";
-/// A file that has so many bytes is full: the other one is begun anew, with the sums of what it said.
+/// The first bytes of a header.
+const MAGIC: &[u8] = b"onrush journal 1\n";
+/// The size at which a file is full: the other one is begun anew, with the compacted totals of its content.
 const TURN_BYTES_MAX: u64 = if cfg!(test) { 64 << 10 } else { 32 << 20 };
-/// The most bytes of one record: a batch of news, and more than any state has.
+/// The most bytes of one record: a batch of news, or a state, which is smaller.
 const RECORD_BYTES_MAX: usize = 16 << 20;
-/// The same of a head, which has the plan.
+/// The most bytes of a header, which has the plan.
 const HEAD_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
-/// Rings of one name that are kept in a folder, and all of them; the oldest go.
+/// Journals kept in a folder, per name and in total; the oldest are deleted.
 const JOURNALS_KEPT: usize = 8;
 const JOURNALS_MAX: usize = 64;
-/// As many bytes of a hash say whether a record is what was written.
+/// Bytes of a hash that check whether a record is what was written.
 const CHECK_BYTES: usize = 16;
 
-/// Which build wrote a ring; stands before all else, in a shape that stays.
+/// The build that wrote a journal; comes first, in a format that never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Build {
     protocol: u32,
     version: String,
 }
 
-/// Of what a ring is.
+/// The header of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    /// It is that of whoever led; else of a worker.
+    /// Whether it is the leader's journal; else a worker's.
     pub is_of_leader: bool,
-    /// Who that is.
+    /// The id of the writer.
     pub id: WorkerId,
-    /// What it is called.
+    /// The name of the writer.
     pub name: String,
     /// The number of the run.
     pub run: u64,
-    /// Who began the run: with its number it says which run that is.
+    /// The leader that began the run; together with the number it identifies the run.
     pub begun_by: u64,
     /// The name of the plan.
     pub plan: String,
     /// The plan, without the rows of its files.
     pub packet: Vec<u8>,
-    /// Where its first target is, seen from there.
+    /// The address of the first target, as the writer resolved it.
     pub address: String,
 }
 
 impl Head {
-    /// A packet as a ring has it: the plan alone. `None` when it is none.
+    /// The packet as a journal keeps it: the plan alone. `None` for an invalid packet.
     pub fn packet_of(packet: &[u8]) -> Option<Vec<u8>> {
         let packet: Packet = read(packet)?;
         Some(written(&Packet { feeds: Vec::new(), ..packet }).to_vec())
     }
 
-    /// Which run it is.
+    /// The identity of the run.
     fn of_run(&self) -> (u64, u64, &str) {
         (self.run, self.begun_by, &self.plan)
     }
 }
 
-/// What stands in a ring.
+/// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    /// The first of a file: how many files were begun before.
+    /// The first record of a file: how many files were begun before.
     Begins(u64),
-    /// What a life of a worker has told before, put together: as it kept it, or as it was heard.
+    /// Compacted earlier reports of a worker incarnation: as it kept them, or as they were received.
     Before {
-        /// It was heard, in batches; else it is what the worker kept.
+        /// Whether they were received, in batches; else they are what the worker kept.
         is_received: bool,
-        /// What it is.
+        /// The compacted reports.
         sum: Sum,
     },
-    /// What a worker has to tell.
+    /// A report of a worker.
     News {
-        /// In which of its lives.
+        /// The incarnation of the worker.
         incarnation: u32,
-        /// How much it had to tell before, in this life.
+        /// The number of earlier reports of this incarnation.
         index: u64,
         /// Time since the start of the run.
         at: Nanos,
-        /// What it is.
+        /// The report.
         news: News,
     },
-    /// What whoever leads read.
+    /// A batch that the leader read.
     Batch {
-        /// Where it stands in the stream.
+        /// Its position in the stream.
         place: u64,
         /// A [`crate::protocol::Batch`].
         bytes: Bytes,
     },
-    /// When the run started by the clock of the wall there, since the epoch of Unix.
+    /// When the run started by the wall clock of the writer, since the Unix epoch.
     Started(Nanos),
-    /// What is to be done, as it was known.
+    /// The state, as the writer knew it.
     State(State),
-    /// Who takes part.
+    /// A participant.
     Who {
         /// The member.
         member: Member,
-        /// What it is called.
+        /// Its name.
         name: String,
-        /// The shortest round trip to who leads, as it said.
+        /// Its shortest round trip to the leader, as it reported.
         round_trip: Option<Nanos>,
     },
-    /// A member was given up; it may have gone on until then, counted from the beginning of the measured load.
+    /// A member was declared lost; it may have gone on until then, counted from the beginning of the measured load.
     Lost {
         /// The member.
         member: Member,
@@ -147,24 +147,24 @@ pub enum Record {
     },
 }
 
-/// Why a ring cannot be written, or not be read.
+/// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The system refuses it.
+    /// An I/O error of the system.
     #[error("{}: {reason}", path.display())]
     Io {
         /// The file, or the folder.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         reason: std::io::Error,
     },
-    /// It is none.
+    /// The folder is no journal.
     #[error("{} is not a ring: a folder with the files head, turn-1 and turn-2, which a worker or whoever leads has written", path.display())]
     NotOne {
         /// The folder.
         path: PathBuf,
     },
-    /// Its head is damaged.
+    /// The header is damaged.
     #[error("{} is damaged: its file head is not what was written", path.display())]
     Damaged {
         /// The folder.
@@ -175,18 +175,18 @@ pub enum JournalError {
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// Its version.
+        /// The version of that build.
         version: String,
     },
-    /// Two rings are of different runs.
+    /// Two journals are of different runs.
     #[error("{} and {} are of different runs", one.display(), other.display())]
     OtherRun {
         /// The folder of one.
         one: PathBuf,
-        /// That of the other.
+        /// The folder of the other.
         other: PathBuf,
     },
-    /// None says what was to be done.
+    /// No journal has a state.
     #[error("the rings do not say what was to be done: they are empty or damaged")]
     Nothing,
 }
@@ -198,18 +198,18 @@ impl Record {
     }
 }
 
-/// The time of day, since the epoch of Unix.
+/// The time of day, since the Unix epoch.
 fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A file that is one: whoever opens what is none may wait for ever.
+/// Opens a regular file: to open anything else may block for ever.
 fn opened(path: &Path) -> Option<File> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     File::open(path).ok()
 }
 
-/// A value as it stands in a file: its length, a check, and itself.
+/// The file format of a value: its length, a check, and the value.
 fn framed<T: Serialize>(value: &T) -> Vec<u8> {
     let payload = written(value);
     let mut bytes = Vec::with_capacity(payload.len() + 4 + CHECK_BYTES);
@@ -219,7 +219,7 @@ fn framed<T: Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// The first value, and what is behind it; `None` when it is not what was written, or not whole.
+/// The first value and the remaining bytes; `None` when the check fails or the value is truncated.
 fn unframed<T: DeserializeOwned>(bytes: &[u8], most: usize) -> Option<(T, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (check, rest) = rest.split_at_checked(CHECK_BYTES)?;
@@ -229,13 +229,13 @@ fn unframed<T: DeserializeOwned>(bytes: &[u8], most: usize) -> Option<(T, &[u8])
     Some((read(payload)?, rest))
 }
 
-/// The bytes of the file that says what a ring is of.
+/// The bytes of the header file.
 fn head_bytes(head: &Head, version: &str) -> Vec<u8> {
     let build = Build { protocol: PROTOCOL, version: version.to_owned() };
     [MAGIC, &framed(&build), &framed(head)].concat()
 }
 
-/// A head as it was written, or which build wrote it.
+/// The result of reading a header: the header, or the build that wrote it.
 enum HeadRead {
     Ours(Box<Head>),
     Foreign(String),
@@ -252,12 +252,12 @@ fn head_of(bytes: &[u8]) -> HeadRead {
     unframed::<Head>(rest, HEAD_BYTES_MAX).map_or(HeadRead::Damaged, |(head, _)| HeadRead::Ours(Box::new(head)))
 }
 
-/// The records of a file, up to the first one that is not whole.
+/// The records of a file, up to the first incomplete one.
 fn records_of(bytes: &[u8]) -> Vec<Record> {
     each_of(bytes).collect()
 }
 
-/// Those that stand before its news.
+/// The records before the news of a file.
 fn head_records_of(bytes: &[u8]) -> Vec<Record> {
     each_of(bytes).take_while(|record| !matches!(record, Record::News { .. } | Record::Batch { .. })).collect()
 }
@@ -270,7 +270,7 @@ fn each_of(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
     })
 }
 
-/// Any bytes as what stands in a ring, for fuzzers: rings of a worker and of whoever led.
+/// Reads any bytes as a journal, for fuzzers: of a worker and of a leader.
 pub fn look_at(bytes: &[u8]) {
     let _ = (matches!(head_of(bytes), HeadRead::Ours(_)), records_of(bytes).len());
     let Some(records) = read::<Vec<Record>>(bytes) else { return };
@@ -288,7 +288,7 @@ pub fn look_at(bytes: &[u8]) {
     }
 }
 
-/// Nothing is due.
+/// A load without starts.
 struct Nothing;
 
 impl Due for Nothing {

@@ -42,69 +42,69 @@ use orders::Orders;
 use run::Run;
 pub use updates::LeaderUpdate;
 
-/// What is to be done when a worker is lost.
+/// What happens when a worker is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnLoss {
     /// The others get its share.
     #[default]
     Rebalance,
-    /// Its share is done by nobody.
+    /// Its share is not made.
     Continue,
     /// The run ends.
     Fail,
 }
 
-/// How somebody leads.
+/// The settings of a leader.
 #[derive(Clone, Debug)]
 pub struct LeaderSettings {
-    /// Who it is: drawn when it starts.
+    /// Its id: random at start.
     pub who: u64,
     /// Its version of onrush.
     pub version: String,
-    /// A run waits for so many workers.
+    /// The number of workers that a run waits for.
     pub workers: usize,
-    /// So long at most.
+    /// How long it waits for them at most.
     pub patience: Nanos,
-    /// With fewer a run ends.
+    /// The minimum number of workers; a run with fewer ends.
     pub min_workers: usize,
-    /// What is to be done when one is lost.
+    /// What happens when a worker is lost.
     pub on_loss: OnLoss,
-    /// How long a lease of who leads is.
+    /// The lease time of the leader.
     pub ttl: Nanos,
-    /// A worker that has reached nobody for so long starts nothing more; then it is given up.
+    /// The lease of a worker: without contact for this long it starts nothing more, and is then declared lost.
     pub lease: Nanos,
-    /// What somebody who was given up may still tell is waited for so long.
+    /// How long late reports of a lost worker are awaited.
     pub late_news: Nanos,
-    /// One whose connection is closed is no more: it starts nothing, and need not be waited for.
+    /// Whether a closed connection means that the worker is gone: it starts nothing, and need not be waited for.
     pub closed_is_gone: bool,
-    /// From the moment when all are ready to the start, at least.
+    /// The minimum time from the moment when all are ready to the start.
     pub start_lead: Nanos,
-    /// It begins nothing, and takes over a run with its plan.
+    /// Whether it is a standby: it begins nothing, and takes over a run with its plan.
     pub is_standby: bool,
-    /// Nobody else can lead: what was read of the stream is needed no more.
+    /// Whether there can be no other leader: entries of the stream that were read are not needed any more.
     pub is_alone: bool,
 }
 
-/// What a run is, for who leads.
+/// A run, as the leader knows it.
 #[derive(Clone, Debug)]
 pub struct RunOrder {
-    /// The name of its packet, which says its hash.
+    /// The name of its packet, which contains the hash.
     pub plan: String,
     /// The packet.
     pub packet: Bytes,
-    /// Its scenarios.
+    /// The number of its scenarios.
     pub scenarios: usize,
-    /// How long it is run before what it does counts.
+    /// The length of the warm-up, whose results do not count.
     pub warmup: Nanos,
-    /// When its load is over, counted from the beginning of the measured load; `None` when no time says so.
+    /// The end of its load, counted from the beginning of the measured load; `None` when it is not set by time.
     pub ends_at: Option<Nanos>,
-    /// Slots may change hands while it goes on.
+    /// Whether slots may change hands during the run.
     pub can_move: bool,
-    /// At most so many workers can have a part.
+    /// The most workers that can have a part.
     pub workers_max: usize,
 }
 
-/// A part of the load: a member of the run, and one of its parts.
+/// The id of a part of the load: a member of the run, and one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId {
     /// The number of the member.
@@ -113,7 +113,7 @@ pub struct PartId {
     pub part: u16,
 }
 
-/// What an answer will be to.
+/// The request that a response will belong to.
 #[derive(Clone, Debug)]
 enum Pending {
     Lease(u64),
@@ -127,7 +127,7 @@ enum Pending {
 }
 
 impl Pending {
-    /// It is forgotten after this.
+    /// The time after which it is forgotten.
     fn lives(&self) -> Nanos {
         match self {
             Self::Store | Self::Checkpoint(..) | Self::Recall(_) => LARGE_RESPONSE_MAX,
@@ -136,26 +136,26 @@ impl Pending {
     }
 }
 
-/// A token whose answer never comes is forgotten after this.
+/// The time after which a token without a response is forgotten.
 const RESPONSE_MAX: Nanos = Nanos::from_millis(10_000);
-/// The same of something large.
+/// The same for large objects.
 const LARGE_RESPONSE_MAX: Nanos = Nanos::from_millis(120_000);
-/// A state that was not written is written again after this: also a bus that is far away has answered by then.
+/// The time after which an unconfirmed state is written again: by then a distant bus has responded, too.
 const WRITE_AGAIN: Nanos = Nanos::from_millis(1_500);
-/// What is not answered is asked again after this.
+/// The time after which an unanswered read is repeated.
 const LOAD_AGAIN: Nanos = Nanos::from_millis(500);
 
-/// Who leads, or would.
+/// A leader, or a candidate.
 #[derive(Debug)]
 pub struct Leader {
     setting: LeaderSettings,
     keeper: LeaseKeeper,
     members: Members,
-    /// What is to be done, as we want it.
+    /// The state, as we want it.
     state: State,
     /// The revision of its key, as far as we know.
     state_key: u64,
-    /// It was read since we lead.
+    /// Whether it was read since we lead.
     is_loaded: bool,
     is_dirty: bool,
     writing_since: Option<Nanos>,
@@ -168,24 +168,24 @@ pub struct Leader {
     reported: VecDeque<LeaderUpdate>,
     workers_reported: usize,
     is_closing: bool,
-    /// It leads nothing any more.
+    /// Whether it has resigned.
     is_out: bool,
-    /// Somebody leads a run that is to be taken over when it is left.
+    /// Whether another leader has a run that is to be taken over when it is left.
     stands_by: bool,
-    /// What somebody told is gone.
+    /// Whether entries of the stream are lost.
     has_gap: bool,
-    /// The last entry of the stream that was read, and when something came of it, or was asked for.
+    /// The last entry of the stream that was read, and when entries were last received or requested.
     read_upto: u64,
     read_at: Nanos,
     forgotten: u64,
     checkpoints: Checkpoints,
     looked_at: Nanos,
-    /// The numbers of members, for as many of them.
+    /// The numbers of members, and how many members they were computed for.
     numbers: (usize, HashMap<Member, u16>),
 }
 
 impl Leader {
-    /// One that may lead.
+    /// A candidate.
     pub fn new(setting: LeaderSettings, now: Nanos) -> Self {
         Self {
             keeper: LeaseKeeper::new(setting.who, setting.ttl, now),
@@ -217,33 +217,33 @@ impl Leader {
         }
     }
 
-    /// The subjects that it listens to.
+    /// The subjects that it subscribes to.
     pub fn subjects(&self) -> Vec<String> {
         vec![asking(self.setting.who)]
     }
 
-    /// What is to be asked of the bus next.
+    /// The next bus command.
     pub fn next_verb(&mut self) -> Option<BusCommand> {
         self.verbs.pop_front()
     }
 
-    /// What is to be told next.
+    /// The next update.
     pub fn next_reported(&mut self) -> Option<LeaderUpdate> {
         self.reported.pop_front()
     }
 
-    /// We lead.
+    /// Whether we lead.
     pub fn leads(&self) -> bool {
         self.keeper.epoch().is_some() && self.is_loaded
     }
 
-    /// Who takes part under a number.
+    /// The member of a number.
     pub fn member(&self, number: u16) -> Option<KnownWorker> {
         let member = self.state.members.get(usize::from(number))?;
         Some(self.members.of(member.id, member.incarnation))
     }
 
-    /// The number of a member. They only grow; a state that was read, or a run that begins, has others.
+    /// The number of a member. Numbers only grow; a state that was read, or a run that begins, has others.
     pub(crate) fn number_of(&mut self, id: WorkerId, incarnation: u32) -> Option<u16> {
         let (known, numbers) = &mut self.numbers;
         for (place, member) in self.state.members.iter().enumerate().skip(*known) {
@@ -253,33 +253,33 @@ impl Leader {
         numbers.get(&Member { id, incarnation }).copied()
     }
 
-    /// Members are others.
+    /// Forgets the numbers: the members have changed.
     pub(crate) fn forget_numbers(&mut self) {
         self.numbers = (0, HashMap::new());
     }
 
-    /// What is to be done, as it stands.
+    /// The current state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// A run is to be carried out, as soon as there are workers for it.
+    /// Begins a run as soon as there are workers for it.
     pub fn begin(&mut self, order: RunOrder, now: Nanos) {
         self.order = Some(order);
         self.run = Some(Run::new(now));
-        // What becomes of an earlier packet says nothing of this one.
+        // The response for an earlier packet says nothing of this one.
         self.pending.retain(|_, (pending, _)| !matches!(pending, Pending::Store));
         self.look(now);
     }
 
-    /// There will be no further run: workers may go.
+    /// Ends the cluster: there will be no further run, and workers may leave.
     pub fn close(&mut self) {
         self.is_closing = true;
         self.state.phase = Phase::Closed;
         self.is_dirty = true;
     }
 
-    /// Workers know that they may go.
+    /// Whether workers know that they may leave.
     pub fn is_closed(&self) -> bool {
         self.is_out || self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
     }
@@ -306,7 +306,7 @@ impl Leader {
     }
 
     fn state_written(&mut self, written: u64, result: Result<u64, Refused>, now: Nanos) {
-        // An earlier writing says nothing of a later one.
+        // An earlier write says nothing of a later one.
         if written == self.state.revision {
             self.writing_since = None;
         }
@@ -314,34 +314,34 @@ impl Leader {
             Ok(revision) => {
                 self.state_key = self.state_key.max(revision);
                 self.keeper.has_written(written);
-                // Whoever leads meanwhile may still need what was there.
+                // Another leader may still need the earlier packet.
                 if !self.leads() {
                     return;
                 }
                 self.checkpoint_named(written);
-                // Nobody else goes on with it from now on.
+                // No other leader resumes it from now on.
                 if written == self.state.revision && !self.is_dirty && self.state.phase >= Phase::Done {
                     self.drop_checkpoint();
                     self.forget();
                 }
             }
-            // What stands there is read before anything else is written.
+            // The stored state is read before anything else is written.
             Err(Refused::Conflict) => {
                 self.is_dirty = true;
                 self.load(now);
             }
-            // A bus that takes nothing is asked again after a while.
+            // A bus that refuses a write is retried after a while.
             Err(_) => self.writing_since = Some(now),
         }
     }
 
-    /// Time has passed.
+    /// Advances the time.
     pub fn tick(&mut self, now: Nanos) {
         self.pending.retain(|_, (pending, since)| now.since(*since) < pending.lives());
         self.look(now);
     }
 
-    /// What is due is done.
+    /// Does what is due.
     fn look(&mut self, now: Nanos) {
         if self.is_out {
             return;
@@ -394,12 +394,12 @@ impl Leader {
         }
     }
 
-    /// What is to be done is read, as it stands there.
+    /// Reads the stored state.
     fn load(&mut self, now: Nanos) {
         self.ask(Pending::Load, now, |token| BusCommand::Get { token, key: STATE.to_owned() });
     }
 
-    /// What stands there was asked for a moment ago.
+    /// Whether a read of the stored state is under way.
     fn is_loading(&self, now: Nanos) -> bool {
         let is_requested =
             |(pending, since): &(Pending, Nanos)| matches!(pending, Pending::Load) && now.since(*since) < LOAD_AGAIN;
@@ -411,7 +411,7 @@ impl Leader {
             return;
         }
         if self.writing_since.take().is_some() {
-            // Whether it was written is not known: what stands there says so.
+            // It is unknown whether it was written: the stored state shows it.
             self.load(now);
             self.is_dirty = true;
         }
@@ -423,7 +423,7 @@ impl Leader {
         self.state.revision += 1;
         self.state.epoch = self.keeper.epoch().unwrap_or(self.state.epoch);
         self.names_checkpoint();
-        // Whoever goes needs no more of it, and reads it at the same time as all others.
+        // A leaving worker needs no more of it, and reads it at the same time as all others.
         let value = if self.state.phase == Phase::Closed { written(&self.state.bare()) } else { written(&self.state) };
         let revision = self.state_key;
         let written = self.state.revision;
@@ -435,7 +435,7 @@ impl Leader {
         });
     }
 
-    /// When there is something to do at the latest.
+    /// The latest instant of the next action.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
         let often = Nanos::from_millis(100).max(self.looks_every());
         let soon = if self.leads() { now + often } else { Nanos::NEVER };
@@ -443,5 +443,5 @@ impl Leader {
     }
 }
 
-/// The workers that a leader knows.
+/// A map of the workers that a leader knows.
 pub(crate) type ByWorker<T> = BTreeMap<WorkerId, T>;

@@ -1,5 +1,5 @@
-//! The bus of one machine: a [`Broker`] behind a Unix socket, for workers that are other processes of it. No port is opened; whoever may
-//! not open the socket's directory does not get at it.
+//! The bus of one machine: a [`Broker`] behind a Unix socket, for workers in other processes. No port is opened; a
+//! process that may not open the socket's directory cannot reach it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -16,12 +16,12 @@ use crate::protocol::{read, written};
 
 /// The most bytes of one frame: a plan with its files.
 const FRAME_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
-/// A bus that takes nothing for so long is gone.
+/// The write timeout after which the bus counts as gone.
 const TAKES_WITHIN: Duration = Duration::from_mins(1);
-/// What waits for a client that does not read.
+/// The most events that wait for a client that does not read.
 const WAITING_MAX: usize = 4_096;
 
-/// What a client sends.
+/// A message from a client.
 #[derive(Serialize, Deserialize)]
 enum Sent {
     Join(Vec<String>),
@@ -32,20 +32,20 @@ enum Event {
     Came(Client, Outlet),
     Sent(Client, Sent),
     Left(Client),
-    /// Somebody came; nobody hears of it when the bus is over.
+    /// A connection was accepted; the send fails when the bus is over.
     Knock,
     End,
 }
 
-/// How a client is told something.
+/// The way to deliver events to a client.
 enum Outlet {
-    /// It is in this process.
+    /// A client in this process.
     Inbox(Inbox),
-    /// It is behind a socket.
+    /// A client behind a socket.
     Frames(SyncSender<BusEvent>),
 }
 
-/// The bus, and the threads that carry it. It ends when it is dropped.
+/// The bus, and its threads. It ends when it is dropped.
 pub struct LocalBus {
     path: PathBuf,
     events: Sender<Event>,
@@ -53,7 +53,7 @@ pub struct LocalBus {
 }
 
 impl LocalBus {
-    /// Opens a bus at a path where nothing is.
+    /// Opens a bus at a path where no file is.
     ///
     /// # Errors
     /// The system refuses the socket or a thread.
@@ -64,8 +64,7 @@ impl LocalBus {
         let accepted = events.clone();
         std::thread::Builder::new().name("bus-door".to_owned()).spawn(move || {
             for (number, stream) in listener.incoming().enumerate() {
-                // Number 0 is in this process.
-                // One that cannot be served is dropped, and hears of that.
+                // Number 0 is in this process. A connection that cannot be served is closed.
                 let _ = stream.and_then(|stream| accept(stream, number as Client + 1, &accepted));
                 if accepted.send(Event::Knock).is_err() {
                     return;
@@ -75,9 +74,9 @@ impl LocalBus {
         Ok(Self { path: path.to_owned(), events, broker: Some(broker) })
     }
 
-    /// Who is in this process, and listens to these subjects.
+    /// A client in this process that subscribes to these subjects.
     pub fn client(&self, subjects: Vec<String>, inbox: Inbox) -> Box<dyn Bus> {
-        // The bus lives as long as this.
+        // The bus lives as long as `self`.
         let _ = self.events.send(Event::Came(0, Outlet::Inbox(inbox)));
         let _ = self.events.send(Event::Sent(0, Sent::Join(subjects)));
         Box::new(Here { events: self.events.clone() })
@@ -91,7 +90,7 @@ impl Drop for LocalBus {
         if let Some(broker) = self.broker.take() {
             let _ = broker.join();
         }
-        // Whoever waits at the door sees that nobody is there.
+        // Wakes the accept loop, which then sees that the bus is gone.
         drop(UnixStream::connect(&self.path));
         let _ = std::fs::remove_file(&self.path);
     }
@@ -117,7 +116,7 @@ fn accept(stream: UnixStream, client: Client, events: &Sender<Event>) -> Result<
                 break;
             }
         }
-        // Whoever reads from it hears of its end.
+        // The reading end sees the end of the stream.
         let _ = writer.shutdown(std::net::Shutdown::Both);
     })?;
     let events = events.clone();
@@ -154,7 +153,7 @@ fn serve(reported: &Receiver<Event>) {
         while let Some((client, received)) = broker.next_received() {
             let is_reported = match outlets.get(&client) {
                 Some(Outlet::Inbox(inbox)) => inbox(received),
-                // One that does not read is left: what it has to do, it reads when it comes again.
+                // A client that does not read is disconnected: it reads the current state when it comes again.
                 Some(Outlet::Frames(frames)) => frames.try_send(received).is_ok(),
                 None => true,
             };
@@ -174,16 +173,17 @@ struct Away {
 impl Bus for Away {
     fn ask(&mut self, verb: BusCommand) {
         if write_frame(&mut self.stream, &written(&Sent::Ask(verb))).is_err() {
-            // Behind half a frame nothing can follow. Whoever reads tells that it is gone.
+            // Nothing can follow half a frame. The reader reports that the bus is gone.
             let _ = self.stream.shutdown(std::net::Shutdown::Both);
         }
     }
 }
 
-/// Joins the bus at a path, and listens to these subjects. When it is gone, that is heard, and it does not come again.
+/// Joins the bus at a path, and subscribes to these subjects. When the bus is gone, that is reported once, and it does
+/// not come back.
 ///
 /// # Errors
-/// There is none.
+/// There is no bus.
 pub fn join(path: &Path, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, std::io::Error> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_write_timeout(Some(TAKES_WITHIN))?;
@@ -215,7 +215,7 @@ fn read_frame(stream: &mut UnixStream) -> Result<Vec<u8>, std::io::Error> {
     if length > FRAME_BYTES_MAX {
         return Err(ErrorKind::InvalidData.into());
     }
-    // What does not come is not made room for.
+    // No memory is reserved for bytes that never come.
     let mut frame = Vec::new();
     stream.take(length as u64).read_to_end(&mut frame)?;
     if frame.len() == length { Ok(frame) } else { Err(ErrorKind::UnexpectedEof.into()) }

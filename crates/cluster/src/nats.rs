@@ -19,106 +19,106 @@ use crate::bus::{Bus, BusCommand, BusEvent, Inbox};
 pub use bus_url::{BusUrl, USUAL_NAME, masked};
 use resources::Room;
 
-/// Servers that have just begun to find each other are waited for.
+/// How long to wait for servers that have just begun to find each other.
 const FINDS_WITHIN: Duration = Duration::from_secs(20);
 const FINDS_AGAIN: Duration = Duration::from_millis(500);
-/// A server that says nothing to so many of these is gone.
+/// The ping interval; a server that misses several pings is gone.
 const PING_EVERY: Duration = Duration::from_secs(2);
-/// Most messages are short, and what is longer is read in several turns.
+/// Most messages are short, and longer ones are read in several steps.
 const READ_BYTES: u16 = 8 * 1_024;
-/// Older servers lack what is needed.
+/// The oldest server version with what is needed.
 const OLDEST: (i64, i64, i64) = (2, 11, 0);
-/// Words of errors that are those of TLS.
+/// Words in errors of TLS.
 const OF_TLS: [&str; 4] = ["certificate", "fatal alert", "corrupt message", "TLS"];
-/// What was said is on its way within this time, when the bus is left.
+/// The time within which queued messages are sent when the bus is left.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
-/// What it does not allow a server has said within this time.
+/// The time within which a server reports missing permissions.
 const SAYS_WITHIN: Duration = Duration::from_millis(50);
-/// What was there for a moment is removed within this time.
+/// The time within which a temporary cluster is removed.
 const FORGETS_WITHIN: Duration = Duration::from_secs(5);
-/// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
+/// The first delay before a server is tried again, which grows: soon enough for running leases.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 const AGAIN_AFTER_MAX: Duration = Duration::from_millis(500);
 
 /// Why there is no bus.
 #[derive(Debug, thiserror::Error)]
 pub enum NatsError {
-    /// It is no address of one.
+    /// The address is invalid.
     #[error(
         "'{given}' is no address of a bus; write nats://HOST:PORT/NAME, or several as HOST:PORT,HOST:PORT, where NAME has letters, digits, - and _, or tls://HOST:PORT/NAME?ca=FILE&cert=FILE&key=FILE"
     )]
     BusUrl {
-        /// As it was given.
+        /// The address as given.
         given: String,
     },
-    /// Nobody answers.
+    /// There is no response.
     #[error("the bus {bus_url} cannot be reached: {reason}; is a nats-server running there?")]
     Unreachable {
-        /// Which.
+        /// The bus.
         bus_url: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// It and we do not trust each other.
+    /// The TLS handshake failed.
     #[error(
         "no TLS with the bus {bus_url}: {reason}; write tls://HOST:PORT/NAME with the host of its certificate, ?ca=FILE if this system does not know who signed it, and &cert=FILE&key=FILE if it wants one of ours"
     )]
     Tls {
-        /// Which.
+        /// The bus.
         bus_url: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// It does not let us in.
+    /// The bus refuses our credentials.
     #[error(
         "the bus {bus_url} refuses us: {reason}; write user and password before the host, as USER:PASSWORD@HOST, with %40 for @"
     )]
     Rejected {
-        /// Which.
+        /// The bus.
         bus_url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It lets us in, but not do what is needed.
+    /// The credentials lack permissions.
     #[error(
         "the bus {bus_url} does not allow this: {reason}; an address of workers is for onrush worker and for one cluster, whoever leads needs that of who leads"
     )]
     Forbidden {
-        /// Which.
+        /// The bus.
         bus_url: String,
-        /// What it says.
+        /// The message of the server.
         reason: String,
     },
-    /// It is older than what is needed.
+    /// The server is too old.
     #[error("the bus {bus_url} is nats-server {version}; 2.11 or newer is needed")]
     Old {
-        /// Which.
+        /// The bus.
         bus_url: String,
         /// Its version.
         version: String,
     },
-    /// It does not keep what it has to keep.
+    /// The server does not store what it has to store.
     #[error("the bus {bus_url} keeps nothing: {reason}; start nats-server with JetStream (-js) and give it room")]
     Forgetful {
-        /// Which.
+        /// The bus.
         bus_url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The system gives no thread, or nothing else.
+    /// The system refuses a thread, or something else.
     #[error(transparent)]
     System(#[from] std::io::Error),
 }
 
-/// What the thread of the bus has to do.
+/// An input of the bus thread.
 enum Input {
     Ask(BusCommand),
-    /// The server is there again, or is gone.
+    /// The server is connected again, or gone.
     Event(bool),
     Leave,
 }
 
-/// What is asked of a client.
+/// The commands of a client.
 struct ClientRequest(UnboundedReceiver<Input>);
 
 /// A client of the bus.
@@ -126,7 +126,7 @@ struct Away(UnboundedSender<Input>);
 
 impl Bus for Away {
     fn ask(&mut self, verb: BusCommand) {
-        // A bus whose thread has ended loses it.
+        // If the thread of the bus has ended, the command is lost.
         let _ = self.0.send(Input::Ask(verb));
     }
 }
@@ -137,16 +137,17 @@ impl Drop for Away {
     }
 }
 
-/// Who joins a bus.
+/// The role of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// One that leads, or would: it follows each key by a consumer of its own.
+    /// A leader, or a candidate: it follows each key by a consumer of its own.
     Leads,
-    /// A worker: there are many, so it hears who leads, and is told by that what is to be done.
+    /// A worker: there are many, so it only follows the leader key, and gets the state from the leader.
     Works,
 }
 
-/// Joins a bus, and listens to these subjects. A server that goes away is waited for; both is heard.
+/// Joins a bus, and subscribes to these subjects. A lost server is waited for; both its loss and its return are
+/// reported.
 ///
 /// # Errors
 /// It cannot be reached now, or is not what is needed.
@@ -171,12 +172,12 @@ pub fn join(bus_url: &BusUrl, role: Role, subjects: Vec<String>, inbox: Inbox) -
             Err(error) => drop(ready.send(Err(error.into()))),
         }
     })?;
-    // A thread that ends without a word is an error of ours; it is told as one of the system.
+    // A thread that ends without a result is our own error; it is reported as one of the system.
     joined.recv().unwrap_or_else(|_| Err(std::io::Error::other("the thread of the bus has ended").into()))?;
     Ok(bus)
 }
 
-/// What a cluster has on its bus goes, as far as the bus can be reached: it was there for a moment only.
+/// Removes a temporary cluster from its bus, as far as the bus can be reached.
 pub fn forget(bus_url: &BusUrl) {
     let away = async {
         let servers = bus_url.addresses().ok()?;
@@ -185,7 +186,7 @@ pub fn forget(bus_url: &BusUrl) {
         Some(())
     };
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        // What is left goes by its age.
+        // The rest expires by its age.
         let _ = runtime.block_on(async { tokio::time::timeout(FORGETS_WITHIN, away).await });
     }
 }
@@ -195,8 +196,8 @@ fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, ClientRequest) {
     (Box::new(Away(inputs.clone())), inputs, ClientRequest(requested))
 }
 
-/// The same of a worker on a runtime of whoever asks, in a local set: many clients may share one. What is asked of the bus is done while the future
-/// that comes with it is polled.
+/// Joins a bus as a worker on the runtime of the caller, in a local set: many clients may share one. Commands are
+/// carried out while the returned future is polled.
 ///
 /// # Errors
 /// As [`join`].
@@ -212,7 +213,7 @@ pub async fn join_here(
     Ok((bus, async move { serve(&room, requested).await }))
 }
 
-/// A client of a server that is what is needed. What that refuses later it says to `refused`.
+/// A client of a suitable server. Later refusals of the server go to `refused`.
 async fn connected(
     bus_url: &BusUrl,
     servers: Vec<ServerAddr>,
@@ -255,7 +256,7 @@ async fn connected(
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
                 NatsError::Rejected { bus_url, reason }
             }
-            // What goes wrong with certificates comes as an error of the connection.
+            // Certificate problems come as an error of the connection.
             ConnectErrorKind::Tls => NatsError::Tls { bus_url, reason },
             _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { bus_url, reason },
             _ => NatsError::Unreachable { bus_url, reason },
@@ -277,11 +278,11 @@ async fn enter(
     events: UnboundedSender<Input>,
 ) -> Result<Room, NatsError> {
     let shown = bus_url.shown();
-    // What the server does not allow it says by the way: no answer comes then.
+    // The server reports missing permissions out of band: then there is no response.
     let refused = Arc::new(Mutex::new(None));
     let client = connected(bus_url, servers, events, &refused).await?;
     if role == Role::Works {
-        // Whoever leads makes what is kept there; workers need not be allowed to.
+        // The leader creates the stores; workers need no permission for it.
         stores::wait_for(&client, bus_url.name(), FINDS_AGAIN).await;
     }
     let since = std::time::Instant::now();
@@ -304,7 +305,7 @@ async fn enter(
                     None => Ok(room),
                 };
             }
-            // Several servers need a while to agree on who keeps what; and who has just come may be told too early.
+            // Several servers need a while to agree on the storage; and a new server may respond too early.
             Err(_)
                 if (bus_url.replicas() > 1 || role == Role::Works)
                     && since.elapsed() < FINDS_WITHIN
@@ -322,7 +323,7 @@ async fn enter(
     }
 }
 
-/// What the server said that it does not allow.
+/// The reported permission violation.
 fn forbidden(said: &Mutex<Option<String>>) -> Option<String> {
     let said = said.lock().expect("no holder of the lock panics").clone()?;
     said.to_ascii_lowercase().contains("permissions violation").then_some(said)
@@ -356,7 +357,7 @@ async fn serve(room: &Room, ClientRequest(mut reported): ClientRequest) {
             break;
         }
     }
-    // Tasks that were begun send what they have to; then it is flushed.
+    // Running tasks send their messages; then the connection is flushed.
     tokio::task::yield_now().await;
     let _ = tokio::time::timeout(LEAVES_WITHIN, room.flush()).await;
 }

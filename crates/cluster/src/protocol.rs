@@ -1,5 +1,5 @@
-//! What leader and workers say to each other, as bytes that both read back. What comes may be from anybody who got at the bus: nothing is
-//! believed that cannot be.
+//! The protocol of leader and workers, as bytes that both decode. A message may come from anyone with access to the
+//! bus: impossible content is refused.
 
 mod checkpoint;
 mod news;
@@ -17,51 +17,51 @@ pub use checkpoint::{Checkpoint, Draft, Sum};
 pub use news::{Batch, News, Row};
 pub(crate) use stamp::{Stamp, Stamped};
 
-/// The version of all of this: leader and workers must have the same.
+/// The protocol version: leader and workers must have the same.
 pub const PROTOCOL: u32 = 8;
-/// The most members that a run may have had: each has at least one slot, and some come back.
+/// The most members of a run: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
-/// How often slots may change hands in one run.
+/// The most slot grants of one run.
 pub const TENURES_MAX: usize = 256;
 /// The longest name of a worker.
 pub const NAME_CHARS_MAX: usize = 100;
 
-/// Who a worker is: drawn when it starts.
+/// The id of a worker: random at start.
 pub type WorkerId = u64;
 
-/// A worker says that it is there.
+/// The hello of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Who it is. This, its name and its versions stand before what it says.
+    /// Its id. This, its name and its versions are also in the stamp before the message.
     #[serde(skip)]
     pub id: WorkerId,
-    /// Which of its lives this is: one that was given up begins another.
+    /// Its incarnation: a worker that was declared lost begins another.
     pub incarnation: u32,
-    /// What it is called.
+    /// Its name.
     #[serde(skip)]
     pub name: String,
-    /// Of what it says.
+    /// Its protocol version.
     #[serde(skip)]
     pub protocol: u32,
     /// Its version of onrush.
     #[serde(skip)]
     pub version: String,
-    /// What it can do beside others; as many as it has threads.
+    /// Its capacity relative to others: its number of threads.
     pub weight: u32,
     /// The run that it takes part in; 0 for none.
     pub run: u64,
-    /// Time since the start of that, when it said so; nothing before that.
+    /// Time since the start of that run when this was sent; `None` before the start.
     pub run_now: Option<Nanos>,
-    /// The revision of what is to be done that it knows.
+    /// The revision of the state that it knows.
     pub revision: u64,
-    /// What it says of a run.
+    /// Its standing in a run.
     pub standing: Option<Standing>,
-    /// The bus does not take what it has to tell.
+    /// Whether the bus does not take its reports.
     pub has_no_room: bool,
 }
 
 impl Hello {
-    /// Of one that has not heard of any run yet.
+    /// The hello of a worker that knows of no run yet.
     pub fn new(id: WorkerId, name: String, version: String, weight: u32) -> Self {
         Self {
             id,
@@ -79,7 +79,7 @@ impl Hello {
     }
 }
 
-/// What a worker asks who leads.
+/// A request of a worker to the leader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
     /// Whether it may go on.
@@ -88,40 +88,41 @@ pub enum Ask {
     Time,
 }
 
-/// What who leads answers.
+/// The response of the leader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// Of who answers.
+    /// The epoch of the leader.
     pub epoch: u64,
     /// Its clock.
     pub now: Nanos,
-    /// The revision of what is to be done: whoever knows an older one reads it.
+    /// The revision of the state: a worker with an older one reads it.
     pub revision: u64,
-    /// Whoever said hello may go on for the time of a lease, from when it said so; `None`: it asked for the time.
+    /// Whether the worker may go on for the time of a lease, from when it sent its hello; `None`: it requested the
+    /// time.
     pub goes_on: Option<bool>,
-    /// So many workers are there: with very many, each speaks less often.
+    /// The number of workers: with very many, each sends less often.
     pub workers: u32,
-    /// What is to be done, when whoever said hello knew of less: as much of it as it needs.
+    /// The state, if the worker knew an older one: as much of it as it needs.
     pub state: Option<State>,
 }
 
-/// Who leads, as it stands under its key. Whoever has not seen it change for a while may take it over.
+/// The leader's lease, as stored under its key. A candidate that has not seen it change for a while may take it over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// Grows with each who leads.
+    /// Grows with each leader.
     pub epoch: u64,
-    /// Who leads.
+    /// The id of the leader.
     pub who: u64,
     /// Grows with each renewal.
     pub beat: u64,
-    /// The last revision of what is to be done that is known to be written in this epoch; 0 for none.
+    /// The last revision of the state that is known to be written in this epoch; 0 for none.
     pub written: u64,
 }
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
-    /// There is none.
+    /// There is no run.
     Idle,
     /// Its members get ready.
     Preparing,
@@ -129,14 +130,14 @@ pub enum Phase {
     Running,
     /// It is over.
     Done,
-    /// There will be no other: workers may go.
+    /// There will be no other run: workers may leave.
     Closed,
 }
 
-/// What is wanted of those who take part.
+/// The intent for all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RunIntent {
-    /// They go on with the plan.
+    /// They follow the plan.
     Run,
     /// They start nothing more.
     Stop,
@@ -144,45 +145,46 @@ pub enum RunIntent {
     Abort,
 }
 
-/// Who takes part. Its place in the list is its number.
+/// A participant of a run. Its index in the list is its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
-    /// Which worker.
+    /// The id of the worker.
     pub id: WorkerId,
-    /// In which of its lives.
+    /// Its incarnation.
     pub incarnation: u32,
 }
 
-/// Slots change hands.
+/// A slot grant: slots change hands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotGrant {
-    /// From then on, counted from the beginning of the measured load; `None`: from the start, warm-up included.
+    /// The instant from which it holds, counted from the beginning of the measured load; `None`: from the start,
+    /// warm-up included.
     pub from: Option<Nanos>,
     /// Slots, with the numbers of the members that get them.
     pub moves: Vec<(u16, u16)>,
-    /// Those who had them know, or have no say any more: whoever gets them may begin.
+    /// Whether the new owners may begin: the old ones know, or have no say any more.
     pub is_granted: bool,
 }
 
-/// Users of a meeting go on.
+/// A release of users that wait at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierRelease {
-    /// Which meeting.
+    /// The barrier.
     pub barrier: u16,
-    /// So many times some did, of all meetings, this one included.
+    /// The number of releases of all barriers, this one included.
     pub total: u64,
-    /// When they do, counted from the start of the run.
+    /// When users go on, counted from the start of the run.
     pub at: Nanos,
-    /// The last tickets that go on: of a member, and one of its parts.
+    /// The last ticket that is released, per member and part.
     pub upto: Vec<(u16, u16, u64)>,
 }
 
-/// Times of one meeting that are told one by one.
+/// The number of releases of one barrier that are kept one by one.
 const MET_MAX: usize = 4;
 
 impl BarrierRelease {
-    /// One more time that users of a meeting go on, behind others. Of one meeting so many are kept, and what the first of them say goes into the
-    /// next: whoever has not gone on with them goes on with that.
+    /// Adds a release of users at a barrier. The last few of each barrier are kept, and the first of them are merged
+    /// into the next: users that missed the former go on with the latter.
     pub(crate) fn push(all: &mut Vec<Self>, met: Self) {
         let barrier = met.barrier;
         all.push(met);
@@ -201,44 +203,44 @@ impl BarrierRelease {
     }
 }
 
-/// What is to be done by all, as it stands under its key.
+/// The state of the cluster, as stored under its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// Of who wrote it.
+    /// The epoch of its writer.
     pub epoch: u64,
-    /// Grows with each writing.
+    /// Grows with each write.
     pub revision: u64,
     /// The number of the run.
     pub run: u64,
-    /// Who began it: with its number it says which run it is, also on a bus that has lost what it kept.
+    /// The leader that began it: together with the number it identifies the run, also on a bus that has lost its data.
     pub begun_by: u64,
-    /// How far it is.
+    /// The phase of the run.
     pub phase: Phase,
-    /// The name of the plan, which says its hash; what is kept under it is a [`Packet`].
+    /// The name of the plan, which contains its hash; a [`Packet`] is stored under it.
     pub plan: String,
-    /// When the load starts, on the clock of who leads: see [`State::clock_of`].
+    /// When the load starts, on the clock of the leader: see [`State::clock_of`].
     pub t0: Nanos,
-    /// Which clock that is.
+    /// The owner of that clock.
     pub clock_of: u64,
-    /// A worker that has reached nobody for so long starts nothing more.
+    /// The lease of a worker: without contact for this long it starts nothing more.
     pub lease: Nanos,
-    /// Who takes part, and did.
+    /// The members, past ones included.
     pub members: Vec<Member>,
-    /// Who has what, from when on.
+    /// The slot grants over time.
     pub tenures: Vec<SlotGrant>,
     /// Changes of the load.
     pub changes: Vec<Change>,
-    /// Scenario by scenario, when users that wait for each other start, counted from the start of the run.
+    /// Per scenario, when users that wait for each other start, counted from the start of the run.
     pub rounds: Vec<Nanos>,
-    /// Users that wait for each other in the middle of what they do, and go on: the last few times of each meeting.
+    /// The last few releases of each barrier in the middle of an iteration.
     pub met: Vec<BarrierRelease>,
-    /// What was heard up to a place of the stream, for whoever takes the run over.
+    /// The checkpoint of reports up to a position of the stream, for a leader that takes the run over.
     pub checkpoint: Option<Mark>,
-    /// What is wanted of all.
+    /// The intent for all members.
     pub intent: RunIntent,
 }
 
-/// What a worker says of a run.
+/// The standing of a worker in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The run.
@@ -249,51 +251,51 @@ pub struct Standing {
     pub ready: Result<Ready, Refusal>,
 }
 
-/// A worker is ready to start.
+/// A worker that is ready to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// The shortest round trip to who leads.
+    /// Its shortest round trip to the leader.
     pub round_trip: Nanos,
-    /// The clock that it asked.
+    /// The owner of the clock that it probed.
     pub clock_of: u64,
 }
 
 /// Why a worker does not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
-    /// It is of another version of onrush.
+    /// It has another version of onrush.
     Version {
-        /// Its own.
+        /// Its own version.
         worker: String,
-        /// That of who leads.
+        /// That of the leader.
         leader: String,
     },
     /// The plan cannot be used.
     Plan {
-        /// What was found.
+        /// The diagnostic.
         reason: String,
     },
     /// The plan is not on the bus, or cannot be read there.
     Missing,
-    /// What came is not what its name says: another plan, or none.
+    /// The packet does not match its name: another plan, or none.
     Damaged,
     /// It may not load this target.
     Target {
         /// The target.
         target: String,
-        /// What it may load.
+        /// The targets that it may load.
         allowed: String,
     },
-    /// It could not tell the time.
+    /// It could not determine the leader's time.
     Clock,
     /// Its machine refuses what the load needs.
     System {
-        /// What it says.
+        /// The error.
         reason: String,
     },
 }
 
-/// What a plan needs beside itself.
+/// A plan with what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Packet {
     /// [`plan::Carried`] as bytes.
@@ -302,42 +304,42 @@ pub struct Packet {
     pub feeds: Vec<FeedFile>,
     /// How many of the slowest exchanges are kept.
     pub slowest: u64,
-    /// By what the run is judged, as it was typed: for whoever puts it together again.
+    /// The thresholds of the run, as typed: for its recovery.
     pub thresholds: Vec<String>,
 }
 
 /// A file of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedFile {
-    /// What it is called, for messages.
+    /// Its name, for messages.
     pub name: String,
-    /// How its rows are read and taken.
+    /// How its rows are read and used.
     pub spec: Vec<u8>,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// No number and no instant is higher: with less than that nothing that is reckoned goes over.
+/// The highest valid number or instant: below it no computation overflows.
 const HIGHEST: u64 = 1 << 60;
 
-/// Whatever says a higher number is not one of us.
+/// Whether a number is valid; a higher one comes from a foreign sender.
 pub(crate) fn can_be(number: u64) -> bool {
     number < HIGHEST
 }
 
 impl Lease {
-    /// Reads it; `None` when it is none.
+    /// Decodes a lease; `None` if invalid.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         read(bytes).filter(|lease: &Self| [lease.epoch, lease.beat, lease.written].into_iter().all(can_be))
     }
 }
 
-/// As bytes.
+/// Encodes a value.
 pub fn written<T: Serialize>(value: &T) -> Bytes {
     postcard::to_stdvec(value).expect("it has nothing that cannot be written").into()
 }
 
-/// Read back; `None` when the bytes are something else.
+/// Decodes a value; `None` if the bytes are something else.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (value, left) = postcard::take_from_bytes(bytes).ok()?;
     left.is_empty().then_some(value)

@@ -22,20 +22,20 @@ use pacing::open::{Rate, Stage};
 use pacing::{Nanos, Random};
 use world::{Happens, MessageFault, Setup, World};
 
-/// Mistakes that are made on purpose: each must be found.
+/// Injected bugs: each must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bug {
-    /// Whoever led before is obeyed, and does not step down.
+    /// A former leader is obeyed, and does not step down.
     TwoLeaders,
-    /// What comes again is counted again.
+    /// A duplicate is counted again.
     CountedTwice,
-    /// What was due before a part could begin is started all the same.
+    /// Starts that were due before a part could begin are made all the same.
     LateBurst,
-    /// Whoever is cut off goes on.
+    /// A worker that is cut off goes on.
     GoesOn,
-    /// Workers are told what is to be done before it is written.
+    /// Workers receive a state before it is written.
     Unconfirmed,
-    /// What was heard is forgotten before anybody else could know of it.
+    /// Reports are forgotten before any other leader could know of them.
     ForgetsEarly,
 }
 
@@ -47,20 +47,20 @@ thread_local! {
     static BUS_BENCHMARK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// So many more workers are there, for how often each speaks.
+/// The number of additional workers that the pace assumes.
 pub(crate) fn bus_benchmark() -> usize {
     BUS_BENCHMARK.get()
 }
 
-/// The mistake is made here.
+/// Whether the bug is injected here.
 pub(crate) fn strikes(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
 }
 
-/// Worlds in which each speaks as one of so many.
+/// The number of additional workers in worlds that simulate many.
 const BUS_BENCHMARK_OF_MANY: usize = 10_000;
 
-/// The seeds, of which each commit plays a part.
+/// The number of seeds, of which each commit runs a part.
 const SEEDS: u64 = 1_000;
 const PARTS: u64 = 16;
 
@@ -68,13 +68,13 @@ fn millis(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// A rate from then on.
+/// A change to a rate.
 fn to_rate(per_second: u64) -> ChangeKind {
     let rate = Rate::per_hour_thousandths(per_second * 3_600_000);
     ChangeKind::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
 }
 
-/// A world as its seed makes it up.
+/// The world of a seed.
 fn setting_of(seed: u64) -> Setup {
     let mut random = Random::of_stream(seed, 77);
     let mut below = |bound: u64| (random.unit() * bound as f64) as u64;
@@ -95,7 +95,7 @@ fn setting_of(seed: u64) -> Setup {
             8 => Happens::CutBus(millis(10_000 + below(30_000))),
             9 | 10 => Happens::Change(to_rate(10 + below(600))),
             11 => {
-                // Whoever leads by then may know nothing of it.
+                // The leader by then may know nothing of it.
                 let resumes = [at + millis(500 + below(9_000)), millis(60_000), millis(90_000), millis(120_000)];
                 happens.extend(resumes.map(|at| (at, Happens::Change(ChangeKind::Resume))));
                 Happens::Change(ChangeKind::Pause)
@@ -161,7 +161,7 @@ fn many_seeds() {
     );
 }
 
-/// What somebody does or tells, when one seed is played again. Lists of slots are left out.
+/// Prints actions and reports when one seed is replayed. Lists of slots are left out.
 fn trace(at: Nanos, who: u64, what: &impl std::fmt::Debug) {
     if std::env::var_os("ONRUSH_SEED").is_some() {
         let text = format!("{what:?}");
@@ -200,7 +200,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setup {
     }
 }
 
-/// Whoever joins gets its share, and nothing is lost or doubled by that.
+/// A joining worker gets its share, and that neither loses nor doubles a start.
 #[test]
 fn planned_changes_lose_nothing() {
     for workers in [1, 2, 5] {
@@ -211,7 +211,7 @@ fn planned_changes_lose_nothing() {
     }
 }
 
-/// The load never pauses when whoever leads is gone: somebody else leads before a lease is over.
+/// The load never pauses when the leader is gone: another one leads before a lease is over.
 #[test]
 fn a_leader_that_is_killed_costs_nothing() {
     for happens in [Happens::KillLeader, Happens::CutLeader(millis(20_000)), Happens::StallLeader(millis(8_000))] {
@@ -225,7 +225,7 @@ fn a_leader_that_is_killed_costs_nothing() {
     }
 }
 
-/// On a bus that is full what was read makes room, and somebody else leads all the same.
+/// On a full bus, entries that were read make room, and another leader takes over all the same.
 #[test]
 fn a_full_bus_loses_nothing() {
     for seed in 0..40 {
@@ -236,7 +236,8 @@ fn a_full_bus_loses_nothing() {
     }
 }
 
-/// A worker that is gone is seen within 5 s, its share moves within 7, and at most a second of it is unknown.
+/// A worker that is gone is detected within 5 s, its share moves within 7, and at most a second of it is unaccounted
+/// for.
 #[test]
 fn a_worker_that_is_killed_is_replaced() {
     let seen =
@@ -247,14 +248,14 @@ fn a_worker_that_is_killed_is_replaced() {
     assert!(seen.undelivered <= 25 * 7 && seen.undelivered >= 25 * 4, "{seen:?}");
 }
 
-/// One that stood still or was cut off comes back with another life: what was due meanwhile is not fired late.
+/// A worker that was stalled or cut off comes back with another incarnation: its missed starts are not made late.
 #[test]
 fn a_worker_that_comes_back_begins_anew() {
     for happens in [Happens::StallWorker(1, millis(8_000)), Happens::CutWorker(1, millis(8_000))] {
         let seen = checked(calm(4, vec![(millis(8_000), happens.clone())])).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!((seen.lost, seen.joined, seen.unknown), (1, 1, 0), "{happens:?}: {seen:?}");
     }
-    // What it did while it was cut off is told later.
+    // What it did while it was cut off is reported later.
     let happens = vec![(millis(8_000), Happens::CutWorker(1, millis(15_000)))];
     let seen = checked(calm(4, happens)).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(seen.unknown, 0, "{seen:?}");
@@ -272,7 +273,7 @@ fn a_bus_that_is_gone_pauses_the_load() {
     assert!((33 * 100..=42 * 100).contains(&seen.undelivered), "{seen:?}");
 }
 
-/// A load that is changed is another for all from one instant on, for those who join later too.
+/// A change of the load holds for all workers from one instant on, also for those that join later.
 #[test]
 fn changes_hold_for_all() {
     let faster = to_rate(400);
@@ -294,7 +295,7 @@ fn changes_hold_for_all() {
     }
 }
 
-/// A load that stands still is not over when nobody is left who counts on anything: they come back.
+/// A paused load is not over when no worker is left: they come back.
 #[test]
 fn a_pause_outlives_its_workers() {
     let at = |second: u64| millis(second * 1_000);
@@ -305,7 +306,8 @@ fn a_pause_outlives_its_workers() {
     assert_eq!((seen.planned, seen.started + seen.undelivered, seen.unknown), (3_000, 3_000, 0), "{seen:?}");
 }
 
-/// A change that comes late holds for each from when it came, and the books say what that makes; one that was lost with whoever led is none.
+/// A late change holds for each worker from its arrival on, and the ledger has the difference; one that was lost with
+/// the leader has no effect.
 #[test]
 fn changes_that_come_late_are_known() {
     for (what, makes_more) in [(to_rate(400), false), (to_rate(40), true)] {
@@ -342,7 +344,7 @@ fn is_caught_in(bug: Bug, mut settings: impl Iterator<Item = Setup>) {
     assert_eq!(found, often, "{bug:?} was not met often enough");
 }
 
-/// All is played, however long it takes.
+/// Whether all seeds are run, however long it takes.
 fn is_long() -> bool {
     std::env::var_os("ONRUSH_LONG").is_some()
 }
@@ -364,7 +366,7 @@ fn a_late_burst_is_caught() {
 
 #[test]
 fn what_was_not_written_is_caught() {
-    // Much is to be written, and whoever writes does not hear of it: then it writes again, and is refused.
+    // Many writes, whose writer does not receive the responses: it writes again, and is refused.
     let busy = |seed| {
         let joins = (5..20).map(|second| (millis(second * 1_000), Happens::Join)).collect();
         let fault = MessageFault { delay: millis(60), drop: 0.08, double: 0.0, late: 0.0 };

@@ -28,28 +28,29 @@ pub use act::{Act, PartOf};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
-/// One that was not answered is said again after this.
+/// The time after which an unanswered hello is repeated.
 const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
-/// What was not answered for so long is lost.
+/// The time after which a request without a response is lost.
 const LOST_AFTER: Nanos = Nanos::from_millis(10_000);
-/// It looks so often at what is to be done, when whoever leads does not say that it knows it.
+/// The interval at which the state is read when the leader does not confirm its revision.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
-/// Whoever leads did not answer for so long: it looks so often whether somebody else does, and less often when nobody has led for long.
+/// Without a response of the leader for this long, the leader key is read at this interval, and less often when there
+/// has been no leader for long.
 const LOOK_WHO_LEADS: Nanos = Nanos::from_millis(1_600);
 const UNLED_FOR_LONG: Nanos = Nanos::from_millis(30_000);
-/// The same when whoever leads knows more than it does: a moment later, since it may be on its way.
+/// The same when the leader knows a newer state: a moment later, since it may be on its way.
 const LOOK_BEHIND: Nanos = Nanos::from_millis(700);
-/// A packet that did not come is fetched again after this.
+/// The time after which a missing packet is fetched again.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
-/// What is not there for so long does not come any more.
+/// The time after which a missing packet is not expected any more.
 const MISSING_MAX: Nanos = Nanos::from_millis(5_000);
-/// The time is not known after so long: it cannot take part.
+/// The time after which a worker without the leader's time cannot take part.
 const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
-/// A change that is learned of late is followed so much later than now: all threads hear of it by then.
+/// The lead time of a change that is learned late: all threads learn of it by then.
 const FOLLOWS_AFTER: Nanos = Nanos::from_millis(30);
-/// A part that is learned of late begins so much later than now.
+/// The lead time of a part that is learned late.
 const BEGINS_AFTER: Nanos = Nanos::from_millis(100);
-/// Without any answer for so long, a worker that is to go with its leader goes.
+/// The time without any response after which a worker that goes with its leader ends.
 const ALONE_MAX: Nanos = Nanos::from_millis(60_000);
 
 #[derive(Clone, Debug)]
@@ -61,20 +62,20 @@ enum Pending {
     Batch(u64, u32, String),
 }
 
-/// How far it is with a run.
+/// The stage of a run.
 #[derive(Clone, Debug)]
 enum RunStage {
-    /// The packet is fetched, since then; and since when it is known not to be there.
+    /// The packet is being fetched, since then; and since when it is known to be missing.
     Fetches(Nanos, Option<Nanos>),
-    /// It gets ready.
+    /// The worker gets ready.
     Prepares,
-    /// It asks for the time, since then.
+    /// The clock is being probed, since then.
     Asks(Nanos),
-    /// It has said whether it is ready.
+    /// It has reported whether it is ready.
     Stamped,
 }
 
-/// A run that it takes part in.
+/// A run that the worker takes part in.
 #[derive(Clone, Debug)]
 struct OwnRun {
     run: u64,
@@ -82,18 +83,18 @@ struct OwnRun {
     plan: String,
     stage: RunStage,
     probes: Probes,
-    /// Whose clock was asked.
+    /// The owner of the probed clock.
     clock_of: u64,
     offset: Option<Offset>,
     /// When it started, by our clock.
     started: Option<Nanos>,
     warmup: Nanos,
-    /// Tenures of which it gave up what others get, and of which it began what it gets.
+    /// The slot grants of which it released what others get, and of which it began what it gets.
     lost: usize,
     begun: usize,
     changes: usize,
     rounds: Vec<Nanos>,
-    /// How often users of meetings went on, as far as it was told.
+    /// The number of barrier releases that it received.
     met: u64,
     intent: RunIntent,
     parts: u16,
@@ -105,48 +106,48 @@ struct OwnRun {
 pub struct Worker {
     hello: Hello,
     leader: Option<Lease>,
-    /// How often it speaks, as one of so many.
+    /// The pace of its messages.
     pace: Pace,
     state: State,
-    /// The highest epoch that it heard of.
+    /// The highest epoch that it received.
     epoch: u64,
-    /// Whoever leads counts on it until then.
+    /// The leader counts on it until then.
     lease_until: Nanos,
     answered_at: Nanos,
     said_at: Option<Nanos>,
-    /// It says hello then, whether it is its time or not.
+    /// When it is to say hello, before its regular time.
     called_at: Option<Nanos>,
     looked_at: Nanos,
-    /// Whoever leads said that it knows what is to be done.
+    /// When the leader last confirmed the state.
     confirmed_at: Nanos,
     requested_who_leads: Nanos,
-    /// The last epoch and revision of what is to be done that are known to be written; and since when it knows less.
+    /// The last epoch and revision of the state that are known to be written; and since when it knows less.
     written: (u64, u64),
     behind_since: Option<Nanos>,
-    /// Its number in the run, in this of its lives.
+    /// Its incarnation, and its number in the run.
     number: Option<(u32, Option<u16>)>,
     run: Option<OwnRun>,
-    /// What it has to tell, of all its lives.
+    /// The outboxes of all its incarnations.
     boxes: Vec<((u64, u32), Outbox)>,
     pending: HashMap<u64, (Pending, Nanos)>,
     token: u64,
     verbs: VecDeque<BusCommand>,
     acts: VecDeque<Act>,
     is_closed: bool,
-    /// Who leads, and is of another version.
+    /// The leader, if it is of another version.
     foreign: Option<u64>,
-    /// It takes part in nothing any more.
+    /// Whether it is leaving.
     is_leaving: bool,
-    /// When a run started, by our clock, that it took part in: who leads from now on may ask.
+    /// When the run that it took part in started, by our clock: a new leader may ask.
     known_start: Option<(u64, Nanos)>,
-    /// It goes when whoever leads is gone for long.
+    /// Whether it ends when the leader is gone for long.
     goes_with_leader: bool,
-    /// Somebody keeps what it has to tell.
+    /// Whether its reports are journaled.
     keeps: bool,
 }
 
 impl Worker {
-    /// One that is there from now on. Who it is, what it is called and what it can do stands in its hello.
+    /// A new worker. Its hello has its id, name and capacity.
     pub fn new(hello: Hello, goes_with_leader: bool, now: Nanos) -> Self {
         Self {
             hello,
@@ -179,42 +180,42 @@ impl Worker {
         }
     }
 
-    /// The subjects that it listens to.
+    /// The subjects that it subscribes to.
     pub fn subjects(&self) -> Vec<String> {
         vec![presence(self.hello.id)]
     }
 
-    /// What is to be asked of the bus next.
+    /// The next bus command.
     pub fn next_verb(&mut self) -> Option<BusCommand> {
         self.verbs.pop_front()
     }
 
-    /// What is to be done next.
+    /// The next action.
     pub fn next_act(&mut self) -> Option<Act> {
         self.acts.pop_front()
     }
 
-    /// Why the bus does not take what it has to tell, if it does not.
+    /// Why the bus does not take its reports, if it does not.
     pub fn refused(&self) -> Option<&Refused> {
         self.boxes.iter().find_map(|(_, outbox)| outbox.refused.as_ref())
     }
 
-    /// When the last run that it took part in started, by our clock.
+    /// When its last run started, by our clock.
     pub fn started(&self) -> Option<Nanos> {
         self.known_start.map(|(_, started)| started)
     }
 
-    /// Which of its lives this is.
+    /// Its incarnation.
     pub fn incarnation(&self) -> u32 {
         self.hello.incarnation
     }
 
-    /// The highest epoch that it heard of, and obeys.
+    /// The highest epoch that it received, and obeys.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Everything was told.
+    /// Whether everything was reported.
     pub fn has_reported_all(&self) -> bool {
         self.boxes.is_empty()
     }
@@ -225,9 +226,9 @@ impl Worker {
         self.verbs.push_back(verb(self.token));
     }
 
-    /// Something came from the bus.
+    /// Handles an event from the bus.
     pub fn hear(&mut self, received: BusEvent, now: Nanos) {
-        // Whatever is said to one that stood still: nobody counts on what it has.
+        // Whatever a stalled worker receives: if its lease is over, its parts do not count.
         self.look_at_lease(now);
         match received {
             BusEvent::Message { response_to: Some(to), .. } => {
@@ -271,7 +272,7 @@ impl Worker {
             Some(Stamped::Ours(stamp, _) | Stamped::Foreign(stamp)) => return self.refuse_foreign(stamp),
             None => return,
         };
-        // Who led before has no say any more.
+        // A former leader has no say any more.
         let is_old = response.epoch < self.epoch;
         #[cfg(test)]
         let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
@@ -291,7 +292,7 @@ impl Worker {
             Pending::Hello(sent) => {
                 self.answered_at = self.answered_at.max(now);
                 if response.goes_on == Some(true) {
-                    // Before its first run no lease is named: there is nothing to end.
+                    // Before its first run no lease is set: there is nothing to end.
                     let lease = if self.state.lease > Nanos::ZERO { self.state.lease } else { self.pace.hello_every() };
                     self.lease_until = self.lease_until.max(sent + lease);
                     self.acts.push_back(Act::Lease(self.lease_until));
@@ -308,14 +309,14 @@ impl Worker {
         }
     }
 
-    /// Whoever leads is of another version: it is said once of each.
+    /// Refuses a leader of another version, once for each.
     fn refuse_foreign(&mut self, Stamp { version: leader, id, .. }: Stamp) {
         if self.foreign.replace(id) != Some(id) {
             self.acts.push_back(Act::Refuse(Refusal::Version { worker: self.hello.version.clone(), leader }));
         }
     }
 
-    /// News of a part.
+    /// Reports news of a part.
     pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
         if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (of.run, of.incarnation)) {
@@ -330,7 +331,7 @@ impl Worker {
         self.look(now);
     }
 
-    /// Whatever a life had is over: it has nothing more to tell.
+    /// Notes that all parts of an incarnation are over: it has nothing more to report.
     pub fn all_over(&mut self, run: u64, incarnation: u32, now: Nanos) {
         if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, incarnation)) {
             let is_own = self.run.as_ref().is_some_and(|own| (own.run, own.incarnation) == (run, incarnation));
@@ -339,7 +340,7 @@ impl Worker {
         self.look(now);
     }
 
-    /// Time has passed.
+    /// Advances the time.
     pub fn tick(&mut self, now: Nanos) {
         self.pending.retain(|_, (_, since)| now.since(*since) < LOST_AFTER);
         self.look(now);
@@ -347,7 +348,7 @@ impl Worker {
 
     fn look(&mut self, now: Nanos) {
         self.look_at_lease(now);
-        // Whoever leads tells what it is, if it answers: to very many one after the other.
+        // A responsive leader sends the state: to very many workers one after the other.
         let soon = LOOK_BEHIND + self.pace.spread();
         let known_at = self.looked_at.max(self.answered_at);
         let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(known_at)) >= soon);
@@ -384,14 +385,14 @@ impl Worker {
         let has_no_room = self.refused().is_some();
         let hello = Hello { run, run_now, has_no_room, ..self.hello.clone() };
         let (subject, payload) = (asking(lease.who), Ask::Hello(hello).written(&self.hello));
-        // An older one that is answered late says less.
+        // A late response to an older hello is worth less.
         let forgotten_after = Nanos(4 * (HELLO_AGAIN + self.pace.slack()).0);
         self.pending
             .retain(|_, (pending, since)| !matches!(pending, Pending::Hello(_)) || now.since(*since) < forgotten_after);
         self.ask(Pending::Hello(now), now, |token| BusCommand::Request { token, subject, payload });
     }
 
-    /// What is to be said is sent.
+    /// Sends pending reports.
     fn send(&mut self, now: Nanos) {
         self.boxes.retain(|(_, outbox)| !outbox.is_done());
         let started = self.known_start.map_or(now, |(_, started)| started);
@@ -402,7 +403,7 @@ impl Worker {
             }
         }
         if !sent.is_empty() && !self.pace.is_slow() {
-            // Whoever leads hears of it as often as it tells: so it knows within a moment when it should have told more.
+            // A hello goes with each report: so the leader knows within a moment that more should have come.
             self.said_at = None;
             self.say_hello(now);
         }
@@ -412,7 +413,7 @@ impl Worker {
         }
     }
 
-    /// When there is something to do at the latest.
+    /// The latest instant of the next action.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
         let boxes = self.boxes.iter().map(|(_, outbox)| outbox.wake_at()).min().unwrap_or(Nanos::NEVER);
         let is_asking = self.run.as_ref().is_some_and(|run| matches!(run.stage, RunStage::Asks(..)));

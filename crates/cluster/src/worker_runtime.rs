@@ -32,28 +32,28 @@ use journal::{JournalHeader, Keeper};
 use part::PartWorker;
 use work::{WorkerTask, prepare, share_of_budget};
 
-/// What a machine says of a plan before it carries out a part of it.
+/// The environment of a worker: checks a plan before a part of it is carried out.
 pub trait WorkerEnvironment: Send + Sync {
-    /// What it needs to carry out this plan: where its targets are, seen from here, and what else it takes.
+    /// What is needed to carry out this plan: resolved targets and other resources.
     ///
     /// # Errors
     /// It may not load a target, or cannot.
     fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal>;
 
-    /// The same of connections that are held.
+    /// The same for held connections.
     ///
     /// # Errors
     /// As [`WorkerEnvironment::prepare`].
     fn prepare_to_hold(&self, plan: Hold) -> Result<(Hold, HoldOptions), Refusal>;
 
-    /// Something that a person may want to know.
+    /// Shows a notice to the user.
     fn tell(&self, notice: &Notice);
 }
 
-/// Something that a person may want to know.
+/// A notice to the user of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// It goes to the bus, and waits there until somebody leads.
+    /// It connects to the bus, and waits there for a leader.
     Joins,
     /// It is on the bus.
     Joined,
@@ -63,58 +63,58 @@ pub enum Notice {
     Ready,
     /// It does not take part in a run.
     Refused(Refusal),
-    /// A part begins: so many slots of 4,096.
+    /// A part begins: its number of slots, of 4,096.
     Began(u32),
     /// A part is over.
     Ended,
-    /// Nobody counted on what it had any more; it begins anew.
+    /// Its parts were no longer counted on; it begins anew.
     GivenUp,
     /// A part cannot be carried out.
     Broken(String),
-    /// The bus does not take what it has to tell.
+    /// The bus does not take its reports.
     Full,
-    /// Whoever leads has not answered for so long that nothing more is started.
+    /// Without a response of the leader, nothing more is started.
     Unanswered,
-    /// What it has to tell is not kept on its disk any more.
+    /// Its reports are no longer journaled.
     NotKept {
-        /// Where it would be.
+        /// The path of the journal.
         path: String,
-        /// What the system says; `None`: the disk does not keep up.
+        /// The error of the system; `None`: the disk does not keep up.
         reason: Option<String>,
     },
 }
 
-/// Who a worker is.
+/// The identity of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerIdentity {
-    /// Drawn when it starts.
+    /// Its id: random at start.
     pub id: u64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its version of onrush.
     pub version: String,
-    /// What it can do beside others; as many as it has threads.
+    /// Its capacity relative to others: its number of threads.
     pub weight: u32,
-    /// It ends when whoever leads has closed, or is gone for good.
+    /// Whether it ends when the leader has closed, or is gone for good.
     pub goes_with_leader: bool,
-    /// Where files of rows are written.
+    /// The folder for files of rows.
     pub folder: PathBuf,
-    /// Where what it has to tell is kept too, if anywhere.
+    /// Where its reports are journaled, if at all.
     pub journals: Option<Journals>,
 }
 
 enum Input {
     BusEvent(BusEvent),
     Prepared(u64, Box<Result<(WorkerTask, Nanos), Refusal>>, Option<JournalHeader>),
-    /// A part is there to be steered.
+    /// A part can be controlled.
     Control(PartOf, Control),
-    /// The same of connections that are held.
+    /// Held connections can be controlled.
     Ending(PartOf, HoldEnding),
     News(PartOf, News),
     Stop,
 }
 
-/// What whoever carries out a part tells the worker, which may be gone: then nobody wants to know.
+/// The reporter of a part to the worker. The worker may be gone: then reports are dropped.
 #[derive(Clone)]
 struct PartReporter {
     of: PartOf,
@@ -130,18 +130,18 @@ impl PartReporter {
         self.send(Input::News(self.of, news));
     }
 
-    /// The part is over, or cannot go on.
+    /// Reports that the part is over, or cannot go on.
     fn end(&self, result: Result<News, RunError>) {
         self.tell(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
     }
 }
 
-/// Ends a worker from another thread.
+/// A handle that stops a worker from another thread.
 #[derive(Clone)]
 pub struct WorkerStopHandle(Sender<Input>);
 
 impl WorkerStopHandle {
-    /// It ends: what it has is given up, and told.
+    /// Stops the worker: its parts are released, and that is reported.
     pub fn stop(&self) {
         let _ = self.0.send(Input::Stop);
     }
@@ -158,23 +158,23 @@ struct RunningPart {
     is_over: bool,
 }
 
-/// Slots that go to others: of a run in a life, by which tenure, which of them, from when on.
+/// Slots that go to others: the run and incarnation, the slot grant, the slots, and the instant.
 type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 
 /// What is known of a run.
 struct OwnRun {
     work: WorkerTask,
-    /// What stands in the head of its ring.
+    /// The header of its journal.
     journal_header: Option<JournalHeader>,
     changes: Vec<Change>,
     lost: Vec<Loss>,
-    /// Users of meetings that went on.
+    /// Past barrier releases.
     met: Vec<BarrierRelease>,
-    /// When connections that are held end, counted from the start.
+    /// When held connections end, counted from the start.
     ends_at: Option<Nanos>,
 }
 
-/// A worker at work.
+/// The runtime of a worker.
 pub struct WorkerRuntime<'a> {
     worker: Worker,
     place: &'a Arc<dyn WorkerEnvironment>,
@@ -192,11 +192,11 @@ pub struct WorkerRuntime<'a> {
     stopping_since: Option<Nanos>,
 }
 
-/// A worker that was told to end waits so long for what is in flight, and for the bus to take what it tells.
+/// How long a stopped worker waits for exchanges in flight, and for the bus to take its reports.
 const STOPS_WITHIN: Nanos = Nanos::from_millis(15_000);
 
 impl<'a> WorkerRuntime<'a> {
-    /// One that is ready to join a bus.
+    /// A worker that is ready to join a bus.
     pub fn new(setting: WorkerIdentity, place: &'a Arc<dyn WorkerEnvironment>) -> Self {
         let clock = Clock::start();
         let hello = Hello::new(setting.id, setting.name.clone(), setting.version.clone(), setting.weight);
@@ -223,23 +223,23 @@ impl<'a> WorkerRuntime<'a> {
         }
     }
 
-    /// The subjects that it listens to.
+    /// The subjects that it subscribes to.
     pub fn subjects(&self) -> Vec<String> {
         self.worker.subjects()
     }
 
-    /// Takes what comes from the bus.
+    /// The sink of bus events.
     pub fn inbox(&self) -> Inbox {
         let sender = self.sender.clone();
         Box::new(move |received| sender.send(Input::BusEvent(received)).is_ok())
     }
 
-    /// Ends it from another thread.
+    /// The handle that stops it from another thread.
     pub fn stop_handle(&self) -> WorkerStopHandle {
         WorkerStopHandle(self.sender.clone())
     }
 
-    /// Works until whoever leads has closed, or it is stopped.
+    /// Runs until the leader has closed, or it is stopped.
     pub fn work(mut self, mut bus: Box<dyn Bus>) {
         loop {
             let now = self.clock.now();
@@ -279,7 +279,7 @@ impl<'a> WorkerRuntime<'a> {
                     BusEvent::Connected => self.place.tell(&Notice::Joined),
                     BusEvent::Disconnected => {
                         self.place.tell(&Notice::Cut);
-                        // Nobody is left whom it could tell anything.
+                        // There is no receiver left for reports.
                         self.is_alone |= self.setting.goes_with_leader;
                     }
                     _ => {}
@@ -315,7 +315,7 @@ impl<'a> WorkerRuntime<'a> {
     ) {
         match result {
             Ok((work, warmup)) => {
-                // Connections that are held have no ring.
+                // Held connections have no journal.
                 let journal_header = journal_header.filter(|_| matches!(work, WorkerTask::Load(..)));
                 let own = OwnRun {
                     work,
@@ -336,7 +336,7 @@ impl<'a> WorkerRuntime<'a> {
         }
     }
 
-    /// What the machine wants is done.
+    /// Carries out the actions of the state machine.
     fn act(&mut self, now: Nanos) {
         while let Some(act) = self.worker.next_act() {
             match act {
@@ -469,7 +469,7 @@ impl<'a> WorkerRuntime<'a> {
         self.look_whether_over((of.run, of.incarnation), now);
     }
 
-    /// When all parts of a life are over, there is nothing more to tell of it.
+    /// Checks whether all parts of an incarnation are over: then there is nothing more to report of it.
     fn look_whether_over(&mut self, life: (u64, u32), now: Nanos) {
         let is_of = |part: &RunningPart| (part.of.run, part.of.incarnation) == life;
         if self.parts.iter().filter(|part| is_of(part)).any(|part| !part.is_over) {
@@ -487,5 +487,5 @@ impl<'a> WorkerRuntime<'a> {
     }
 }
 
-/// Without anything to do it looks so often.
+/// The longest wait without anything to do.
 const WAITS_MAX: Duration = Duration::from_millis(300);

@@ -1,7 +1,7 @@
-//! Very many workers on a real bus. What a server and whoever leads take is measured and printed; what is lost, and what
-//! a server takes of memory, is judged.
+//! Very many workers on a real bus. What the server and the leader take is measured and printed; losses and the memory
+//! of the server are checked.
 //!
-//! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test crowd -- --nocapture`
+//! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test bus_benchmark -- --nocapture`
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
@@ -16,18 +16,18 @@ use cluster::bus_benchmark::{BenchmarkOrder, Moment, RATE, TIME_MIN, TIMES, try_
 use engine::StopHandle;
 use nats_server::NatsServer;
 
-/// So long they would make load.
+/// How long the workers would make load, in seconds.
 const SECONDS: u64 = 12;
-/// So long they may take to come: how long they took is printed.
+/// How long they may take to join: the time is printed.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-/// What a server may take for a thousand of them, and for ten thousand.
+/// The most memory of a server for a thousand of them, and for ten thousand.
 const SERVER_BYTES_MAX: u64 = 400 << 20;
 const SERVER_BYTES_MAX_OF_MANY: u64 = 1_536 << 20;
 const MANY: usize = 1_000;
-/// Slots of a load: more workers than that have none of it.
+/// Slots of a load: with more workers, some have no part.
 const PARTS_MAX: usize = 4_096;
 
-/// CPU time of a server since its start, and the memory that it has.
+/// CPU time of a server since its start, and its memory.
 fn takes(server: &NatsServer) -> (Duration, u64) {
     let spent = host::spent_of(server.child.id()).expect("it runs");
     (spent.cpu, spent.resident_bytes)
@@ -73,7 +73,7 @@ fn very_many_workers_lose_nothing() {
     assert_eq!(outcome.with_part, count.min(PARTS_MAX));
     let whole = RATE * SECONDS;
     assert_eq!((outcome.made, outcome.counted, outcome.times.count()), (whole, whole, whole));
-    // What was merged of all their parts is, bucket for bucket, what one would have seen of all of it.
+    // The merged results of all parts equal, bucket for bucket, those of a single worker.
     assert!(outcome.is_same, "merged: {:?}", outcome.times);
     for share in [0.1, 0.5, 0.9, 0.99, 0.999] {
         let known = TIME_MIN as f64 + share * TIMES as f64;

@@ -1,5 +1,5 @@
-//! Workers that cannot take part: of another version, or with a plan that is not there or not the one that was announced. Whoever leads says
-//! so, and so do they, and nothing begins.
+//! Workers that cannot take part: of another version, or with a plan that is missing or not the announced one. The
+//! leader and the workers report it, and nothing begins.
 
 #[macro_use]
 extern crate claims;
@@ -25,10 +25,10 @@ use pacing::Nanos;
 use plan::{Flags, Hold, Plan};
 
 const VERSION: &str = "strangers";
-/// Whoever leads would wait so long for workers: that it ends is the proof that it need not.
+/// How long the leader would wait for workers: that it ends proves that it need not.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Takes any plan, and keeps what a person would read.
+/// Takes any plan, and collects the notices to the user.
 #[derive(Default)]
 struct Desk(Mutex<Vec<Notice>>);
 
@@ -46,7 +46,7 @@ impl WorkerEnvironment for Desk {
     }
 }
 
-/// Leads a run until it fails, and says why.
+/// Leads a run until it fails, and returns the reason.
 fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let team = Workers::lead(setting(VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
@@ -62,7 +62,7 @@ fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
     })
 }
 
-/// A worker that takes part until the value goes; what it told.
+/// A worker that takes part until the value is dropped; returns its notices.
 fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (String, Vec<Notice>) {
     let coordinator = Arc::new(Desk::default());
     let place: Arc<dyn WorkerEnvironment> = coordinator.clone();
@@ -88,7 +88,7 @@ fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (Str
     (said, reported)
 }
 
-/// Changes what the cluster keeps of the plan, as soon as it is there.
+/// Changes the stored plan of the cluster, as soon as it is there.
 fn meddles<F: Future<Output = ()>>(port: u16, name: &str, does: impl FnOnce(ObjectStore, String) -> F) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let client = runtime.block_on(async_nats::connect(format!("nats://127.0.0.1:{port}"))).expect("a connection");
@@ -102,7 +102,7 @@ fn meddles<F: Future<Output = ()>>(port: u16, name: &str, does: impl FnOnce(Obje
     runtime.block_on(does(store, object));
 }
 
-/// What the cluster keeps of a plan, and its name.
+/// The stored plan of the cluster, and its name.
 async fn first_object(context: &async_nats::jetstream::Context, name: &str) -> Option<(ObjectStore, String)> {
     let store = context.get_object_store(format!("onrush_{name}_packets")).await.ok()?;
     let object = store.list().await.ok()?.next().await?.ok()?;
@@ -148,7 +148,7 @@ fn a_plan_that_is_another() {
     assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
 }
 
-/// Who leads so many workers, which have so long to come.
+/// A leader for this number of workers, with this patience.
 fn setting(version: &str, workers: usize, patience: Duration) -> Leading {
     Leading {
         who: 7,
@@ -167,7 +167,7 @@ fn setting(version: &str, workers: usize, patience: Duration) -> Leading {
     }
 }
 
-/// How a load is carried out by workers that are led so.
+/// The options of a load that is carried out by these workers.
 fn options(team: Workers) -> RunOptions {
     RunOptions {
         address: "127.0.0.1:9".parse().expect("an address"),

@@ -1,5 +1,5 @@
-//! How late waits end and wakes are heard on this machine, and how many stamps are off: figures to read, which nothing
-//! judges. Tests count instead, since a machine that has other things to do is late by itself.
+//! Lateness of waits and of wake-ups on this machine, and the number of inexact stamps: figures to read, which no test
+//! asserts. Tests count instead, since a busy machine is late by itself.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
@@ -9,11 +9,11 @@ use std::sync::mpsc::channel;
 use driver::{Clock, Driver, Event};
 use pacing::Nanos;
 
-/// Waits of each length, and wakes.
+/// Number of waits of each length, and of wake-ups.
 const TIMES: usize = 300;
 const SPANS: [Nanos; 3] = [Nanos(300_000), Nanos::from_millis(3), Nanos::from_millis(20)];
 
-/// A line with quantiles of lateness.
+/// Prints a line with quantiles of lateness.
 fn print(what: &str, mut late: Vec<u64>) {
     late.sort_unstable();
     let micros = |share: usize| late[(late.len() - 1) * share / 100] as f64 / 1_000.0;
@@ -31,7 +31,7 @@ fn waits(driver: &mut impl Driver, span: Nanos) -> Vec<u64> {
     (0..TIMES).map(wait).collect()
 }
 
-/// From the wake to when it is heard, by the clock that both threads share.
+/// Time from the wake to its event, by the clock that both threads share.
 fn wakes(driver: &mut impl Driver, clock: Clock) -> Vec<u64> {
     let (waker, (ask, requested), (tell, reported)) = (driver.waker(), channel(), channel());
     let thread = std::thread::spawn(move || {
@@ -74,7 +74,7 @@ fn figures<D: Driver>(name: &str, make: impl FnOnce(Clock) -> Result<D, Error>) 
     print("wakes", late);
 }
 
-/// How many submissions had a stamp that was off by more than it may.
+/// Prints the number of submissions with a stamp that was off by more than the limit.
 #[cfg(target_os = "linux")]
 fn stamps() -> Result<(), Error> {
     use std::io::Read;
@@ -99,7 +99,7 @@ fn stamps() -> Result<(), Error> {
             driver.wait(soon, |_, event| is_connected |= matches!(event, Event::Connected { .. }))?;
         }
         let (mut peer, _) = listener.accept()?;
-        // It reads until the driver is gone.
+        // It reads until the driver is dropped.
         std::thread::spawn(move || while peer.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {});
     }
     for _ in 0..TURNS {

@@ -1,20 +1,20 @@
-//! Which driver runs, and why.
+//! Selection of the driver, and the reason for it.
 
 use std::io::Error;
 
-/// What the user asked for.
+/// The driver that the user requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The best that works here.
+    /// The best that works on this system.
     #[default]
     Auto,
-    /// io_uring or nothing.
+    /// io_uring, or an error.
     Uring,
     /// Readiness by epoll or kqueue.
     Poll,
 }
 
-/// What runs.
+/// The kind of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// io_uring.
@@ -23,14 +23,14 @@ pub enum Kind {
     Poll,
 }
 
-/// What runs, and why.
+/// The selected driver, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverSelection {
-    /// What runs.
+    /// The selected driver.
     pub kind: Kind,
-    /// It was asked for by name.
+    /// Whether it was requested by name.
     pub was_requested: bool,
-    /// What the system said when io_uring was tried and refused.
+    /// The error of the system when io_uring was tried and refused.
     pub refusal: Option<String>,
 }
 
@@ -44,10 +44,10 @@ impl Kind {
     }
 }
 
-/// Looks at what works here.
+/// Selects a driver that works on this system.
 ///
 /// # Errors
-/// io_uring was asked for by name, and the system refuses it.
+/// io_uring was requested by name, and the system refuses it.
 pub fn choose(choice: Choice) -> Result<DriverSelection, Error> {
     match choice {
         Choice::Poll => Ok(DriverSelection { kind: Kind::Poll, was_requested: true, refusal: None }),

@@ -3,7 +3,7 @@
 use pacing::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Copies of one clock agree.
+/// The clock of a run. Copies of one clock agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     started_ns: u64,
@@ -21,7 +21,7 @@ impl Clock {
         Self { started_ns: monotonic_ns() }
     }
 
-    /// A clock that is at this time now: what was earlier has an instant too.
+    /// A clock that shows this time now: earlier instants are valid too.
     pub fn at(now: Nanos) -> Self {
         Self { started_ns: monotonic_ns().wrapping_sub(now.0) }
     }
@@ -33,7 +33,7 @@ impl Clock {
     }
 }
 
-/// The kernel's clock never goes back, and starts at zero when the machine does.
+/// The kernel's clock never goes back, and starts at zero when the machine boots.
 #[inline]
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);

@@ -1,11 +1,11 @@
-//! What the kernel says about a socket, sorted by what a person can do about it.
+//! Socket errors of the kernel, grouped by what the user can do about them.
 
 use rustix::io::Errno;
 
 /// Why a socket failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
-    /// The peer's host answered that nobody listens.
+    /// The peer's host responded that no process listens.
     #[error("connection refused")]
     Refused,
     /// No route to the peer.
@@ -17,13 +17,13 @@ pub enum SocketError {
     /// The kernel gave up waiting for the peer.
     #[error("timed out in the kernel")]
     TimedOut,
-    /// No local port is free, or the local address is not ours.
+    /// No local port is free, or the local address does not belong to this host.
     #[error("no local port or address is available")]
     NoLocalPort,
-    /// The address to listen on is taken.
+    /// The address to listen on is in use.
     #[error("address already in use")]
     AddressInUse,
-    /// No more descriptors in this process or on this host.
+    /// No more file descriptors in this process or on this host.
     #[error("no more descriptors")]
     NoDescriptor,
     /// The peer reset the connection.

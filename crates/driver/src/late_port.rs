@@ -1,4 +1,4 @@
-//! A socket that is bound to an address of ours and to no port yet: the one call that no safe library has.
+//! Binding a socket to a local address without a port: a call that no safe library offers.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 

@@ -52,30 +52,31 @@ pub use heap::give_large_memory_back;
 use pacing::Nanos;
 pub use peer::Peer;
 
-/// A socket of one driver. The index is small and is used again; the generation tells its owners apart.
+/// A socket of one driver. The index is small and is reused; the generation distinguishes its owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Socket {
     /// Position in the driver's table.
     pub index: u32,
-    /// How many owners the position had before.
+    /// Number of earlier owners of the position.
     pub generation: u32,
 }
 
-/// Bytes that were registered once and can be sent often.
+/// Bytes that were registered once and can be sent many times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template(u32);
 
 impl Template {
-    /// The template of a number, for whoever writes a driver: only the driver that gave it knows what it means.
+    /// The template of a number, for implementations of a driver: the number has a meaning only for the driver that
+    /// returned it.
     pub fn new(number: u32) -> Self {
         Self(number)
     }
 }
 
-/// Bytes to send, and who owns them until the kernel has taken them all.
+/// Bytes to send, and their owner until the kernel has taken them all.
 #[derive(Debug)]
 pub enum Outgoing {
-    /// Registered bytes: the driver owns them. No event says that they were sent.
+    /// Registered bytes: the driver owns them. No event reports that they were sent.
     Template(Template, Range<usize>),
     /// Shared bytes: the driver keeps its reference until [`Event::Sent`].
     Shared(Arc<[u8]>, Range<usize>),
@@ -83,44 +84,44 @@ pub enum Outgoing {
     Lent(Vec<u8>),
 }
 
-/// Where to connect, and how.
+/// The options of a connection.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The peer.
     pub to: Peer,
-    /// The address of ours that it comes from; `None` for the kernel's choice. Its ports are counted for each peer by itself.
+    /// The local address; `None` for the kernel's choice. The limit of its ports applies to each peer separately.
     pub from: Option<IpAddr>,
-    /// Sends small segments at once (`TCP_NODELAY`); a socket of this machine alone has none.
+    /// Whether small segments are sent at once (`TCP_NODELAY`); a Unix domain socket has no such option.
     pub no_delay: bool,
 }
 
-/// Where to listen, and how.
+/// The options of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenOptions {
     /// The local address; port 0 for any free one.
     pub on: SocketAddr,
-    /// Shares the port with other listeners that ask for it too.
+    /// Whether the port is shared with other listeners that set this too.
     pub share_port: bool,
 }
 
-/// What was given to a socket and had not reached its peer when it failed. A connection that never came about has only
-/// what waited for it.
+/// The bytes that were passed to a socket and had not reached its peer when it failed. For a connection that was never
+/// established, only those that waited in the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Bytes that the kernel never took.
+    /// Bytes that the kernel did not take.
     pub untaken: usize,
-    /// These, and those that the peer's kernel has not acknowledged; see [`Sockets::unacknowledged`].
+    /// The untaken bytes, and those that the peer's kernel has not acknowledged; see [`Sockets::unacknowledged`].
     pub unacknowledged: Option<usize>,
 }
 
-/// What happened.
+/// An event of a socket.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A socket that was opened is connected.
     Connected {
-        /// Which.
+        /// The socket.
         socket: Socket,
-        /// When.
+        /// The instant of the event.
         at: Nanos,
     },
     /// A listener has a new connection; it receives from now on.
@@ -132,48 +133,48 @@ pub enum Event<'a> {
     },
     /// Bytes arrived.
     Received {
-        /// Which.
+        /// The socket.
         socket: Socket,
-        /// They are lent for the length of the call; the machine that takes them may change them in place.
+        /// The bytes, borrowed for the length of the call; the receiver may modify them in place.
         bytes: &'a mut [u8],
-        /// When.
+        /// The instant of the event.
         at: Nanos,
     },
     /// The bytes of a [`Outgoing::Shared`] or [`Outgoing::Lent`] were taken by the kernel.
     Sent {
-        /// Which.
+        /// The socket.
         socket: Socket,
         /// The buffer that was lent, if one was.
         buffer: Option<Vec<u8>>,
     },
     /// The peer will send nothing more. The socket is still open for sending.
     PeerClosed {
-        /// Which.
+        /// The socket.
         socket: Socket,
-        /// When.
+        /// The instant of the event.
         at: Nanos,
     },
     /// The socket failed, and is gone.
     Failed {
-        /// Which.
+        /// The socket.
         socket: Socket,
-        /// Why.
+        /// The reason.
         error: SocketError,
-        /// When.
+        /// The instant of the event.
         at: Nanos,
-        /// What had not reached the peer by then.
+        /// Bytes that had not reached the peer by then.
         left: Left,
     },
-    /// Somebody called [`Waker::wake`].
+    /// [`Waker::wake`] was called.
     Woken,
 }
 
-/// What can be asked of sockets. No verb blocks.
+/// The socket operations. None of them blocks.
 pub trait Sockets {
     /// The clock of this driver.
     fn now(&self) -> Nanos;
 
-    /// Registers bytes that will be sent often.
+    /// Registers bytes that will be sent many times.
     fn register(&mut self, bytes: Arc<[u8]>) -> Template;
 
     /// Starts a connection. [`Event::Connected`] or [`Event::Failed`] follows.
@@ -182,60 +183,60 @@ pub trait Sockets {
     /// The kernel refuses at once; there is no socket and no event.
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError>;
 
-    /// Listens, and gives the address that was taken.
+    /// Starts listening, and returns the address that was bound.
     ///
     /// # Errors
     /// The address is in use, not ours, or forbidden.
     fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError>;
 
-    /// Sends bytes after those that were given before. A failure comes as [`Event::Failed`], after what was received.
+    /// Sends bytes after those that were passed before. A failure comes as [`Event::Failed`], after the received bytes.
     fn send(&mut self, socket: Socket, bytes: Outgoing);
 
-    /// Bytes that were given to [`Sockets::send`] and that the kernel has not taken yet; 0 for a socket that is gone.
+    /// Bytes that were passed to [`Sockets::send`] and that the kernel has not taken yet; 0 for a socket that is gone.
     fn unsent(&mut self, socket: Socket) -> usize;
 
-    /// Bytes that were given to [`Sockets::send`] and that the peer's kernel has not acknowledged: what waits in the
-    /// driver and what the kernel holds. `None` where it cannot be known: the socket is gone or no TCP connection, or
-    /// the kernel does not answer. While [`Sockets::shutdown`] is on its way it may be one too few.
+    /// Bytes that were passed to [`Sockets::send`] and that the peer's kernel has not acknowledged: those that wait in
+    /// the driver and those in the kernel. `None` where it cannot be known: the socket is gone or no TCP connection, or
+    /// the kernel does not report it. During [`Sockets::shutdown`] it may be one too few.
     ///
-    /// At [`Event::PeerClosed`] the peer has acknowledged all that came before it closed, so more than 0 says that the
-    /// rest came too late, or that a peer that has only half-closed has yet to acknowledge it. A reset acknowledges
-    /// nothing, and a peer delays its acknowledgements by some 40 ms: after a reset, more than 0 does not say that
-    /// nobody read them.
+    /// At [`Event::PeerClosed`] the peer has acknowledged all that arrived before it closed, so more than 0 means that
+    /// the rest came too late, or that a peer that has only half-closed has yet to acknowledge it. A reset acknowledges
+    /// nothing, and a peer delays its acknowledgements by some 40 ms: after a reset, more than 0 does not mean that the
+    /// bytes were not read.
     ///
     /// It may cost some calls into the kernel, so it is for the end of a connection and not for every request.
     fn unacknowledged(&mut self, socket: Socket) -> Option<usize>;
 
-    /// Whether the peer's kernel has refused, after [`Event::PeerClosed`], what came behind the peer's end. Before that event, and of a
-    /// socket that is gone, it is false.
+    /// Whether the peer's kernel has refused, after [`Event::PeerClosed`], bytes that followed the peer's end. Before
+    /// that event, and for a socket that is gone, it is false.
     ///
-    /// With all of that not [acknowledged](Self::unacknowledged), nobody there has read it: a peer that has only half-closed takes what
-    /// comes, and does not refuse it.
+    /// If those bytes are all not [acknowledged](Self::unacknowledged), the peer's program has read none of them: a
+    /// peer that has only half-closed accepts what arrives, and does not refuse it.
     fn is_reset(&mut self, socket: Socket) -> bool;
 
-    /// Gives nothing more to the kernel, and says how many of the bytes that were given to [`Sockets::send`] it never
-    /// took. Their buffers are dropped, no [`Event::Sent`] tells of them, and a shutdown that waited behind them is
-    /// forgotten.
+    /// Passes no more bytes to the kernel, and returns how many of the bytes that were passed to [`Sockets::send`] it
+    /// did not take. Their buffers are dropped without [`Event::Sent`], and a shutdown queued after them is dropped
+    /// too.
     ///
-    /// The stream ends in the middle of what was sent, so this is for a socket that is about to be closed.
+    /// The stream ends in the middle of the sent bytes, so this is for a socket that is about to be closed.
     fn stop_sending(&mut self, socket: Socket) -> usize;
 
-    /// Switches receiving off, so that a slow consumer pushes back, or on again. New sockets receive.
+    /// Switches receiving off, so that a slow consumer applies backpressure, or on again. New sockets receive.
     fn receive(&mut self, socket: Socket, on: bool);
 
-    /// Says that nothing more will be sent, after what is queued.
+    /// Ends our side of the stream, after the queued bytes.
     fn shutdown(&mut self, socket: Socket);
 
-    /// Ends the socket at once. Buffers that it was sending are dropped.
+    /// Closes the socket at once. Buffers that it was sending are dropped.
     fn close(&mut self, socket: Socket);
 }
 
-/// Waits for what happens to sockets.
+/// Waits for events of sockets.
 pub trait Driver {
-    /// The verbs.
+    /// The socket operations.
     type Sockets: Sockets;
 
-    /// The verbs, outside of events.
+    /// The socket operations, outside of events.
     fn sockets(&mut self) -> &mut Self::Sockets;
 
     /// The clock of this driver.
@@ -244,19 +245,19 @@ pub trait Driver {
     /// Wakes this driver from another thread.
     fn waker(&self) -> Waker;
 
-    /// Waits until something happened or `until` has come, and gives each event to `handle`. It may return early.
+    /// Waits until there is an event or `until` has come, and passes each event to `handle`. It may return early.
     ///
     /// # Errors
-    /// The driver itself is broken; no socket of it can be used any more.
+    /// The driver itself is broken; none of its sockets can be used any more.
     fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
 
-    /// What comes to the sockets may lie unseen for so long, so that a wait finds more at once and each costs less. No wait becomes
-    /// longer by it. At first it is zero: all is seen at once. A driver may do without.
+    /// Allows events to be delayed by up to `span`, so that a wait finds more of them at once and each costs less. No
+    /// wait becomes longer by it. Initially zero: events are found at once. A driver may ignore it.
     fn gather(&mut self, _span: Nanos) {}
 
-    /// The last [`Driver::wait`] left something that was ready and that it did not tell; the next one does not sleep.
-    /// When peers are silent it becomes false after some waits. Under load it may stay true, so whoever waits again
-    /// because of it needs a bound.
+    /// Whether the last [`Driver::wait`] left something ready that it did not report; the next one does not sleep. When
+    /// peers are silent it becomes false after some waits. Under load it may stay true, so a loop that waits again
+    /// because of it needs a limit.
     fn has_more(&self) -> bool;
 }
 

@@ -7,19 +7,20 @@ use pacing::Nanos;
 
 use crate::Clock;
 
-/// A shorter sleep gathers nothing.
+/// Minimum sleep: a shorter one coalesces nothing.
 const NAP_MIN: Nanos = Nanos(1_000);
-/// One sample in so many is what a new lateness weighs.
+/// Smoothing factor: a new oversleep has a weight of one in this many.
 const SMOOTHING: u64 = 16;
-/// What a sleep is taken to be late before one was measured.
+/// The oversleep assumed before the first measurement.
 const FIRST_LATE: Nanos = Nanos(4_000);
-/// A sleep that was not tried lets that much be forgotten of what the last was late, so that it is tried again some time.
+/// While sleeps are too late to be tried, the remembered oversleep decays by this fraction for each, so that one is
+/// tried again some time.
 const FORGETTING: u64 = 1_024;
 
 pub(crate) struct Nap {
-    /// The most that anything may lie unseen.
+    /// The longest delay of an event.
     span: Nanos,
-    /// How much longer a sleep takes than it is asked for, smoothed.
+    /// Smoothed oversleep: how much longer a sleep takes than requested.
     late: u64,
 }
 
@@ -38,7 +39,7 @@ impl Nap {
         self.span != Nanos::ZERO
     }
 
-    /// Sleeps, unless `until` is too near. Gives the instant.
+    /// Sleeps, unless `until` is too near. Returns the time afterwards.
     pub(crate) fn take(&mut self, until: Nanos, clock: &Clock) -> Nanos {
         let now = clock.now();
         let Some(requested) = self.length(until.since(now)) else { return now };
@@ -48,9 +49,9 @@ impl Nap {
         then
     }
 
-    /// What a sleep is asked for, so that it is over in time.
+    /// The sleep to request, so that it is over in time.
     fn length(&mut self, left: Nanos) -> Option<Nanos> {
-        // A sleep of other systems may be late by whole milliseconds.
+        // On other systems a sleep may be late by whole milliseconds.
         let span = if cfg!(target_os = "linux") { self.span.min(left) } else { Nanos::ZERO };
         if span.0 < NAP_MIN.0 + self.late {
             if left >= self.span {
@@ -62,7 +63,7 @@ impl Nap {
     }
 
     fn learn(&mut self, requested: Nanos, slept: Nanos) {
-        // A thread that lost its processor meanwhile says nothing about sleeps.
+        // If the thread lost its processor meanwhile, the sample would say nothing about sleeps: it is capped.
         let sample = slept.since(requested).0.min(4 * self.late + NAP_MIN.0);
         self.late = (self.late * (SMOOTHING - 1) + sample).div_ceil(SMOOTHING);
     }
@@ -81,7 +82,7 @@ mod tests {
         nap
     }
 
-    /// Sleeps that are late by so much.
+    /// Sleeps with an oversleep of `late`.
     fn rounds(nap: &mut Nap, late: u64, count: usize) -> Vec<u64> {
         let round = |_| {
             let requested = nap.length(FAR)?;

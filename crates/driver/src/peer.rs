@@ -1,24 +1,24 @@
-//! Whom to connect to.
+//! The address of a peer.
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The longest path of a socket in the file system: the kernel wants a zero behind it.
+/// The longest path of a Unix domain socket: the kernel needs a zero after it.
 #[cfg(target_os = "linux")]
 pub(crate) const UNIX_PATH_BYTES_MAX: usize = 107;
 
-/// A peer of a stream.
+/// The address of a stream's peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// By TCP.
+    /// A TCP address.
     Ip(SocketAddr),
-    /// By a socket in the file system of this machine.
+    /// The path of a Unix domain socket.
     Unix(Arc<Path>),
 }
 
 impl Peer {
-    /// Its address in the network, if it has one.
+    /// Its network address, if it has one.
     pub fn ip(&self) -> Option<SocketAddr> {
         match self {
             Self::Ip(address) => Some(*address),

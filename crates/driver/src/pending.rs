@@ -1,4 +1,4 @@
-//! Bytes on their way to a socket, of which the kernel has taken some.
+//! Bytes being sent, of which the kernel has taken some.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ impl PendingSockets {
         Self { bytes, written: 0 }
     }
 
-    /// What is still to be sent. It does not move until the owner drops this value.
+    /// The bytes that are still to be sent. Their address is stable until the owner drops this value.
     pub(crate) fn rest<'a>(&'a self, templates: &'a [Arc<[u8]>]) -> &'a [u8] {
         let all = match &self.bytes {
             Outgoing::Template(id, range) => &templates[id.0 as usize][range.clone()],
@@ -24,7 +24,7 @@ impl PendingSockets {
         &all[self.written..]
     }
 
-    /// The kernel took `count` bytes more.
+    /// The kernel took `count` more bytes.
     pub(crate) fn take(&mut self, count: usize) {
         self.written += count;
     }
@@ -37,7 +37,7 @@ impl PendingSockets {
         total - self.written
     }
 
-    /// All was taken: whether that is told, and with which buffer.
+    /// Called when all was taken: whether an event reports it, and with which buffer.
     pub(crate) fn into_reported(self) -> Option<Option<Vec<u8>>> {
         match self.bytes {
             Outgoing::Template(..) => None,

@@ -1,4 +1,4 @@
-//! The driver on readiness (epoll, kqueue) by mio. It works wherever sockets do.
+//! The driver on readiness (epoll, kqueue) by mio. It works on every system with sockets.
 //!
 //! Readiness is edge-triggered: an event is reported once, so a socket that was not read to its end is remembered in
 //! `again`.
@@ -25,13 +25,13 @@ use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
 
-/// One read takes at most this much: a large answer needs few calls, and the buffer stays in the second-level cache.
+/// Maximum bytes of one read: a large response needs few calls, and the buffer stays in the second-level cache.
 const READ_BYTES: usize = 64 * 1024;
-/// Reads or accepts of one socket before the others get their turn.
+/// Maximum reads or accepts of one socket before the others get their turn.
 const TURNS_MAX: usize = 16;
-/// Events of one wait: one full batch at 1,000 busy connections.
+/// Maximum events of one wait: one full batch at 1,000 busy connections.
 const EVENTS_MAX: usize = 1_024;
-/// While a listener waits for a descriptor it looks again after this.
+/// Retry interval of a listener that waits for a file descriptor.
 const STARVED_WAIT: Nanos = Nanos::from_millis(20);
 
 const WAKE: Token = Token(usize::MAX);
@@ -42,32 +42,32 @@ pub struct PollDriver {
     sockets: PollSockets,
     events: Events,
     buffer: Box<[u8]>,
-    /// The last wait filled the list: there may be more.
+    /// Whether the last wait filled the list: there may be more events.
     was_full: bool,
     timer: Timer,
     nap: Nap,
     waker: Waker,
 }
 
-/// Its verbs.
+/// Its socket operations.
 pub struct PollSockets {
     clock: Clock,
     poll: mio::Poll,
     table: SocketTable<Slot>,
     templates: Vec<Arc<[u8]>>,
-    /// Sockets with something to do that no edge will tell again.
+    /// Sockets with work that no further edge will report.
     again: VecDeque<Socket>,
-    /// Bytes that were taken at once; the event follows with the next wait.
+    /// Sends that were taken at once; their events follow with the next wait.
     sent: VecDeque<(Socket, Option<Vec<u8>>)>,
-    /// Listeners that could not accept for want of a descriptor.
+    /// Listeners that could not accept for lack of a file descriptor.
     starved: Vec<Socket>,
 }
 
 impl PollDriver {
-    /// A driver on the clock of the run, for the thread that calls.
+    /// A driver on the clock of the run, for the calling thread.
     ///
     /// # Errors
-    /// The kernel gives no descriptor for it.
+    /// The kernel has no file descriptor for it.
     pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
         crate::timer::wake_exactly();
         let poll = mio::Poll::new()?;
@@ -90,7 +90,7 @@ impl PollDriver {
             was_full: false,
             timer,
             nap: Nap::new(),
-            // A full pipe already wakes, so the result says nothing new.
+            // A full pipe already wakes, so the result does not matter.
             waker: Waker::new(move || drop(wake.wake())),
         })
     }
@@ -117,9 +117,9 @@ impl Driver for PollDriver {
         mut handle: impl FnMut(&mut PollSockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
-        // What was told may have set an earlier deadline than the caller knows of.
+        // The reported events may have set an earlier deadline than the caller passed.
         let has_reported = sockets.hand_out(&mut self.buffer, &mut handle);
-        // Nobody sleeps while something is known to wait.
+        // No sleep while something is known to be ready.
         let may_nap = self.nap.is_allowed() && sockets.again.is_empty();
         let woken = may_nap.then(|| self.nap.take(until, &sockets.clock));
         let timeout = if has_reported || !sockets.again.is_empty() || !sockets.sent.is_empty() {
@@ -157,18 +157,18 @@ impl Driver for PollDriver {
     }
 }
 
-/// What stands behind the data that a socket has, as far as its event says.
+/// The state after a socket's readable data, as far as its event shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BehindData {
-    /// A new edge tells of all that comes.
+    /// A new edge reports everything that arrives later.
     Nothing,
     /// The end of the stream: all data is there.
     End,
-    /// An end or an error may be there, of which no edge will tell again.
+    /// An end or an error may follow, which no edge will report again.
     Unknown,
 }
 
-/// What one event of the poller says.
+/// The content of one event of the poller.
 #[derive(Clone, Copy)]
 struct Readiness {
     socket: Socket,
@@ -235,7 +235,7 @@ impl Sockets for PollSockets {
             Err((rest, errno)) => {
                 slot.queue().push_back(rest);
                 if errno != Errno::AGAIN {
-                    // An answer may have come before the reset: what can still be read is read first.
+                    // A response may have arrived before the reset: readable bytes are read first.
                     slot.send_error = Some(errno.into());
                     self.again.push_back(socket);
                 }
@@ -277,7 +277,7 @@ impl Sockets for PollSockets {
     }
 
     fn close(&mut self, socket: Socket) {
-        // Closing the descriptor takes it out of the poller too; nobody else holds it.
+        // Closing the descriptor removes it from the poller too; there is no other copy of it.
         drop(self.table.remove(socket));
     }
 }
@@ -297,7 +297,7 @@ impl PollSockets {
         Ok(socket)
     }
 
-    /// What was left over by earlier calls. True when there was something.
+    /// Handles work that earlier calls left. True if there was some.
     fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) -> bool {
         let has_reported = !self.sent.is_empty() || !self.again.is_empty();
         for listener in std::mem::take(&mut self.starved) {
@@ -358,7 +358,7 @@ impl PollSockets {
         self.read(socket, behind, buffer, handle);
     }
 
-    /// Writes what is queued until the kernel takes no more.
+    /// Writes queued bytes until the kernel takes no more.
     fn flush(&mut self, socket: Socket) {
         let Some(slot) = self.table.find(socket) else { return };
         if slot.send_error.is_some() {
@@ -389,7 +389,7 @@ impl PollSockets {
             let Some(slot) = self.table.find(socket) else { return };
             if !slot.receives {
                 slot.unread = true;
-                // A peer that is gone takes nothing more; the sender must be told.
+                // A peer that is gone takes nothing more; the sender must be notified.
                 return self.fail_if_send_failed(socket, handle);
             }
             slot.unread = false;
@@ -419,11 +419,11 @@ impl PollSockets {
         self.again.push_back(socket);
     }
 
-    /// The peer sends no more, and all that it sent was read.
+    /// Reports the peer's end of the stream, after all its bytes were read.
     fn tell_end(&mut self, socket: Socket, at: Nanos, handle: Handle<'_>) {
         let Some(slot) = self.table.find(socket) else { return };
         if !slot.receives {
-            // Whoever switches it on reads the end again.
+            // Switching it on reads the end again.
             slot.unread = true;
             return self.fail_if_send_failed(socket, handle);
         }
@@ -453,7 +453,7 @@ impl PollSockets {
                     Err(_) => self.starved.push(listener),
                 },
                 Err(Errno::AGAIN) => return,
-                // The connection was gone before it was taken; the next may be there.
+                // The connection was gone before it was accepted; the next may be there.
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(_) => return self.starved.push(listener),
             }

@@ -1,4 +1,4 @@
-//! What the kernel still holds of what it took for a socket: the one question that no safe library asks.
+//! The unacknowledged bytes of a socket in the kernel: a query that no safe library offers.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 

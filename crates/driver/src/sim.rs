@@ -29,7 +29,7 @@ use crate::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, S
 #[derive(Clone)]
 pub struct Network(Rc<RefCell<Net>>);
 
-/// A host of a network, told apart by its number.
+/// A host of a network, identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Host(usize);
 
@@ -51,67 +51,69 @@ impl Network {
         self.0.borrow().now()
     }
 
-    /// Moves the time on until a host has something to do, and says which. `None`: nothing will ever happen again.
+    /// Advances the time until a host has something to do, and returns that host. `None`: nothing will ever happen
+    /// again.
     pub fn next(&self) -> Option<Host> {
         self.0.borrow_mut().next_host(|_| true)
     }
 
-    /// The same while the programs of all other hosts stand still.
+    /// The same while the programs of all other hosts are stopped.
     pub fn next_among(&self, hosts: &[Host]) -> Option<Host> {
         self.0.borrow_mut().next_host(|host| hosts.contains(&host))
     }
 
-    /// What is on its way arrives, while all programs stand still.
+    /// Delivers everything in transit, while all programs are stopped.
     pub fn settle(&self) {
         self.0.borrow_mut().settle();
     }
 
-    /// The program of a host does not run from one instant to another. Its kernel goes on.
+    /// Freezes the program of a host from one instant to another. Its kernel goes on.
     pub fn freeze(&self, host: Host, from: Nanos, to: Nanos) {
         self.0.borrow_mut().freeze(host, from, to);
     }
 
-    /// Sockets that a host has open, listeners among them.
+    /// Number of open sockets of a host, including listeners.
     pub fn open_sockets(&self, host: Host) -> usize {
         self.0.borrow().open_sockets(host)
     }
 
-    /// Bytes that have come to the sockets of a host, and that its program has not read.
+    /// Bytes that have arrived at the sockets of a host, and that its program has not read.
     pub fn unread_bytes(&self, host: Host) -> usize {
         self.0.borrow().unread_bytes(host)
     }
 
-    /// The most sockets that a host had open at one time.
+    /// The most sockets that a host had open at a time.
     pub fn most_open_sockets(&self, host: Host) -> usize {
         self.0.borrow().most_open_sockets(host)
     }
 
-    /// The longest for which a host let what came lie unseen.
+    /// The longest time for which a host delayed the reading of events.
     pub fn most_gathered(&self, host: Host) -> Nanos {
         self.0.borrow().most_gathered(host)
     }
 
-    /// Losses of a connection so far, of which one end or both may never hear.
+    /// Number of connections lost so far; one end or both may never be notified.
     pub fn lost_connections(&self) -> usize {
         self.0.borrow().lost_connections()
     }
 
-    /// The `nth` connection or read from now on, the first being 1, is lost by its driver: no network does that, but a bug would.
+    /// The driver drops the `nth` completion of a connection or read from now on, the first being 1: no network does
+    /// that, but a bug would.
     pub fn lose_completion(&self, nth: u64) {
         self.0.borrow_mut().completions_to_loss = Some(nth);
     }
 
-    /// The program of a host has ended: nobody reads its events.
+    /// Ends the program of a host: its events are not read any more.
     pub fn park(&self, host: Host) {
         self.0.borrow_mut().park(host);
     }
 
-    /// The number of faults that happened so far, beside plain latency.
+    /// The number of faults that happened so far, apart from plain latency.
     pub fn faults_so_far(&self) -> u64 {
         self.0.borrow().faults_so_far()
     }
 
-    /// Prints each event with its time on the error stream.
+    /// Prints each event with its time on standard error.
     pub fn trace(&self) {
         self.0.borrow_mut().is_traced = true;
     }
@@ -123,14 +125,14 @@ pub struct SimDriver {
     wake: Arc<AtomicBool>,
 }
 
-/// Its verbs.
+/// Its socket operations.
 pub struct SimSockets {
     net: Rc<RefCell<Net>>,
     host: Host,
 }
 
 impl SimDriver {
-    /// Which host it is.
+    /// The host of this driver.
     pub fn host(&self) -> Host {
         self.sockets.host
     }
@@ -159,7 +161,7 @@ impl Driver for SimDriver {
             handle(&mut self.sockets, Event::Woken);
         }
         let due = self.sockets.net.borrow_mut().begin_wait(host);
-        // What comes while events are handled waits for the next turn, as with a real batch.
+        // Events that arrive while others are handled wait for the next turn, as with a real batch.
         for _ in 0..due {
             let Some(reported) = self.sockets.net.borrow_mut().next_reported(host) else { break };
             has_reported = true;
@@ -178,7 +180,7 @@ impl Driver for SimDriver {
             };
             handle(&mut self.sockets, event);
         }
-        // A program that was told something looks at its timers at once.
+        // A program that received an event checks its timers at once.
         self.sockets.net.borrow_mut().end_wait(host, if has_reported { Nanos::ZERO } else { until });
         Ok(())
     }
@@ -204,7 +206,7 @@ impl Sockets for SimSockets {
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
         match &options.to {
             Peer::Ip(to) => self.net.borrow_mut().open(self.host, *to),
-            // Its network has no file system.
+            // The network has no file system.
             Peer::Unix(_) => Err(SocketError::Refused),
         }
     }

@@ -2,15 +2,15 @@
 
 use crate::Socket;
 
-/// Generations fit into the user data of a completion and into the token of a poller, beside what else stands there.
+/// Generations fit into the user data of a completion and into the token of a poller, next to the other contents.
 pub(crate) const GENERATION_MASK: u32 = 0x00ff_ffff;
 
-/// Entries of a page. A table grows page by page: a vector that doubles leaves its halves behind, and a million sockets
+/// Entries per page. A table grows page by page: a vector that doubles leaves its halves behind, and a million sockets
 /// would pay for two.
 const PAGE: usize = 512;
 
 pub(crate) struct SocketTable<T> {
-    /// Each page but the last is full.
+    /// Pages; each but the last is full.
     pages: Vec<Vec<(u32, Option<T>)>>,
     free: Vec<u32>,
 }
@@ -51,7 +51,7 @@ impl<T> SocketTable<T> {
         }
     }
 
-    /// Who owns a position now, if its generation has these lower bits.
+    /// The current owner of a position, if its generation has these lower bits.
     pub(crate) fn owner(&mut self, index: u32, generation: u32, mask: u32) -> Option<Socket> {
         let (current, entry) = self.place(index)?;
         let is_it = entry.is_some() && *current & mask == generation & mask;

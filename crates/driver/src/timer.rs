@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use pacing::Nanos;
 
-/// The kernel may let a thread sleep 50 us longer than it asked, to gather wake-ups. A start that is due is due: this thread
-/// asks for the least. A kernel that refuses is late by those 50 us.
+/// Requests the minimum timer slack. By default the kernel may let a thread sleep 50 us longer than requested, to
+/// coalesce wake-ups. If the kernel refuses, starts are late by those 50 us.
 #[cfg(target_os = "linux")]
 pub(crate) fn wake_exactly() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
@@ -32,12 +32,12 @@ impl Timer {
         Ok(Self { fd, armed: Nanos::NEVER })
     }
 
-    /// Readable at each instant; nothing has to be read, since waiting is edge-triggered.
+    /// Readable at each expiry; nothing has to be read, since waiting is edge-triggered.
     pub(crate) fn fd(&self) -> std::os::fd::RawFd {
         std::os::fd::AsRawFd::as_raw_fd(&self.fd)
     }
 
-    /// How long the driver may wait by itself; `None` when the timer, or nobody, wakes it.
+    /// The timeout of the driver's own wait; `None` when the timer wakes it, or when it has no deadline.
     pub(crate) fn timeout(&mut self, until: Nanos, now: Nanos) -> Option<Duration> {
         let span = until.since(now);
         if until == Nanos::NEVER || span == Nanos::ZERO {
@@ -60,7 +60,7 @@ impl Timer {
         timerfd_settime(&self.fd, TimerfdTimerFlags::empty(), &once).is_ok()
     }
 
-    /// It went off.
+    /// Called when the timer has expired.
     pub(crate) fn fired(&mut self) {
         self.armed = Nanos::NEVER;
     }
@@ -88,7 +88,7 @@ mod tests {
 
     const HOUR: Nanos = Nanos::from_millis(3_600_000);
 
-    /// What is left until it goes off; zero when it is not armed.
+    /// Time until it expires; zero when it is not armed.
     fn left(timer: &Timer) -> Nanos {
         let left = rustix::time::timerfd_gettime(&timer.fd).expect("the system tells").it_value;
         Nanos(left.tv_sec as u64 * 1_000_000_000 + left.tv_nsec as u64)
@@ -100,13 +100,13 @@ mod tests {
         assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + HOUR));
         let first = left(&timer);
         assert!(first > Nanos::ZERO && first <= HOUR, "{first:?}");
-        // An earlier instant takes its place, and a later one does not.
+        // An earlier instant replaces it, and a later one does not.
         let sooner = Nanos(HOUR.0 / 2);
         assert_eq!((timer.timeout(now + sooner, now), timer.armed), (None, now + sooner));
         assert!(left(&timer) <= sooner);
         assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + sooner));
         assert!(left(&timer) <= sooner);
-        // When it went off, or its instant has passed, it is armed anew.
+        // When it has expired, or its instant has passed, it is re-armed.
         timer.fired();
         assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + HOUR));
         assert!(left(&timer) > sooner && left(&timer) <= HOUR);

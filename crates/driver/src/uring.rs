@@ -47,22 +47,22 @@ use stamps::Stamps;
 pub use stamps::{STAMP_ERROR_MAX, StampErrors};
 use table::{Entry, Kind, More};
 
-/// A deadline that is nearer goes with the wait; arming the timer for it would cost a call.
+/// A nearer deadline is passed to the wait itself; arming the timer for it would cost a call.
 const NEAR: Nanos = Nanos::from_millis(10);
-/// Connections that wait for each other in one submission, behind the requests. A connection costs the kernel some 20 us
-/// (the whole handshake, on loopback), and one submission for each would cost a third more; so the connect time of the last
+/// Maximum connections queued in one submission, after the requests. A connection costs the kernel some 20 us (the
+/// whole handshake, on loopback), and one submission for each would cost a third more; so the connect time of the last
 /// contains the cost of those before it. Nothing else is timed from that instant.
 const OPENS_WAITING_MAX: usize = 32;
 /// A template up to this size is sent without a completion: the kernel takes it whole, since nothing else is queued.
 const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
 
-/// Places for what is on its way that are kept for later.
+/// Maximum number of `More` boxes that are retained for reuse.
 const SPARE_MAX: usize = 256;
 
-/// Whether this system lets a driver of this kind work.
+/// Checks whether this system supports the driver.
 ///
 /// # Errors
-/// What the kernel lacks or refuses.
+/// The feature that the kernel lacks or refuses.
 pub fn probe() -> Result<(), std::io::Error> {
     Ring::new(Purpose::Open, 16, ring::BUFFERS_OF_ONE).map(drop)
 }
@@ -73,45 +73,46 @@ pub struct UringDriver {
     waker: Waker,
 }
 
-/// Its verbs.
+/// Its socket operations.
 pub struct UringSockets {
     clock: Clock,
     rings: Vec<Ring>,
-    /// What the rings ring, once there are several: the descriptor of a ring that defers its work wakes no poller.
+    /// The eventfd that all rings signal, once there are several: the descriptor of a ring that defers its work wakes
+    /// no poller.
     bell: OwnedFd,
     table: SocketTable<Entry>,
     templates: Vec<Arc<[u8]>>,
-    /// Addresses of peers as the kernel reads them, while a submission may point at them.
+    /// Addresses of peers in the kernel's form, while a submission may point at them.
     peers: Vec<(Peer, Box<address::Address>)>,
-    /// What the kernel may still read for sockets that are closed, by user data.
+    /// Bytes that the kernel may still read for closed sockets, by user data.
     orphans: HashMap<u64, PendingSockets>,
-    /// What sockets with nothing on their way gave back.
+    /// Boxes of sockets that became idle.
     #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]
     spare: Vec<Box<More>>,
-    /// Slots of sockets that are gone, whose sides the kernel has still to end: (ring, slot, whether the kernel chose it).
+    /// Slots of closed sockets whose shutdown is in progress: (ring, slot, whether the kernel chose it).
     shutting: HashMap<u64, (usize, u32, bool)>,
     /// Sockets whose multishot receive ended and is to be armed again.
     rearm: Vec<Socket>,
-    /// Sockets with something to tell that no completion will tell.
+    /// Sockets with something to report that no completion will report.
     again: VecDeque<Socket>,
     stamps: Stamps,
-    /// Connections that are asked for and not yet queued.
+    /// Connections that were requested and are not yet queued.
     opening: Vec<(Socket, OpenOptions)>,
-    /// The last reading of the clock: the stamp of what is queued next.
+    /// The last reading of the clock: the stamp of the next queued operation.
     last_now: Cell<Nanos>,
-    /// Why a submission failed that no wait made.
+    /// The error of a submission outside of a wait.
     broken: Option<std::io::Error>,
     wake: Arc<OwnedFd>,
     timer: Timer,
     nap: Nap,
-    /// The last wait left something of which the rings do not say that it is carried.
+    /// Whether the last wait left something that is not among the carried completions of the rings.
     has_more: bool,
-    /// Questions so far: an answer that comes late is not taken for that of another.
+    /// Number of queries so far: a late response is not taken for that of another query.
     questions: u32,
 }
 
 impl UringDriver {
-    /// A driver on the clock of the run, for the thread that calls.
+    /// A driver on the clock of the run, for the calling thread.
     ///
     /// # Errors
     /// The kernel refuses the ring; see [`probe`].
@@ -144,7 +145,7 @@ impl UringDriver {
         sockets.listen_to(Op::Wake);
         sockets.listen_to(Op::Timer);
         let waker = Waker::new(move || {
-            // A counter that is full already wakes.
+            // A full counter already wakes.
             let _ = rustix::io::write(&*wake, &1u64.to_ne_bytes());
         });
         Ok(Self { sockets, waker })
@@ -172,7 +173,7 @@ impl Driver for UringDriver {
         mut handle: impl FnMut(&mut UringSockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
-        // What was told may have set an earlier deadline than the caller knows of.
+        // The reported events may have set an earlier deadline than the caller passed.
         let until = if sockets.tell_left_over(&mut handle) { Nanos::ZERO } else { until };
         sockets.rearm_all();
         sockets.submit_and_wait(until)?;
@@ -180,7 +181,7 @@ impl Driver for UringDriver {
         for index in 0..sockets.rings.len() {
             sockets.rings[index].begin_wait();
             sockets.rings[index].reap();
-            // What is carried while these are handled waits for the next look.
+            // Completions that are carried while these are handled wait for the next wait.
             for _ in 0..sockets.rings[index].carried.len() {
                 let Some(completion) = sockets.rings[index].carried.pop_front() else { break };
                 sockets.complete(index, &completion, &mut handle);
@@ -201,13 +202,13 @@ impl Driver for UringDriver {
 }
 
 impl UringSockets {
-    /// How exact the stamps were so far.
+    /// The exactness of the stamps so far.
     pub fn stamp_errors(&self) -> StampErrors {
         self.stamps.errors
     }
 
     fn add_ring(&mut self, purpose: Purpose) -> Result<usize, std::io::Error> {
-        // One ring for what is opened and one for what is accepted: more come with many sockets only.
+        // One ring for opened sockets and one for accepted ones: more come only with many sockets.
         let is_of_few = !self.rings.iter().any(|ring| ring.is_for(purpose));
         let buffers = if is_of_few { ring::BUFFERS_OF_ONE } else { ring::BUFFERS_OF_MANY };
         let ring = Ring::new(purpose, ring::slot_count(), buffers)?;
@@ -223,7 +224,7 @@ impl UringSockets {
         Ok(self.rings.len() - 1)
     }
 
-    /// Each ring of the waker, and each end of the timer, is a completion.
+    /// Each signal of the waker, and each expiry of the timer, is a completion.
     fn listen_to(&mut self, op: Op) {
         let nobody = Socket { index: u32::MAX, generation: 0 };
         let fd = if op == Op::Timer { self.timer.fd() } else { self.wake.as_raw_fd() };
@@ -231,19 +232,19 @@ impl UringSockets {
         self.rings[0].push(&poll.build().user_data(op.data(nobody)));
     }
 
-    /// How long a wait may last by itself. A near instant goes with the wait; a far one has the timer.
+    /// The timeout of a wait itself. A near instant is passed to it; a far one has the timer.
     fn timeout(&mut self, until: Nanos, now: Nanos) -> Option<Nanos> {
         let span = until.since(now);
         if span < NEAR { Some(span) } else { self.timer.timeout(until, now).map(Nanos::from) }
     }
 
-    /// A stamped operation was queued.
+    /// Counts a stamped operation that was queued.
     fn count_queued(&mut self) {
         self.stamps.add(self.last_now.get());
         self.submit_if_due();
     }
 
-    /// Submits what is queued when it has waited as long as its stamps allow.
+    /// Submits the queue when it has waited as long as its stamps allow.
     #[inline]
     fn submit_if_due(&mut self) {
         if self.stamps.must_submit(self.last_now.get()) {
@@ -262,7 +263,7 @@ impl UringSockets {
         }
     }
 
-    /// Submits what all rings have queued. A failure ends the next wait.
+    /// Submits the queues of all rings. A failure is returned by the next wait.
     fn submit_rings(&mut self) {
         if let Err(error) = self.rings.iter_mut().try_for_each(Ring::submit) {
             self.broken.get_or_insert(error);
@@ -282,15 +283,15 @@ impl UringSockets {
             return self.rings[0].submit_and_wait(span);
         }
         self.rings.iter_mut().try_for_each(Ring::submit)?;
-        // The bell is stilled before the rings are looked at, so that none rings unheard.
+        // The eventfd is read before the rings are checked, so that no signal is lost.
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         if self.again.is_empty() && !self.rings.iter_mut().any(Ring::has_work) {
             let timeout = self.timeout(until, now).map(|span| Timespec {
                 tv_sec: (span.0 / 1_000_000_000) as i64,
                 tv_nsec: (span.0 % 1_000_000_000) as i64,
             });
-            // The waker is looked at by itself: its ring would ring the bell from within another bell, which kernels put
-            // off, and some (6.18 among them) only once.
+            // The waker is polled separately: its ring would signal the eventfd from within another eventfd wake-up,
+            // which kernels defer, and some (6.18 among them) only once.
             let mut received = [PollFd::new(&self.bell, PollFlags::IN), PollFd::new(&*self.wake, PollFlags::IN)];
             match poll(&mut received, timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -300,7 +301,7 @@ impl UringSockets {
         self.rings.iter_mut().filter_map(|ring| ring.has_work().then(|| ring.run_tasks())).collect()
     }
 
-    /// What is queued leaves before anybody sleeps, and what the last wait left is told first.
+    /// Queued operations are submitted before a sleep, and leftovers of the last wait are reported first.
     fn gather(&mut self, until: Nanos) {
         if self.again.is_empty() && self.rings.iter().all(|ring| ring.carried.is_empty()) {
             self.push_opening();
@@ -325,7 +326,7 @@ impl UringSockets {
         }
     }
 
-    /// A socket with nothing on its way, and nothing held, owns no memory for it.
+    /// Frees the memory of a socket with nothing in progress, and nothing stored.
     fn tidy(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
         if let Some(more) = entry.more.take_if(|more| more.is_idle())
@@ -335,7 +336,7 @@ impl UringSockets {
         }
     }
 
-    /// Starts the next queued send when none is on its way.
+    /// Starts the next queued send when none is in progress.
     fn send_next(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
         if entry.kind != Kind::Stream || entry.send_failed {
@@ -349,7 +350,7 @@ impl UringSockets {
         match more.queue.pop_front() {
             Some(pending) => {
                 let rest = pending.rest(&self.templates);
-                // The kernel takes at most 2 GiB at once; what is left goes with the next send.
+                // The kernel takes at most 2 GiB at once; the rest goes with the next send.
                 let length = rest.len().min(1 << 30) as u32;
                 let send = opcode::Send::new(types::Fixed(slot), rest.as_ptr(), length).flags(SEND_FLAGS).build();
                 more.sending = Some(pending);
@@ -364,8 +365,8 @@ impl UringSockets {
         }
     }
 
-    /// The kernel does it on a thread of its own, which looks into the slot only then: until it is done the slot must not have
-    /// another owner.
+    /// Shuts down our side. The kernel does it on a thread of its own, which reads the slot only then: until it is done
+    /// the slot must not have another owner.
     fn push_shutdown(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket).filter(|entry| !entry.is_shutting) else { return };
         entry.is_shutting = true;
@@ -374,7 +375,7 @@ impl UringSockets {
         self.rings[ring].push(&shutdown.user_data(Op::Shutdown.data(socket)));
     }
 
-    /// Our side is ended; a socket that is gone meanwhile gives its slot back.
+    /// Handles the completion of a shutdown; if the socket was closed meanwhile, its slot is released.
     fn shut(&mut self, data: u64, socket: Socket, result: i32) {
         if let Some((ring, slot, is_accepted)) = self.shutting.remove(&data) {
             self.close_slot(ring, slot, is_accepted);
@@ -391,7 +392,8 @@ impl UringSockets {
         self.rings[ring].give_back(slot, is_accepted);
     }
 
-    /// Gives the slot back and forgets the socket. What the kernel may still read is kept until it is done.
+    /// Releases the slot and forgets the socket. Memory that the kernel may still read is retained until its
+    /// completion.
     fn release(&mut self, socket: Socket) {
         let Some(mut entry) = self.table.remove(socket) else { return };
         if entry.kind == Kind::Connecting
@@ -443,7 +445,7 @@ impl UringSockets {
         self.rings[usize::from(entry.ring)].push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
     }
 
-    /// Accepts on a ring that can take a whole backlog; into a full table the kernel would accept and drop.
+    /// Accepts on a ring that can take a whole backlog; with a full table the kernel would accept and drop.
     fn arm_accept(&mut self, listener: Socket) {
         let Some(entry) = self.table.find(listener) else { return };
         let Some(fd) = entry.listener.as_ref().map(|fd| fd.as_raw_fd()) else { return };
@@ -451,7 +453,7 @@ impl UringSockets {
             Some(ring) => ring,
             None => match self.add_ring(Purpose::Accept) {
                 Ok(ring) => ring,
-                // No descriptor for another ring: it is tried again with the next look.
+                // No descriptor for another ring: it is retried with the next wait.
                 Err(_) => return self.again.push_back(listener),
             },
         };
@@ -463,13 +465,13 @@ impl UringSockets {
     }
 }
 
-/// A send ends when all was taken, and a peer that is gone is an error, not a signal.
+/// A send completes when all was taken, and a peer that is gone is an error, not a signal.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
 impl Drop for UringSockets {
-    /// Runs follow each other in one process: nothing that the kernel may still read is given to others.
+    /// Runs follow each other in one process: memory that the kernel may still read is not reused.
     fn drop(&mut self) {
-        // Each of them, also behind one that did not end.
+        // Each ring is ended, even after one that failed to.
         let left = self.rings.iter_mut().filter_map(|ring| (!ring.end()).then_some(())).count();
         if left > 0 {
             std::mem::forget(std::mem::take(&mut self.templates));

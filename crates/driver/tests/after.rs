@@ -1,4 +1,4 @@
-//! Drivers that follow each other in one process leave nothing behind, whatever was on its way when they were dropped.
+//! Drivers that follow each other in one process leave nothing behind, whatever was in progress when they were dropped.
 
 #[macro_use]
 extern crate claims;
@@ -9,12 +9,13 @@ use std::net::{TcpListener, TcpStream};
 use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Sockets};
 use pacing::Nanos;
 
-/// Drivers in all, and how many of them the process may take to reach its usual size.
+/// Total number of drivers, and how many of them the process may need to reach its usual size.
 const DRIVERS: usize = 120;
 const FIRST: usize = 20;
-/// More than a peer that does not read takes.
+/// More than the kernel takes for a peer that does not read.
 const LARGE: usize = 16 << 20;
-/// What an allocator keeps at most, whatever it is asked. A driver that left its buffers behind would leave half a megabyte each time.
+/// Maximum that an allocator retains in any case. A driver that leaked its buffers would leak half a megabyte each
+/// time.
 const GROWTH_MAX: u64 = 24 << 20;
 
 fn descriptors() -> usize {
@@ -27,7 +28,7 @@ fn resident_bytes() -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-/// A connection that receives, with a send on its way that cannot end.
+/// A connection that receives, with a send in progress that cannot complete.
 fn leave_in_the_middle(mut driver: impl Driver, listener: &TcpListener) -> TcpStream {
     let to = listener.local_addr().expect("an address");
     let options = OpenOptions { to: to.into(), from: None, no_delay: true };
@@ -50,7 +51,7 @@ fn leaves_nothing(new: impl Fn() -> Box<dyn FnOnce(&TcpListener) -> TcpStream>) 
     let mut usual = (0, 0);
     for number in 0..DRIVERS {
         let mut peer = new()(&listener);
-        // The socket is gone with its driver: what it had sent comes, and then an end of some kind.
+        // The socket is gone with its driver: bytes sent before arrive, and then an end of some kind.
         let mut rest = Vec::new();
         let _ = peer.read_to_end(&mut rest);
         assert!(rest.len() < LARGE && rest.iter().all(|byte| *byte == 7), "other bytes than those that were sent");

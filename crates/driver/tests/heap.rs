@@ -1,4 +1,4 @@
-//! What a process keeps of large memory that was freed. Alone in its process, since the setting is of all of it.
+//! Memory of a process after large allocations were freed. Alone in its process, since the setting is process-wide.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
@@ -8,18 +8,18 @@ extern crate claims;
 const LARGE_BYTES: usize = 600 * 1024;
 const COUNT: usize = 64;
 
-/// Bytes of memory that this process has.
+/// Resident memory of this process in bytes.
 fn resident_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("this process");
     let pages: usize = text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number of pages");
     pages * 4_096
 }
 
-/// Much that is large, with a little that stays behind each: only the little is left when the large is freed.
+/// Many large allocations, with a small one kept after each: only the small ones remain when the large are freed.
 #[test]
 fn large_memory_goes_back_though_small_memory_stays() {
     driver::give_large_memory_back();
-    // The first that is freed is what would change the mind of the allocator.
+    // Freeing the first large allocation is what would change the allocator's threshold.
     drop(vec![1_u8; LARGE_BYTES]);
     let before = resident_bytes();
     let mut stays = Vec::new();

@@ -1,4 +1,4 @@
-//! Receives on io_uring that go on into large buffers: nothing is lost or changes its order, whatever happens meanwhile.
+//! Receives on io_uring that go on into large buffers: no byte is lost or reordered, whatever happens meanwhile.
 #![cfg(target_os = "linux")]
 
 #[macro_use]
@@ -16,7 +16,7 @@ const TOTAL: usize = 4 << 20;
 /// More connections than there are large buffers at first.
 const CONNECTIONS: usize = 40;
 
-/// A small buffer of the driver.
+/// Size of a small buffer of the driver.
 const SMALL_BYTES: usize = 4_096;
 /// Many small buffers.
 const WRITTEN_MIN: usize = 64 * SMALL_BYTES;
@@ -49,7 +49,7 @@ fn write_all(mut peer: TcpStream, piece: usize) {
     });
 }
 
-/// Writes what the kernel takes of it without waiting, and closes; how much that was.
+/// Writes as much as the kernel takes without waiting, and closes; returns how much that was.
 fn write_what_fits(mut peer: TcpStream) -> usize {
     let bytes: Vec<u8> = (0..TOTAL).map(byte_at).collect();
     peer.set_nonblocking(true).expect("a flag");
@@ -71,7 +71,8 @@ struct Seen {
     is_over: bool,
 }
 
-/// Receives everything, switching each socket off for a moment every `pause_every` receives, and closing those in `closed` halfway.
+/// Receives everything, switching each socket off for a moment every `pause_every` receives, and closing those in
+/// `closed` halfway.
 fn receive_all(sockets: &[Socket], driver: &mut UringDriver, pause_every: usize, closed: &[Socket]) -> Vec<Seen> {
     let mut seen: Vec<Seen> = sockets.iter().map(|_| Seen::default()).collect();
     let mut paused = Vec::new();
@@ -119,12 +120,12 @@ fn large_receives_come_whole_and_in_few_pieces() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut driver = UringDriver::new(Clock::start()).expect("a driver");
     let (socket, peer) = connect(&mut driver, &listener);
-    // The kernel holds all of it before the first look, so no writer has to keep up.
+    // The kernel holds all of it before the first wait, so no writer has to keep up.
     let written = write_what_fits(peer);
     assert!(written > WRITTEN_MIN, "the kernel took {written} bytes only");
     let seen = receive_all(&[socket], &mut driver, usize::MAX, &[]);
     assert_eq!(seen[0].bytes, written);
-    // Small buffers would need twice as many and more.
+    // Small buffers would need more than twice as many events.
     assert!(seen[0].events < written / SMALL_BYTES / 2, "{} pieces of {written} bytes", seen[0].events);
 }
 

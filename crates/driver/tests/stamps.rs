@@ -1,5 +1,5 @@
-//! The stamp of a request is near the instant at which the kernel takes it: many that are queued at once leave in many
-//! submissions.
+//! The stamp of a request is near the instant at which the kernel takes it: many requests that are queued at once are
+//! split into many submissions.
 #![cfg(target_os = "linux")]
 
 #[macro_use]
@@ -14,7 +14,7 @@ use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, Sockets};
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
-/// The fewest submissions of as many requests, on whatever machine. At first the driver takes a request to cost 4 us, so
+/// Minimum number of submissions for as many requests, on any machine. At first the driver assumes 4 us per request, so
 /// five of them fill the 20 us of a stamp; a submission that costs nothing at all lowers that by a sixteenth.
 const SUBMISSIONS_MIN: u64 = 20;
 
@@ -38,7 +38,7 @@ fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
     let (sockets, peers): (Vec<Socket>, Vec<TcpStream>) =
         (0..CONNECTIONS).map(|_| connect(&mut driver, &listener)).unzip();
     let before = driver.sockets().stamp_errors().submissions;
-    // All of them are sent to in one turn: without a bound, the first would wait for the last.
+    // All of them are sent to in one turn: without a limit, the first would wait for the last.
     for &socket in &sockets {
         let _ = driver.sockets().now();
         driver.sockets().send(socket, Outgoing::Template(template, 0..1));

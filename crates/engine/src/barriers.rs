@@ -24,69 +24,70 @@ use barrier::{BarrierRounds, Rounds};
 pub use remote_barriers::Release;
 pub(crate) use remote_barriers::RemoteBarriers;
 
-/// What is told of users that wait for those of other parts.
+/// Events of users that wait for users of other partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierEvent {
-    /// One more waits at a meeting.
+    /// One more user waits at a barrier.
     Arrived { barrier: u32, at: Nanos },
-    /// Who has this ticket waits there no longer.
+    /// The user with this ticket waits there no longer.
     Withdrawn { barrier: u32, ticket: u64 },
-    /// All users that are here wait, and no more will come: so it was after so many releases.
+    /// All users of this partition wait, and no more will come. `received`: releases received by then.
     Stuck { received: u64 },
 }
 
-/// Tells it, in its order.
+/// Reporter of events, in their order.
 pub(crate) type Tell = Box<dyn Fn(BarrierEvent) + Send + Sync>;
 
-/// Releases of a meeting that are remembered: who has not gone on with the first of them goes on with a later one.
+/// Releases of a barrier that are remembered. A user that missed the oldest one goes on with a later one.
 const RELEASES_MAX: usize = 64;
 
-/// What became of the rounds of a meeting.
+/// Statistics of the rounds of one barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarrierStats {
-    /// What it is called.
+    /// Name of the barrier.
     pub name: String,
-    /// How many users make a round.
+    /// Users that make a full round.
     pub users: u64,
-    /// Rounds whose last user arrived.
+    /// Rounds released by their last user.
     pub full: u64,
-    /// Rounds that went on with fewer users, because their time was over.
+    /// Rounds that went on with fewer users because of the timeout.
     pub by_time: u64,
-    /// Rounds that went on with fewer users, because nobody was left who could come.
+    /// Rounds that went on with fewer users because no more users could come.
     pub short: u64,
 }
 
-/// The meetings of a run.
+/// The barriers of a run.
 pub(crate) struct Barriers {
     barriers: Vec<Barrier>,
-    /// How often something was released that users of each party wait for.
+    /// Counters of releases, one per party: how often something was released that its users wait for.
     news: Box<[AtomicU64]>,
     inner: Mutex<Inner>,
-    /// Users of other parts of the load come too, and whoever puts all of them together says when they go on.
+    /// Set where users of other partitions of the load come too: the coordinator of all partitions then says when they
+    /// go on.
     remote: OnceLock<Tell>,
 }
 
 struct Inner {
     gates: Vec<BarrierRounds>,
-    /// The same of users that others wait for too.
+    /// Tickets of users that users of other partitions wait for too, one entry per barrier.
     tickets: Vec<Tickets>,
-    /// Releases that were heard of.
+    /// Releases received.
     received: u64,
-    /// The scenarios with meetings on the shards that play them.
+    /// The participants: scenarios with barriers on the shards that play them.
     parties: Vec<Participant>,
 }
 
-/// Users of a part that wait for those of others.
+/// Tickets of the users of a partition that wait for users of other partitions.
 #[derive(Default)]
 struct Tickets {
     given: u64,
-    /// The last tickets that go on, with their instants.
+    /// The last tickets released, with their instants.
     released: VecDeque<(u64, Nanos)>,
 }
 
 #[derive(Default)]
 struct Participant {
-    /// None before it plays.
+    /// None before the participant plays.
     waker: Option<Waker>,
     /// All of its users wait, and no more of them will come.
     is_stuck: bool,
@@ -95,7 +96,7 @@ struct Participant {
 }
 
 impl Barriers {
-    /// Of so many parties: scenarios with meetings on shards.
+    /// Barriers for `parties` parties: scenarios with barriers on shards.
     pub(crate) fn new(barriers: &[Barrier], parties: usize) -> Self {
         let gate = |barrier: &Barrier| BarrierRounds::new(barrier.users, barrier.within.map(Nanos::from));
         let gates = barriers.iter().map(gate).collect();
@@ -106,18 +107,19 @@ impl Barriers {
         Self { barriers: barriers.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
     }
 
-    /// They are those of a part: whoever puts all parts together hears who comes, and says who goes on.
+    /// Makes them the barriers of a partition: the coordinator of all partitions receives arrivals and decides who goes
+    /// on.
     pub(crate) fn are_of_part(&self, tell: Tell) {
-        // Each shard would say so.
+        // Each shard sets the same.
         let _ = self.remote.set(tell);
     }
 
-    /// Who hears of users that wait for those of other parts.
+    /// The receiver of events of users that wait for users of other partitions.
     fn remote(&self, barrier: u32) -> Option<&Tell> {
         self.remote.get().filter(|_| self.barriers[barrier as usize].users > 1)
     }
 
-    /// Users up to a ticket go on, or none of this part: so many releases there were by then.
+    /// Users up to a ticket go on, or none of this partition. `total`: releases by then.
     pub(crate) fn hear(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         let mut inner = self.inner();
         let Inner { tickets, received, parties, .. } = &mut *inner;
@@ -138,18 +140,18 @@ impl Barriers {
         self.inner.lock().expect("no holder of the lock panics")
     }
 
-    /// A party begins to play.
+    /// A party begins to play the scenario.
     pub(crate) fn join(&self, party: usize, waker: Waker) {
         self.inner().parties[party].waker = Some(waker);
     }
 
-    /// It changes when something was released that users of a party wait for.
+    /// A counter that changes when something was released that users of a party wait for.
     #[inline]
     pub(crate) fn news(&self, party: usize) -> u64 {
         self.news[party].load(Ordering::Relaxed)
     }
 
-    /// Does something with a gate; parties that something was released for are told.
+    /// Runs `act` on a barrier and notifies the parties that something was released for.
     fn at_gate<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
         let mut inner = self.inner();
         let Inner { gates, parties, .. } = &mut *inner;
@@ -162,7 +164,7 @@ impl Barriers {
         party.waker.iter().for_each(Waker::wake);
     }
 
-    /// A user of a party arrives, whose last round was that one.
+    /// A user of a party arrives. `last`: the last round that it took part in.
     pub(crate) fn arrive(&self, barrier: u32, party: usize, last: u64, now: Nanos) -> Arrival {
         if let Some(tell) = self.remote(barrier) {
             let tickets = &mut self.inner().tickets[barrier as usize];
@@ -173,7 +175,7 @@ impl Barriers {
         self.at_gate(barrier, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
     }
 
-    /// So many users of a party wait with a round: when it goes on, if that is known.
+    /// When a round goes on, if that is known. `users`: users of a party that wait with it.
     pub(crate) fn go_on(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
         if self.remote(barrier).is_some() {
             let inner = self.inner();
@@ -183,7 +185,7 @@ impl Barriers {
         self.at_gate(barrier, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
     }
 
-    /// They wait no longer: their load is over.
+    /// Users wait no longer: their load is over.
     pub(crate) fn withdraw(&self, barrier: u32, party: usize, round: u64, users: u64) {
         match self.remote(barrier) {
             Some(tell) => tell(BarrierEvent::Withdrawn { barrier, ticket: round }),
@@ -191,8 +193,9 @@ impl Barriers {
         }
     }
 
-    /// Whether all users of a party wait, and no more of them will come. Where that holds of all parties, whoever waits goes on.
-    /// `received`: the news that it knows; with others to come, it does not know whether its users still wait.
+    /// Reports whether all users of a party wait and no more of them will come. Where that holds for all parties, the
+    /// waiting users go on. `received`: the news that the party knows; with more to come, it does not know whether its
+    /// users still wait.
     pub(crate) fn look(&self, party: usize, is_stuck: bool, received: u64, now: Nanos) {
         let mut inner = self.inner();
         if self.news(party) == received {
@@ -219,7 +222,7 @@ impl Barriers {
         }
     }
 
-    /// What became of them.
+    /// The statistics of all barriers.
     pub(crate) fn met(&self) -> Vec<BarrierStats> {
         let inner = self.inner();
         let met = |(barrier, gate): (&Barrier, &BarrierRounds)| {
@@ -236,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a part: who comes is told, and who goes on is said elsewhere.
+    /// In a partition, arrivals are reported, and the coordinator decides who goes on.
     #[test]
     fn users_of_a_part_wait_for_those_of_others() {
         let barrier = |users| Barrier { name: "door".to_owned(), users, within: None };
@@ -244,7 +247,7 @@ mod tests {
         let (reports, reported) = channel();
         barriers.are_of_part(Box::new(move |attended| reports.send(attended).expect("somebody hears")));
         let at = Nanos::from_millis;
-        // One user waits for nobody.
+        // A barrier of one user waits for no other.
         assert!(matches!(barriers.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
         let waits = |round| Arrival::Waits { round, until: Nanos::NEVER };
         let tickets: Vec<Arrival> = [0, 1, 0].map(|party| barriers.arrive(1, party, 0, at(2))).to_vec();
@@ -252,12 +255,12 @@ mod tests {
         assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { barrier: 1, at: at(2) }; 3]);
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
         let news = [0, 1].map(|party| barriers.news(party));
-        // Two of them go on; what comes again, or is older, is known.
+        // Two of them go on; repeated and older releases are known already.
         barriers.hear(1, Some(2), at(500), 4);
         barriers.hear(1, Some(3), at(400), 4);
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
         assert_eq!([0, 1].map(|party| barriers.news(party)), news.map(|news| news + 1));
-        // Another part went on: what is said of who could come is of after that.
+        // Another partition went on: the reported stuck state has to be newer than that.
         barriers.hear(1, None, at(600), 5);
         barriers.look(0, true, barriers.news(0), at(7));
         assert!(reported.try_iter().next().is_none(), "another party may come");

@@ -1,5 +1,6 @@
-//! The budget of a run, which all shards spend together. What each has of it is taken out of one pool in pieces that get smaller as
-//! the pool does, so that a start costs no shared write, and all together start exactly as many as there are.
+//! The budget of a run, which all shards spend together. Each shard leases starts from one pool in pieces that get
+//! smaller as the pool does. So a start costs no shared write, and all shards together start exactly as many requests
+//! as the budget has.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -7,18 +8,18 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use pacing::Nanos;
 use plan::{Budget, BudgetPart};
 
-/// The most starts that a shard takes out of the pool at a time.
+/// Most starts that a shard takes out of the pool at once.
 const PIECE_MAX: u64 = 64;
 
-/// What is left of a budget.
+/// The remaining budget.
 #[derive(Debug)]
 pub(crate) struct SharedBudget {
     budget: Budget,
     /// Starts that no shard has taken.
     starts: AtomicU64,
-    /// Bytes that were spent, as far as shards have told.
+    /// Bytes spent, as far as shards have reported.
     bytes: AtomicU64,
-    /// The part that ended the run, counted from 1.
+    /// The budget part that ended the run, counted from 1.
     ended_by: AtomicU8,
 }
 
@@ -28,7 +29,7 @@ impl SharedBudget {
         Self { budget, starts, bytes: AtomicU64::new(0), ended_by: AtomicU8::new(0) }
     }
 
-    /// Some starts, at most `most`; none when there are none left.
+    /// Takes at most `most` starts; 0 when none are left.
     fn take(&self, most: u64) -> u64 {
         let piece = |left: u64| (left / PIECE_MAX).clamp(1, PIECE_MAX).min(most).min(left);
         let taken = self.starts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - piece(left)));
@@ -40,22 +41,22 @@ impl SharedBudget {
         let _ = self.ended_by.compare_exchange(0, part as u8 + 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The part that ended the run.
+    /// The budget part that ended the run.
     fn ended_by(&self) -> Option<BudgetPart> {
         let number = usize::from(self.ended_by.load(Ordering::Relaxed));
         number.checked_sub(1).map(|index| BudgetPart::ALL[index])
     }
 }
 
-/// What one shard has of it.
+/// The lease of one shard.
 #[derive(Debug)]
 pub(crate) struct BudgetLease {
     pool: Arc<SharedBudget>,
     /// Starts that it has taken and not made.
     starts: u64,
-    /// Bytes of the snapshot that it has told.
+    /// Bytes of the current snapshot already reported.
     reported: u64,
-    /// Nothing starts from then on.
+    /// No start is made from this instant on.
     until: Nanos,
 }
 
@@ -65,13 +66,13 @@ impl BudgetLease {
         Self { pool, starts: 0, reported: 0, until }
     }
 
-    /// No further start is left.
+    /// No start is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.starts == 0 && self.pool.budget.requests.is_some() && self.pool.starts.load(Ordering::Relaxed) == 0
     }
 
-    /// One start. False when there is none. `most`: as many as the shard will certainly make, this one with them; it takes no more
-    /// out of the pool, where others may need them.
+    /// Takes one start. False when there is none. `most`: as many as the shard will certainly make, including this one;
+    /// it takes no more out of the pool, where others may need them.
     pub(crate) fn take(&mut self, most: u64) -> bool {
         if self.pool.budget.requests.is_none() {
             return true;
@@ -84,17 +85,17 @@ impl BudgetLease {
         has_one
     }
 
-    /// What would start, if there were a start left, does not.
+    /// Records that the requests ended the run: a start was due and none was left.
     pub(crate) fn end_by_requests(&self) {
         self.pool.end_by(BudgetPart::Requests);
     }
 
-    /// What was not made goes to others.
+    /// Returns unused starts to the pool.
     pub(crate) fn give_back(&mut self) {
         self.pool.starts.fetch_add(std::mem::take(&mut self.starts), Ordering::Relaxed);
     }
 
-    /// Bytes of the snapshot so far; `is_last`: the next look is at another one.
+    /// Reports the bytes of the snapshot so far. `is_last`: the next call is about another snapshot.
     pub(crate) fn tell_bytes(&mut self, bytes: u64, is_last: bool) {
         if self.pool.budget.bytes.is_some() {
             self.pool.bytes.fetch_add(bytes.saturating_sub(self.reported), Ordering::Relaxed);
@@ -115,12 +116,12 @@ impl BudgetLease {
         })
     }
 
-    /// When time is spent.
+    /// When the time budget is spent.
     pub(crate) fn until(&self) -> Nanos {
         self.until
     }
 
-    /// The part that ended the run.
+    /// The budget part that ended the run.
     pub(crate) fn ended_by(&self) -> Option<BudgetPart> {
         self.pool.ended_by()
     }
@@ -134,7 +135,7 @@ mod tests {
         Arc::new(SharedBudget::new(budget))
     }
 
-    /// However many shards, in whatever turns: all of them together start as many as there are.
+    /// Any number of shards, taking turns in any order, start together as many as the budget has.
     #[test]
     fn starts_are_as_many_as_the_budget_has() {
         for count in [1, 2, 63, 64, 65, 1_000, 4_097, 100_000] {
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// A shard whose share is done holds nothing that another needs.
+    /// A shard whose share is done holds no start that another needs.
     #[test]
     fn shares_that_fit_the_budget_are_made_whole() {
         for (share, shards) in [(1, 2), (2, 2), (50, 2), (64, 3), (100, 7), (5_000, 4)] {
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(b.is_over_since(second, Nanos::NEVER), Some(second));
         assert_eq!(a.is_over_since(Nanos::from_millis(7_000), Nanos::NEVER), Some(Nanos::from_millis(6_000)));
         assert_eq!(a.ended_by(), Some(BudgetPart::Bytes));
-        // A load that is over before has not been ended by it.
+        // The budget has not ended a load that was over before.
         let late = BudgetLease::new(pool(Budget { bytes: None, ..budget }), second);
         assert_eq!(late.is_over_since(Nanos::from_millis(7_000), Nanos::from_millis(6_000)), None);
         assert_eq!(late.ended_by(), None);

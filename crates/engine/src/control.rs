@@ -22,27 +22,27 @@ use crate::remote::WorkerResult;
 pub(crate) use changes::Changes;
 pub(crate) use workers::Workers;
 
-/// What the run wants of its shards. It only grows.
+/// Stop level of a run, read by its shards. It only grows.
 #[derive(Debug, Default)]
 pub(crate) struct StopLevel {
-    /// How often the load was changed, above a byte that says whether it goes on.
+    /// The count of load changes, above a byte with the stop level.
     word: AtomicU64,
 }
 
 impl StopLevel {
-    /// Go on with the plan.
+    /// Continue with the plan.
     pub(crate) const RUN: u8 = 0;
-    /// Start nothing more; wait for what is in flight.
+    /// Start nothing more; wait for the exchanges in flight.
     pub(crate) const STOP: u8 = 1;
     /// End at once.
     pub(crate) const ABORT: u8 = 2;
 
-    /// One more change of the load.
+    /// One more change, in the word.
     const CHANGE: u64 = 1 << 8;
 
     pub(crate) fn raise(&self, stop_level: u8) {
         let raised = |word: u64| Some(Self::changes_of(word) | u64::from(stop_level.max(Self::of(word))));
-        // It always gives a word.
+        // The closure always returns a value.
         let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
 
@@ -50,47 +50,47 @@ impl StopLevel {
         Self::of(self.look())
     }
 
-    /// The wish, and the changes of the load, in one.
+    /// The stop level and the count of changes, in one word.
     pub(crate) fn look(&self) -> u64 {
         self.word.load(Ordering::Relaxed)
     }
 
-    /// What is wished, of what was seen.
+    /// The stop level in a word.
     pub(crate) fn of(word: u64) -> u8 {
         (word & (Self::CHANGE - 1)) as u8
     }
 
-    /// The changes alone, of what was seen: what is seen again when nobody wants anything else.
+    /// The changes alone in a word: the word to expect again unless the stop level rises.
     pub(crate) fn changes_of(word: u64) -> u64 {
         word & !(Self::CHANGE - 1)
     }
 
-    /// The load was changed.
+    /// Notes a change of the load.
     pub(crate) fn tell_of_change(&self) {
         self.word.fetch_add(Self::CHANGE, Ordering::Relaxed);
     }
 }
 
-/// Stops a run from another thread.
+/// A handle that stops a run from another thread.
 #[derive(Clone, Default)]
 pub struct StopHandle {
     stop_level: Arc<StopLevel>,
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
-/// What is wanted of a run.
+/// What the run is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Intent {
-    /// It goes on with its plan.
+    /// Continue with the plan.
     Run,
-    /// Nothing more starts; what is in flight has its time.
+    /// Start nothing more; what is in flight has its time.
     Stop,
-    /// It ends at once.
+    /// End at once.
     Abort,
 }
 
 impl StopHandle {
-    /// What is wanted.
+    /// The intent so far.
     pub fn wanted(&self) -> Intent {
         match self.stop_level.get() {
             StopLevel::RUN => Intent::Run,
@@ -99,22 +99,22 @@ impl StopHandle {
         }
     }
 
-    /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
+    /// Starts nothing more and waits for what is in flight, for at most the plan's grace.
     pub fn stop(&self) {
         self.raise(StopLevel::STOP);
     }
 
-    /// Ends at once. What was measured is kept.
+    /// Ends at once. Measurements are kept.
     pub fn abort(&self) {
         self.raise(StopLevel::ABORT);
     }
 
-    /// Somebody asked for it, or the run itself gave up.
+    /// A stop was requested, or the run stopped itself.
     pub fn is_stopped(&self) -> bool {
         self.stop_level.get() > StopLevel::RUN
     }
 
-    /// Somebody asked for the end at once.
+    /// An immediate end was requested.
     pub fn is_aborted(&self) -> bool {
         self.stop_level.get() >= StopLevel::ABORT
     }
@@ -137,28 +137,28 @@ impl StopHandle {
     }
 }
 
-/// Why a run is not changed.
+/// Why a change of a run is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// There is no such scenario.
     #[error("this run has no such scenario; they are counted from 0")]
     NoScenario,
-    /// It has no rate.
+    /// The scenario has no rate.
     #[error("this load has users and no rate; change its users instead")]
     NoRate,
-    /// It has no users.
+    /// The scenario has no users.
     #[error("this load has a rate and no users; change its rate instead")]
     NoUsers,
     /// Its users wait for each other.
     #[error("the users of this load wait for each other; their number stays as it is")]
     Rendezvous,
-    /// Its requests are dealt to its users beforehand.
+    /// Its requests are divided among its users beforehand.
     #[error("this load deals a number of requests to its users; give it a duration instead, and they can change")]
     Counted,
-    /// It stands still already.
+    /// It is paused already.
     #[error("this load is paused already")]
     IsPaused,
-    /// It does not stand still.
+    /// It is not paused.
     #[error("this load is not paused")]
     NotPaused,
     /// Its end would leave nothing to measure.
@@ -167,26 +167,26 @@ pub enum Refused {
     /// It starts nothing any more.
     #[error("this load is over; start it anew")]
     Over,
-    /// Somebody else has changed it since whoever asks has looked.
+    /// The load has been changed since the revision that the caller saw.
     #[error("this load was changed meanwhile, and is at revision {now}; look at it again, then change it")]
     Behind {
-        /// How often it was changed.
+        /// The current revision.
         now: u32,
     },
-    /// Connections are held, and nothing of it changes but its end.
+    /// It is a hold: connections can only be ended, not changed.
     #[error("connections that are held have no load to pause or to change; stop them instead")]
     Held,
 }
 
-/// What a run is told while it goes on. All copies are of the same run.
+/// Control of a run in progress. All copies control the same run.
 #[derive(Clone)]
 pub struct Control {
     stop: StopHandle,
-    /// None of connections that are held.
+    /// None for held connections.
     changes: Option<Arc<Changes>>,
-    /// Where its users wait for each other, if they do.
+    /// The barriers of its users, if it has some.
     barriers: Option<Arc<Barriers>>,
-    /// Those who have parts of it elsewhere.
+    /// The remote workers of the run.
     workers: Workers,
 }
 
@@ -196,44 +196,45 @@ impl Control {
         Self { stop, changes: Some(changes), barriers: None, workers }
     }
 
-    /// The same of a run whose users wait for each other.
+    /// Adds the barriers of a run whose users wait for each other.
     pub(crate) fn with_barriers(self, barriers: Option<Arc<Barriers>>) -> Self {
         Self { barriers, ..self }
     }
 
-    /// Of a part of a load: users that wait at a meeting go on, up to those of a ticket, at an instant of its clock; or none of this part.
-    /// So many releases there were by then.
+    /// For a partition of a load: users that wait at a barrier go on, up to a ticket, at an instant of its clock; or
+    /// none of this partition. `total`: releases by then.
     pub fn let_go(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         if let Some(barriers) = &self.barriers {
             barriers.hear(barrier, upto, at, total);
         }
     }
 
-    /// Of connections that are held: they can be ended.
+    /// Control of held connections: they can only be ended.
     pub(crate) fn of_held(stop: StopHandle, workers: Workers) -> Self {
         Self { stop, changes: None, barriers: None, workers }
     }
 
-    /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed
-    /// plan says. Scenarios are counted from 0.
+    /// Changes the load of a scenario from a named instant on, slightly later than now: all threads start exactly what
+    /// the changed plan says. Scenarios are counted from 0.
     ///
     /// # Errors
-    /// The load is none that can be changed so, or no longer.
+    /// The load cannot be changed this way, or not any more.
     pub fn change(&self, scenario: usize, what: ChangeKind) -> Result<Change, Refused> {
         let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
         self.change_at(scenario, what, now)
     }
 
-    /// The same, when it is `now` on the clock of the run.
+    /// Same as [`Control::change`], at the instant `now` on the clock of the run.
     pub(crate) fn change_at(&self, scenario: usize, what: ChangeKind, now: Nanos) -> Result<Change, Refused> {
         let mut changes = self.change_all(None, vec![(scenario, what)], now)?;
         Ok(changes.remove(0))
     }
 
-    /// Several changes at one instant, or none of them; none either when the load was changed since revision `seen`.
+    /// Makes several changes at one instant, or none of them; none either when the load was changed since revision
+    /// `seen`.
     ///
     /// # Errors
-    /// As [`Control::change`].
+    /// Same as [`Control::change`].
     pub fn change_since(&self, seen: u32, changes: Vec<(usize, ChangeKind)>) -> Result<Vec<Change>, Refused> {
         let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
         self.change_all(Some(seen), changes, now)
@@ -256,12 +257,12 @@ impl Control {
         Ok(changes)
     }
 
-    /// How often the load was changed; 0 of connections that are held.
+    /// The revision: how often the load was changed; 0 for held connections.
     pub fn revision(&self) -> u32 {
         self.changes.as_ref().map_or(0, |changes| changes.folded().all.len() as u32)
     }
 
-    /// The instant from which on a change that is made now would hold, counted from the beginning of the measured load.
+    /// The instant at which a change made now would take effect, counted from the beginning of the measured load.
     pub fn next_instant(&self) -> Nanos {
         self.changes.as_ref().map_or(Nanos::ZERO, |changes| {
             let folded = changes.folded();
@@ -269,7 +270,7 @@ impl Control {
         })
     }
 
-    /// Its measured load has not begun; what is changed now holds from its beginning on.
+    /// Whether its measured load has not begun; a change made now takes effect at its beginning.
     pub fn is_warming_up(&self) -> bool {
         self.changes.as_ref().is_some_and(|changes| changes.clock().now() < changes.folded().measured_from)
     }
@@ -279,26 +280,26 @@ impl Control {
         self.stop.is_stopped()
     }
 
-    /// Those who have parts of it elsewhere, as far as is known by now; nobody, where threads of this process have all of it.
+    /// The remote workers, as far as is known; empty where threads of this process run all of it.
     pub fn workers(&self) -> Arc<[WorkerResult]> {
         self.workers.all()
     }
 
-    /// A load, and no connections that are held.
+    /// Whether it is a load rather than held connections.
     pub fn is_load(&self) -> bool {
         self.changes.is_some()
     }
 
-    /// The load of a scenario over time, by all changes so far.
+    /// The load of a scenario over time, with all changes so far.
     ///
     /// # Panics
-    /// There is no such scenario, as with connections that are held.
+    /// There is no such scenario, as for held connections.
     pub fn timeline(&self, scenario: usize) -> Arc<Timeline> {
         self.changes.as_ref().expect("connections that are held have no scenario").timeline(scenario)
     }
 
-    /// A change that was made elsewhere, for all who have a part of the load: it holds from its instant on. One that is not the next is not
-    /// taken.
+    /// Applies a change made elsewhere, for all partitions of the load, from its instant on. One that is not the next
+    /// is ignored.
     pub fn follow(&self, change: Change) {
         if let Some(changes) = &self.changes {
             changes.follow(change);
@@ -307,7 +308,7 @@ impl Control {
         }
     }
 
-    /// Users of a scenario that wait for those of other parts start at this instant, on the clock of the run.
+    /// Users of a scenario that wait for users of other partitions start at this instant, on the clock of the run.
     pub fn release(&self, scenario: usize, at: Nanos) {
         if let Some(changes) = &self.changes {
             changes.release(scenario, at);
@@ -315,8 +316,8 @@ impl Control {
         }
     }
 
-    /// Slots of this run go to another one at an instant, counted from the beginning of the measured load: what is intended from then
-    /// on is not its own. Users of theirs leave when they come to the end of what they do.
+    /// Slots of this run go to another one at an instant, counted from the beginning of the measured load: what is
+    /// intended from then on is not its own. Users of these slots leave when they finish what they are doing.
     pub fn lose(&self, slots: impl IntoIterator<Item = u16>, at: Nanos) {
         if let Some(changes) = &self.changes {
             changes.lose(slots, at);
@@ -325,12 +326,12 @@ impl Control {
         }
     }
 
-    /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
+    /// Starts nothing more and waits for what is in flight, for at most the plan's grace.
     pub fn stop(&self) {
         self.stop.stop();
     }
 
-    /// Ends at once. What was measured is kept.
+    /// Ends at once. Measurements are kept.
     pub fn abort(&self) {
         self.stop.abort();
     }

@@ -1,4 +1,4 @@
-//! What users of scenarios read and reckon with: rows of files, and whoever evaluates expressions.
+//! Data that scenarios read and evaluate: rows of files, and the evaluators of expressions.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,17 +9,17 @@ use plan::{Evaluate, Interpreters, Plan, Value};
 
 use crate::RunError;
 
-/// What users of scenarios read and reckon with.
+/// The data sources of the scenarios of a run.
 #[derive(Clone, Debug, Default)]
 pub struct DataSources {
-    /// Rows, by the numbers that the plan has for them.
+    /// Feeds, by their index in the plan.
     pub feeds: Arc<[Feed]>,
-    /// What evaluates the expressions of the plan, if it has some.
+    /// Evaluators of the expressions of the plan, if it has some.
     pub interpreters: Option<Arc<dyn Interpreters>>,
 }
 
 impl DataSources {
-    /// Looks whether all expressions of a plan can be evaluated.
+    /// Checks that all expressions of a plan can be evaluated.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), RunError> {
         let with_some = plan.scenarios.iter().map(|scenario| &scenario.memory.expressions);
         for expressions in with_some.filter(|expressions| !expressions.is_empty()) {
@@ -33,24 +33,24 @@ impl DataSources {
 /// A file whose rows were used up during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedUp {
-    /// Which.
+    /// Path of the file.
     pub file: PathBuf,
-    /// How many rows it has.
+    /// Number of its rows.
     pub rows: u64,
-    /// They were taken again, though none should be used twice; else whoever wanted one more ended.
-    pub is_again: bool,
+    /// Rows were reused although none should be used twice; otherwise users that needed one more ended.
+    pub is_update: bool,
 }
 
 const ENDED: u8 = 1;
 const AGAIN: u8 = 2;
 
-/// The supplies of a run, and what its shards tell each other of them.
+/// The data sources of a run, and what its shards share about them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedData {
     pub(crate) supplies: DataSources,
-    /// For each feed, what has become of its rows.
+    /// For each feed, the state of its rows.
     marks: Arc<[AtomicU8]>,
-    /// What the first user remembers at the end.
+    /// The values of the first user at its end.
     values: Arc<OnceLock<Vec<Value>>>,
 }
 
@@ -60,25 +60,25 @@ impl SharedData {
         Self { supplies, marks, values: Arc::default() }
     }
 
-    /// Whoever wanted one more row of this feed ended.
+    /// A user that needed one more row of this feed ended.
     pub(crate) fn has_ended(&self, feed: usize) {
         self.marks[feed].fetch_or(ENDED, Ordering::Relaxed);
     }
 
-    /// Rows of this feed are taken again.
+    /// Rows of this feed are reused from the start.
     pub(crate) fn begins_again(&self, feed: usize) {
         if self.marks[feed].load(Ordering::Relaxed) & AGAIN == 0 {
             self.marks[feed].fetch_or(AGAIN, Ordering::Relaxed);
         }
     }
 
-    /// The first user of the first scenario remembers this at the end.
+    /// Keeps the values of the first user of the first scenario at its end.
     pub(crate) fn keep_values(&self, values: &[Value]) {
         // Each scenario ends once.
         let _ = self.values.set(values.to_vec());
     }
 
-    /// What it remembers, in the order of its variables; nothing where nobody wants it.
+    /// These values, in the order of its variables; empty where they are not wanted.
     pub(crate) fn values(&self) -> Vec<Value> {
         self.values.get().cloned().unwrap_or_default()
     }
@@ -87,18 +87,18 @@ impl SharedData {
     pub(crate) fn used_up(&self) -> Vec<UsedUp> {
         let seen =
             self.supplies.feeds.iter().zip(&*self.marks).map(|(feed, mark)| (feed, mark.load(Ordering::Relaxed)));
-        let used_up = |feed: &Feed, is_again| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_again };
+        let used_up = |feed: &Feed, is_update| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_update };
         let marked = seen.flat_map(|(feed, mark)| {
             [(ENDED, false), (AGAIN, true)]
                 .into_iter()
                 .filter(move |(bit, _)| mark & bit != 0)
                 .map(move |(_, is)| (feed, is))
         });
-        marked.map(|(feed, is_again)| used_up(feed, is_again)).collect()
+        marked.map(|(feed, is_update)| used_up(feed, is_update)).collect()
     }
 
-    /// What evaluates the expressions of a scenario on this thread; none where it has none. Without memory for it there is a reason,
-    /// and each evaluation fails with that.
+    /// The evaluator of the expressions of a scenario on this thread; none where it has no expressions. Without memory
+    /// for it there is a reason, and each evaluation fails with that.
     pub(crate) fn interpreter(&self, expressions: &[plan::Expression]) -> Option<Result<Box<dyn Evaluate>, String>> {
         if expressions.is_empty() {
             return None;

@@ -1,56 +1,57 @@
-//! Where the connections of a load come from and where they go.
+//! Source and destination addresses of the connections of a load.
 //!
-//! One address of ours, one of the target and one port of it carry as many connections as there are local ports. More need more
-//! addresses or more ports: of the loopback network everybody has enough.
+//! One source address, one target address and one target port carry as many connections as there are local ports. More
+//! connections need more addresses or more ports: of the loopback network there are always enough.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use driver::Peer;
 use plan::{Sources, Target};
 
-/// Half of the local ports of an address are used before another one is taken: the kernel searches long for the last ones.
+/// Half of the local ports of an address are used before another one is taken: the kernel searches long for the last
+/// ones.
 const PORTS_SHARE: u64 = 2;
-/// The first address of ours on loopback; those behind it follow.
+/// The first source address on loopback; further ones follow it.
 const LOOPBACK_FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
 
-/// Pairs of an address of ours and a place, dealt out in turn.
+/// Pairs of a source address and a target endpoint, used in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     to: Vec<Peer>,
     from: Vec<Option<IpAddr>>,
 }
 
-/// Why a load cannot come from where it should.
+/// Why the addresses of a load cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacesError {
-    /// The address is of another machine.
+    /// The address belongs to another machine.
     #[error(
         "{address} is not an address of this machine; see: ip address, or give it one with: ip address add {address} dev ..."
     )]
     NotOurs {
-        /// As given.
+        /// The address as given.
         address: IpAddr,
     },
-    /// IPv4 does not lead to IPv6.
+    /// The source and the target differ in address family.
     #[error("{from} cannot lead to {to}: one is IPv4 and the other IPv6; give both of one kind")]
     Families {
-        /// An address of ours.
+        /// A source address.
         from: IpAddr,
-        /// A place.
+        /// A target endpoint.
         to: SocketAddr,
     },
 }
 
 impl Places {
-    /// One place, and the kernel's choice.
+    /// One target endpoint, and a source address chosen by the kernel.
     pub fn only(to: SocketAddr) -> Self {
         Self { to: vec![to.into()], from: vec![None] }
     }
 
-    /// The places of a target whose host is `address`, for so many connections.
+    /// The endpoints of a target whose host is `address`, for a number of connections.
     ///
     /// # Errors
-    /// An address is not ours, or of another kind than the target.
+    /// An address is not of this machine, or of another family than the target.
     pub fn of(target: &Target, address: SocketAddr, connections: u64) -> Result<Self, PlacesError> {
         if let Some(path) = &target.unix {
             return Ok(Self { to: vec![Peer::Unix(path.clone())], from: vec![None] });
@@ -79,7 +80,7 @@ impl Places {
         Ok(Self { to: to.into_iter().map(Peer::from).collect(), from })
     }
 
-    /// The one place of most loads.
+    /// The single endpoint of most loads.
     #[inline]
     pub(crate) fn single(&self) -> Option<Peer> {
         match (self.to.as_slice(), self.from.as_slice()) {
@@ -88,24 +89,24 @@ impl Places {
         }
     }
 
-    /// Where connection `number` goes and where it comes from.
+    /// Target and source address of connection `number`.
     pub(crate) fn pick(&self, number: u64) -> (Peer, Option<IpAddr>) {
         let to = self.to[(number % self.to.len() as u64) as usize].clone();
         let turn = number / self.to.len() as u64;
         (to, self.from[(turn % self.from.len() as u64) as usize])
     }
 
-    /// Some place is neither this machine nor in a private network.
+    /// Some endpoint is neither this machine nor in a private network.
     pub(crate) fn are_far(&self) -> bool {
         self.to.iter().any(|to| to.ip().is_some_and(|to| !plan::is_near(to.ip())))
     }
 
-    /// Connections that local ports can carry, when each pair has `ports` of them.
+    /// Connections that local ports can carry, with `ports` of them for each pair.
     pub fn carry(&self, ports: u64) -> u64 {
         ports * self.to.len() as u64 * self.from.len() as u64
     }
 
-    /// Addresses of ours, and places.
+    /// Counts of source addresses and of target endpoints.
     pub fn counts(&self) -> (usize, usize) {
         (self.from.len(), self.to.len())
     }
@@ -115,7 +116,7 @@ fn is_loopback4(place: SocketAddr) -> bool {
     matches!(place.ip(), IpAddr::V4(address) if address.is_loopback())
 }
 
-/// None when the kernel's choice has ports enough.
+/// Empty when the kernel's choice has ports enough.
 fn loopback_sources(connections: u64, places: u64) -> Vec<IpAddr> {
     let ports = host::local_port_range().map_or(28_232, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
     let each = (ports / PORTS_SHARE).max(1) * places;

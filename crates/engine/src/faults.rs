@@ -1,4 +1,4 @@
-//! From what a socket or a protocol says to the reason that is counted.
+//! Mapping of errors of sockets and protocols to the failures that are counted.
 
 use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
@@ -7,7 +7,7 @@ use wire::http1::ProtocolError;
 use wire::websocket::HandshakeFault;
 use wire::{connection, http2, tls, websocket};
 
-/// A connection that was not established.
+/// Failure of a connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
     match error {
         SocketError::Refused => Failure::ConnectRefused,
@@ -16,7 +16,7 @@ pub(crate) fn while_connecting(error: SocketError) -> Failure {
     }
 }
 
-/// A connection that was.
+/// Failure of an established connection.
 pub(crate) fn while_connected(error: SocketError) -> Failure {
     match error {
         SocketError::Unreachable => Failure::Unreachable,
@@ -31,7 +31,7 @@ pub(crate) fn while_connected(error: SocketError) -> Failure {
 
 pub(crate) fn protocol(error: ProtocolError) -> Failure {
     Failure::Protocol(match error {
-        // An answer has no Host; the variant belongs to the server's side.
+        // A response has no Host; the variant belongs to the server's side.
         ProtocolError::StartLine | ProtocolError::Host => ProtocolFault::StartLine,
         ProtocolError::Tls => ProtocolFault::Tls,
         ProtocolError::Header => ProtocolFault::Header,
@@ -50,7 +50,7 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
     })
 }
 
-/// What is spoken on a connection was broken.
+/// Failure for a protocol error on a connection.
 pub(crate) fn line(fault: connection::Fault) -> Failure {
     match fault {
         connection::Fault::Http1(error) => protocol(error),
@@ -61,7 +61,7 @@ pub(crate) fn line(fault: connection::Fault) -> Failure {
     }
 }
 
-/// The answer to a call breaks the rules.
+/// Failure for a gRPC response that breaks the rules.
 pub(crate) fn grpc(fault: grpc::ResponseFault) -> Failure {
     use grpc::ResponseFault as F;
     Failure::Protocol(match fault {
@@ -124,8 +124,8 @@ pub(crate) fn http2(fault: http2::Fault) -> Failure {
     })
 }
 
-/// The status that a call of gRPC has which ended so, as a client of gRPC would tell it: by `doc/statuscodes.md` and its neighbours of
-/// github.com/grpc/grpc. `None` where the call has a status of its own.
+/// The status of a gRPC call that ended with this failure, as a gRPC client would report it: by `doc/statuscodes.md`
+/// and its neighbours of github.com/grpc/grpc. `None` where the call has a status of its own.
 pub fn call_status(failure: Failure) -> Option<Status> {
     Some(match failure {
         Failure::GrpcStatus(status) => Status::of(u32::from(status)),
@@ -138,7 +138,7 @@ pub fn call_status(failure: Failure) -> Option<Status> {
             ProtocolFault::UnzippedTooLarge => Status::RESOURCE_EXHAUSTED,
             _ => Status::INTERNAL,
         },
-        // It looked at the answer, or at none of this call.
+        // The check looked at the response, or at none of this call.
         Failure::Status
         | Failure::BodyLimit
         | Failure::Check
@@ -197,7 +197,7 @@ pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
 
 #[cfg(test)]
 mod tests {
-    /// Those who read names and those who write them stand in different rooms.
+    /// The names are parsed and written in different crates.
     #[test]
     fn statuses_of_grpc_have_the_same_names_everywhere() {
         for (number, name) in metrics::GRPC_STATUSES.iter().take(17).enumerate() {

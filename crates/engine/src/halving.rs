@@ -11,22 +11,23 @@ use crate::slices::{Slice, Slices};
 const STEADY_PARTS: usize = 20;
 /// Stretches that the rate of a part of the users is divided into.
 const PARTS: usize = 10;
-/// Where users wait in step for slow answers, a stretch is no shorter than one of these; fewer stretches say nothing.
+/// Fewest stretches for a conclusion. With users that wait in step for slow responses, a stretch is no shorter than one
+/// response.
 const PARTS_MIN: usize = 4;
 /// A rate is steady when its parts differ by less than this share of it, or by no more than noise.
 const STEADY_SHARE: f64 = 0.05;
-/// Standard errors beyond which a difference is no noise.
+/// Standard errors beyond which a difference is not noise.
 const SURE: f64 = 2.5;
-/// Answers from which on something is said of stretches of a load.
+/// Fewest responses for a conclusion about stretches of a load.
 pub(crate) const RESPONSES_MIN: f64 = 30.0;
-/// The same of a probe, where the spread of response times is known and a second look has to say the same.
+/// The same for a probe, where the spread of response times is known and a second look has to agree.
 const PROBE_RESPONSES_MIN: f64 = 20.0;
-/// A steady stretch is no shorter, in seconds, unless the load is.
+/// Minimum length of a steady stretch in seconds, unless the load is shorter.
 const STEADY_MIN_S: f64 = 1.0;
-/// The share of failures may not differ by more, or it is another load.
+/// Largest difference of the shares of failures; beyond it, it is another load.
 const FAILING_DIFFERENCE_MAX: f64 = 0.05;
 
-/// What is known of a rate: its mean, and the variance of that.
+/// A measured rate: its mean, and the variance of the mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rate {
     per_s: f64,
@@ -34,7 +35,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// Of counts in equal parts, each so long.
+    /// The rate of counts in equal parts of `part_s` seconds each.
     fn of(counts: &[f64], part_s: f64) -> Self {
         let count = counts.len().max(1) as f64;
         let mean = counts.iter().sum::<f64>() / count;
@@ -42,7 +43,7 @@ impl Rate {
     }
 }
 
-/// What was counted in equal parts of a stretch.
+/// Counts in equal parts of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     ended: Rate,
@@ -64,17 +65,17 @@ impl Sample {
     }
 }
 
-/// A rate before the load ends, as it stayed for a while.
+/// A steady rate at the end of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// How long it stayed so.
+    /// How long it was steady.
     pub span: Nanos,
     sample: Sample,
 }
 
 impl Steady {
-    /// The longest stretch before the end whose parts do not differ. `response_s`: the mean response time; the first two of them
-    /// are left out.
+    /// The longest stretch before the end whose parts do not differ. `response_s`: the mean response time; the first
+    /// two such times are left out.
     pub(crate) fn before_the_end(slices: &Slices, response_s: f64) -> Option<Self> {
         let all = slices.span().as_secs_f64();
         let spans = [all - (2.0 * response_s).min(all / 2.0), all / 2.0, all / 4.0, all / 8.0];
@@ -82,11 +83,11 @@ impl Steady {
         spans.find_map(|span| Self::of(slices, span, response_s))
     }
 
-    /// Of the last stretch of this length, when it is steady.
+    /// The rate of the last stretch of this length, when it is steady.
     fn of(slices: &Slices, span_s: f64, response_s: f64) -> Option<Self> {
         let width = slices.width.as_secs_f64();
         let parts = parts_of(STEADY_PARTS, span_s, response_s);
-        // A stretch that is shorter than its slices has none of its own.
+        // A stretch shorter than its slices has no slice of its own.
         let each = ((span_s / width / parts as f64) as usize).max(1);
         let last = slices.each.len().checked_sub(each * parts)?;
         let parts = grouped(&slices.each[last..], each);
@@ -97,42 +98,42 @@ impl Steady {
         })
     }
 
-    /// Successes a second.
+    /// Successes per second.
     pub fn succeeded_per_s(&self) -> f64 {
         self.sample.succeeded.per_s
     }
 }
 
-/// What a part of the users says of the target.
+/// What a probe with a part of the users finds about the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeFinding {
-    /// They get the whole rate.
+    /// The part gets the whole rate.
     AtLimit,
-    /// They get its successes whole: the target refuses what is more.
+    /// The part gets all of its successes: the target refuses the excess.
     Refuses,
-    /// They get their share of it.
+    /// The part gets its share of the rate.
     Below,
-    /// Another share of them fails than before.
+    /// Another share of requests fails than before.
     Differing,
     /// The difference is no larger than noise.
     Unsure,
 }
 
-/// What is seen of a part of the users.
+/// A measurement with a part of the users.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartSample {
-    /// What is concluded.
+    /// The finding.
     pub response: ProbeFinding,
     /// Their rate, as a share of the rate before.
     pub share: f64,
 }
 
-/// A part is no shorter than a response, as long as there are a few of them.
+/// Number of parts: none is shorter than a response, as long as there are a few of them.
 fn parts_of(most: usize, span_s: f64, response_s: f64) -> usize {
     ((span_s / response_s.max(1e-9)) as usize).clamp(PARTS_MIN, most)
 }
 
-/// Response times of a load: their mean in seconds, and their standard deviation as a share of that.
+/// Response times of a load: their mean in seconds, and their standard deviation as a share of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Responses {
     pub(crate) mean_s: f64,
@@ -157,7 +158,7 @@ pub(crate) fn compare(
     compare_samples(&before.sample, &now, kept, spread, PROBE_RESPONSES_MIN)
 }
 
-/// The same of any two stretches, where the second has at least `responses_min` answers.
+/// The same for any two stretches, where the second has at least `responses_min` responses.
 pub(crate) fn compare_samples(
     before: &Sample,
     now: &Sample,
@@ -170,7 +171,7 @@ pub(crate) fn compare_samples(
             let share = rate.per_s / before.per_s;
             let relative = |rate: Rate| rate.variance / rate.per_s.powi(2);
             let error = share * (relative(rate) + relative(before)).sqrt();
-            // Counts are whole, and what varies from one to the next is seen in few of them only by chance.
+            // Counts are integers, and a few of them show their variation only by chance.
             (share, error.max(0.5 / responses).max(share * spread / responses.sqrt()))
         })
     };
@@ -190,7 +191,7 @@ pub(crate) fn compare_samples(
     Some(PartSample { response, share: succeeded.0 })
 }
 
-/// Neither the halves nor the last quarter differ from the rest by more than noise.
+/// Whether neither the halves nor the last quarter differ from the rest by more than noise.
 fn is_steady(counts: &[f64]) -> bool {
     let mean_of_all = mean(counts);
     [counts.len() / 2, counts.len() * 3 / 4].into_iter().all(|middle| {
@@ -201,7 +202,7 @@ fn is_steady(counts: &[f64]) -> bool {
     })
 }
 
-/// Some of them held together, each time.
+/// Slices merged in groups of `each`.
 pub(crate) fn grouped(slices: &[Slice], each: usize) -> Vec<Slice> {
     let sum = |slices: &[Slice]| {
         slices.iter().fold(Slice::default(), |mut sum, slice| {
@@ -226,7 +227,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Of a sample.
+/// Variance of a sample.
 fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -260,11 +261,11 @@ mod tests {
         let now = |count: u64| slices((0..40).map(|index| count - 1 + index * 7 % 3));
         assert_eq!(response(0.5, &now(10)), Some(ProbeFinding::AtLimit));
         assert_eq!(response(0.5, &now(5)), Some(ProbeFinding::Below));
-        // In the middle nothing is said, and nothing by few answers.
+        // In the middle there is no conclusion, nor with few responses.
         assert_eq!(response(0.5, &slices((0..40).map(|index| 6 + index % 4))), Some(ProbeFinding::Unsure));
         assert_eq!(response(0.5, &slices(vec![1; 14])), None);
         assert_eq!(response(0.5, &slices(vec![10; 9])), None);
-        // A third of three users gets a third.
+        // A third of the users gets a third.
         assert_eq!(response(0.33, &now(4)), Some(ProbeFinding::Below));
     }
 
@@ -284,7 +285,7 @@ mod tests {
         );
     }
 
-    /// Users in step: fifty answers each 300 ms, and then half of them.
+    /// Users in step: fifty responses each 300 ms, and then half of them.
     #[test]
     fn slow_responses_in_step_are_no_noise() {
         let in_step = |each: u64, count: usize| slices((1..=count).map(|index| if index % 30 == 0 { each } else { 0 }));
@@ -299,7 +300,7 @@ mod tests {
     fn a_rate_that_changes_is_not_compared() {
         let growing = |width| Slices { width, each: slices((0..320).map(|index| 10 + index)) };
         assert_eq!(Steady::before_the_end(&growing(WIDTH), 0.01), None);
-        // One that has become steady is, by its last part.
+        // A rate that has become steady is steady by its last part.
         let mut each = slices((0..160).map(|index| 10 + index));
         each.extend(slices(vec![170; 160]));
         let steady = Steady::before_the_end(&Slices { width: WIDTH, each }, 0.01).expect("its last half");

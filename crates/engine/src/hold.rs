@@ -39,66 +39,67 @@ pub use holding::Holding;
 pub use parts::{HoldEnd, PartMemory};
 pub use remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
 
-/// How a plan is carried out on this machine.
+/// Options for carrying out a plan on this machine.
 #[derive(Clone, Debug)]
 pub struct HoldOptions {
-    /// The target, resolved.
+    /// Resolved address of the target.
     pub address: SocketAddr,
-    /// What makes TLS sessions, of a plan that wants them.
+    /// TLS client configuration of a plan that uses TLS.
     pub tls: Option<ClientConfig>,
-    /// At most this many shards.
+    /// Most shards to use.
     pub threads: usize,
     /// The driver of each shard.
     pub driver: DriverSelection,
-    /// Who holds the connections, if others do.
+    /// The backend that holds the connections remotely, if there is one.
     pub team: Option<Arc<dyn HoldBackend>>,
 }
 
-/// What all shards saw in one interval, and what it takes of the machine.
+/// What all shards saw in one interval, with the memory use.
 #[derive(Debug)]
 pub struct HoldInterval<'a> {
-    /// The first is 1.
+    /// Number of the interval, from 1.
     pub number: u64,
-    /// It was told before, without a thread that was late, and is more complete now.
-    pub is_again: bool,
-    /// Since the start.
+    /// An update: it was reported before, without a thread that was late, and is more complete now.
+    pub is_update: bool,
+    /// Beginning, since the start.
     pub from: Nanos,
-    /// Since the start.
+    /// End, since the start.
     pub to: Nanos,
-    /// What happened in between.
+    /// What happened in the interval.
     pub seen: &'a Held,
-    /// What of that was not told before.
+    /// The part of it that was not reported before.
     pub added: &'a Held,
-    /// What happened since the start.
+    /// Everything since the start.
     pub total: &'a Held,
-    /// Memory at its end.
+    /// Memory at the end of the interval.
     pub memory: MemoryUse,
 }
 
-/// An interval that owns what it tells.
+/// An owned interval.
 #[derive(Clone, Debug)]
 pub struct KeptHold {
     number: u64,
-    is_again: bool,
+    is_update: bool,
     from: Nanos,
     to: Nanos,
     seen: Held,
-    /// What of it was not told before.
+    /// The part of it that was not reported before.
     added: Held,
     total: Held,
     memory: MemoryUse,
 }
 
 impl KeptHold {
-    /// What it tells.
+    /// The interval, borrowed.
     pub fn interval(&self) -> HoldInterval<'_> {
-        let &Self { number, is_again, from, to, ref seen, ref added, ref total, memory } = self;
-        HoldInterval { number, is_again, from, to, seen, added, total, memory }
+        let &Self { number, is_update, from, to, ref seen, ref added, ref total, memory } = self;
+        HoldInterval { number, is_update, from, to, seen, added, total, memory }
     }
 }
 
 impl Join for KeptHold {
-    /// What was new in either, once, in the time from the first to the last. It takes the place of no row that was told before.
+    /// Merges two: what was new in either, once, in the time from the first to the last. It replaces no row that was
+    /// reported before.
     fn join(&mut self, later: &Self) {
         self.added.add_counts(&later.added);
         self.added.now = later.total.now;
@@ -107,91 +108,90 @@ impl Join for KeptHold {
         self.memory = later.memory;
         self.number = self.number.max(later.number);
         (self.from, self.to) = (self.from.min(later.from), self.to.max(later.to));
-        self.is_again = false;
+        self.is_update = false;
     }
 }
 
-/// What connections take of memory.
+/// Memory that connections use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// This process.
+    /// Resident memory of this process.
     pub resident: u64,
-    /// What it had before the first connection.
+    /// Resident memory before the first connection.
     pub resident_before: u64,
-    /// What the kernel took more than before; of both ends when both are here. `None` where it does not say.
+    /// Additional kernel memory, for both ends when both are here. `None` where the kernel does not report it.
     pub kernel: Option<u64>,
-    /// What this machine can still give.
+    /// Available memory of this machine.
     pub available: Option<u64>,
 }
 
-/// No more connections were opened, because memory was about to end.
+/// Opening stopped because memory was running out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoppedOpening {
-    /// What could still be given.
+    /// Available memory then.
     pub available: u64,
-    /// What is left to others.
+    /// Memory reserved for other processes.
     pub reserve: u64,
-    /// Connections that were tried by then.
+    /// Connections tried by then.
     pub tried: u64,
 }
 
-/// What it came to.
+/// The result of a hold.
 #[derive(Clone, Debug)]
 pub struct HoldResult {
-    /// All that was seen.
+    /// Everything that was counted.
     pub total: Held,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// When all connections had been tried, since the start; `None` when it was stopped before.
     pub opened_after: Option<Nanos>,
-    /// How things stood then.
+    /// The state of the connections then.
     pub when_opened: HeldNow,
-    /// How things stood when the closing began.
+    /// The state of the connections when closing began.
     pub when_closing: HeldNow,
-    /// When the closing began, since the start.
+    /// When closing began, since the start.
     pub closing_after: Option<Nanos>,
-    /// The most connections that were established at one time.
+    /// Most connections established at one time.
     pub most_open: u64,
-    /// Memory when the most connections were established.
+    /// Memory use when the most connections were established.
     pub memory: MemoryUse,
     /// Opening ended early.
     pub stopped_opening: Option<StoppedOpening>,
-    /// Where connections came from, and where they went: how many of each.
+    /// Counts of source addresses and of target endpoints.
     pub places: (usize, usize),
-    /// Shards that worked.
+    /// Number of shards.
     pub threads: usize,
     /// CPU time of this process.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
     pub driver: DriverSelection,
-    /// What the first certificate that was refused said of itself.
+    /// Details of the first certificate that was refused.
     pub refused: Option<Refused>,
-    /// The target asked for a certificate of ours, and there was none.
+    /// The target requested a client certificate, and there was none.
     pub lacked_certificate: bool,
-    /// Somebody stopped it before its time was over.
+    /// It was stopped before its time was over.
     pub was_stopped: bool,
-    /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it
-    /// covers.
+    /// Lags of the loop of each shard, one sample every 50 ms; a stall counts as as many samples as it covers.
     pub lags: Vec<Distribution>,
-    /// Who held them, where others did.
+    /// Summary of the workers, where they held the connections.
     pub workers_summary: Option<WorkersSummary>,
 }
 
 /// A thread whose loop was late.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateThread {
-    /// Which one.
+    /// Index of the thread.
     pub thread: usize,
-    /// The share of its looks at the clock that came too late.
+    /// The share of its clock samples that were late.
     pub late_share: f64,
     /// 99th percentile of its lag.
     pub lag_p99_ns: u64,
-    /// The longest one.
+    /// Maximum lag.
     pub lag_max_ns: u64,
 }
 
 impl LateThread {
-    /// What a thread was, late or not.
+    /// The lag figures of a thread, late or not.
     fn of(thread: usize, lag: &Distribution) -> Self {
         let late = lag.count_between(LAG_MAX.0, u64::MAX);
         Self {
@@ -204,46 +204,46 @@ impl LateThread {
 }
 
 impl HoldResult {
-    /// How late each loop was.
+    /// The lag figures of every thread.
     pub fn loops(&self) -> Vec<LateThread> {
         self.lags.iter().enumerate().map(|(thread, lag)| LateThread::of(thread, lag)).collect()
     }
 
-    /// The thread whose loop was late most, if one was later than is good.
+    /// The thread with the worst lag, if one was later than acceptable.
     pub fn late_thread(&self) -> Option<LateThread> {
         let late = |one: &LateThread| one.late_share > LATE_SHARE_MAX || one.lag_p99_ns > LAG_MAX.0;
         self.loops().into_iter().filter(late).max_by(|one, other| one.late_share.total_cmp(&other.late_share))
     }
 
-    /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were
-    /// taken up late.
+    /// The figures reflect the generator as much as the target: one of its loops was late, or too many messages left
+    /// late.
     pub fn is_unreliable(&self) -> bool {
         let counts = &self.total.counts;
         self.late_thread().is_some() || counts.late() as f64 > LATE_SHARE_MAX * counts.due() as f64
     }
 }
 
-/// A loop that is later than this keeps messages and answers waiting.
+/// A loop later than this delays messages and responses.
 const LAG_MAX: Nanos = Nanos::from_millis(20);
 /// The share of a thread's time, or of the messages, that may be late.
 const LATE_SHARE_MAX: f64 = 0.01;
 
-/// What the shards are told while they run, and tell each other.
+/// Shared state of the shards: orders to them, and what they report to each other.
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// No more connections are opened.
+    /// Opening is stopped.
     stops_opening: AtomicBool,
-    /// When the closing begins; 0 as long as nobody knows.
+    /// When closing begins; 0 while that is unknown.
     end_at: AtomicU64,
-    /// Shards that have not tried all of theirs.
+    /// Shards that have not tried all of their connections.
     left: AtomicU64,
-    /// Connections that were there when theirs had been tried.
+    /// Open connections of the shards that have tried all of theirs.
     open: AtomicU64,
-    /// For so long they are held then.
+    /// How long connections are held after that.
     duration: Nanos,
-    /// Those that are lost come back.
+    /// Lost connections are reopened.
     reconnects: bool,
-    /// There are others, and somebody else says when all of them end.
+    /// It is a partition: the coordinator decides when all partitions end.
     is_part: bool,
 }
 
@@ -279,13 +279,13 @@ impl Orders {
         self.stops_opening.load(Ordering::Relaxed)
     }
 
-    /// A shard has tried all of its connections. True for the last one: with that the end is known.
+    /// A shard has tried all of its connections. True for the last shard: the end is then known.
     fn has_opened(&self, open: u64, now: Nanos) -> bool {
         let all_open = self.open.fetch_add(open, Ordering::AcqRel) + open;
         if self.left.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_part {
             return false;
         }
-        // With none there, and none to come, there is nothing to hold.
+        // With no connection open, and none to come, there is nothing to hold.
         let is_empty = !self.reconnects && all_open == 0;
         let span = if is_empty { Nanos(1) } else { self.duration };
         self.close_at(now + span);

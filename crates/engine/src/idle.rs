@@ -1,4 +1,4 @@
-//! What a connection costs that is kept and does nothing, in a process of its own.
+//! Memory of an idle kept connection, measured in a process of its own.
 #![expect(clippy::print_stdout, reason = "the processes of the test tell each other what they saw")]
 
 use std::env;
@@ -17,27 +17,28 @@ use target::{ServeOptions, Server};
 use crate::user::View;
 use crate::{RunOptions, StopHandle};
 
-/// What this process does instead of the test: `serve KIND` or `hold KIND COUNT ADDRESS`.
+/// The role of this process instead of the test: `serve KIND` or `hold KIND COUNT ADDRESS`.
 const ROLE: &str = "ONRUSH_IDLE_ROLE";
-/// The connections between which the difference is taken.
+/// The counts of connections between which the difference is taken.
 const FEW: u64 = 1_000;
 const MANY: u64 = 15_000;
 
-/// Who measures memory has the machine alone: a loop that is kept from its core finds many users due at once, and what they
-/// need together stays. Tests that work the cores take it to read.
+/// Lock for tests that measure memory. They take it to write and so have the machine alone: a loop kept from its core
+/// finds many users due at once, and the memory they need together stays allocated. Tests that load the cores take it
+/// to read.
 pub(crate) static QUIET: RwLock<()> = RwLock::new(());
 
-/// How long each user pauses after an exchange, in milliseconds; 0 for not at all.
+/// Pause of each user after an exchange, in milliseconds; 0 for none.
 static PAUSE_MS: AtomicU64 = AtomicU64::new(0);
 static USERS: AtomicU64 = AtomicU64::new(0);
 static STARTED: AtomicU64 = AtomicU64::new(0);
-/// So often it is measured, until it is as it should be.
+/// Number of attempts at a measurement that is off.
 const TRIES: usize = 3;
-/// Between the starts of two users.
+/// Interval between the starts of two users.
 const START_EVERY: Nanos = Nanos(400_000);
 
-/// The users of this test start one after the other, so that few are in flight at one time, and do nothing after their
-/// first exchange.
+/// Pause of a user of this test: users start one after the other, so that few are in flight at one time, and do nothing
+/// after their first exchange.
 pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
         (0, _) | (_, View::NoConnection | View::Rested) => None,
@@ -49,7 +50,7 @@ pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     }
 }
 
-/// The roles, in processes of their own; without one there is nothing to do.
+/// Runs the role of a process started by the test; without one there is nothing to do.
 #[test]
 fn role() {
     let Ok(role) = env::var(ROLE) else { return };
@@ -72,7 +73,7 @@ fn serve(driver: Kind) {
     let listen = "127.0.0.1:0".parse().expect("an address");
     let server = Server::start(&ServeOptions::plain(listen, 1, driver)).expect("a server");
     println!("\nlistening {}", server.address());
-    // Whoever started us closes our input when it needs us no more.
+    // The parent process closes our input when it is done.
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
@@ -104,7 +105,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
     let mut quiet = 0;
     let run = crate::run(&plan, &options, &StopHandle::default(), |interval| {
         quiet += u32::from(interval.total.counts.succeeded() == goal);
-        // Two intervals later the memory of what was in flight has been given back.
+        // Two intervals later the memory of what was in flight has been freed.
         if quiet < 3 {
             return ControlFlow::Continue(());
         }
@@ -117,7 +118,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
 
 type Lines = std::io::Lines<BufReader<std::process::ChildStdout>>;
 
-/// This test binary in a role, the rest of its output, and the line that it was started for.
+/// This test binary started in a role, the rest of its output, and the line that it printed for the parent.
 fn in_role(role: &str, word: &str) -> (Child, Lines, String) {
     let mut child = Command::new(env::current_exe().expect("a path"))
         .args(["idle::role", "--exact", "--nocapture"])
@@ -145,7 +146,7 @@ fn resident(kind: &str, count: u64) -> u64 {
 
 fn each_costs_at_most(kind: &str, bytes: u64) {
     let _alone = QUIET.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // A time that is longer than all before it touches a further page of its histogram; that happens by chance, and not always.
+    // A time longer than all before it touches a further page of its histogram; that happens by chance, and not always.
     let measure = || {
         let (few, many) = (resident(kind, FEW), resident(kind, MANY));
         let each = many.saturating_sub(few) / (MANY - FEW);

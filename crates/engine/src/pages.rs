@@ -1,10 +1,10 @@
-//! Values at small indices that others choose, like those of sockets. It grows page by page: a vector that doubles leaves its halves
-//! behind, and a million values would pay for two.
+//! Values at small indices that others choose, like those of sockets. Memory grows page by page: a vector that doubles
+//! leaves its halves behind, and a million values would pay for two.
 
 /// Values of a page.
 const PAGE: usize = 512;
 
-/// See the module.
+/// A paged vector; see the module.
 #[derive(Debug)]
 pub struct Pages<T>(Vec<Box<[Option<T>]>>);
 
@@ -15,13 +15,13 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// The place of an index, with or without a value.
+    /// The entry of an index, with or without a value.
     #[inline]
     pub fn place(&mut self, index: u32) -> Option<&mut Option<T>> {
         self.0.get_mut(index as usize / PAGE)?.get_mut(index as usize % PAGE)
     }
 
-    /// Puts a value there.
+    /// Stores a value at an index.
     pub fn put(&mut self, index: u32, value: T) {
         let page = index as usize / PAGE;
         while self.0.len() <= page {
@@ -30,7 +30,7 @@ impl<T> Pages<T> {
         self.0[page][index as usize % PAGE] = Some(value);
     }
 
-    /// All values, by their indices.
+    /// All values, in order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &T> + '_ {
         self.0.iter().flat_map(|page| page.iter().flatten())
     }

@@ -26,23 +26,23 @@ use crate::run::{Interval, RunOptions, RunResult, RunUpdate, Running};
 use crate::slices::Slice;
 use counting::Counting;
 
-/// Methods that change nothing of what a target keeps (RFC 9110, 9.2.1).
+/// Methods that do not change state of a target (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
-/// What ended is counted in stretches of this length; where workers tell of it, in longer ones.
+/// Width of the slices in which finished exchanges are counted; with remote workers they are wider.
 const SLICE: Nanos = Nanos::from_millis(10);
-const SLICE_AFAR: Nanos = Nanos::from_millis(50);
-/// Users that change in this last part of a load are not the same to its end.
+const SLICE_REMOTE: Nanos = Nanos::from_millis(50);
+/// Users must not change in this last fraction of a load.
 const STEADY_PART: u64 = 8;
 
-/// A probe that goes on: what it does, and what it has seen.
+/// A probe in progress: what it does, and what it has seen.
 pub struct Probing {
     plan: Arc<Plan>,
-    /// What ended is counted in stretches of this length.
+    /// Width of the slices in which finished exchanges are counted.
     slice: Nanos,
     each: Vec<OfScenario>,
 }
 
-/// The part of a probe that one scenario has.
+/// The probe of one scenario.
 struct OfScenario {
     probe: Probe,
     counting: Counting,
@@ -51,10 +51,10 @@ struct OfScenario {
 }
 
 impl Probing {
-    /// Half of the users of a load that is over, of each of its scenarios.
+    /// A probe with half of the users of a load that is over, for each of its scenarios.
     ///
     /// # Errors
-    /// It is not asked of such a load.
+    /// Such a load is not probed.
     pub fn of(plan: &Plan, result: &RunResult, stop_level: ProbeOption) -> Result<Self, NotTried> {
         let ends = plan.scenarios.iter().map(end_of).collect::<Option<Vec<Nanos>>>();
         let is_counted = plan.budget != Budget::default();
@@ -71,7 +71,7 @@ impl Probing {
         if stop_level == ProbeOption::IfRequested {
             return Err(NotTried::NotRequested);
         }
-        // Who is gone by the end has no half there.
+        // A scenario whose users have left by the end has no half there.
         if ends.iter().any(|end| *end != ends[0]) {
             return Err(NotTried::Several);
         }
@@ -79,7 +79,7 @@ impl Probing {
             return Err(NotTried::Once);
         }
         let workers = result.workers_summary.as_ref().map_or(0, |workers_summary| workers_summary.workers.len() as u64);
-        let slice = if workers > 0 { SLICE_AFAR } else { SLICE };
+        let slice = if workers > 0 { SLICE_REMOTE } else { SLICE };
         let all = plan.scenarios.iter().enumerate();
         let each =
             all.map(|(number, scenario)| OfScenario::new((number, scenario), result, stop_level, (slice, workers)));
@@ -89,26 +89,26 @@ impl Probing {
         Ok(Self { plan: Arc::new(plan_of(halves.collect(), slice)), slice, each })
     }
 
-    /// What half of the users do. It is not worth a request where the rate before did not stay the same.
+    /// The plan of the probe. It is not worth a request where the rate before was not steady.
     pub fn plan(&self) -> Option<&Arc<Plan>> {
         self.each.iter().any(|of| of.probe.before.is_some()).then_some(&self.plan)
     }
 
-    /// Takes what was seen in an interval. True when enough was seen.
+    /// Takes an interval. True when enough was seen.
     pub fn take(&mut self, interval: &Interval<'_>) -> bool {
         let index = (interval.to.0.div_ceil(self.slice.0) as usize).saturating_sub(1);
         for (of, seen) in self.each.iter_mut().zip(&interval.scenarios) {
             of.counting.add(index, &Slice::of(seen.added));
         }
-        // Who was late may have to tell of what is over.
-        if interval.late_shards > 0 || interval.is_again {
+        // A late shard may still have to report on what is over.
+        if interval.late_shards > 0 || interval.is_update {
             return false;
         }
         self.each.iter_mut().for_each(|of| of.is_over = of.is_over || of.counting.look());
         self.each.iter().all(|of| of.is_over)
     }
 
-    /// What it came to, scenario by scenario.
+    /// The result, scenario by scenario.
     pub fn finish(self, result: Option<&RunResult>) -> Vec<Probe> {
         self.each.into_iter().enumerate().map(|(number, of)| of.finish(number, result)).collect()
     }
@@ -145,7 +145,7 @@ impl OfScenario {
         }
         let streams = u64::from(scenario.target().streams);
         let half = half_of(connections, streams).ok_or(NotTried::OneUser)?;
-        // Half of the users are on as many machines as all of them were.
+        // Half of the users run on as many machines as all of them did.
         if connections < 2 * workers {
             return Err(NotTried::FewInWorkers);
         }
@@ -176,7 +176,7 @@ impl OfScenario {
     }
 }
 
-/// When a load of users that nothing but time ends is over; `None` of another one.
+/// End of a load of users that only time ends; `None` for another load.
 fn end_of(scenario: &Scenario) -> Option<Nanos> {
     match scenario.load {
         Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_per_user.is_none() => {
@@ -186,12 +186,12 @@ fn end_of(scenario: &Scenario) -> Option<Nanos> {
     }
 }
 
-/// Nothing that a target keeps is changed by it.
+/// The request does not change state of the target.
 fn is_safe(request: &Request) -> bool {
     SAFE.contains(&request.method.as_str())
 }
 
-/// Half of the connections, or where there is one, half of its streams.
+/// Half of the connections, or with one connection, half of its streams.
 fn half_of(connections: u64, streams: u64) -> Option<(u64, u64)> {
     match (connections, streams) {
         (2.., _) => Some((connections / 2, streams)),
@@ -222,7 +222,7 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
     }
 }
 
-/// Lets half of the users of a load that is over go on, where that tells something, and says who was the limit then.
+/// Lets half of the users of a finished load go on, where that tells something, and names the bottleneck then.
 pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, stop_level: ProbeOption, stop: &StopHandle) {
     if !result.wants_probe() {
         return;
@@ -230,11 +230,11 @@ pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, stop_lev
     let can_go_on = options.team.as_ref().is_none_or(|team| team.goes_on_alone());
     let probing = if can_go_on { Probing::of(plan, result, stop_level) } else { Err(NotTried::Elsewhere) };
     let probed = match probing {
-        // What was measured is told, whatever becomes of the rest.
+        // The measurements are reported, whatever happens to the probe.
         Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),
         Err(why) => Err(why),
     };
-    // Who ends it has not seen what it would have come to, and is told what it asked for.
+    // A stopped probe has no conclusion, but the requests that it made are reported.
     if let (Ok(probes), true) = (&probed, stop.is_stopped() && !result.was_stopped) {
         let probes = probes.clone();
         result.learn(Err(NotTried::Stopped));

@@ -1,53 +1,53 @@
-//! What half of the users of a load came to that went on alone, or why they did not.
+//! Result of the probe with half of the users of a load, or why there was none.
 
 use pacing::Nanos;
 
 use crate::halving::{PartSample, Steady};
 
-/// Who wants it.
+/// When to probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProbeOption {
-    /// Where it changes nothing of what the target keeps.
+    /// Where it does not change state of the target.
     #[default]
     Safe,
-    /// Where it was asked for, which nobody did.
+    /// Only on request, and there was none.
     IfRequested,
-    /// Whatever it changes there.
+    /// Also where it changes state of the target.
     Always,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
-/// Why half of the users did not go on alone.
+/// Why there was no probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotTried {
-    /// Nobody has asked yet.
+    /// It was not decided yet.
     NotYet,
-    /// Nobody wanted it.
+    /// It was not wanted.
     Unwanted,
-    /// The load is bounded by a number.
+    /// The load is limited by a number of requests.
     Counted,
     /// It was stopped before its end.
     Stopped,
-    /// It is of a file that says nothing of it.
+    /// It comes from a file that has no probe option.
     NotRequested,
-    /// It asks for what may change the target.
+    /// Its requests may change the target.
     Changing,
-    /// There is one user.
+    /// It has one user.
     OneUser,
     /// Users came or went shortly before the end.
     UsersChanged,
-    /// The system did not give what it needs.
+    /// The system did not provide what it needs.
     Failed,
-    /// Users share connections or streams, which would be as many for half of them.
+    /// Users share connections or streams, and half of the users would have as many of them.
     Shared,
-    /// Workers carried it out that others may take over.
+    /// Workers carried it out, and the run may be taken over by another leader.
     Elsewhere,
-    /// Some worker had no two users.
+    /// Some worker had less than two users.
     FewInWorkers,
-    /// Several scenarios ran side by side, and not all of users until the same instant.
+    /// Several scenarios ran in parallel, and not all of them were of users until the same instant.
     Several,
-    /// Rows that are used once, users that wait for each other, or what users do before their first iteration.
+    /// It has rows that are used once, users that wait for each other, or work of users before their first iteration.
     Once,
 }
 
@@ -73,23 +73,23 @@ impl NotTried {
     }
 }
 
-/// What half of the users came to.
+/// Result of the probe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// How many went on.
+    /// Users that went on.
     pub users: u64,
-    /// Of how many.
+    /// Users of the load.
     pub of: u64,
-    /// Those that went on: connections, and streams on each.
+    /// The half that went on: connections, and streams on each.
     pub half: (u64, u64),
-    /// Requests that they began: in no figure of the load.
+    /// Requests that it started: in no figure of the load.
     pub started: u64,
-    /// How long they took.
+    /// Its duration.
     pub span: Nanos,
-    /// The rate before that they are held against; `None` where it did not stay the same.
+    /// The rate before, for comparison; `None` where it was not steady.
     pub before: Option<Steady>,
-    /// What they say; `None` when they got too few answers.
+    /// The comparison; `None` when there were too few responses.
     pub seen: Option<PartSample>,
-    /// Their mean response time as a share of the one before.
+    /// Mean response time of the probe as a share of the one before.
     pub time: Option<f64>,
 }

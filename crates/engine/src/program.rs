@@ -21,11 +21,11 @@ use place::Frame;
 pub(crate) use place::{Fork, ForkPart, OpenTalk, OpenTransaction, Position};
 use shape::{asks_first, first_step};
 
-/// Operations that a user goes through at a time; then others have their turn, and it goes on after a [`BREATH`].
+/// Operations that a user executes at a time; then other users have their turn, and it goes on after a [`BREATH`].
 const OPS_MAX: usize = 10_000;
 const BREATH: Nanos = Nanos::from_millis(1);
 
-/// One operation.
+/// An operation of a program.
 #[derive(Clone, Debug)]
 enum Op {
     Ask {
@@ -43,9 +43,9 @@ enum Op {
     End(u16),
     /// A conversation with this target begins.
     Enter(u16),
-    /// It is over.
+    /// The conversation is over.
     Leave(u16),
-    /// The rounds of a repetition are drawn; with none of them it goes to `end`.
+    /// The rounds of a repetition are drawn; with none it goes to `end`.
     Repeat {
         least: u32,
         most: u32,
@@ -55,87 +55,88 @@ enum Op {
     Again {
         start: u32,
     },
-    /// A condition is looked at; when it is false it goes to `otherwise`. What fails then is this step.
+    /// A condition is evaluated; when it is false it goes to `otherwise`. An evaluation that fails counts as a failure
+    /// of this step.
     Decide {
         condition: u32,
         step: u32,
         otherwise: u32,
     },
-    /// So many rounds may come.
+    /// A loop of at most this many rounds begins.
     Count(u32),
     /// A round begins; when there are none left it goes to `limit`.
     Round {
         limit: u32,
     },
-    /// There were too many rounds: this step fails.
+    /// A loop had too many rounds: this step fails.
     Limit {
         step: u32,
         on_failure: OnFailure,
     },
-    /// The rounds are over.
+    /// The loop is over.
     Uncount,
-    /// The ends of the ranges of the weights, and where they lead.
+    /// A weighted choice: the ends of the ranges of the weights, and their targets.
     Choose(Arc<[(u64, u32)]>),
     Jump(u32),
-    /// Where they lead, one in each iteration.
+    /// Branches that take turns, one in each iteration.
     InTurn(Arc<[u32]>),
-    /// Where its parts begin, and what follows it.
+    /// A shuffle: where its parts begin, and what follows it.
     Shuffle(Arc<[u32]>, u32),
-    /// A part is over.
+    /// A part of a shuffle is over.
     Following,
     Over,
 }
 
-/// What a user does now.
+/// The next action of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum UserAction {
     /// The exchange of this step.
     Ask(u32),
-    /// The exchanges of these steps, so many at a time.
+    /// The exchanges of these steps, up to this number at a time.
     Fork(Arc<[u32]>, u16),
-    /// Nothing, for so long.
+    /// A pause.
     Think(Nanos),
-    /// The user waits for others at this meeting.
+    /// The user waits for others at this barrier.
     Barrier(u32),
-    /// What follows is timed as one.
+    /// A transaction begins.
     Begin(u16),
-    /// That is over.
+    /// The transaction is over.
     End(u16),
     /// A conversation with this target begins, on a connection of its own.
     Enter(u16),
-    /// That is over.
+    /// The conversation is over.
     Leave(u16),
-    /// A condition is to be looked at, for [`CompiledProgram::decide`]. What fails when it gives nothing is this step.
+    /// A condition to evaluate, for [`CompiledProgram::decide`]. When it has no value, this step fails.
     Decide(u32, u32),
-    /// This step fails: a loop went round too often.
+    /// This step fails: a loop had too many rounds.
     Limit(u32),
     /// The iteration is over.
     Over,
-    /// What comes next begins something.
+    /// The next action would begin something.
     Wait,
 }
 
-/// A program made ready.
+/// A compiled program.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     ops: Vec<Op>,
     seed: u64,
     /// Users need a [`Position`].
     pub(crate) has_places: bool,
-    /// Whatever is drawn, an iteration begins with the exchange of one step.
+    /// Every iteration begins with the exchange of one step, whatever is drawn.
     pub(crate) asks_first: bool,
     /// An iteration is more than one exchange.
     pub(crate) counts_iterations: bool,
-    /// The most exchanges of one user at a time.
+    /// The most concurrent exchanges of one user.
     pub(crate) most: u64,
     /// For each transaction, whether its pauses are part of its time.
     pub(crate) transactions: Vec<bool>,
-    /// Where that begins which each user does before its first iteration, and behind its last.
+    /// Where `on_start` and `on_stop` begin: what each user does before its first iteration and after its last.
     pub(crate) start_at: Option<u32>,
     pub(crate) stop_at: Option<u32>,
 }
 
-/// Whose draws these are: see [`plan::Program`].
+/// The key of random draws: see [`plan::Program`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomKey {
     pub(crate) scenario: usize,
@@ -167,7 +168,7 @@ impl CompiledProgram {
         code
     }
 
-    /// One step, again and again.
+    /// The program is one step, repeated.
     pub(crate) fn is_constant(&self) -> bool {
         matches!(self.ops[..], [Op::Ask { on_failure: OnFailure::GoOn, .. }, Op::Over])
     }
@@ -177,7 +178,7 @@ impl CompiledProgram {
         self.ops.iter().any(|op| matches!(op, Op::Think(_)))
     }
 
-    /// What is done outside iterations, if there is something.
+    /// Adds what is done outside iterations, if there is something.
     fn add_apart(&mut self, nodes: &[Node]) -> Option<u32> {
         let start = self.here();
         self.add_all(nodes);
@@ -213,7 +214,7 @@ impl CompiledProgram {
                 } else {
                     self.add_while(*condition, nodes)
                 };
-                // Whoever is at its limit goes here, and on from here.
+                // A loop that reached its limit goes here, and continues from here.
                 let place = self.here() - 1;
                 self.ops[place as usize] = limit;
                 self.ops.push(Op::Uncount);
@@ -296,7 +297,7 @@ impl CompiledProgram {
         }
     }
 
-    /// Ends with a place for the limit, behind which the loop is over.
+    /// A loop that tests at its end; it ends with an operation for the limit, after which the loop is over.
     fn add_until(&mut self, condition: u32, nodes: &[Node]) {
         let start = self.here();
         self.ops.push(Op::Over);
@@ -308,7 +309,7 @@ impl CompiledProgram {
         self.ops.push(Op::Over);
     }
 
-    /// The same of one that is looked at first.
+    /// A loop that tests at its beginning.
     fn add_while(&mut self, condition: u32, nodes: &[Node]) {
         let start = self.here();
         self.ops.extend([Op::Over, Op::Over]);
@@ -320,7 +321,7 @@ impl CompiledProgram {
         self.ops.push(Op::Over);
     }
 
-    /// What comes after a condition that was looked at last.
+    /// Continues after the condition that was evaluated last.
     pub(crate) fn decide(&self, counter: &mut u32, is_true: bool) {
         let last = counter.checked_sub(1).map(|last| &self.ops[last as usize]);
         if let Some(Op::Decide { otherwise, .. }) = last
@@ -330,20 +331,20 @@ impl CompiledProgram {
         }
     }
 
-    /// What comes when the exchange fails that was asked for last.
+    /// What follows when the last requested exchange fails.
     pub(crate) fn on_failure(&self, counter: u32) -> OnFailure {
         let last = counter.checked_sub(1).map(|last| &self.ops[last as usize]);
         match last {
             Some(Op::Ask { on_failure, .. } | Op::Fork { on_failure, .. } | Op::Limit { on_failure, .. }) => {
                 *on_failure
             }
-            // Nobody knows where it would go on.
+            // It is unknown where it would go on.
             Some(Op::Decide { .. }) => OnFailure::Next,
             _ => OnFailure::GoOn,
         }
     }
 
-    /// What a user does next. `begins`: else only what comes to its end is gone through, and nothing is begun.
+    /// The next action of a user. `begins`: when false, only what comes to its end is executed, and nothing is begun.
     pub(crate) fn advance(
         &self,
         counter: &mut u32,
@@ -416,7 +417,7 @@ impl CompiledProgram {
         UserAction::Think(BREATH)
     }
 
-    /// The draws of one place in the program, each time it is gone through.
+    /// The random draws of one operation, each time it is executed.
     fn random(&self, here: u32, place: &mut Position, by: RandomKey) -> Random {
         let draw = place.draw();
         self.random_of(here, place, by, draw)
@@ -429,12 +430,12 @@ impl CompiledProgram {
         Random::of_stream(of_iteration, u64::from(here) << 32 | u64::from(draw))
     }
 
-    /// The draws of the exchange of a step.
+    /// The random draws of the exchange of a step.
     pub(crate) fn random_for(&self, step: u32, place: &mut Position, by: RandomKey) -> Random {
         self.random(u32::MAX - step, place, by)
     }
 
-    /// The same of one of several exchanges at a time, whatever the others have drawn before.
+    /// The random draws of one of several concurrent exchanges, whatever the others have drawn before.
     pub(crate) fn random_for_part(&self, step: u32, place: &Position, by: RandomKey, stream: u64) -> Random {
         let draw = place.fork.as_ref().map_or(0, |fork| fork.draw);
         Random::of_stream(self.random_of(u32::MAX - step, place, by, draw).next_u64(), stream)
@@ -445,7 +446,8 @@ impl CompiledProgram {
     }
 }
 
-/// Which of so many has its turn. Who carries what comes at a rate has no number of its own; users begin far from each other.
+/// Which of `count` branches has its turn. A user that only carries scheduled starts has no number of its own; users
+/// begin far from each other.
 fn turn_of(by: RandomKey, iteration: u64, count: usize) -> usize {
     let count = count as u64;
     let turn = match by.user {
@@ -461,7 +463,7 @@ fn turn_of(by: RandomKey, iteration: u64, count: usize) -> usize {
 /// The golden ratio as a part of 2^64: multiples of it lie far from each other.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A loop that went round too often is not tried again.
+/// A loop that had too many rounds is not retried.
 fn once(on_failure: OnFailure) -> OnFailure {
     if let OnFailure::Retry(_) = on_failure { OnFailure::Next } else { on_failure }
 }

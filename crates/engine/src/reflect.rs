@@ -1,4 +1,4 @@
-//! What a target says of its services, asked before a run: server reflection of gRPC, on one connection that waits.
+//! gRPC server reflection: queries a target for its services before a run, on one blocking connection.
 
 mod received;
 
@@ -19,95 +19,95 @@ use crate::world::http2_fields;
 use crate::{ResolveError, TlsError, client_tls, faults, resolve};
 use received::Received;
 
-/// Files that one symbol may need.
+/// Most files that one symbol may need.
 const FILES_MAX: usize = 10_000;
 const BUFFER_BYTES: usize = 64 * 1024;
-/// What an answer costs beside its bytes.
+/// Cost of a response beside its bytes.
 const RESPONSE_BYTES: u64 = 64;
 
-/// Why a target says nothing of its services.
+/// Why the services of a target are not known.
 #[derive(Debug, thiserror::Error)]
 pub enum ReflectError {
-    /// Its name leads nowhere.
+    /// Its name does not resolve.
     #[error("{0}")]
     Resolve(#[from] ResolveError),
-    /// The settings of TLS make no session.
+    /// The TLS settings are invalid.
     #[error("{0}")]
     Settings(#[from] TlsError),
-    /// No connection.
+    /// The connection failed.
     #[error(
         "cannot ask {address} for its services: {reason}; start the server, check address and port (with TLS: grpcs://), or describe them with --proto FILE"
     )]
     Connection {
-        /// Where it was tried.
+        /// Address that was tried.
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the system.
         reason: std::io::Error,
     },
-    /// No TLS session.
+    /// TLS handshake failed.
     #[error("no TLS session with {address}: {}", .fault.name())]
     Tls {
-        /// With whom.
+        /// Address of the target.
         address: SocketAddr,
-        /// Why.
+        /// The TLS fault.
         fault: metrics::TlsFault,
-        /// The certificate, when that was the reason.
+        /// The certificate, when it was refused.
         refused: Option<Box<Refused>>,
     },
-    /// It took too long.
+    /// It did not respond in time.
     #[error(
         "{address} did not say within {limit:?} what services it has; it may not speak gRPC; check the port, raise -t, or describe them with --proto FILE"
     )]
     TimedOut {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
-        /// How long.
+        /// The time limit.
         limit: Duration,
     },
-    /// It closed, or sent what is no answer.
+    /// It closed, or sent something that is no gRPC response.
     #[error(
         "{address} gave no answer of gRPC ({reason}); check that the port speaks gRPC, with TLS for grpcs:// and without for grpc://"
     )]
     Broken {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
         /// What came instead.
         reason: String,
     },
-    /// There is no reflection.
+    /// It has no reflection.
     #[error("{address} does not offer server reflection; describe its services with --proto FILE or --protoset FILE")]
     Refused {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
     },
-    /// It answers with a status that is no success.
+    /// It responds with an error status.
     #[error(
         "{address} refuses server reflection with {status} ({message}); give metadata with -H, or describe its services with --proto FILE"
     )]
     Status {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
         /// The name of the status.
         status: &'static str,
-        /// In its words.
+        /// The status message.
         message: String,
     },
-    /// It does not know the symbol.
+    /// It does not know the requested symbol.
     #[error("{address} knows no '{symbol}'; it has: {known}")]
     NoSymbol {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
-        /// What was asked for.
+        /// The requested symbol.
         symbol: String,
-        /// The services that it has.
+        /// Services that it has.
         known: String,
     },
-    /// More than anybody needs.
+    /// The description is too large.
     #[error("{address} describes more than {most} bytes or {FILES_MAX} files; describe the service with --proto FILE")]
     TooLarge {
-        /// Who was asked.
+        /// Address of the target.
         address: SocketAddr,
-        /// [`SCHEMA_BYTES_MAX`].
+        /// Limit: [`SCHEMA_BYTES_MAX`].
         most: u64,
     },
 }
@@ -115,15 +115,15 @@ pub enum ReflectError {
 /// The names of all services of a target, in order.
 ///
 /// # Errors
-/// It cannot be asked, or does not say.
+/// It cannot be queried, or does not respond.
 pub fn list_services(reflection: &Reflection) -> Result<Vec<String>, ReflectError> {
     Asker::connect(reflection)?.services()
 }
 
-/// The same, and the files that describe them, with all that they import.
+/// The names of all services, and the files that describe them, with all imports.
 ///
 /// # Errors
-/// It cannot be asked, or does not say.
+/// It cannot be queried, or does not respond.
 pub fn describe_all(reflection: &Reflection) -> Result<(Vec<String>, Vec<Vec<u8>>), ReflectError> {
     let mut asker = Asker::connect(reflection)?;
     let (names, mut files) = (asker.services()?, Vec::new());
@@ -137,10 +137,10 @@ pub fn describe_all(reflection: &Reflection) -> Result<(Vec<String>, Vec<Vec<u8>
     Ok((names, files))
 }
 
-/// The files that describe a symbol, with all that they import.
+/// The files that describe a symbol, with all imports.
 ///
 /// # Errors
-/// It cannot be asked, or does not know it.
+/// It cannot be queried, or does not know the symbol.
 pub fn describe(reflection: &Reflection, symbol: &str) -> Result<Vec<Vec<u8>>, ReflectError> {
     Asker::connect(reflection)?.files(symbol)
 }
@@ -151,7 +151,7 @@ fn open(address: SocketAddr, wait: Duration) -> Result<TcpStream, ReflectError> 
     ready.map_err(|reason| ReflectError::Connection { address, reason })
 }
 
-/// Asks questions, one after the other.
+/// A reflection client: sends queries one after the other.
 struct Asker<'a> {
     reflection: &'a Reflection,
     address: SocketAddr,
@@ -159,15 +159,15 @@ struct Asker<'a> {
     tls: Option<(ClientConfig, Session)>,
     http2: Client,
     until: Instant,
-    /// Index in [`PATHS`] of what the target knows.
+    /// Index in [`PATHS`] of the version that the target supports.
     version: usize,
-    /// What came and is not looked at yet.
+    /// Received bytes that are not processed yet.
     plain: Vec<u8>,
-    /// Bytes that may still come as answers.
+    /// Bytes that may still come as responses.
     left_bytes: u64,
 }
 
-/// How an answer ended.
+/// The end of a response.
 struct ResponseEnd {
     status: Option<Status>,
     message: String,
@@ -195,7 +195,7 @@ impl<'a> Asker<'a> {
         self.send(&out)
     }
 
-    /// The target takes no more questions on this connection.
+    /// Reconnects: the target takes no more queries on this connection.
     fn connect_again(&mut self) -> Result<(), ReflectError> {
         let wait = self.reflection.connect_timeout.min(self.left()?);
         self.stream = open(self.address, wait)?;
@@ -271,7 +271,7 @@ impl<'a> Asker<'a> {
             let left = self.left()?;
             match self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut buffer)) {
                 Ok(count) => break count,
-                // A read with a time limit is not begun anew by the system when the process was halted for a moment.
+                // The system does not restart a read with a time limit when the process was halted for a moment.
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.reported(error)),
             }
@@ -284,7 +284,7 @@ impl<'a> Asker<'a> {
         let fed = session.feed(&mut buffer[..count], &mut self.plain, &mut back);
         if let Err(fault) = fed {
             let (fault, refused) = (faults::tls_fault(fault), config.refused().map(Box::new));
-            // The alert says why; that it does not arrive changes nothing.
+            // The alert gives the reason; a failure to send it changes nothing.
             let _ = self.write(&back);
             return Err(ReflectError::Tls { address: self.address, fault, refused });
         }
@@ -294,7 +294,7 @@ impl<'a> Asker<'a> {
         Ok(count > 0)
     }
 
-    /// One question, on a stream of its own; both versions are tried.
+    /// Sends one query, on a stream of its own; both versions are tried.
     fn ask(&mut self, question: &Question) -> Result<Vec<Response>, ReflectError> {
         loop {
             let ended = self.call(PATHS[self.version], question)?;
@@ -345,13 +345,13 @@ impl<'a> Asker<'a> {
         Ok(ResponseEnd { status: received.status, message: received.message, responses: received.responses })
     }
 
-    /// The question is not compressed, and has a time of its own.
+    /// Headers of a query: it is not compressed, and has a timeout of its own.
     fn headers(&self) -> Vec<(String, Vec<u8>)> {
         let is_ours = |name: &str| ["grpc-encoding", "grpc-timeout"].iter().any(|own| name.eq_ignore_ascii_case(own));
         self.reflection.headers.iter().filter(|(name, _)| !is_ours(name)).cloned().collect()
     }
 
-    /// Waits for bytes, and looks at what they mean. False when there will be none.
+    /// Waits for bytes and processes them. False when there will be none.
     fn step(&mut self, received: &mut Received) -> Result<bool, ReflectError> {
         if self.plain.is_empty() && !self.receive()? {
             return Ok(false);

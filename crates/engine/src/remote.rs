@@ -13,38 +13,38 @@ use crate::slices::Slices;
 use crate::times::Backlog;
 use crate::usage::ThreadUsage;
 
-/// News of those who carry out parts.
+/// An event of a partition.
 pub(crate) enum RemotePartEvent {
-    /// A part begins to tell.
+    /// A partition begins to report.
     Joined,
-    /// What a part saw in an interval, or in several; it has told all up to the end of interval `upto`.
+    /// What a partition saw in an interval, or in several; it has reported everything up to the end of interval `upto`.
     Seen { numbers: (u64, u64), upto: u64, seen: Vec<Snapshot> },
-    /// So many parts there are, or will be.
+    /// Partitions that exist, or will.
     Expects(usize),
-    /// Users of a part have arrived at a meeting, the first of them at that instant.
+    /// Users of a partition have arrived at a barrier, the first of them at that instant.
     Arrived { barrier: usize, count: u64, at: Nanos },
-    /// Who has this ticket waits there no longer.
+    /// The user with this ticket waits there no longer.
     Withdrawn { barrier: usize, ticket: u64 },
-    /// All users of a part wait, and no more of them will come.
+    /// All users of a partition wait, and no more of them will come.
     Stuck { received: u64 },
-    /// A part is over.
+    /// A partition is over.
     Ended(Box<PartEnd>),
-    /// Nobody knows what has become of a part. It may still tell.
+    /// The state of a partition is unknown. It may still report.
     Silent,
-    /// All is over.
+    /// The run is over.
     Over(Box<WorkersSummary>),
 }
 
-/// How a scenario ended, in a part.
+/// The outcome of a scenario in a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireScenarioOutcome {
-    /// From the beginning of the measured load to the instant from which nothing of it was started any more.
+    /// From the beginning of the measured load to the instant from which it started nothing any more.
     pub stopped_at: Nanos,
-    /// What was started and had not ended, halfway and at the end; of a plan that came to its end.
+    /// Backlog halfway and at the end: started and not ended. Only for a plan that came to its end.
     pub backlog: Option<(u64, u64)>,
-    /// The part of the budget that ended the run.
+    /// The budget part that ended the run.
     pub spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it.
+    /// What ended, in equal slices of time.
     pub slices: Slices,
     /// Service times of the first exchange of each user, where all began at once.
     pub first_times: Distribution,
@@ -56,80 +56,80 @@ impl WireScenarioOutcome {
     }
 }
 
-/// How a part ended.
+/// The end of a partition.
 #[derive(Clone, Debug)]
 pub struct PartEnd {
-    /// From the beginning of the measured load to its end.
+    /// Wall time from the beginning of the measured load to its end.
     pub wall: Nanos,
-    /// Scenario by scenario.
+    /// Outcomes, scenario by scenario.
     pub scenarios: Vec<WireScenarioOutcome>,
-    /// What each of its threads spent.
+    /// Usage of each of its threads.
     pub shards: Vec<ThreadUsage>,
     /// CPU time of its process.
     pub cpu: CpuTime,
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
-    /// What became of the meetings of its users.
+    /// Statistics of the barriers of its users.
     pub met: Vec<BarrierStats>,
 }
 
-/// Who carried out a run, and what came of it.
+/// Summary of the workers of a run.
 #[derive(Clone, Debug, Default)]
 pub struct WorkersSummary {
-    /// One after the other.
+    /// Results, worker by worker.
     pub workers: Vec<WorkerResult>,
-    /// Starts by the books.
+    /// Accounting of starts.
     pub books: StartAccounting,
-    /// What workers told was heard so late, for a while at least; zero when it was heard in time.
+    /// Largest delay at which worker data was processed; zero when it was processed in time.
     pub received_late: Duration,
-    /// A change reached workers up to so long after its instant: until then they went on as before.
+    /// Largest delay at which a change reached workers: until then they continued unchanged.
     pub changed_late: Duration,
 }
 
 impl WorkersSummary {
-    /// Somebody was lost, or something was not done.
+    /// A worker was lost, or starts were not made.
     pub fn has_losses(&self) -> bool {
         let is_lost = self.workers.iter().any(|worker| worker.losses > 0);
         is_lost || self.books.undelivered + self.books.unknown > 0
     }
 }
 
-/// One of those who carried out a run.
+/// Result of one worker.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerResult {
-    /// What it is called.
+    /// Name of the worker.
     pub name: String,
-    /// Threads that worked.
+    /// Number of threads.
     pub threads: usize,
-    /// Its share of the load when it had the most of it: slots of 4,096.
+    /// Largest share of the load that it had: slots of 4,096.
     pub slots: u32,
-    /// What it started.
+    /// Requests that it started.
     pub started: u64,
-    /// What of that did not succeed.
+    /// Requests of those that did not succeed.
     pub failed: u64,
     /// CPU time of its process.
     pub cpu: CpuTime,
-    /// How wrong the instant may be that it took for the start: half of the shortest round trip; `None` when it did not say.
+    /// Error bound of its start instant: half of the shortest round trip; `None` when it did not report one.
     pub clock_error: Option<Duration>,
-    /// How late it started by its own clock; `None` when it did not say.
+    /// Start delay by its own clock; `None` when it did not report one.
     pub began_late: Option<Duration>,
-    /// How often it was silent for so long that others got its share.
+    /// How often it was silent for so long that its share was reassigned.
     pub losses: u32,
-    /// The bus did not take what it had to tell, for a while or to the end.
+    /// The bus did not accept its data, for a while or to the end.
     pub bus_was_full: bool,
 }
 
-/// Starts of open loads by the books: planned + otherwise = started + undelivered + unknown.
+/// Accounting of the starts of open loads: planned + otherwise = started + undelivered + unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartAccounting {
-    /// Those that were due when nobody had their part.
+    /// Starts that were due while their slots had no owner.
     pub undelivered: u64,
-    /// Those that were due at somebody who has not told what became of them.
+    /// Starts that were due at a worker that has not reported what happened to them.
     pub unknown: u64,
-    /// So many more than planned were due at workers whom a change reached late; fewer, below zero.
+    /// Starts beyond the plan, due at workers that received a change late; negative for fewer.
     pub otherwise: i64,
-    /// Messages on connections that are held, of which nobody knows whether they were answered: whoever sent them has not told.
+    /// Messages on held connections with unknown responses: the worker that sent them has not reported.
     pub unknown_responses: u64,
-    /// How long nobody had any part of the load.
+    /// How long no worker had any part of the load.
     pub stalled: Duration,
 }

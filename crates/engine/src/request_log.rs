@@ -1,7 +1,7 @@
-//! Single exchanges that somebody wants to see: the slowest ones, and those of a log.
+//! Single exchanges that are shown: the slowest ones, and those of a request log.
 //!
-//! A shard puts the lines of a log into batches that it has beforehand, and sends whole ones over a channel; whoever writes them sends
-//! them back. When none is back, lines are left out and counted: a shard never waits for a disk.
+//! A shard writes log lines into preallocated batches, and sends full ones over a channel; the writer sends them back.
+//! When no batch is back, lines are dropped and counted: a shard never waits for a disk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,32 +11,32 @@ use std::time::Duration;
 use metrics::{RequestRecord, RequestRecordEnd};
 use pacing::Random;
 
-/// Lines of a batch.
+/// Number of lines of a batch.
 const BATCH_LINES: usize = 1_024;
-/// Batches of a shard: so many lines may wait to be written.
+/// Batches of a shard: the bound of lines that wait to be written.
 const BATCHES: usize = 32;
 
-/// Which exchanges are shown one by one.
+/// Configuration of the exchanges shown one by one.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLogConfig {
     /// How many of the slowest are kept.
     pub slowest: usize,
-    /// Where lines of a log go.
+    /// Sink of the request log.
     pub log: Option<LogSink>,
 }
 
-/// Which exchanges have a line in the log.
+/// Filter of the exchanges in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogFilter {
-    /// Only those that did not end well.
+    /// Only exchanges that failed.
     pub only_failed: bool,
-    /// How many of those, in a million.
+    /// Sampling rate of those, per million.
     pub per_million: u32,
-    /// Which of those are drawn.
+    /// Seed of the sampling.
     pub seed: u64,
 }
 
-/// The end of a log at which lines are put in, for all shards.
+/// The writing end of a log, for all shards.
 #[derive(Clone, Debug)]
 pub struct LogSink {
     stop_level: LogFilter,
@@ -45,7 +45,7 @@ pub struct LogSink {
     began: Arc<OnceLock<Duration>>,
 }
 
-/// The end at which they come out.
+/// The reading end of a log.
 #[derive(Debug)]
 pub struct LogReader {
     receiver: Receiver<Sent>,
@@ -59,7 +59,7 @@ enum Sent {
     End,
 }
 
-/// Some lines of one shard, in the order in which they ended.
+/// Lines of one shard, in the order in which they ended.
 #[derive(Debug)]
 pub struct LogBatch {
     lines: Vec<RequestRecord>,
@@ -77,7 +77,7 @@ impl Drop for LogBatch {
     fn drop(&mut self) {
         let mut lines = std::mem::take(&mut self.lines);
         lines.clear();
-        // The shard may be over: then nobody needs it.
+        // The shard may be over and need no batch.
         let _ = self.back.send(lines);
     }
 }
@@ -92,14 +92,14 @@ impl LogSink {
         (Self { stop_level, sender, left_out, began }, reader)
     }
 
-    /// When the measured time begins, since the epoch of Unix; the first run says it.
+    /// Sets when the measured time begins, since the Unix epoch; the first run sets it.
     pub(crate) fn begin(&self, at: Duration) {
         let _ = self.began.set(at);
     }
 
-    /// Nothing more comes: all runs that have this log are over.
+    /// Ends the log: all runs that write to it are over.
     pub fn end(&self) {
-        // Nobody reads it any more.
+        // The reader may be gone.
         let _ = self.sender.send(Sent::End);
     }
 }
@@ -113,18 +113,18 @@ impl LogReader {
         }
     }
 
-    /// When the measured time began, since the epoch of Unix; known when there are lines.
+    /// When the measured time began, since the Unix epoch; known once there are lines.
     pub fn began_unix(&self) -> Duration {
         self.began.get().copied().unwrap_or_default()
     }
 
-    /// Lines that found no room, since they came faster than they were read.
+    /// Lines that were dropped because they came faster than they were read.
     pub fn left_out(&self) -> u64 {
         self.left_out.load(Ordering::Relaxed)
     }
 }
 
-/// What a shard has of a log, for one scenario.
+/// The log state of a shard, for one scenario.
 #[derive(Debug)]
 pub(crate) struct ShardLog {
     pipe: LogSink,
@@ -135,7 +135,7 @@ pub(crate) struct ShardLog {
 }
 
 impl ShardLog {
-    /// `stream`: another number for each shard and scenario, so that each draws lines of its own.
+    /// A log state. `stream`: another number for each shard and scenario, so that each samples lines of its own.
     pub(crate) fn new(pipe: LogSink, stream: u64) -> Self {
         let (back, spare) = channel();
         for _ in 1..BATCHES {
@@ -146,7 +146,7 @@ impl ShardLog {
         Self { pipe, random, batch: Vec::with_capacity(BATCH_LINES), spare, back }
     }
 
-    /// An exchange is over: it has a line, if it is one of those.
+    /// Writes a line for an exchange that is over, if the filter selects it.
     pub(crate) fn write(&mut self, traced: RequestRecord) {
         let stop_level = self.pipe.stop_level;
         if stop_level.only_failed && traced.end == RequestRecordEnd::Succeeded {
@@ -162,19 +162,19 @@ impl ShardLog {
         self.batch.push(traced);
     }
 
-    /// Sends what there is. False when no other batch is back.
+    /// Sends the current batch. False when no other batch is back.
     pub(crate) fn flush(&mut self) -> bool {
         if self.batch.is_empty() {
             return true;
         }
         let Ok(empty) = self.spare.try_recv() else { return false };
         let lines = std::mem::replace(&mut self.batch, empty);
-        // Who does not read gets nothing; the batch goes back all the same.
+        // The reader may be gone; the batch comes back all the same.
         let _ = self.pipe.sender.send(Sent::Lines(LogBatch { lines, back: self.back.clone() }));
         true
     }
 
-    /// The last lines, when the shard is over.
+    /// Sends the last lines, when the shard is over.
     pub(crate) fn finish(&mut self) {
         let lines = std::mem::take(&mut self.batch);
         let _ = self.pipe.sender.send(Sent::Lines(LogBatch { lines, back: self.back.clone() }));
@@ -205,7 +205,7 @@ mod tests {
 
     const ALL: LogFilter = LogFilter { only_failed: false, per_million: 1_000_000, seed: 1 };
 
-    /// What is written, and what found no room, while nobody reads.
+    /// Lines written and lines dropped, without a reader.
     fn numbers(stop_level: LogFilter, stream: u64, count: u64, end: RequestRecordEnd) -> (Vec<u64>, u64) {
         let (pipe, reader) = LogSink::new(stop_level);
         let mut log = ShardLog::new(pipe.clone(), stream);

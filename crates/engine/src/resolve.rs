@@ -1,7 +1,8 @@
-//! From the name of a target to its address, once, before the run.
+//! Resolution of the name of a target to its address, once, before the run.
 //!
-//! Names are resolved as this system resolves them for everybody: `/etc/hosts`, name servers and whatever else it is set up for. A
-//! static binary cannot ask it (glibc loads parts of itself for that), and asks the name servers itself: the feature `dns`.
+//! Names are resolved as this system resolves them for all programs: `/etc/hosts`, name servers and whatever else it is
+//! set up for. A static binary cannot use the system resolver (glibc loads parts of itself for that), and queries the
+//! name servers itself: the feature `dns`.
 
 #[cfg(feature = "dns")]
 mod name_servers;
@@ -21,33 +22,33 @@ use system::look_up;
 #[cfg(all(not(feature = "dns"), target_env = "gnu", target_feature = "crt-static"))]
 compile_error!("a static binary cannot use glibc's resolver: build with --features dns");
 
-/// The address of a target.
+/// A resolved target.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved {
-    /// Where the load goes.
+    /// Address of the load.
     pub address: SocketAddr,
-    /// How long the lookup took; `None` when the URL held an address.
+    /// Duration of the lookup; `None` when the URL held an address.
     pub lookup: Option<Duration>,
 }
 
-/// Hosts that are named in one sentence; the others are counted.
+/// Hosts that are named in one message; the others are counted.
 pub const UNCONSENTED_SHOWN_MAX: usize = 8;
 
-/// Who would be loaded, and nobody said that it may be.
+/// A host that would be loaded without consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnconsentedHost {
-    /// By what it may be consented to: its name, or its address where it has none of its own.
+    /// The key of a consent to it: its name, or its address where it has no name of its own.
     pub host: String,
-    /// Where it is.
+    /// Its address.
     pub address: IpAddr,
     /// Its port.
     pub port: u16,
-    /// The user said that it is there; no name was looked up.
+    /// The address was given by the user; no name was looked up.
     pub is_given: bool,
 }
 
 impl UnconsentedHost {
-    /// What a consent speaks for: a name where it was looked up, else the address alone.
+    /// What a consent covers: a name where it was looked up, else the address alone.
     pub fn meant(&self) -> String {
         if self.is_given { self.address.to_string() } else { self.host.clone() }
     }
@@ -78,54 +79,56 @@ impl std::fmt::Display for UnconsentedHost {
     }
 }
 
-/// The name leads nowhere.
+/// Why a name does not resolve.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// Nobody knows the name.
+    /// The name is unknown.
     #[error("the host '{host}' is unknown; check the spelling, or write its address")]
     Unknown {
-        /// The name.
+        /// The requested name.
         host: String,
     },
-    /// Addresses are public, and nobody said that they may be loaded.
+    /// Addresses are public, and there is no consent to load them.
     #[error("{}", refusal(strangers))]
     Consent {
         /// All of them, at least one.
         strangers: Vec<UnconsentedHost>,
     },
-    /// The name servers cannot be asked.
+    /// The name servers cannot be queried.
     #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
     Lookup {
-        /// The name.
+        /// The requested name.
         host: String,
-        /// What the resolver says.
+        /// Error of the resolver.
         reason: String,
     },
 }
 
-/// All addresses of a name, or of what is one itself. Nothing is tried, and nobody is asked whether it may be reached.
+/// All addresses of a name, or of an address itself. No connection is tried, and the target policy is not checked.
 ///
 /// # Errors
-/// The name is unknown, or no name server answers.
+/// The name is unknown, or no name server responds.
 pub fn addresses_of(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     host.parse().map_or_else(|_| look_up(host), |address| Ok(vec![address]))
 }
 
-/// Finds the address of a target. Of several addresses it takes the first that accepts a connection, as a browser would.
+/// Finds the address of a target. Of several addresses it takes the first that accepts a connection, as a browser
+/// would.
 ///
 /// # Errors
-/// The name is unknown, or no name server answers.
+/// The name is unknown, or no name server responds.
 pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, ResolveError> {
     resolve_by(target, look_up, |address| accepts(address, connect_timeout))
 }
 
-/// The same, with somebody who knows names, and somebody who tries addresses: those alone that the load may go to.
+/// The same with a given lookup of names and a given connection attempt, which is made only to addresses that the load
+/// may go to.
 fn resolve_by(
     target: &Target,
     look_up: impl Fn(&str) -> Result<Vec<IpAddr>, ResolveError>,
     accepts: impl Fn(&SocketAddr) -> bool,
 ) -> Result<Resolved, ResolveError> {
-    // A socket of this machine needs no name.
+    // A Unix socket needs no name.
     if target.unix.is_some() {
         return Ok(Resolved { address: (Ipv4Addr::LOCALHOST, target.port).into(), lookup: None });
     }
@@ -135,7 +138,7 @@ fn resolve_by(
         true => Ok(()),
         false => Err(ResolveError::Consent { strangers }),
     };
-    // Places that say all need no name either.
+    // Endpoints that are complete need no name either.
     if let Some(first) = target.places.first()
         && let Some(address) = first.address
         && target.places.iter().all(|place| place.address.is_some())
@@ -152,11 +155,11 @@ fn resolve_by(
         return Ok(Resolved { address: (address, port).into(), lookup: None });
     }
     let begun = Instant::now();
-    // RFC 6761, 6.3: what ends with `.localhost` is this machine, whether or not a name server knows it.
+    // RFC 6761, 6.3: a name that ends with `.localhost` is this machine, whether or not a name server knows it.
     let is_local = host.to_ascii_lowercase().trim_end_matches('.').ends_with(".localhost");
     let addresses = look_up(if is_local { "localhost" } else { host })?;
     let lookup = Some(begun.elapsed());
-    // One address of a name is enough to ask for the name.
+    // One address of a name is enough to require consent for the name.
     let far = addresses.iter().find(|address| !target.reach.allows(&names, **address));
     strangers.extend(far.map(|address| UnconsentedHost {
         host: host.clone(),
@@ -174,7 +177,7 @@ fn resolve_by(
     Ok(Resolved { address: chosen, lookup })
 }
 
-/// Those among the addresses that the user gave, each once.
+/// Unconsented hosts among the addresses that the user gave, each once.
 fn given_strangers(target: &Target) -> Vec<UnconsentedHost> {
     let mut strangers: Vec<UnconsentedHost> = Vec::new();
     for place in &target.places {

@@ -41,55 +41,57 @@ pub use rows::KeptInterval;
 pub use running::{RunUpdate, Running};
 pub use stepped::SteppedRun;
 
-/// How a plan is carried out on this machine.
+/// Options for carrying out a plan on this machine.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The target, resolved.
+    /// Resolved address of the target.
     pub address: SocketAddr,
-    /// What makes TLS sessions, of a plan that wants them ([`crate::client_tls`]).
+    /// TLS client configuration of a plan that uses TLS ([`crate::client_tls`]).
     pub tls: Option<ClientConfig>,
-    /// The same of the other targets of the plan, scenario by scenario, in their order.
+    /// The same for the other targets of the plan, scenario by scenario, in their order.
     pub others: Vec<(SocketAddr, Option<ClientConfig>)>,
-    /// At most this many shards.
+    /// Most shards to use.
     pub threads: usize,
-    /// Each shard stays on a core of its own.
+    /// Each shard is pinned to a core of its own.
     pub pins_threads: bool,
     /// The driver of each shard.
     pub driver: DriverSelection,
     /// Exchanges that are shown one by one.
     pub log_config: RequestLogConfig,
-    /// What users read and reckon with.
+    /// Data that users read and evaluate.
     pub supplies: DataSources,
-    /// Who carries it out; `None`: threads of this process.
+    /// The remote backend that carries it out; `None`: threads of this process.
     pub team: Option<Arc<dyn RemoteBackend>>,
 }
 
 impl RunOptions {
-    /// What makes the sessions of all targets that want TLS.
+    /// TLS client configurations of all targets that use TLS.
     fn sessions(&self) -> impl Iterator<Item = &ClientConfig> {
         self.others.iter().map(|(_, tls)| tls).chain([&self.tls]).flatten()
     }
 }
 
-/// Which part of a load a run has, and when it begins. Parts that have each slot once do together what the whole does.
+/// The part of a load that a run has, and when it begins. Partitions that have each slot once do together what the
+/// whole does.
 #[derive(Clone, Debug)]
 pub struct Partition {
     /// Its slots.
     pub segment: Segment,
-    /// It has them from then on, counted from the beginning of the measured load; `None`: from the start, warm-up included.
+    /// From when it has them, counted from the beginning of the measured load; `None`: from the start, warm-up
+    /// included.
     pub from: Option<Nanos>,
     /// When the run started, or starts, on this clock; `None`: when all is ready.
     pub begins: Option<(Clock, Nanos)>,
-    /// Until when something may be started.
+    /// Until when starts are allowed.
     pub lease: Lease,
-    /// Slots that it gives away, from when on.
+    /// Slots that it gives away, and from when on.
     pub lost: Option<RevokedSlots>,
-    /// The load was changed so before.
+    /// Changes of the load made before.
     pub changes: Vec<Change>,
 }
 
 impl Default for Partition {
-    /// All of it, at once.
+    /// The whole load, started at once.
     fn default() -> Self {
         let (from, begins, lost) = (None, None, None);
         Self { segment: Segment::WHOLE, from, begins, lease: Lease::default(), lost, changes: Vec::new() }
@@ -99,122 +101,124 @@ impl Default for Partition {
 /// What all shards saw in one interval.
 #[derive(Debug)]
 pub struct Interval<'a> {
-    /// The first is 1.
+    /// Number of the interval, from 1.
     pub number: u64,
-    /// Since the start of the run.
+    /// Beginning, since the start of the run.
     pub from: Nanos,
-    /// Since the start of the run.
+    /// End, since the start of the run.
     pub to: Nanos,
-    /// How long of it the loads of all scenarios were paused; that is in no rate.
+    /// How long of it the loads of all scenarios were paused; no rate includes that time.
     pub paused: Nanos,
-    /// Shards that had not told of it when it was told first: they stood still. It is told again when they have.
+    /// Shards that had not reported when the interval was first emitted: they were stalled. An update follows when they
+    /// have.
     pub late_shards: usize,
-    /// It was told before, and is more complete now.
-    pub is_again: bool,
-    /// What happened in between, as far as it is known.
+    /// An update: it was emitted before, and is more complete now.
+    pub is_update: bool,
+    /// What happened in the interval, as far as it is known.
     pub seen: &'a Snapshot,
-    /// What of it was not told before.
+    /// The part of it that was not reported before.
     pub added: &'a Snapshot,
-    /// What happened since the start.
+    /// Everything since the start.
     pub total: &'a Snapshot,
-    /// The same of each scenario.
+    /// The same for each scenario.
     pub scenarios: Vec<ScenarioInterval<'a>>,
 }
 
-/// What one scenario did in an interval; the words are those of [`Interval`].
+/// One scenario in an interval; the fields are those of [`Interval`].
 #[derive(Clone, Copy, Debug)]
 pub struct ScenarioInterval<'a> {
     /// How long of it the load was paused.
     pub paused: Nanos,
-    /// What happened in between.
+    /// What happened in the interval.
     pub seen: &'a Snapshot,
-    /// What of it was not told before.
+    /// The part of it that was not reported before.
     pub added: &'a Snapshot,
-    /// What happened since the start.
+    /// Everything since the start.
     pub total: &'a Snapshot,
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// All that was seen.
+    /// Everything that was recorded.
     pub total: Snapshot,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
-    /// From the start to the instant from which nothing was started any more, without pauses: the time of all rates.
+    /// From the start to the instant from which nothing was started any more, without pauses: the duration of all
+    /// rates.
     pub started_for: Nanos,
     /// How long the loads of all scenarios were paused.
     pub paused: Nanos,
-    /// The mean rate that open loads were asked for, until nothing was started any more; `None` when one is closed.
+    /// The mean rate requested from open loads, until nothing was started any more; `None` when one is closed.
     pub requested_per_s: Option<f64>,
-    /// The same of each scenario.
+    /// The same for each scenario.
     pub scenarios: Vec<ScenarioResult>,
-    /// What was seen of each, where there are several.
+    /// Totals per scenario, where there are several.
     pub apart: Vec<Snapshot>,
-    /// Shards that worked.
+    /// Number of shards.
     pub threads: usize,
-    /// What each of them spent.
+    /// Usage of each shard.
     pub shards: Vec<ThreadUsage>,
-    /// Who was the limit.
+    /// The verdict: the bottleneck.
     pub verdict: Verdict,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
     pub driver: DriverSelection,
-    /// What the first certificate that was refused said of itself.
+    /// Details of the first certificate that was refused.
     pub refused: Option<RefusedCertificate>,
-    /// The target asked for a certificate of ours, and there was none.
+    /// The target requested a client certificate, and there was none.
     pub lacked_certificate: bool,
-    /// Somebody stopped it before its plan was done.
+    /// It was stopped before its plan was done.
     pub was_stopped: bool,
-    /// The part of its budget that ended it.
+    /// The budget part that ended it.
     pub spent: Option<BudgetPart>,
-    /// When the measured time began, since the epoch of Unix.
+    /// When the measured time began, since the Unix epoch.
     pub began_unix: Duration,
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
-    /// What became of the meetings of users.
+    /// Statistics of the barriers of users.
     pub met: Vec<BarrierStats>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
-    /// How each scenario ended.
+    /// The outcome of each scenario.
     pub ends: Vec<WireScenarioOutcome>,
-    /// Each load over time, as it was changed.
+    /// Each load over time, with its changes.
     pub timelines: Vec<Arc<Timeline>>,
-    /// What half of the users of each scenario came to that went on alone; empty where they did not.
+    /// Results of the probe of each scenario; empty where there was none.
     pub probes: Vec<Probe>,
-    /// Who carried it out, where others did.
+    /// Summary of the workers, where there were some.
     pub workers_summary: Option<WorkersSummary>,
 }
 
-/// What one scenario has come to; the words are those of [`RunResult`].
+/// The result of one scenario; the fields are those of [`RunResult`].
 #[derive(Clone, Debug)]
 pub struct ScenarioResult {
-    /// From the start to the instant from which nothing of it was started any more, without pauses.
+    /// From the start to the instant from which it started nothing any more, without pauses.
     pub started_for: Nanos,
     /// How long its load was paused.
     pub paused: Nanos,
-    /// The mean rate that an open load was asked for; `None` of a closed load.
+    /// The mean rate requested from an open load; `None` for a closed load.
     pub requested_per_s: Option<f64>,
     /// How long all users of a closed load were there together, in seconds, where that is known.
     pub users_s: Option<f64>,
-    /// Who was its limit.
+    /// The verdict: its bottleneck.
     pub verdict: Verdict,
 }
 
 impl RunResult {
-    /// The users of a scenario at an instant, connection by connection.
+    /// The users of a scenario at an instant, over all connections.
     pub(crate) fn users_at(&self, scenario: usize, at: Nanos) -> Option<u64> {
         self.timelines.get(scenario).map(|timeline| timeline.users_at(at))
     }
 
-    /// Half of its users would tell something of the target.
+    /// Whether a probe would tell something about the target.
     pub fn wants_probe(&self) -> bool {
         let wants = |scenario: &ScenarioResult| scenario.verdict.wants_probe();
         self.verdict.wants_probe() || !self.verdict.is_unreliable() && self.scenarios.iter().any(wants)
     }
 
-    /// What half of the users have told of the target, or why they were not asked.
+    /// Adds the results of the probe, or why there was none.
     pub fn learn(&mut self, probed: Result<Vec<Probe>, NotTried>) {
         for (number, scenario) in self.scenarios.iter_mut().enumerate() {
             let own = probed.as_ref().map_err(|why| *why);
@@ -224,7 +228,7 @@ impl RunResult {
         self.probes = probed.unwrap_or_default();
     }
 
-    /// All that was seen of a scenario.
+    /// The total of a scenario.
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.total)
     }
@@ -243,10 +247,10 @@ pub fn run(
     watch(Running::start(Arc::new(plan.clone()), options.clone(), stop)?, stop, observe)
 }
 
-/// The same on any driver. The maker is called on the thread of the shard.
+/// Same as [`run`], on any driver. `make` is called on the thread of the shard.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_on<D: Driver>(
     plan: &Plan,
     options: &RunOptions,

@@ -1,4 +1,4 @@
-//! What goes on by itself: threads, and the desk where all that they tell comes together.
+//! The loop of a run: its threads, and the aggregator of all that they report.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -7,59 +7,60 @@ use crate::control::StopHandle;
 use crate::shard_threads::{Report, ShardThreads};
 use crate::subscribers::{Delivery, Join, Subscribers, Subscription};
 
-/// Where the reports of the shards come together.
+/// An aggregator of the reports of the shards.
 pub(crate) trait Aggregator {
-    /// What shards tell.
+    /// Reports of shards.
     type Report: Report;
-    /// What is to be told of it.
+    /// Updates made from them.
     type Update;
-    /// What subscribers have of it.
+    /// Rows for subscribers.
     type Row: Join;
 
-    /// A shard has told.
+    /// Takes a report of a shard.
     fn take(&mut self, report: Self::Report);
 
-    /// What can be told now. When nobody reports any more, that is all that is left.
+    /// The next update. When no shard reports any more, it is from what is left.
     fn next(&mut self) -> Option<Self::Update>;
 
-    /// What is told, for those who take it later; `None` of what is not for subscribers.
+    /// An owned row of an update, for those who take it later; `None` for updates that are not for subscribers.
     fn keep(&self, news: &Self::Update) -> Option<Self::Row>;
 
-    /// Some shard will still report, and what it says is wanted.
+    /// Some shard will still report, and its reports are wanted.
     fn is_waiting(&self) -> bool;
 
-    /// It waits so long for the next report; `None` for as long as it takes.
+    /// How long to wait for the next report; `None` for no limit.
     fn patience(&mut self) -> Option<Duration>;
 
-    /// Nobody has told in that time.
+    /// No report came in that time.
     fn waited_in_vain(&mut self);
 
-    /// Nobody will report any more.
+    /// No shard will report any more.
     fn lose_all(&mut self);
 }
 
-/// Threads and their desk. When it is dropped, they end at once.
+/// Threads and their aggregator. When it is dropped, they end at once.
 pub(crate) struct RunLoop<D: Aggregator, S> {
     shard_threads: ShardThreads<D::Report, S>,
-    /// Only the end takes it.
+    /// `None` only after the end.
     aggregator: Option<D>,
     subscribers: Subscribers<D::Row>,
     stop: StopHandle,
 }
 
 impl<D: Aggregator, S: Copy> RunLoop<D, S> {
-    /// The threads start.
+    /// Starts the threads.
     pub(crate) fn begin(shard_threads: ShardThreads<D::Report, S>, start: S, aggregator: D, stop: StopHandle) -> Self {
         shard_threads.begin(start);
         Self { shard_threads, aggregator: Some(aggregator), subscribers: Subscribers::default(), stop }
     }
 
-    /// One more who hears the intervals that are told from now on.
+    /// Adds a subscriber of the intervals emitted from now on.
     pub(crate) fn subscribe(&mut self, delivery: Delivery, bound: usize) -> Subscription<D::Row> {
         self.subscribers.add(delivery, bound)
     }
 
-    /// Waits for what is told next; `None` when it is over. Subscribers have heard it then. Who does not ask holds up the telling, never the shards.
+    /// Waits for the next update; `None` when it is over. Subscribers have received it by then. A caller that does not
+    /// poll delays reporting, never the shards.
     pub(crate) fn wait(&mut self) -> Option<(D::Update, &D)> {
         let news = loop {
             let aggregator = self.aggregator.as_mut()?;
@@ -89,7 +90,7 @@ impl<D: Aggregator, S: Copy> RunLoop<D, S> {
         Some((news, aggregator))
     }
 
-    /// Waits for its end: the desk, and how many threads there were.
+    /// Waits for its end: the aggregator, and how many threads there were.
     pub(crate) fn finish(mut self) -> (D, usize) {
         while self.wait().is_some() {}
         let threads = self.shard_threads.len();

@@ -16,51 +16,51 @@ use crate::slices::{Follower, Slices};
 use crate::times::{Backlog, Times};
 use crate::world::{ScenarioConfig, ScenarioRuntime};
 
-/// A scenario between two turns of its shard.
+/// The lifecycle of a scenario between two turns of its shard.
 pub(crate) struct ScenarioLifecycle {
-    /// Which of the plan.
+    /// Index in the plan.
     pub(crate) scenario: usize,
     pub(crate) world: ScenarioRuntime,
     times: Times,
-    /// The changes of its load that it knows.
+    /// The last change of its load that was applied.
     revision: u32,
-    /// Slots that others have, as far as it knows.
+    /// Slots that others have, as far as is known.
     lost: Option<RevokedSlots>,
-    /// When the plan is over; never, once starting has stopped.
+    /// End of the plan; never, once starts have stopped.
     stop_at: Nanos,
-    /// When what is in flight is given up.
+    /// When what is in flight becomes incomplete.
     end_at: Nanos,
-    /// When starting stopped.
+    /// When starts stopped.
     stopped_at: Nanos,
     is_warming: bool,
-    /// When half of the plan is over.
+    /// The middle of the plan's time.
     halfway_at: Nanos,
     backlog: Backlog,
     /// The plan was over, rather than stopped.
     came_to_end: bool,
-    /// When its last round started.
+    /// Start of its last round.
     round_at: Nanos,
-    /// When all was over but the goodbyes.
+    /// When all was over but the closing handshakes.
     over_at: Option<Nanos>,
-    /// These are over too.
+    /// The closing handshakes are over too.
     has_left: bool,
     /// Users at work at the end of the last interval; none before the first.
     users: Option<u64>,
-    /// Of a load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
+    /// While draining: (completed, succeeded) counts of this snapshot at the moment starts stopped.
     base: Option<(u64, u64)>,
     follower: Follower,
 }
 
-/// How a scenario came to its end on a shard.
+/// The outcome of a scenario on a shard.
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioOutcome {
     pub(crate) scenario: usize,
     pub(crate) stopped_at: Nanos,
-    /// What was started and not ended; of a plan that came to its end.
+    /// Backlog: started and not ended. Only for a plan that came to its end.
     pub(crate) backlog: Option<Backlog>,
-    /// The part of the budget that ended the run.
+    /// The budget part that ended the run.
     pub(crate) spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it.
+    /// What ended, in equal slices of time.
     pub(crate) slices: Slices,
     /// Service times of the first exchange of each user.
     pub(crate) first_times: Distribution,
@@ -95,12 +95,12 @@ impl ScenarioLifecycle {
         self.over_at.is_some()
     }
 
-    /// When it was over.
+    /// End of the scenario, once it is over.
     pub(crate) fn over_at(&self) -> Option<Nanos> {
         self.over_at
     }
 
-    /// What is seen counts from now on. False when it did already.
+    /// Begins measuring. False when it did already.
     pub(crate) fn begin_measuring(&mut self, now: Nanos) -> bool {
         let begins = self.is_warming && now >= self.times.measured_from();
         if begins {
@@ -112,7 +112,7 @@ impl ScenarioLifecycle {
         begins
     }
 
-    /// Somebody has changed the load of a scenario: its end, and what starts until then.
+    /// Applies changes of the load of a scenario: its end, and what starts until then.
     #[cold]
     pub(crate) fn change_load(&mut self, changes: &Changes) {
         if let Some(lost) = changes.lost().filter(|lost| self.lost.as_ref() != Some(lost)) {
@@ -125,7 +125,7 @@ impl ScenarioLifecycle {
         }
         self.revision = timeline.revision();
         self.times.duration = timeline.end();
-        // What was halfway of another load says nothing of this one.
+        // The middle of another load does not apply to this one.
         self.halfway_at = Nanos::NEVER;
         if self.stopped_at == Nanos::NEVER {
             self.stop_at = self.times.planned_end();
@@ -133,7 +133,7 @@ impl ScenarioLifecycle {
         self.world.change_load(&timeline);
     }
 
-    /// A stretch of the measured time may be over: what was seen by now is in it.
+    /// Closes a slice of the measured time if it is over: what was seen by now is in it.
     pub(crate) fn follow(&mut self, now: Nanos) {
         if now >= self.follower.next_at() && !self.is_over() {
             let last = self.times.planned_end().min(self.stopped_at);
@@ -141,9 +141,9 @@ impl ScenarioLifecycle {
         }
     }
 
-    /// The plan may be over, or half of it.
+    /// Checks whether the plan is over, or half of it.
     pub(crate) fn look_at_clock(&mut self, now: Nanos, stop_level: u8, lease: Nanos) {
-        // Nobody counts on it any more: what was due since then is for others.
+        // The lease is over: what was due since then is made by others.
         let stop_level = if now >= lease { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
             self.backlog.halfway = self.world.backlog();
@@ -173,7 +173,7 @@ impl ScenarioLifecycle {
         }
     }
 
-    /// When the clock is to be looked at again.
+    /// When the clock is to be checked again.
     pub(crate) fn alarm(&self) -> Nanos {
         let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
         self.stop_at
@@ -184,7 +184,7 @@ impl ScenarioLifecycle {
             .min(self.world.budget_until())
     }
 
-    /// Users that wait for each other start, when they were told to.
+    /// Starts users that wait for each other, at the instant of their release.
     pub(crate) fn look_at_round(&mut self, changes: &Changes) {
         let round_at = changes.round_at(self.scenario);
         if round_at != self.round_at {
@@ -200,7 +200,7 @@ impl ScenarioLifecycle {
         self.world.is_over() || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
     }
 
-    /// Gives up what is in flight; its peers hear that it is over. True when what is measured began with that.
+    /// Ends what is in flight as incomplete; its peers are notified. True when measuring began with that.
     pub(crate) fn begin_parting<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
         let was_warming = std::mem::take(&mut self.is_warming);
         if was_warming {
@@ -212,8 +212,8 @@ impl ScenarioLifecycle {
         was_warming
     }
 
-    /// Of one that is over: when its peers have had their time for goodbyes, whoever has not agreed is left. Until then there is
-    /// something to do; never, once it has left.
+    /// Leaves a scenario that is over: when its peers have had their time for closing handshakes, connections without
+    /// one are dropped. Until then there is something to do; never, once it has left.
     #[cold]
     pub(crate) fn leave<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> Nanos {
         if !self.has_left && now >= self.world.parts_until() {
@@ -223,7 +223,7 @@ impl ScenarioLifecycle {
         if self.has_left { Nanos::NEVER } else { self.world.parts_until() }
     }
 
-    /// What was seen since the last time takes the place of an empty snapshot.
+    /// Swaps what was seen since the last time for an empty snapshot.
     pub(crate) fn hand_over(&mut self, now: Nanos, seen: &mut Box<Snapshot>) {
         self.world.close_books();
         self.follower.hand_over(&self.world.seen);
@@ -241,13 +241,13 @@ impl ScenarioLifecycle {
             counts[Counter::Drained] = counts.finished() - std::mem::take(finished);
             counts[Counter::DrainedSucceeded] = counts.succeeded() - std::mem::take(succeeded);
         }
-        // Those that worked in the interval: at its end some may have done all they had to.
+        // Users that worked in the interval: at its end some may have finished.
         let users = if self.is_over() { 0 } else { self.world.users_at_work() };
         let before = self.users.replace(users).unwrap_or_else(|| self.world.users_begun());
         seen.gauges.users = users.max(before);
     }
 
-    /// The last that was seen, and how it ended.
+    /// The last snapshot, and the outcome.
     pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.world.seen);
         let users = self.world.users_at_work();
@@ -255,7 +255,7 @@ impl ScenarioLifecycle {
         seen.gauges.users = seen.gauges.users.max(users);
         let backlog = self.came_to_end.then_some(self.backlog);
         let at = self.over_at.unwrap_or(at);
-        // The time of the last start is part of the load, also when its answer came sooner.
+        // The time of the last start is part of the load, also when its response came sooner.
         let stopped_at = match self.world.end_of_starts().filter(|_| self.stopped_at == Nanos::NEVER) {
             Some(ended_at) => ended_at,
             None => self.stopped_at.min(at),

@@ -1,9 +1,9 @@
-//! Which series a plan has.
+//! The series of a plan.
 
 use metrics::Catalog;
 use plan::Plan;
 
-/// The series of all scenarios of a plan: their steps, and what they time as one.
+/// The series of all scenarios of a plan: their steps and transactions.
 pub fn catalog(plan: &Plan) -> Catalog {
     Catalog::of_scenarios(plan.scenarios.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);

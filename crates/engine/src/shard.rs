@@ -21,40 +21,42 @@ use crate::times::Times;
 use crate::world::ScenarioConfig;
 use publisher::Publisher;
 
-/// The ticks by which a shard measures how late its loop is.
+/// Interval of the ticks by which a shard measures how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
-/// The most ticks that one stall counts for: eight minutes.
+/// Most ticks that one stall counts for: eight minutes.
 const LAGS_MAX: u32 = 10_000;
 
-/// A loop that never comes to the end of what is there has read after so many waits what was there before the first: no deadline
-/// waits longer for it.
+/// A loop that never reads everything that is there has, after this many waits, read what was there before the first:
+/// no deadline waits longer for it.
 const LOOKS_MAX: u32 = 64;
 
-/// What a shard saw of each of its scenarios, in their order.
+/// Snapshots of the scenarios of a shard, in their order.
 pub(crate) type ShardSnapshots = Vec<Box<Snapshot>>;
 
-/// What a shard has to do of each scenario that it plays, and how long that starts something; `None` when no time ends it.
+/// Assignment of a shard: its configuration of each scenario that it plays, and how long that starts something; `None`
+/// when no time ends it.
 pub(crate) type ShardAssignment = Vec<(ScenarioConfig, Option<Nanos>)>;
 
-/// What a shard tells the run.
+/// A report of a shard to the run.
 pub(crate) enum Report {
     /// It is ready to start, and can be woken.
     Ready { waker: Waker },
-    /// What it saw in the first interval that it has not told; in the others up to the end of `upto` nothing.
+    /// What it saw in the first interval that it has not reported; it saw nothing in the others up to the end of
+    /// `upto`.
     Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    TooManyFailures { shard: usize, is_hopeless: bool },
-    /// All its users of a scenario wait for those of the others.
+    TooManyFailures { shard: usize, is_failing: bool },
+    /// All its users of a scenario wait for users of other shards.
     Gathered { shard: usize, scenario: usize, at: Nanos },
-    /// What is told of users that wait for those of other parts.
+    /// An event of users that wait for users of other partitions.
     BarrierEvent(BarrierEvent),
     /// A scenario whose users wait for each other is over here.
     Left { shard: usize, scenario: usize },
-    /// It is over; the last that it saw.
+    /// It is over; the last of what it saw.
     Over { shard: usize, at: Nanos, ends: Vec<ScenarioOutcome>, seen: ShardSnapshots },
     /// It cannot go on.
     Broken(RunError),
-    /// News of somebody who carries out a part of the load elsewhere.
+    /// An event of a partition of the load on a remote worker.
     Remote { part: usize, remote: RemotePartEvent },
 }
 
@@ -68,39 +70,39 @@ impl crate::shard_threads::Report for Report {
     }
 }
 
-/// The ends of the channels that a shard holds.
+/// The channels of a shard.
 pub(crate) struct Ends {
     pub(crate) shard: usize,
     pub(crate) reports: Sender<Report>,
-    /// Snapshots that come back empty.
+    /// Snapshots returned empty.
     pub(crate) returned: Receiver<ShardSnapshots>,
     pub(crate) stop_level: Arc<StopLevel>,
     pub(crate) changes: Arc<Changes>,
 }
 
-/// A shard between two turns. Whoever owns it calls [`Shard::turn`] and [`Shard::wait`] one after the other until it is over.
+/// A shard between two turns. Its owner calls [`Shard::turn`] and [`Shard::wait`] in turn until it is over.
 pub(crate) struct Shard<D: Driver> {
     driver: D,
     pub(crate) scenes: Vec<ScenarioLifecycle>,
-    /// Those that are not over.
+    /// Scenarios that are not over.
     playing: usize,
-    /// Whose socket was last at each index, where there are several scenarios.
+    /// The scenario that last had a socket at each index, where there are several scenarios.
     owners: Vec<u16>,
     times: Times,
     publisher: Publisher,
-    /// The wish as it is when nobody wants anything new.
+    /// The last word of the stop level: it stays the same until there is a new intent.
     wished: u64,
     /// The next tick of the lag.
     lag_at: Nanos,
-    /// When the clock is looked at again.
+    /// When the clock is checked again.
     alarm: Nanos,
     turned_at: Nanos,
-    /// Waits since the last that left nothing to read.
+    /// Waits since the last one that left nothing to read.
     looks: u32,
     looking_since: Nanos,
 }
 
-/// What a shard wants.
+/// What a shard needs next.
 pub(crate) enum Tick {
     /// It waits for its sockets, at most until then.
     Wait { until: Nanos },
@@ -108,7 +110,7 @@ pub(crate) enum Tick {
     Over,
 }
 
-/// Runs a shard to its end on the thread that calls. The run may be gone: then nobody wants the figures, and the shard ends.
+/// Runs a shard to its end on the calling thread. The run may be gone: the shard then ends.
 pub(crate) fn run<D: Driver>(driver: D, cast: ShardAssignment, ends: Ends, start: &Receiver<Times>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
@@ -133,13 +135,13 @@ impl<D: Driver> Shard<D> {
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
-            was_hopeless: false,
+            was_failing: false,
         };
         let waker = driver.waker();
         let begun =
             |(work, duration)| ScenarioLifecycle::new(work, Times { duration, ..times }, &waker, driver.sockets());
         let mut scenes: Vec<ScenarioLifecycle> = cast.into_iter().map(begun).collect();
-        // What it was not there for is no stall.
+        // The time before it began is no stall.
         scenes.iter_mut().for_each(|scene| scene.world.sleep_until(begins));
         Self {
             playing: scenes.len(),
@@ -157,7 +159,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Does what is due now.
+    /// Does everything that is due now.
     pub(crate) fn turn(&mut self) -> Tick {
         let now = self.driver.now();
         if self.playing == 0 {
@@ -166,17 +168,17 @@ impl<D: Driver> Shard<D> {
         each(&mut self.scenes, |scene| scene.world.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
         let wished = self.publisher.ends.stop_level.look();
-        // Most turns are for sockets and users alone.
+        // Most turns are for sockets and users only.
         let is_alarmed = now >= self.alarm || wished != self.wished;
         if is_alarmed && !self.look_at_clock(now, turned_at, wished) {
             return Tick::Over;
         }
-        let (mut next, mut is_hopeless, mut is_ended) = (Nanos::NEVER, true, false);
+        let (mut next, mut is_failing, mut is_ended) = (Nanos::NEVER, true, false);
         for scene in &mut self.scenes {
             let sockets = self.driver.sockets();
             if scene.is_over() {
                 next = next.min(scene.leave(now, sockets));
-                is_hopeless &= scene.world.is_hopeless();
+                is_failing &= scene.world.is_failing();
                 continue;
             }
             if scene.world.is_rendezvous() {
@@ -188,7 +190,7 @@ impl<D: Driver> Shard<D> {
             }
             is_ended |= scene.should_end(now, is_alarmed, StopLevel::of(wished));
             next = next.min(scene.world.next_turn(now));
-            is_hopeless &= scene.world.is_hopeless();
+            is_failing &= scene.world.is_failing();
         }
         if is_ended {
             return self.end_scenes(now, is_alarmed, wished);
@@ -196,22 +198,22 @@ impl<D: Driver> Shard<D> {
         if is_alarmed {
             self.set_alarm();
         }
-        if is_hopeless != self.publisher.was_hopeless {
-            self.publisher.tell_hope(is_hopeless);
+        if is_failing != self.publisher.was_failing {
+            self.publisher.tell_hope(is_failing);
         }
         Tick::Wait { until: next.min(self.alarm) }
     }
 
     fn set_alarm(&mut self) {
         let alarms = self.scenes.iter().filter(|scene| !scene.is_over()).map(ScenarioLifecycle::alarm);
-        // One that is over was heeded.
+        // A lease that is over was handled already.
         let lease = self.publisher.ends.changes.lease_end();
         let lease = if lease > self.turned_at { lease } else { Nanos::NEVER };
         let own = self.publisher.next_at.min(self.lag_at).min(lease);
         self.alarm = alarms.fold(own, Nanos::min);
     }
 
-    /// Some scenarios have nothing left to do, or no time for it. The others have their turn at once.
+    /// Ends scenarios that have nothing left to do, or no time for it. The others have their turn at once.
     #[cold]
     fn end_scenes(&mut self, now: Nanos, is_alarmed: bool, wished: u64) -> Tick {
         for index in 0..self.scenes.len() {
@@ -224,7 +226,7 @@ impl<D: Driver> Shard<D> {
         if self.playing == 0 { self.part(now) } else { Tick::Wait { until: now } }
     }
 
-    /// Something may be due that is not for every turn; the one before was at `turned_at`. False when the run is gone.
+    /// Handles what is not due at every turn; the turn before was at `turned_at`. False when the run is gone.
     fn look_at_clock(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
         if StopLevel::changes_of(wished) != self.wished {
             self.wished = StopLevel::changes_of(wished);
@@ -238,13 +240,13 @@ impl<D: Driver> Shard<D> {
             self.publisher.look_at_spending();
         }
         self.scenes.iter_mut().for_each(|scene| scene.follow(now));
-        // What was seen before belongs to the interval that is over; so it is handed over before anything is done.
+        // What was seen before belongs to the interval that is over, so it is handed over before anything is done.
         if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.scenes, now, &self.times) {
             return false;
         }
         self.look_at_lag(now);
         let lease = self.publisher.ends.changes.lease_end();
-        // Of one that stood still meanwhile: what it had not started by then is not started late.
+        // For a shard that was stalled meanwhile: what it had not started by then is not started late.
         let lease = if now >= lease { lease.min(turned_at) } else { lease };
         for scene in self.scenes.iter_mut().filter(|scene| !scene.is_over()) {
             scene.look_at_clock(now, StopLevel::of(wished), lease);
@@ -252,7 +254,7 @@ impl<D: Driver> Shard<D> {
         true
     }
 
-    /// Somebody has changed the load of a scenario: its end, and what starts until then.
+    /// Applies changes of the load of a scenario: its end, and what starts until then.
     #[cold]
     fn change_load(&mut self) {
         let changes = &self.publisher.ends.changes;
@@ -261,7 +263,8 @@ impl<D: Driver> Shard<D> {
         self.publisher.next_at = self.times.end_of(self.publisher.index + 1);
     }
 
-    /// A stall is late to all the ticks that it covers, not to the first alone. The first scenario of a shard tells of its loop.
+    /// Measures the lag. A stall is late for all the ticks that it covers, not for the first only. The first scenario
+    /// of a shard carries the figures of its loop.
     fn look_at_lag(&mut self, now: Nanos) {
         for _ in 0..LAGS_MAX {
             if now < self.lag_at {
@@ -279,7 +282,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Gives up what is in flight of a scenario; its peers hear that it is over.
+    /// Ends what is in flight of a scenario as incomplete; its peers are notified.
     fn begin_parting(&mut self, index: usize) {
         let at = self.driver.now();
         let is_cut = self.publisher.ends.stop_level.get() >= StopLevel::ABORT;
@@ -299,13 +302,13 @@ impl<D: Driver> Shard<D> {
         if until == Nanos::NEVER { Tick::Over } else { Tick::Wait { until } }
     }
 
-    /// It may sleep until then.
+    /// The shard may sleep until then.
     pub(crate) fn sleep_until(&mut self, until: Nanos) {
         let until = until.max(self.turned_at);
         each(&mut self.scenes, |scene| scene.world.sleep_until(until));
     }
 
-    /// Waits for its sockets, and handles what they say.
+    /// Waits for its sockets, and handles their events.
     pub(crate) fn wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
         self.sleep_until(until);
         let (scenes, owners) = (&mut self.scenes[..], &mut self.owners);
@@ -321,7 +324,7 @@ impl<D: Driver> Shard<D> {
         Ok(())
     }
 
-    /// All that had come when the turn began has been read, unless the driver could not tell it at once.
+    /// Notes that all that had come when the turn began has been read, unless the driver could not deliver it at once.
     fn look_what_was_read(&mut self) {
         if !self.driver.has_more() {
             self.looks = 0;
@@ -341,7 +344,7 @@ impl<D: Driver> Shard<D> {
         each(&mut self.scenes, |scene| scene.world.has_read_until(at));
     }
 
-    /// Tells the run the last that was seen.
+    /// Reports the last of what was seen to the run.
     pub(crate) fn finish(mut self) {
         for index in 0..self.scenes.len() {
             if !self.scenes[index].is_over() {
@@ -355,13 +358,13 @@ impl<D: Driver> Shard<D> {
         self.publisher.finish(&mut self.scenes, at);
     }
 
-    /// Exchanges that have begun and not ended.
+    /// Exchanges in flight: begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
         self.scenes.iter().map(|scene| scene.world.in_flight()).sum()
     }
 }
 
-/// Each scenario; most runs have one, and what is done at each turn costs no loop there.
+/// Runs `act` on each scenario; most runs have one, and then the work of each turn costs no loop.
 #[inline(always)]
 fn each(scenes: &mut [ScenarioLifecycle], mut act: impl FnMut(&mut ScenarioLifecycle)) {
     match scenes {
@@ -376,7 +379,7 @@ fn each_of(scenes: &mut [ScenarioLifecycle], act: impl FnMut(&mut ScenarioLifecy
     scenes.iter_mut().for_each(act);
 }
 
-/// Whom an event is about.
+/// The socket of an event.
 #[inline(always)]
 fn socket_of(event: &Event<'_>) -> Option<Socket> {
     match *event {
@@ -389,8 +392,8 @@ fn socket_of(event: &Event<'_>) -> Option<Socket> {
     }
 }
 
-/// The scenario whose socket an event is about, behind the last where it is nobody's. Who had the one before it at the same index is
-/// asked first.
+/// The scenario that owns the socket of an event; an index after the last where there is none. The owner of the
+/// previous socket at the same index is tried first.
 #[cold]
 #[inline(never)]
 fn owner_of(scenes: &mut [ScenarioLifecycle], owners: &mut Vec<u16>, socket: Option<Socket>) -> usize {

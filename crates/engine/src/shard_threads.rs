@@ -9,13 +9,13 @@ use pacing::Nanos;
 use crate::RunError;
 use crate::control::StopHandle;
 
-/// What a shard tells the run.
+/// A report of a shard to the run.
 pub(crate) trait Report: Send + Sized + 'static {
-    /// A shard is ready to start, and can be woken, or cannot start at all; `None` when it tells of something else.
+    /// Whether a shard is ready to start, and can be woken, or cannot start at all; `None` for another report.
     fn readiness(self) -> Option<Result<Waker, RunError>>;
 }
 
-/// What a thread gets: its number, the way to the run, and whence it hears that it starts.
+/// Start parameters of a thread: its number, its channel to the run, and the channel of its start signal.
 pub(crate) struct ShardStart<R, S> {
     pub(crate) shard: usize,
     pub(crate) reports: Sender<R>,
@@ -30,7 +30,7 @@ pub(crate) struct ShardThreads<R, S> {
 }
 
 impl<R: Report, S: Copy> ShardThreads<R, S> {
-    /// Starts threads as `spawn` does it, and waits until all are ready.
+    /// Starts threads with `spawn`, and waits until all are ready.
     pub(crate) fn start(
         shards: usize,
         stop: &StopHandle,
@@ -54,7 +54,7 @@ impl<R: Report, S: Copy> ShardThreads<R, S> {
         Ok(shard_threads)
     }
 
-    /// None here: whoever reports is elsewhere.
+    /// No threads: the reports come from remote workers.
     pub(crate) fn remote() -> (Sender<R>, Self) {
         let (report, reports) = channel();
         (report, Self { threads: Vec::new(), reports, starts: Vec::new() })
@@ -62,12 +62,12 @@ impl<R: Report, S: Copy> ShardThreads<R, S> {
 
     pub(crate) fn begin(&self, start: S) {
         for shard in &self.starts {
-            // A shard that broke before its start is met in the reports.
+            // The error of a shard that broke before its start is in the reports.
             let _ = shard.send(start);
         }
     }
 
-    /// Threads that were started.
+    /// Number of threads started.
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
@@ -76,7 +76,7 @@ impl<R: Report, S: Copy> ShardThreads<R, S> {
 impl<R, S> ShardThreads<R, S> {
     /// Waits for the end of all threads.
     fn join(&mut self) {
-        // Those that have not started never will.
+        // Threads that have not started never will.
         self.starts.clear();
         for thread in self.threads.drain(..) {
             thread.join().expect("a shard does not panic");
@@ -84,19 +84,19 @@ impl<R, S> ShardThreads<R, S> {
     }
 }
 
-/// Threads that are left end: whoever has started them has told them so, or they have not begun.
+/// Waits for the remaining threads: they were notified by the owner, or have not begun and end.
 impl<R, S> Drop for ShardThreads<R, S> {
     fn drop(&mut self) {
         self.join();
     }
 }
 
-/// A thread that sleeps may wake so late; the rest it turns.
+/// Maximum oversleep of a thread; the remaining time is spent spinning.
 const WAKES_LATE: Nanos = Nanos::from_millis(2);
-/// Whether it is stopped is looked at so often.
+/// How often the stop level is checked.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
-/// All begin at one instant, to far below a millisecond.
+/// Waits until an instant: all threads begin together, to far below a millisecond.
 pub(crate) fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
     while !stop.is_stopped() {
         let left = at.since(clock.now());

@@ -1,26 +1,26 @@
-//! Storage with stable keys: an index that is used again, and a generation that tells its owners apart.
+//! Storage with stable keys: an index that is reused, and a generation that distinguishes its owners.
 
-/// Where a value lies in a [`Slab`], as long as it lives.
+/// The key of a value in a [`Slab`], valid while the value lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Position; the most recently freed is used again first, since it is warm.
+    /// Position; the most recently freed is reused first, since it is warm.
     pub index: u32,
     generation: u32,
 }
 
 impl Key {
-    /// The key as one number, for those who keep it for us.
+    /// The key as one number, for storage outside.
     pub fn to_bits(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The key that [`Key::to_bits`] gave.
+    /// The key made by [`Key::to_bits`].
     pub fn from_bits(bits: u64) -> Self {
         Self { index: bits as u32, generation: (bits >> 32) as u32 }
     }
 }
 
-/// Values with keys.
+/// A slab: values with keys.
 #[derive(Debug)]
 pub struct Slab<T> {
     entries: Vec<(u32, Option<T>)>,
@@ -34,12 +34,12 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// How many values live in it.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Nothing lives in it.
+    /// Whether it has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,13 +65,13 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The value at a position, and its key; `None` when nothing lives there.
+    /// The value at a position, and its key; `None` when there is none.
     pub fn at_index(&mut self, index: u32) -> Option<(Key, &mut T)> {
         let (generation, value) = self.entries.get_mut(index as usize)?;
         Some((Key { index, generation: *generation }, value.as_mut()?))
     }
 
-    /// Takes a value out; `None` when it is gone.
+    /// Removes a value; `None` when it is gone.
     pub fn remove(&mut self, key: Key) -> Option<T> {
         let (generation, place) = self.entries.get_mut(key.index as usize)?;
         if *generation != key.generation {
@@ -83,12 +83,12 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// All that live.
+    /// All values.
     pub fn values(&self) -> impl Iterator<Item = &T> + '_ {
         self.entries.iter().filter_map(|(_, value)| value.as_ref())
     }
 
-    /// The keys of all that live.
+    /// The keys of all values.
     pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         self.entries
             .iter()

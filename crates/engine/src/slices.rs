@@ -4,30 +4,30 @@
 use metrics::{Failure, Snapshot};
 use pacing::Nanos;
 
-/// A measured time is followed in so many stretches at most.
+/// Most slices of a planned measured time.
 const SLICES_MAX: u64 = 320;
-/// None is shorter.
+/// Minimum width of a slice.
 const SLICE_MIN: Nanos = Nanos::from_millis(5);
-/// A load that is made longer while it runs is followed no further than this.
+/// Most slices of a load that is extended while it runs.
 pub const SLICES_KEPT_MAX: usize = 4 * SLICES_MAX as usize;
 
-/// What ended in one stretch.
+/// Counts of one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
     /// Exchanges that ended.
     pub ended: u64,
     /// Those of them that succeeded.
     pub succeeded: u64,
-    /// Those of them that found nobody: their connections were refused.
+    /// Those of them whose connections were refused.
     pub refused: u64,
-    /// Those that had begun and not ended, at its end.
+    /// Those that had begun and not ended, at the end of the slice.
     pub in_flight: u64,
-    /// Threads of ours that stood still at its end: what they had not looked at counts later.
+    /// Threads of the generator that were stalled at its end: what they had not read counts later.
     pub stalled: u64,
 }
 
 impl Slice {
-    /// Of all that a snapshot has.
+    /// Counts of a whole snapshot.
     pub(crate) fn of(seen: &Snapshot) -> Self {
         let counts = &seen.counts;
         let refused = counts.failures().filter(|(failure, _)| *failure == Failure::ConnectRefused);
@@ -40,7 +40,7 @@ impl Slice {
         }
     }
 
-    /// Exchanges that ended with more than a refused connection.
+    /// Exchanges that ended other than with a refused connection.
     pub(crate) fn answered(&self) -> u64 {
         self.ended.saturating_sub(self.refused)
     }
@@ -54,7 +54,7 @@ impl Slice {
         }
     }
 
-    /// What two shards saw of one stretch, or one of two.
+    /// Adds the counts of another shard, or of another slice.
     pub fn add(&mut self, more: &Self) {
         self.ended += more.ended;
         self.succeeded += more.succeeded;
@@ -64,24 +64,24 @@ impl Slice {
     }
 }
 
-/// The stretches of a measured time, one after the other from its beginning.
+/// The slices of a measured time, one after the other from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slices {
-    /// The length of each; zero where nothing is followed, since no time ends the load.
+    /// Width of each; zero where there are no slices, since no time ends the load.
     pub width: Nanos,
-    /// In their order.
+    /// The slices, in their order.
     pub each: Vec<Slice>,
 }
 
 impl Slices {
-    /// Of a load that ends after this time.
+    /// Slices of a load that ends after this time.
     pub(crate) fn of(duration: Option<Nanos>) -> Self {
         let width = duration.map_or(Nanos::ZERO, |duration| Nanos(duration.0 / SLICES_MAX).max(SLICE_MIN));
         let count = duration.map_or(0, |duration| duration.0 / width.0.max(1));
         Self { width, each: Vec::with_capacity(count as usize) }
     }
 
-    /// What another shard saw of the same load.
+    /// Adds the slices of another shard of the same load.
     pub(crate) fn add(&mut self, other: &Self) {
         if self.each.len() < other.each.len() {
             self.each.resize(other.each.len(), Slice::default());
@@ -90,31 +90,31 @@ impl Slices {
         self.each.iter_mut().zip(&other.each).for_each(|(own, more)| own.add(more));
     }
 
-    /// How long all of them are.
+    /// Width of all slices together.
     pub(crate) fn span(&self) -> Nanos {
         self.begin_of(self.each.len())
     }
 
-    /// When a stretch begins, counted from the beginning of the measured time.
+    /// When a slice begins, counted from the beginning of the measured time.
     pub(crate) fn begin_of(&self, index: usize) -> Nanos {
         Nanos(self.width.0 * index as u64)
     }
 }
 
-/// A shard follows one of its scenarios.
+/// The slices of one scenario on a shard, in progress.
 pub(crate) struct Follower {
     slices: Slices,
-    /// When the next stretch ends; never, when nothing is followed any more.
+    /// When the next slice ends; never, when there are no more.
     next_at: Nanos,
-    /// What the snapshot had when the last one ended.
+    /// Counts of the snapshot when the last one ended.
     since: Slice,
-    /// What earlier snapshots had after that.
+    /// Counts of earlier snapshots after that.
     carried: Slice,
 }
 
 impl Follower {
-    /// Stretches are counted from `measured_from` on, wherever it `begins`: those of a part that joins a load later are those of the
-    /// others.
+    /// Slices are counted from `measured_from` on, wherever it `begins`: those of a partition that joins a load later
+    /// are those of the others.
     pub(crate) fn new(measured_from: Nanos, begins: Nanos, duration: Option<Nanos>) -> Self {
         let mut slices = Slices::of(duration);
         let is_followed = slices.width > Nanos::ZERO;
@@ -124,17 +124,17 @@ impl Follower {
         Self { slices, next_at, since: Slice::default(), carried: Slice::default() }
     }
 
-    /// When to look again.
+    /// When to call `look` again.
     pub(crate) fn next_at(&self) -> Nanos {
         self.next_at
     }
 
-    /// The measured time begins with an empty snapshot.
+    /// Begins the measured time, with an empty snapshot.
     pub(crate) fn begin(&mut self) {
         (self.since, self.carried) = (Slice::default(), Slice::default());
     }
 
-    /// Stretches may be over. `last`: when the load stops, so that no stretch reaches beyond it.
+    /// Closes slices that are over. `last`: when the load stops, so that no slice reaches beyond it.
     pub(crate) fn look(&mut self, now: Nanos, last: Nanos, seen: &Snapshot, in_flight: usize) {
         while self.next_at <= now {
             let is_late = now >= self.next_at + self.slices.width;
@@ -152,7 +152,7 @@ impl Follower {
         }
     }
 
-    /// The snapshot is handed over, and an empty one takes its place.
+    /// Notes that the snapshot is handed over, and replaced by an empty one.
     pub(crate) fn hand_over(&mut self, seen: &Snapshot) {
         if self.next_at < Nanos::NEVER {
             self.carried.add(&Slice::of(seen).since(std::mem::take(&mut self.since)));
@@ -191,7 +191,7 @@ mod tests {
         let slices = follower.take();
         assert_eq!(slices.width, Nanos(10 * MILLI));
         let reported: Vec<_> = slices.each.iter().map(|slice| (slice.ended, slice.in_flight, slice.stalled)).collect();
-        // The loop was away for two more stretches, and what it had not read is in none of them.
+        // The loop was away for two more slices, and what it had not read is in none of them.
         assert_eq!(reported, [(3, 7, 0), (6, 5, 0), (0, 5, 1), (0, 5, 1), (0, 5, 0)]);
     }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(Follower::new(Nanos::ZERO, Nanos::ZERO, None).next_at(), Nanos::NEVER);
     }
 
-    /// A part that joins at 27 ms: its first stretch is the third of ten milliseconds, and the rest of it.
+    /// A partition that joins at 27 ms: its first slice is the third of ten milliseconds, and the rest of it.
     #[test]
     fn a_part_that_joins_later_has_the_stretches_of_the_others() {
         let begin = Nanos(100 * MILLI);

@@ -11,52 +11,53 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// A lossless subscriber whose mailbox is full holds up the desk for so long. Then it is slow: what it is told is added to the last
-/// that it has not taken, until it has taken some.
+/// How long a lossless subscriber with a full queue may block the aggregator. After that it is slow: intervals are
+/// merged into the last one that it has not taken, until it has taken some.
 pub const HOLD_UP_MAX: Duration = Duration::from_secs(5);
 
-/// What becomes of intervals that a subscriber does not take in time.
+/// Handling of intervals that a subscriber does not take in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It misses nothing: for files and histories. It may hold up the telling, for [`HOLD_UP_MAX`]; then intervals come together as one.
+    /// It misses nothing: for files and histories. It may block delivery for [`HOLD_UP_MAX`]; then intervals are merged
+    /// into one.
     Lossless,
-    /// It has the newest: for screens. Older ones are skipped.
+    /// It gets the newest: for screens. Older ones are skipped.
     Latest,
 }
 
-/// An interval as it comes to a subscriber.
+/// An interval as delivered to a subscriber.
 #[derive(Clone, Debug)]
 pub struct Delivered<T> {
-    /// The interval; all subscribers have the same one, unless it was joined with others.
+    /// The interval; all subscribers share the same one, unless it was merged with others.
     pub row: Arc<T>,
-    /// Intervals before it that this subscriber did not take in time, and that it will not have: what is new in them is in the totals
-    /// alone. Always 0 of [`Delivery::Lossless`].
+    /// Intervals before it that this subscriber did not take in time, and that it will not get: what is new in them is
+    /// in the totals only. Always 0 for [`Delivery::Lossless`].
     pub skipped: u64,
-    /// Later intervals that were joined with this one, since the subscriber did not take them in time: what is seen in it is what is
-    /// new in any of them, and it takes the place of no other row. Always 0 of [`Delivery::Latest`].
+    /// Later intervals that were merged into this one, since the subscriber did not take them in time: it contains what
+    /// is new in any of them, and replaces no other row. Always 0 for [`Delivery::Latest`].
     pub joined: u64,
 }
 
-/// What can be told as one with what came later.
+/// A row that can be merged with later ones.
 pub(crate) trait Join: Clone {
-    /// Adds what was told after it.
+    /// Merges a later row into it.
     fn join(&mut self, later: &Self);
 }
 
-/// The way to one subscriber.
+/// The queue of one subscriber.
 struct Mailbox<T> {
     state: Mutex<State<T>>,
-    /// Something was delivered, or the run is over.
+    /// Notified when something was delivered, or the run is over.
     news: Condvar,
-    /// Something was taken, or the subscriber is gone.
+    /// Notified when something was taken, or the subscriber is gone.
     room: Condvar,
 }
 
 struct State<T> {
     queue: VecDeque<Delivered<T>>,
-    /// Those that were left out since the last that was taken.
+    /// Intervals skipped since the last one taken.
     skipped: u64,
-    /// It has held up the desk for as long as it may, and has taken nothing since.
+    /// It has blocked the aggregator for as long as it may, and has taken nothing since.
     is_slow: bool,
     is_over: bool,
     is_gone: bool,
@@ -68,13 +69,13 @@ impl<T> Mailbox<T> {
     }
 }
 
-/// One who listens to a run. When it is dropped, it hears nothing more and holds up nobody.
+/// A subscription to a run. When it is dropped, it receives nothing more and blocks nothing.
 pub struct Subscription<T> {
     mailbox: Arc<Mailbox<T>>,
 }
 
 impl<T> Subscription<T> {
-    /// Waits for the next interval; `None` when the run is over and all was taken.
+    /// Waits for the next interval; `None` when the run is over and all were taken.
     pub fn wait(&self) -> Option<Delivered<T>> {
         let state = self.mailbox.state();
         let has_nothing = |state: &mut State<T>| state.queue.is_empty() && !state.is_over;
@@ -82,7 +83,7 @@ impl<T> Subscription<T> {
         self.take(state)
     }
 
-    /// The next interval that has been told; `None` when all were taken.
+    /// The next interval that was delivered; `None` when all were taken.
     pub fn try_next(&self) -> Option<Delivered<T>> {
         self.take(self.mailbox.state())
     }
@@ -111,7 +112,7 @@ struct Subscriber<T> {
     mailbox: Arc<Mailbox<T>>,
 }
 
-/// All who listen to a run.
+/// All subscribers of a run.
 pub(crate) struct Subscribers<T> {
     all: Vec<Subscriber<T>>,
     hold_up_max: Duration,
@@ -124,7 +125,7 @@ impl<T> Default for Subscribers<T> {
 }
 
 impl<T: Join> Subscribers<T> {
-    /// One more, with a mailbox for `bound` intervals; for one at least. It hears what is told from now on.
+    /// Adds a subscriber, with a queue for `bound` intervals, at least one. It receives what is emitted from now on.
     pub(crate) fn add(&mut self, delivery: Delivery, bound: usize) -> Subscription<T> {
         let state = State { queue: VecDeque::new(), skipped: 0, is_slow: false, is_over: false, is_gone: false };
         let mailbox = Arc::new(Mailbox { state: Mutex::new(state), news: Condvar::new(), room: Condvar::new() });
@@ -132,15 +133,15 @@ impl<T: Join> Subscribers<T> {
         Subscription { mailbox }
     }
 
-    /// Nobody listens.
+    /// Whether there are no subscribers.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Tells all of them, and forgets those who are gone.
+    /// Delivers a row to all of them, and drops those that are gone.
     pub(crate) fn tell(&mut self, row: T) {
         let (row, until) = (Arc::new(row), Instant::now() + self.hold_up_max);
-        // Those who hold up nobody are told first.
+        // Subscribers that never block come first.
         for delivery in [Delivery::Latest, Delivery::Lossless] {
             for subscriber in self.all.iter().filter(|one| one.delivery == delivery) {
                 subscriber.tell(&row, until);
@@ -151,7 +152,8 @@ impl<T: Join> Subscribers<T> {
 }
 
 impl<T: Join> Subscriber<T> {
-    /// Delivers a row. Several who are slow hold up the desk together, not one after the other: all until the same instant.
+    /// Delivers a row. Several slow subscribers block the aggregator together, not one after the other: all until the
+    /// same instant.
     fn tell(&self, row: &Arc<T>, until: Instant) {
         let mut state = self.mailbox.state();
         if state.queue.len() >= self.bound && self.delivery == Delivery::Lossless && !state.is_slow {

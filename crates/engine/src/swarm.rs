@@ -33,19 +33,19 @@ use plan::{Load, UserShape};
 
 use crate::idle::QUIET;
 
-/// The seeds of the swarm, of which each commit plays a part.
+/// The seeds of the swarm; each commit runs a part of them.
 const SEEDS: u64 = 2_000;
 const PARTS: u64 = 10;
 
-/// One in so many is run twice, and must come to the same.
+/// One in this many is run twice, and must give the same result.
 const AGAIN_EVERY: u64 = 4;
-/// Seeds that are played at a time.
+/// Seeds that run at a time.
 const SWARM_THREADS: usize = 2;
-/// Seeds of worlds in which two runs follow each other, and their parts.
+/// Seeds of worlds in which two runs follow each other, and the number of their parts.
 const SECOND_SEEDS: u64 = 800;
 const SECOND_PARTS: u64 = 10;
 
-/// A run of a seed, checked.
+/// A checked run of a seed.
 fn checked(setting: Setup, is_traced: bool) -> Result<History, String> {
     let seed = setting.seed;
     history::run(setting, is_traced)
@@ -53,7 +53,7 @@ fn checked(setting: Setup, is_traced: bool) -> Result<History, String> {
         .map_err(|found| format!("seed {seed}: {found}\nreplay it with: cargo xtask sim --seed {seed}"))
 }
 
-/// All that a report is made of, as text.
+/// Everything that a report is made of, as text.
 fn digest(history: &History) -> String {
     let mut text = format!("{:?} {:?}", history.total.counts, history.wall);
     history.others.iter().for_each(|other| text.push_str(&digest(other)));
@@ -69,7 +69,7 @@ fn digest(history: &History) -> String {
     text
 }
 
-/// What the seeds of one thread came to.
+/// Results of the seeds of one thread.
 #[derive(Debug, Default)]
 struct SeedTally {
     exchanges: u64,
@@ -133,12 +133,12 @@ fn many_seeds() {
     assert!(mixed > 0, "no seed ran scenarios of different protocols side by side");
 }
 
-/// A second run in the same world: the target, its clock and what is left of the first are those of before.
+/// A second run in the same world: the target, its clock and what is left of the first run stay.
 #[test]
 fn a_second_run_after_the_first() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (mut exchanges, mut late) = (0, 0);
-    // Where connections are lost the target keeps them for ever, and may have no room for more.
+    // Where connections are lost the target keeps them forever, and may have no room for more.
     let settings = claims::seeds::of_this_run(SECOND_SEEDS, SECOND_PARTS)
         .into_iter()
         .map(Setup::of)
@@ -158,13 +158,13 @@ fn a_second_run_after_the_first() {
     assert!(late > 0, "no second run came to anything");
 }
 
-/// Scenarios with different protocols ran side by side, or steps one after the other.
+/// Whether scenarios with different protocols ran in parallel, or steps one after the other.
 fn is_mixed(history: &History) -> bool {
     let protocol = |one: &History| one.scenario().target().protocol;
     history.is_mixed() || history.others.iter().any(|other| protocol(other) != protocol(history))
 }
 
-/// `cargo xtask sim --seed N`
+/// `cargo xtask sim --seed N`.
 #[test]
 fn replay() {
     let Ok(seed) = std::env::var("ONRUSH_SEED") else { return };
@@ -176,7 +176,7 @@ fn replay() {
     }
 }
 
-/// Some seed must show the bug, and the finding must say what is wrong.
+/// Checks that some seed shows the bug, and that the finding says what is wrong.
 fn is_caught(bug: Bug, words: &[&str]) {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let found: Vec<String> = (0..40)
@@ -208,12 +208,13 @@ fn a_leaked_slot_is_caught() {
     is_caught(Bug::LeakedSlot, &["attempts for", "two attempts", "belongs to no exchange"]);
 }
 
-/// A driver that loses a completion: in a calm world every exchange of a closed load must succeed, and there one does not.
+/// With a driver that loses a completion: in a calm world every exchange of a closed load must succeed, and here one
+/// does not.
 #[test]
 fn a_completion_that_the_driver_loses_is_caught() {
     let is_plain = |setting: &Setup| {
         let is_closed = matches!(setting.plan.scenarios[0].load, Load::Closed { shape: UserShape::AtOnce, .. });
-        // The share that must be caught is that of worlds in which users go through their steps and nothing else.
+        // The share that must be caught applies to worlds in which users take their steps in turn and do nothing else.
         let is_varied = |one: &plan::Scenario| {
             let program = &one.program;
             !program.start.is_empty() || !program.stop.is_empty() || one.shared_connections.is_some()

@@ -1,4 +1,4 @@
-//! What is said on connections of WebSocket and TCP, prepared before the run.
+//! Messages on WebSocket and TCP connections, prepared before the run.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,31 +9,31 @@ use wire::connection::{Offer, ResponseKind};
 use wire::tcp::{Delimiter, Framing};
 use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 
-/// The same message is covered in so many ways, which take turns: rendering it anew for each send would cost more than sending it.
+/// Masked copies of the same message, used in turn: rendering it anew for each send would cost more than sending it.
 const MASKS: u32 = 16;
-/// Messages beyond this are kept once.
+/// Messages larger than this are stored once.
 const LARGE_BYTES: usize = 64 * 1024;
-/// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
+/// Seed of masks and keys. They protect proxies from what a page makes a browser send, and there is none here.
 const SEED: u64 = 0x6f6e_7275_7368;
-/// So much of a message of ours is shown.
+/// Shown bytes of a sent message.
 pub(crate) const SAID_BYTES_MAX: usize = 64 * 1024;
-/// The largest message that is taken; of one that is looked at less is kept.
+/// The largest message that is accepted; of one that is checked less is kept.
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
-/// Where the answer to a message ends.
+/// End of the response to a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Expects {
     Nothing,
-    /// A message of WebSocket.
+    /// A WebSocket message.
     Message,
     /// A pong.
     Pong,
-    /// On a plain connection.
+    /// A frame on a plain connection.
     Framed(Arc<Framing>),
 }
 
 impl Expects {
-    /// The same for a line.
+    /// The same for a protocol state.
     pub(crate) fn awaited(&self) -> ResponseKind<'_> {
         match self {
             Self::Nothing => ResponseKind::Nothing,
@@ -43,41 +43,41 @@ impl Expects {
         }
     }
 
-    /// Where answers on a plain connection end, if anything says it.
+    /// Framing of responses on a plain connection, if there is any.
     pub(crate) fn framing(&self) -> Option<&Arc<Framing>> {
         if let Self::Framed(framing) = self { Some(framing) } else { None }
     }
 }
 
-/// What is said on connections of a step of WebSocket or TCP.
+/// Prepared messages of a WebSocket or TCP step.
 #[derive(Debug)]
 pub(crate) struct PreparedTalk {
-    /// The message as it goes out; none of those who only listen.
+    /// The message as sent; empty for a step that only receives.
     pub(crate) frames: Vec<Arc<[u8]>>,
-    /// The same, compressed in the largest window.
+    /// The message compressed in the largest window.
     pub(crate) deflated: Vec<Arc<[u8]>>,
-    /// What is compressed in smaller windows, which few servers ask for: made when one does.
+    /// Copies compressed in smaller windows, which few servers request: made when one does.
     narrow: [OnceLock<Vec<Arc<[u8]>>>; NARROW_WINDOWS],
-    /// What that is made of.
+    /// The message that those are made from.
     message: Option<Message>,
-    /// How what is sent is framed.
+    /// The framing of what is sent.
     pub(crate) kind: MessageKind,
     pub(crate) expects: Expects,
-    /// How its connections become ones of WebSocket.
+    /// The offer of the WebSocket handshake of its connections.
     pub(crate) offer: Arc<Offer>,
     pub(crate) is_numbered: bool,
-    /// Messages are looked at as a whole.
+    /// Messages are checked as a whole.
     pub(crate) is_looked_at: bool,
-    /// Messages that fail the checks are passed over.
+    /// Messages that fail the checks are skipped.
     pub(crate) awaits: bool,
     /// The message, where it is shown.
     pub(crate) said: Option<ShownMessage>,
 }
 
-/// The head of a frame of WebSocket with a mask, at most.
+/// The head of a masked WebSocket frame, at most.
 const FRAME_HEAD_BYTES: usize = 14;
 
-/// What compresses messages that are made anew; it is kept from one to the next.
+/// The compressor of dynamic messages; it is kept from one to the next.
 #[derive(Default)]
 pub(crate) struct Spare(Option<(u8, Deflater)>);
 
@@ -90,10 +90,10 @@ impl Spare {
     }
 }
 
-/// Windows that are smaller than the usual one.
+/// Number of windows smaller than the usual one.
 const NARROW_WINDOWS: usize = (WINDOW_BITS_MAX - WINDOW_BITS_MIN) as usize;
 
-/// A message as it goes out, under each mask; compressed in a window, as a power of two, or as it is.
+/// A message as sent, under each mask; compressed in a window, as a power of two, or as it is.
 fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
     let kind = match message.kind {
         MessageKind::Plain => return vec![message.bytes.as_slice().into()],
@@ -117,7 +117,7 @@ fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
     (0..masks).map(frame).collect()
 }
 
-/// A message as it is shown.
+/// A message in the form in which it is shown.
 #[derive(Debug)]
 pub(crate) struct ShownMessage {
     pub(crate) kind: PartKind,
@@ -136,7 +136,7 @@ impl ShownMessage {
     }
 }
 
-/// Messages are looked at as a whole.
+/// Whether messages are checked as a whole.
 pub(crate) fn looks_at_messages(step: &Step) -> bool {
     let is_numbered = || step.talk.iter().flat_map(|talk| &talk.message).any(|message| message.is_numbered);
     let takes_body = || step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body());
@@ -144,8 +144,7 @@ pub(crate) fn looks_at_messages(step: &Step) -> bool {
 }
 
 impl PreparedTalk {
-    /// `None` of a step of HTTP.
-    /// `is_recorded`: what is said may be shown.
+    /// `None` for an HTTP step. `is_recorded`: messages may be shown.
     pub(crate) fn new(step: &Step, is_recorded: bool) -> Option<Self> {
         let talk = step.talk.as_ref()?;
         let mut headers = step.request.headers.clone();
@@ -190,12 +189,12 @@ impl PreparedTalk {
         })
     }
 
-    /// Messages on its connection are kept as a whole, for other steps that look at them.
+    /// Keeps messages on its connection as a whole, for other steps that check them.
     pub(crate) fn keep_messages(&mut self) {
         self.offer = Arc::new(Offer { kept_bytes_max: CHECKED_BODY_BYTES_MAX, ..(*self.offer).clone() });
     }
 
-    /// How a connection becomes one of WebSocket by a request that was made for it.
+    /// The offer of a WebSocket handshake by a request that was made for it.
     pub(crate) fn offer_of(&self, request: &Request) -> Arc<Offer> {
         let mut headers = request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
@@ -204,7 +203,7 @@ impl PreparedTalk {
         Arc::new(Offer { host, headers, target: request.path.clone(), ..(*self.offer).clone() })
     }
 
-    /// A message that was made for one exchange, as it goes out.
+    /// A dynamic message as sent.
     pub(crate) fn framed(
         &self,
         bytes: &[u8],
@@ -229,7 +228,7 @@ impl PreparedTalk {
         frame
     }
 
-    /// What the key of a connection is made of: it is no secret, and another one for each.
+    /// Bytes for the key of a connection: it is no secret, and differs for each.
     pub(crate) fn key(number: u64) -> [u8; 16] {
         let mut random = Random::of_stream(SEED, number);
         let words = [random.next_u64().to_le_bytes(), random.next_u64().to_le_bytes()];
@@ -253,7 +252,7 @@ impl PreparedTalk {
         pick(frames).map(|at| (&frames[at], first.map(|first| first + at)))
     }
 
-    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] gives.
+    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] returns.
     pub(crate) fn all_frames(&self) -> impl Iterator<Item = &Arc<[u8]>> + '_ {
         self.frames.iter().chain(&self.deflated)
     }

@@ -6,13 +6,13 @@
 
 use pacing::Nanos;
 
-/// 2^16 ns = 65.5 us. Entries of one tick are told apart by their exact instant, so a tick bounds no precision.
+/// 2^16 ns = 65.5 us. Entries of one tick are ordered by their exact instant, so a tick limits no precision.
 const TICK_BITS: u32 = 16;
 const LEVEL_BITS: u32 = 6;
 const SLOT_COUNT: usize = 1 << LEVEL_BITS;
-/// Entries for which a slot that was dealt out keeps its memory.
+/// Entries for which an emptied slot keeps its memory.
 const KEPT_MAX: usize = 1_024;
-/// 65.5 us * 64^6 = 52 days; what lies beyond is put in again when the last slot comes.
+/// 65.5 us * 64^6 = 52 days; what lies beyond is inserted again when the last slot comes.
 const LEVEL_COUNT: usize = 6;
 
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +21,14 @@ struct Entry<K> {
     key: K,
 }
 
-/// Deadlines with keys.
+/// Timers: deadlines with keys.
 #[derive(Debug)]
 pub struct Timers<K> {
     slots: Vec<Vec<Entry<K>>>,
-    /// Which slots of a level hold entries.
+    /// Bitmaps of the slots of each level that hold entries.
     occupied: [u64; LEVEL_COUNT],
     tick: u64,
-    /// Due entries in the order in which they go out, the next one last.
+    /// Due entries in the order in which they fire, the next one last.
     due: Vec<Entry<K>>,
 }
 
@@ -51,7 +51,7 @@ impl<K: Copy> Timers<K> {
         self.occupied[level] |= 1 << slot;
     }
 
-    /// No later than the next deadline, and exact when that is near; [`Nanos::NEVER`] when there is none.
+    /// A lower bound of the next deadline, exact when that is near; [`Nanos::NEVER`] when there is none.
     pub fn next(&self) -> Nanos {
         if let Some(entry) = self.due.last() {
             return entry.at;
@@ -79,7 +79,7 @@ impl<K: Copy> Timers<K> {
         self.slots[slot].iter().map(|entry| entry.at).min().unwrap_or(Nanos::NEVER)
     }
 
-    /// The next slot after the current tick: its level, its index, its first tick.
+    /// The next occupied slot after the current tick: its level, its index, its first tick.
     fn next_slot(&self) -> Option<(usize, usize, u64)> {
         (0..LEVEL_COUNT).find_map(|level| {
             let shift = LEVEL_BITS * level as u32;
@@ -93,7 +93,7 @@ impl<K: Copy> Timers<K> {
         })
     }
 
-    /// Moves on to `now` until something is due.
+    /// Advances to `now` until something is due.
     fn advance(&mut self, now: Nanos) {
         let last = now.0 >> TICK_BITS;
         loop {
@@ -117,7 +117,7 @@ impl<K: Copy> Timers<K> {
         }
     }
 
-    /// What is left in the slot that the wheel is about to leave: entries from beyond the horizon.
+    /// Takes what is left in the slot that the wheel is about to leave: entries from beyond the horizon.
     fn take_beyond(&mut self) -> Vec<Entry<K>> {
         let here = self.tick as usize % SLOT_COUNT;
         if self.occupied[0] >> here & 1 == 0 {
@@ -127,7 +127,7 @@ impl<K: Copy> Timers<K> {
         std::mem::take(&mut self.slots[here])
     }
 
-    /// Takes what is due out of the slot of the current tick.
+    /// Takes the due entries out of the slot of the current tick.
     fn take_due(&mut self, now: Nanos) {
         let here = self.tick as usize % SLOT_COUNT;
         if self.occupied[0] >> here & 1 == 0 {
@@ -147,14 +147,14 @@ impl<K: Copy> Timers<K> {
         due.sort_by_key(|entry| std::cmp::Reverse(entry.at));
     }
 
-    /// Deals the entries of a slot out to the levels below.
+    /// Distributes the entries of a slot over the levels below.
     fn cascade(&mut self, level: usize, slot: usize) {
         self.occupied[level] &= !(1 << slot);
         let mut entries = std::mem::take(&mut self.slots[level * SLOT_COUNT + slot]);
         for entry in entries.drain(..) {
             self.insert(entry.at, entry.key);
         }
-        // The memory of the slot stays with it, unless a crowd was there.
+        // The memory of the slot stays with it, unless it held very many entries.
         let place = &mut self.slots[level * SLOT_COUNT + slot];
         if place.is_empty() && entries.capacity() <= KEPT_MAX {
             *place = entries;

@@ -1,21 +1,22 @@
-//! When a run starts, how its intervals lie, and when it stops by itself.
+//! Times of a run: its start, its intervals, and its planned end.
 
 use pacing::Nanos;
 use plan::{Load, Plan, Scenario};
 
-/// Starts of an open load that had come and not ended, at two instants of its plan.
+/// Starts of an open load that had not ended, at two instants of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backlog {
-    /// Halfway through.
+    /// Backlog halfway through.
     pub(crate) halfway: u64,
-    /// When the plan was over.
+    /// Backlog at the end of the plan.
     pub(crate) at_end: u64,
 }
 
-/// A last interval that is shorter than this part of one belongs to the one before it: its rates would be those of a moment.
+/// A last interval that is shorter than one part in this many of an interval belongs to the one before it: its rates
+/// would be those of a moment.
 pub(crate) const SLIVER: u64 = 10;
 
-/// When the run starts, and when it stops by itself.
+/// The start of the run, and its planned end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) started: Nanos,
@@ -23,19 +24,19 @@ pub(crate) struct Times {
     pub(crate) duration: Option<Nanos>,
     pub(crate) grace: Nanos,
     pub(crate) interval: Nanos,
-    /// Of a part that joins a run that goes on: when, counted from the beginning of the measured load.
+    /// For a partition that joins a run in progress: when, counted from the beginning of the measured load.
     pub(crate) joins: Option<Nanos>,
 }
 
 impl Times {
-    /// Of a whole plan: it is over when all of its scenarios are.
+    /// Times of a whole plan: it is over when all of its scenarios are.
     pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
         let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
         let duration = longest(plan.scenarios.iter().map(duration_of));
         Self { started, warmup, duration, grace, interval, joins: None }
     }
 
-    /// When the first user may start.
+    /// Earliest start of a user.
     pub(crate) fn begins(&self) -> Nanos {
         self.joins.map_or(self.started, |joins| self.measured_from() + joins)
     }
@@ -45,23 +46,23 @@ impl Times {
         self.joins.map_or(0, |joins| joins.0 / self.interval.0)
     }
 
-    /// When the warm-up is over.
+    /// End of the warm-up.
     pub(crate) fn measured_from(&self) -> Nanos {
         self.started + self.warmup
     }
 
-    /// When half of the plan's time is over; never without one.
+    /// The middle of the plan's time; never without one.
     pub(crate) fn halfway(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + Nanos(duration.0 / 2))
     }
 
-    /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
+    /// End of the plan; [`Nanos::NEVER`] when no time ends it.
     pub(crate) fn planned_end(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
     }
 
-    /// The end of an interval, the first being 1. One that would end with the plan waits a moment for the last answers, instead
-    /// of leaving them to a sliver of an interval behind it.
+    /// The end of an interval, the first being 1. One that would end with the plan waits a moment for the last
+    /// responses, instead of leaving them to a sliver of an interval after it.
     pub(crate) fn end_of(&self, number: u64) -> Nanos {
         let end = self.measured_from() + Nanos(self.interval.0.saturating_mul(number));
         let ends_with_plan =
@@ -71,7 +72,7 @@ impl Times {
     }
 }
 
-/// How long a scenario starts something; `None` when no time ends it.
+/// Duration of the starts of a scenario; `None` when no time ends it.
 pub(crate) fn duration_of(scenario: &Scenario) -> Option<Nanos> {
     match &scenario.load {
         Load::Closed { duration, .. } => duration.map(|duration| (scenario.begin + duration).into()),
@@ -79,7 +80,7 @@ pub(crate) fn duration_of(scenario: &Scenario) -> Option<Nanos> {
     }
 }
 
-/// When all of them are over; `None` when one has no end.
+/// The end of the last of them; `None` when one has no end.
 pub(crate) fn longest(ends: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
     ends.into_iter().reduce(|longest, end| longest.zip(end).map(|(longest, end)| longest.max(end))).flatten()
 }

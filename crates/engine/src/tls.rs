@@ -1,26 +1,26 @@
-//! From what a plan says of TLS to what makes its sessions.
+//! TLS client configuration from a plan.
 
 use plan::{Target, Trust};
 use wire::tls::{ClientConfig, ClientSettings, SetupError};
 
-/// Why no session can be made.
+/// Why there is no TLS configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    /// This system trusts nobody.
+    /// This system has no trusted certificates.
     #[error(
         "this system has no trusted certificates; install the package ca-certificates, name some with --cacert, or give --insecure"
     )]
     NoAuthorities,
-    /// The settings contradict each other, or a text is none.
+    /// The settings contradict each other, or a text is invalid.
     #[error("{flag}: {error}{remedy}", flag = flag(.error), remedy = remedy(.error))]
     Setup {
-        /// What is wrong.
+        /// The fault.
         #[from]
         error: SetupError,
     },
 }
 
-/// The flag that a fault is of.
+/// The flag that an error belongs to.
 pub fn flag(error: &SetupError) -> &'static str {
     use wire::tls::CertificatePart;
     match error {
@@ -50,10 +50,10 @@ fn remedy(error: &SetupError) -> String {
     }
 }
 
-/// What makes the sessions with a target; `None` when its connections are not secured.
+/// The client configuration for a target; `None` when its connections are not secured.
 ///
 /// # Errors
-/// The settings make no session.
+/// The settings are invalid.
 pub fn client_tls(target: &Target) -> Result<Option<ClientConfig>, TlsError> {
     let Some(tls) = &target.tls else { return Ok(None) };
     let trust = match &tls.trust {

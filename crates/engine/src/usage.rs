@@ -1,26 +1,26 @@
-//! What threads spend, and what they wanted.
+//! Usage of threads: CPU time, and time without a core.
 
 use metrics::{Distribution, Snapshot};
 use pacing::Nanos;
 
-/// What the thread of one shard spent.
+/// Usage of the thread of one shard.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadUsage {
     /// CPU time.
     pub cpu_ns: u64,
-    /// Time that it was ready to run and had no core.
+    /// Run delay: time that it was ready to run and had no core.
     pub run_delay_ns: u64,
-    /// Time in which it worked.
+    /// Time in which it was active.
     pub span_ns: u64,
-    /// Time in intervals in which it wanted a whole core, or nearly.
+    /// Time in intervals in which it needed a whole core, or nearly.
     pub saturated_ns: u64,
-    /// Time in which its loop stood still though something was due.
+    /// Time in which its loop was stalled though something was due.
     pub stalled_ns: u64,
-    /// How late its loop came to ticks that are evenly spaced.
+    /// Lag of its loop at evenly spaced ticks.
     pub lag: Distribution,
 }
 
-/// A thread that wants this share of a core has no time left for what comes unevenly.
+/// A thread that needs this share of a core has no time left for bursts.
 const SATURATED_SHARE: f64 = 0.95;
 
 impl ThreadUsage {
@@ -40,7 +40,7 @@ impl ThreadUsage {
         self.share_of_span(self.cpu_ns)
     }
 
-    /// What it wanted of a core, had or not.
+    /// The share of a core that it needed, had or not.
     pub fn wanted_share(&self) -> f64 {
         self.share_of_span(self.cpu_ns + self.run_delay_ns)
     }
@@ -50,12 +50,12 @@ impl ThreadUsage {
         self.share_of_span(self.run_delay_ns)
     }
 
-    /// The share of its time in which its loop stood still though something was due.
+    /// The share of its time in which its loop was stalled though something was due.
     pub fn stalled_share(&self) -> f64 {
         self.share_of_span(self.stalled_ns)
     }
 
-    /// The share of its time in which it wanted a whole core, or nearly.
+    /// The share of its time in which it needed a whole core, or nearly.
     pub fn saturated_share(&self) -> f64 {
         self.share_of_span(self.saturated_ns)
     }

@@ -1,38 +1,38 @@
-//! A virtual user: a small machine that says what it does next.
+//! A virtual user: a small state machine that decides its next action.
 
 use driver::Socket;
 use pacing::Nanos;
 
-/// A user that found no connection waits this long. Without it, a dead target would make the run a storm of refusals.
+/// Pause of a user that got no connection. Without it, a dead target would turn the run into a storm of refusals.
 pub(crate) const REFUSED_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// What a user does next.
+/// The next action of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Starts the exchange of its next step.
     Exchange,
     /// Pauses; never counted as latency.
     Rest(Nanos),
-    /// Is at the end of its work.
+    /// Ends its work.
     End,
 }
 
-/// What a user knows of its last exchange.
+/// State of the last exchange of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// There was none.
+    /// There was no exchange.
     Nothing,
     /// A pause has passed since.
     Rested,
-    /// Its request went out and it ended well.
+    /// Its request was sent and it ended well.
     Ended,
-    /// Its request went out and it failed.
+    /// Its request was sent and it failed.
     Failed,
     /// There was no connection to send it on.
     NoConnection,
 }
 
-/// The iterations that the users of a shard may still begin.
+/// The budget of iterations that the users of a shard may still begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) starts: Option<u64>,
@@ -45,7 +45,7 @@ impl Budget {
         self.is_over || self.starts == Some(0)
     }
 
-    /// One more start. What is not measured comes out of no bound but time.
+    /// Takes one start. What is not measured counts only against time.
     pub(crate) fn take(&mut self, is_measured: bool) -> bool {
         if self.is_spent() {
             return false;
@@ -60,41 +60,41 @@ impl Budget {
     }
 }
 
-/// Where a user is between its first iteration and its last.
+/// Phase in the life of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum UserPhase {
-    /// It has begun nothing.
+    /// It has not begun anything.
     #[default]
     New,
-    /// It does what comes before its first iteration, or has to do it again.
+    /// It runs `on_start`, or has to run it again.
     Starting,
-    /// It goes through iterations.
+    /// It runs iterations.
     Ready,
-    /// It does what comes behind its last iteration.
+    /// It runs `on_stop`.
     Stopping,
 }
 
-/// A user, and where it is in its iteration.
+/// A user, and its position in its iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct User {
-    /// Its own connection, idle, when it has one.
+    /// Its own idle connection, when it has one.
     pub(crate) connection: Option<Socket>,
-    /// Where it is in its program.
+    /// Its position in its program.
     pub(crate) counter: u32,
     /// It has begun an iteration.
     pub(crate) is_inside: bool,
-    /// That iteration is part of what is measured.
+    /// That iteration is measured.
     pub(crate) is_counted: bool,
-    /// Where it is between its first iteration and its last.
+    /// Its phase.
     pub(crate) stage: UserPhase,
-    /// It leaves: its program says so.
+    /// It leaves, as its program says.
     pub(crate) has_incomplete: bool,
-    /// It has gone, and comes back when the load wants more users again.
+    /// It is gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }
 
 impl Budget {
-    /// What a user does that sends, waits for the whole answer, and sends again.
+    /// The next action of a user that sends, waits for the complete response, and sends again.
     pub(crate) fn next(&mut self, view: View, is_measured: bool) -> Next {
         if view == View::NoConnection && !self.is_spent() {
             return Next::Rest(REFUSED_PAUSE);

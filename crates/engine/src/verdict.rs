@@ -33,39 +33,41 @@ pub(crate) use probed::concluded as concluded_of;
 
 /// A difference between response and service time below this is no backlog.
 const BACKLOG_MIN: Nanos = Nanos::from_millis(10);
-/// The share of starts that may be dropped or left over, or may fail, before somebody was the limit.
+/// The share of starts that may be dropped or left over, or may fail, without a bottleneck.
 const LOSS_SHARE_MAX: f64 = 0.001;
-/// The share of exchanges without an answer, or of the time that users spent with them, from which on the target could not follow a
-/// closed load.
+/// The share of exchanges without a response, or of the time that users spent with them, from which on the target could
+/// not sustain a closed load.
 const UNANSWERED_SHARE_MAX: f64 = 0.01;
-/// The share of a link's speed from which on it is full: framing and acknowledgements take the rest.
+/// The share of a link's speed from which on it is full: framing and acknowledgements use the rest.
 const LINK_SHARE_MAX: f64 = 0.9;
-/// Starts stay so much longer at the end of a load than halfway, and so many, when more comes than goes.
+/// Growth of the time that starts stay, from halfway to the end of a load, when more come than go.
 const GROWTH_FACTOR: f64 = 1.3;
 const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
-/// Connections were all busy when so many of them were.
+/// The share of busy connections from which on all count as busy.
 const BUSY_SHARE_MIN: f64 = 0.95;
-/// What the target left unanswered is its own doing when it is this many times what the generator was late for.
+/// The share without a response is the target's doing when it is this many times the share for which the generator was
+/// late.
 const DWARFING: f64 = 5.0;
-/// A machine whose cores are busy for this share of the time is full; who has less than the other share has no part in it.
+/// A machine whose cores are busy for this share of the time is full; a process with less than the other share has no
+/// part in it.
 const FULL_SHARE: f64 = 0.9;
 const OWN_PART_MIN: f64 = 0.1;
-/// A shorter run has no rate to speak of.
+/// A shorter run has no meaningful rate.
 const RUN_MIN: Nanos = Nanos::from_millis(200);
 
-/// Who was the limit.
+/// The bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Nobody: what was asked for was done.
+    /// None: target load reached.
     PlanKept,
-    /// The target did not follow.
+    /// The target did not keep up.
     Target,
-    /// Nobody, as far as was tried: fewer users give less, and more were not tried.
+    /// None, as far as was tried: fewer users give less, and more were not tried.
     Below,
     /// The connections that users share, or the streams of each.
     Connections,
-    /// This program, or the machine it runs on, did not follow.
+    /// This program, or the machine it runs on, did not keep up.
     Generator,
     /// This program and the target share a machine, and it was full.
     Machine,
@@ -73,9 +75,9 @@ pub enum Limit {
     PortsOrDescriptors,
     /// The network interface was full.
     Link,
-    /// Some of those who carried it out were lost.
+    /// Some of the workers were lost.
     Workers,
-    /// Too little was measured to say.
+    /// Too little was measured to tell.
     Unknown,
 }
 
@@ -100,27 +102,27 @@ impl Limit {
 /// The network interface through which the target is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkUse {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
-    /// Its speed, as it says.
+    /// Its reported speed.
     pub bits_per_s: u64,
     /// The busier direction of this run, as a share of the speed.
     pub share: f64,
 }
 
-/// This machine, which the target is on too.
+/// Use of this machine, which the target is on too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineUse {
     /// Cores that this process may use.
     pub cores: f64,
-    /// How many of them were busy, for whomever.
+    /// How many of them were busy, by any process.
     pub busy: f64,
-    /// How many of them this process had.
+    /// How many of them this process used.
     pub own: f64,
 }
 
 impl MachineUse {
-    /// None of its cores was free, and both we and others had a part in that.
+    /// None of its cores was free, and both this process and others had a part in that.
     fn is_full(&self) -> bool {
         let least = OWN_PART_MIN * self.cores;
         self.busy >= FULL_SHARE * self.cores && self.own >= least && self.busy - self.own >= least
@@ -130,16 +132,16 @@ impl MachineUse {
 /// How long a start stayed, halfway through an open load and at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// Seconds.
+    /// Halfway, in seconds.
     pub halfway_s: f64,
-    /// Seconds.
+    /// At the end, in seconds.
     pub at_end_s: f64,
     /// Starts that had not ended at the end of the plan.
     pub at_end: u64,
 }
 
 impl Growth {
-    /// It grew as it does when more comes than goes.
+    /// Whether it grew as it does when more comes than goes.
     fn is_backlog(&self) -> bool {
         self.at_end >= BACKLOG_STARTS_MIN
             && self.at_end_s > GROWTH_FACTOR * self.halfway_s
@@ -147,43 +149,44 @@ impl Growth {
     }
 }
 
-/// The verdict with its figures.
+/// A verdict with its figures.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Who was the limit.
+    /// The bottleneck.
     pub limit: Limit,
-    /// How that is known.
+    /// The basis of the verdict.
     pub known: Basis,
-    /// Of which scenario of the plan.
+    /// Index of the scenario in the plan.
     pub scenario: usize,
-    /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has none, and what
-    /// did not end has left none.
+    /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has
+    /// none, and incomplete starts have none.
     pub lateness_p99_ns: Option<u64>,
-    /// The same of the wait for a connection.
+    /// 99th percentile of the wait for a connection, likewise.
     pub wait_p99_ns: Option<u64>,
-    /// The same of the loop's lag, of the thread that was latest.
+    /// 99th percentile of the loop's lag, of the latest thread.
     pub lag_p99_ns: u64,
-    /// The shard that wanted most of its core, and what it spent.
+    /// The shard that needed most of its core, and its usage.
     pub busiest: Option<(usize, ThreadUsage)>,
-    /// The shard whose loop stood still longest, and what it spent; `None` when none did.
+    /// The shard whose loop was stalled longest, and its usage; `None` when none was.
     pub stalled: Option<(usize, ThreadUsage)>,
-    /// The share of the users' time that was spent with exchanges that got no answer.
+    /// The share of the users' time spent on exchanges without a response.
     pub unanswered_time_share: f64,
-    /// Mean service time of all that was answered or given up.
+    /// Mean service time of all exchanges with a response or incomplete.
     pub service_mean_ns: Option<f64>,
-    /// The interface, where it is known.
+    /// The network interface, where it is known.
     pub link: Option<LinkUse>,
-    /// This machine, where the target is on it too.
+    /// Use of this machine, where the target is on it too.
     pub machine: Option<MachineUse>,
-    /// The first request of each user took this share of the time of later ones, where that says that a queue filled up.
+    /// The first request of each user took this share of the time of later ones, where that shows that a queue filled
+    /// up.
     pub first_round: Option<f64>,
-    /// What piled up in an open load, when it did.
+    /// The growth of an open load's backlog, when there was one.
     pub growth: Option<Growth>,
-    /// Exchanges that got no complete answer, whoever ended them.
+    /// Exchanges without a complete response, whichever side ended them.
     pub unanswered: u64,
 }
 
-/// What the verdict looks at.
+/// Evidence for a verdict.
 pub(crate) struct Evidence<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) total: &'a Snapshot,
@@ -201,7 +204,7 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl Limit {
-    /// What spoils figures comes first, then what the load met, then what met nothing.
+    /// The order of verdicts: what makes figures unreliable comes first, then bottlenecks, then none.
     fn rank(self) -> u8 {
         match self {
             Self::Workers | Self::Generator => 0,
@@ -217,21 +220,21 @@ impl Limit {
 }
 
 impl Verdict {
-    /// That of a run of several scenarios: of the one that was limited most.
+    /// The verdict of a run of several scenarios: that of the most limited one.
     pub(crate) fn worst<'a>(verdicts: impl IntoIterator<Item = &'a Self>) -> Self {
         let worst = verdicts.into_iter().enumerate().min_by_key(|(_, verdict)| verdict.limit.rank());
         let (scenario, worst) = worst.expect("a plan has a scenario");
         Self { scenario, ..worst.clone() }
     }
 
-    /// The figures are the generator's as much as the target's.
+    /// The figures reflect the generator as much as the target.
     pub fn is_unreliable(&self) -> bool {
         matches!(self.limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers)
     }
 
-    /// Some of those who carried it out were lost: it is not what was planned.
+    /// Some workers were lost: the load is not what was planned.
     pub(crate) fn without_workers(&mut self) {
-        // That is counted: what half of the users would come to does not change it.
+        // The lost workers are counted: a probe does not change that.
         (self.limit, self.known) = (Limit::Workers, Basis::Counts);
     }
 
@@ -239,7 +242,7 @@ impl Verdict {
         let all = evidence.total.all();
         let p99 = |measure| all.of(measure).quantile(0.99);
         let is_closed = evidence.requested_per_s.is_none();
-        // Whatever was no complete answer, but for what this machine lacked.
+        // All that is no complete response, except for what this machine lacked.
         let is_unanswered = |failure| {
             let class = Class::of(Outcome::Failed(failure));
             matches!(class, Class::FailedUnanswered | Class::TimedOut) && !is_local(failure)
@@ -268,7 +271,7 @@ impl Verdict {
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
         let service = |quantile| all.of(Measure::Service).quantile(quantile).unwrap_or(0) as f64;
-        // Starts at a rate meet a stall as often as it lasts; users who go in step wait for slow steps together.
+        // Starts at a rate meet a stall as often as it lasts; users in step wait for slow steps together.
         let few = if is_closed { 0.95 } else { 0.75 };
         let gaps = gaps::gaps(evidence.slices, (service(0.5), service(few)));
         (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
@@ -276,7 +279,7 @@ impl Verdict {
         verdict
     }
 
-    /// What half of the users told when the measured time was over.
+    /// Applies the result of the probe after the measured time.
     pub(crate) fn learn(&mut self, probed: Result<&Probe, NotTried>) {
         if self.wants_probe() {
             (self.limit, self.known) = match probed {
@@ -294,7 +297,7 @@ impl Verdict {
         self.machine.is_some_and(|machine| machine.is_full())
     }
 
-    /// A target at its limit on a machine that it shares with us, and that is full, may give more on another.
+    /// A target at its limit on a full machine that it shares with the generator may give more on another.
     fn look_at_machine(&mut self) {
         let is_of_rates =
             matches!(self.known, Basis::Counts | Basis::Probe(_) | Basis::Curve(_) | Basis::FirstRound(_));
@@ -303,16 +306,16 @@ impl Verdict {
         }
     }
 
-    /// Nobody has tried with fewer users, and that would tell.
+    /// Fewer users have not been tried, and a probe would tell.
     pub fn wants_probe(&self) -> bool {
         self.known == Basis::Nothing(Unknown::NotTried(NotTried::NotYet))
     }
 
-    /// Who was the limit, and how that is known.
+    /// The bottleneck, and the basis of that.
     fn concluded(&self, evidence: &Evidence<'_>, all: &Timings, gaps: Option<Gaps>) -> (Limit, Basis) {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.all_started().max(1) as f64;
-        // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
+        // A target that was never reached is reported at once, whatever the generator's threads did in so short a time.
         let is_dead = counts.responses() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
         let too_little = (Limit::Unknown, Basis::Nothing(Unknown::TooLittle));
         if counts.all_started() == 0 || evidence.wall < RUN_MIN {
@@ -321,7 +324,7 @@ impl Verdict {
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
             return (Limit::PortsOrDescriptors, Basis::Counts);
         }
-        // In a gap our own threads were there, however late they were elsewhere.
+        // In a gap the generator's threads were on time, however late they were elsewhere.
         if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(|gaps| signs::of_gaps(evidence, gaps))) {
             return (Limit::Target, known);
         }
@@ -333,7 +336,8 @@ impl Verdict {
         if is_link_full {
             return (Limit::Link, Basis::Counts);
         }
-        // Whoever was stopped before anything had ended met nothing that could have been the limit, unless nobody was there.
+        // A run that was stopped before anything had ended met nothing that could have been the bottleneck, unless the
+        // target was unreachable.
         let is_cut = counts.finished() == 0 && counts.cut() > 0;
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
             return if is_dead { (Limit::Target, Basis::Counts) } else { too_little };
@@ -347,7 +351,7 @@ impl Verdict {
         }
     }
 
-    /// A closed load: as many users as were named.
+    /// Conclusion for a closed load, with a given number of users.
     fn concluded_of_users(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Basis) {
         // A user that hangs is one request, and as much of the load as the time it hangs.
         if self.lost_share(evidence) > UNANSWERED_SHARE_MAX {
@@ -359,7 +363,7 @@ impl Verdict {
         if let Some(known) = signs::waits(evidence, all) {
             return (Limit::Connections, known);
         }
-        // Of users that pause more are in flight because the target is slow, and not the other way round.
+        // More users that pause are in flight because the target is slow, and not the other way round.
         let curve = if evidence.scenario.program.pauses() { None } else { curve::curve(evidence.slices) };
         match curve {
             Some((part, ProbeFinding::AtLimit | ProbeFinding::Refuses)) => (Limit::Target, Basis::Curve(part)),
@@ -368,7 +372,7 @@ impl Verdict {
         }
     }
 
-    /// An open load: starts at a rate, whatever comes of them.
+    /// Conclusion for an open load: starts at a rate, whatever the responses.
     fn concluded_of_rate(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Basis) {
         let is_lost = self.lost_share(evidence) > LOSS_SHARE_MAX;
         if !is_lost && !self.has_backlog(all) && self.growth.is_none() {
@@ -376,7 +380,7 @@ impl Verdict {
         }
         let connections = evidence.scenario.load.connections();
         let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
-        // What others carried out is not followed: there a number that somebody named is taken for what was busy.
+        // Where there are no slices, a configured number is taken as the number of busy connections.
         let were_all_busy =
             most.map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
         if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
@@ -392,12 +396,13 @@ impl Verdict {
         }
     }
 
-    /// Starts waited for a free connection.
+    /// Whether starts waited for a free connection.
     fn has_waited(&self) -> bool {
         self.wait_p99_ns > Some(BACKLOG_MIN.0) || self.growth.is_some()
     }
 
-    /// What the target did not answer: of the starts, and in a closed load of the users' time. What was cut is nobody's doing.
+    /// The share without a response: of the starts, and in a closed load of the users' time. Aborted exchanges are
+    /// caused by neither side.
     fn lost_share(&self, evidence: &Evidence<'_>) -> f64 {
         let counts = &evidence.total.counts;
         let of_starts = |count: u64| count as f64 / counts.all_started().max(1) as f64;
@@ -408,7 +413,7 @@ impl Verdict {
         of_starts(counts.dropped() - counts.dropped_by_generator() + left + self.unanswered)
     }
 
-    /// Starts wait for a free connection far longer than an exchange takes.
+    /// Whether starts waited for a free connection far longer than an exchange takes.
     fn has_backlog(&self, all: &Timings) -> bool {
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
@@ -417,20 +422,21 @@ impl Verdict {
     }
 }
 
-/// This machine had none left.
+/// The failure means that this machine had none left.
 fn is_local(failure: Failure) -> bool {
     matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor)
 }
 
-/// The share of the time of all exchanges that those had which got no answer; what began earlier counts as long as the load is.
+/// The share of the time of all exchanges spent on those without a response; what began earlier counts at most as long
+/// as the load.
 fn unanswered_time_share(total: &Snapshot, span: Nanos) -> f64 {
     let time_of = |timings: &Timings| within(timings.of(Measure::Response), span);
     let [unanswered, timed_out] = [Class::FailedUnanswered, Class::TimedOut].map(|class| time_of(&total.class(class)));
     let (unfinished, succeeded) = (total.unfinished(), total.class(Class::Succeeded));
-    // What was cut before it had waited longer than others that were answered might have been answered too.
+    // An aborted exchange that had not waited longer than others with a response might have got one too.
     let longest = |timings: &Timings| timings.of(Measure::Response).max();
     let might_have_ended = total.counts.cut() > 0 && longest(&unfinished) <= longest(&succeeded);
-    // A user that was refused waits before it tries again, and that is time without an answer too.
+    // A user whose connection was refused waits before it retries, and that is time without a response too.
     let refused = failed(&total.counts, |failure| failure == Failure::ConnectRefused);
     let paused = refused as f64 * REFUSED_PAUSE.0 as f64;
     let lost = unanswered + timed_out + paused + if might_have_ended { 0.0 } else { time_of(&unfinished) };
@@ -438,7 +444,8 @@ fn unanswered_time_share(total: &Snapshot, span: Nanos) -> f64 {
     if all > 0.0 { lost / all } else { 0.0 }
 }
 
-/// The sum of times, none of them longer than the load: who waits since the warm-up waits as long as that in it.
+/// The sum of times, none of them longer than the load: a user that waits since the warm-up waits at most that long in
+/// it.
 fn within(times: &Distribution, span: Nanos) -> f64 {
     if times.max().is_none_or(|longest| longest <= span.0) {
         return times.sum() as f64;
@@ -446,7 +453,7 @@ fn within(times: &Distribution, span: Nanos) -> f64 {
     times.buckets().map(|bucket| bucket.middle_ns().min(span.0) as f64 * bucket.count as f64).sum()
 }
 
-/// How many exchanges failed for such a reason.
+/// Exchanges that failed for such a reason.
 fn failed(counts: &Counts, is: impl Fn(Failure) -> bool) -> u64 {
     counts.failures().filter(|(failure, _)| is(*failure)).map(|(_, count)| count).sum()
 }

@@ -83,120 +83,120 @@ pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 pub(crate) use work::{ClosedWork, Counters, OpenWork, ScenarioConfig};
 
-/// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
+/// Users that start between two polls of the sockets, so that responses do not wait while thousands connect.
 const START_BATCH: u64 = 256;
 
-/// Connections of a shard that fail in an open load before it looks hopeless, when none ever succeeded.
+/// Connections of a shard that fail in an open load before it is hopeless, when none ever succeeded.
 const OPEN_HOPE: u64 = 100;
 
-/// One scenario on one shard: who does what, what became of it, and where it goes.
+/// The runtime of one scenario on one shard.
 pub(crate) struct ScenarioRuntime {
     work: ScenarioConfig,
     users: Users,
     ledger: InFlight,
     pool: Pool,
     timers: Timers<Deadline>,
-    /// What was seen since the last hand-over.
+    /// What was recorded since the last hand-over.
     pub(crate) seen: Box<Snapshot>,
     instants: Instants,
     stalls: Stalls,
     traces: RequestLog,
 }
 
-/// Who does what next.
+/// The users and their next actions.
 struct Users {
     all: Vec<User>,
     started: u64,
     ended: u64,
-    /// Those of them whose program told them to leave.
+    /// Users that left because their program said so.
     gave_up: u64,
-    /// Those that have still to do what comes behind their last iteration.
+    /// Users that still have to run `on_stop`.
     owing: u64,
     budget: Budget,
-    /// What this shard has of the budget of the run; once that has no request left, nothing begins any more.
+    /// The lease of this shard on the budget of the run; once no request is left, nothing begins any more.
     budget_lease: Option<BudgetLease>,
     is_out_of_requests: bool,
-    /// Iterations that users are in; none where each is one exchange and nothing else.
+    /// Iterations in progress; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
-    /// Those that wait for others in the middle of their programs; none without meetings.
+    /// Users that wait for others in the middle of their programs; none without barriers.
     barriers: Option<BarrierWaiters>,
-    /// What they remember.
+    /// The states of users.
     states: States,
     closed: Closed,
     open: Option<Open>,
     halt: PauseWindow,
 }
 
-/// What is under way, and what becomes of it.
+/// Exchanges in flight, and how they end.
 struct InFlight {
     exchanges: Slab<Exchange>,
     attempts: Slab<Attempt>,
-    /// For each position in `attempts`: the instant of its entry in the timers.
+    /// For each position in `attempts`: the instant of its timer entry.
     armed: Vec<Nanos>,
-    /// The same for messages that leave later.
+    /// The same for messages that are sent later.
     armed_messages: Vec<Nanos>,
-    /// Positions of attempts whose deadlines wait for the sockets to be read.
+    /// Positions of attempts with passed deadlines that wait for the sockets to be read.
     overdue: Vec<u32>,
     looks: Looks,
     /// Steps of the plan, and of redirects.
     steps: Steps,
     templates: Vec<Template>,
-    /// What it looks into messages of answers with.
+    /// Inspection of messages of responses.
     inspection: calls::Inspection,
-    /// The length of the first body.
+    /// Length of the first body.
     first_length: Option<u64>,
-    /// One step and one origin, of which nothing is kept: what most loads are.
+    /// One step and one origin, with nothing captured: the case of most loads.
     is_simple: bool,
-    /// Some exchanges are shown: they are kept as they go.
+    /// Some exchanges are shown: they are recorded as they go.
     records: bool,
-    /// Who has still to have a first exchange, where those are held against the others; and how long they took.
+    /// Users without a first exchange yet, where first exchanges are compared with the others; and their times.
     first_round: Option<Box<FirstRound>>,
     first_times: Distribution,
     /// Why the last request could not be made.
     why: String,
 }
 
-/// Connections, and where they go.
+/// Connections, and their origins.
 struct Pool {
     connections: Connections,
-    /// Where exchanges go; redirects may add some.
+    /// Origins of exchanges; redirects may add some.
     origins: Vec<Origin>,
-    /// Connections of users beyond that to the first of them.
+    /// Connections of users beyond the one to the first origin.
     elsewhere: ExtraConnections,
     links: Links,
     /// Connections that users share; none where each has its own.
     sharing: Option<Box<Sharing>>,
-    /// Names of redirects that are looked up.
+    /// Lookups of names of redirects.
     lookups: Lookups,
-    /// Targets of redirects that nobody knows.
+    /// Targets of redirects that do not resolve.
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
     /// Connections that were opened, or tried.
     opened: u64,
     hope: ReachabilityGuard,
     heads: HeadMemory,
-    /// What lines with layers need for the time of a call; not there while one of them is heard.
+    /// Scratch memory of connections with layers for the time of a call; taken while one of them is read.
     scratch: Option<Box<Scratch>>,
     talk: Talking,
-    /// Connections that are opened beforehand, whose deadlines wait for the sockets to be read.
+    /// Connections opened in advance, with deadlines that wait for the sockets to be read.
     overdue_prepared: Vec<driver::Socket>,
     /// Some connections have layers: TLS, or streams.
     is_layered: bool,
 }
 
-/// What a world knows of time.
+/// Instants that a runtime keeps.
 struct Instants {
-    /// When the run started.
+    /// Start of the run.
     started: Nanos,
     /// What is intended from then on is measured.
     measured_from: Nanos,
-    /// What begins and is intended from then on is measured: the same instant in a warm-up, and everything behind it.
+    /// What begins and is intended from then on is measured: the same instant in a warm-up, and everything after it.
     counts_from: Nanos,
-    /// All that had come to the sockets by then has been read: a deadline after it may have been kept.
+    /// All that had come to the sockets by then has been read: a deadline after it may have been met.
     read_until: Nanos,
     /// Waits for the sockets so far.
     waits: u64,
-    /// When peers of WebSocket have agreed to the end of the run, or had time to.
+    /// When WebSocket peers have agreed to the end of the run, or had time to.
     parts_until: Nanos,
 }
 
@@ -205,12 +205,12 @@ struct Instants {
 struct ReachabilityGuard {
     was_connected: bool,
     failed_connects: u64,
-    /// Origins that could not be reached, a bit for each; the last one stands for all behind it.
+    /// Origins that could not be reached, a bit for each; the last one stands for all after it.
     unreached: u64,
 }
 
 impl ReachabilityGuard {
-    /// No connection to this origin.
+    /// A connection to this origin failed.
     fn fail(&mut self, origin: u16) {
         self.failed_connects += 1;
         self.unreached |= Self::bit(origin);
@@ -226,13 +226,14 @@ impl ScenarioRuntime {
         let (origins, steps) = (work.origins.to_vec(), Steps::new(work.steps.clone()));
         let templates = work.steps.iter().map(|step| sockets.register(step.request_bytes().clone())).collect();
         let is_paced = work.is_paced();
-        // Whatever is drawn for a request is drawn for a place in the program.
+        // Draws for a request are keyed by its position in the program.
         let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.making.is_some());
         let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made, work.open.is_none());
         let states = States::new(&work, waker, started);
         let counts_due = programs.counts_due(work.budget.is_some());
         let users = Users {
-            // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves behind.
+            // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves
+            // behind.
             all: Vec::with_capacity(work.share.users as usize),
             started: 0,
             ended: 0,
@@ -300,7 +301,7 @@ impl ScenarioRuntime {
         let traces = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
         let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
-        world.look_at_purse();
+        world.look_at_budget_lease();
         world.order_first_rows();
         world
     }
@@ -314,7 +315,7 @@ impl ScenarioRuntime {
         self.instants.read_until
     }
 
-    /// Starts users that have not started yet, and wakes whoever is due.
+    /// Starts users that have not started yet, and wakes users that are due.
     pub(crate) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if now >= self.users.halt.due {
             self.look_at_halt(now, sockets);
@@ -353,13 +354,13 @@ impl ScenarioRuntime {
         if self.pool.sharing.is_some() {
             self.serve_waiting(sockets);
         }
-        // What the events since the last turn gave rise to leaves in one piece for each connection.
+        // The output of the events since the last turn leaves in one piece for each connection.
         if self.pool.links.is_dirty() {
             self.flush(sockets);
         }
     }
 
-    /// How long what comes to the sockets may lie unseen.
+    /// How long received data may stay unread.
     #[inline]
     pub(crate) fn gather(&self) -> Nanos {
         self.pool.links.gather.span()
@@ -384,8 +385,8 @@ impl ScenarioRuntime {
         timers.min(self.users.closed.next_turn())
     }
 
-    /// No step is started any more, but for the first of iterations that were intended until `at` in an open load. Gives what
-    /// has ended so far in this snapshot, and what of it well.
+    /// Starts no step any more, except the first of iterations that were intended until `at` in an open load. Returns
+    /// the (completed, succeeded) counts of this snapshot so far.
     pub(crate) fn stop_starting(&mut self, at: Nanos) -> (u64, u64) {
         self.users.budget.is_over = true;
         if let Some(open) = &mut self.users.open {
@@ -408,30 +409,30 @@ impl ScenarioRuntime {
         self.ledger.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
     }
 
-    /// Starts that have come and not ended.
+    /// Backlog: starts that have not ended.
     pub(crate) fn backlog(&self) -> u64 {
         self.ledger.exchanges.len() as u64 + self.users.open.as_ref().map_or(0, Open::waiting)
     }
 
-    /// Connections that have carried an answer and are open.
+    /// Open connections that have carried a response.
     pub(crate) fn connections_open(&self) -> u64 {
         self.pool.connections.proven
     }
 
-    /// Exchanges that have begun and not ended.
+    /// Exchanges in flight: begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
         self.ledger.exchanges.len()
     }
 
-    /// The connection of this socket is one of its own.
+    /// Whether the connection of this socket is one of its own.
     pub(crate) fn knows(&mut self, socket: driver::Socket) -> bool {
         self.pool.connections.find(socket).is_some()
     }
 
-    /// Every user has failed to connect and no connection was ever established.
+    /// Whether every user has failed to connect and no connection was ever established.
     #[inline]
-    pub(crate) fn is_hopeless(&self) -> bool {
-        // Asked in every turn, and mostly somebody was reached.
+    pub(crate) fn is_failing(&self) -> bool {
+        // Checked in every turn, and mostly some connection was established.
         !self.pool.hope.was_connected && !self.work.keeps.persists && self.has_failed_enough()
     }
 
@@ -441,13 +442,13 @@ impl ScenarioRuntime {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
         let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
-        // One that does not answer says nothing of the others.
+        // An origin that does not respond says nothing about the others.
         let are_all_unreached =
             || self.work.steps.iter().all(|step| self.pool.hope.unreached & ReachabilityGuard::bit(step.origin) != 0);
         self.pool.hope.failed_connects >= enough && are_all_unreached()
     }
 
-    /// How long all that is in flight has waited.
+    /// Ages of all that is in flight.
     pub(crate) fn look_at_ages(&self, now: Nanos, ages: &mut InFlightAges) {
         for exchange in self.ledger.exchanges.values().filter(|exchange| exchange.is_measured) {
             ages.response.record(now.since(exchange.intended).0);
@@ -461,7 +462,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Asks a user what it does next. `intended` is when it became free, `now` when the loop got to it.
+    /// Runs the next action of a user. `intended` is when it became free, `now` when the loop got to it.
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let mut view = view;
         if !self.ledger.is_simple {

@@ -1,9 +1,9 @@
-//! What exports there are, and how many.
+//! The kinds of exports, and their limits.
 
-/// The exports that there are.
+/// The kinds of exports.
 pub const KINDS: [&str; 9] =
     ["prometheus", "remote-write", "otlp", "influx", "statsd", "dogstatsd", "csv", "junit", "github"];
-/// The longest text of an export.
+/// The longest text of an export, in bytes.
 pub const EXPORT_BYTES_MAX: usize = 8 * 1024;
-/// Exports of one run.
+/// The most exports of one run.
 pub const EXPORTS_MAX: usize = 16;

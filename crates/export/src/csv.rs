@@ -1,24 +1,24 @@
-//! A line for each interval and series. An interval that is told again has further lines with what came late, so that
-//! sums are right.
+//! CSV with a line for each interval and series. An update of an interval has further lines with what came late, so
+//! that sums are right.
 
 use figures::{Interval, Quantile, StepPart, Times};
 
 use crate::totals::Totals;
 
-/// The first line.
+/// The header line.
 pub(crate) const COLUMNS: &str = "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,\
     dropped,bytes_received,bytes_sent,users,connections,in_flight,\
     response_min_ms,response_mean_ms,response_p50_ms,response_p90_ms,response_p95_ms,response_p99_ms,\
     response_p99.9_ms,response_max_ms\n";
 
-/// The lines of one interval. `before`: the totals of the one before it, `now`: those after it.
+/// The lines of one interval. `before`: the totals before it, `now`: those after it.
 pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> String {
-    let late = u8::from(interval.is_again);
+    let late = u8::from(interval.is_update);
     let span = format!("{},{late},{},{}", interval.number, interval.from.as_secs_f64(), interval.to.as_secs_f64());
     let mut out = String::new();
     let sum = |part: fn(&figures::ScenarioPart) -> u64| interval.added_scenarios().iter().map(part).sum::<u64>();
     let (finished, failed) = (sum(|part| part.finished), sum(|part| part.failed));
-    let gauges = match interval.is_again {
+    let gauges = match interval.is_update {
         true => ",,".to_owned(),
         false => format!("{},{},{}", now.users, now.connections, now.in_flight),
     };

@@ -1,4 +1,4 @@
-//! Until when somebody waits.
+//! The deadline of a wait.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// So long from now on.
+    /// The deadline after this span from now on.
     pub(crate) fn after(span: Duration) -> Self {
         Self(Instant::now() + span)
     }
 
-    /// What is left of it; zero when it is over.
+    /// The time left; zero when it is over.
     pub(crate) fn left(self) -> Duration {
         self.0.saturating_duration_since(Instant::now())
     }

@@ -1,63 +1,63 @@
-//! What can be wrong: with what was typed, and with a far end.
+//! Errors of what was typed, and of delivery.
 
 use crate::bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
 
-/// Why an export cannot begin.
+/// The reason why an export cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// No export is called so.
+    /// No export has this name.
     #[error("there is no export '{kind}'; there are: {known}", known = KINDS.join(", "))]
     Kind {
-        /// As typed, up to the `=`.
+        /// The name as typed, up to the `=`.
         kind: String,
     },
-    /// What stands behind the `=` is missing.
+    /// The destination after the `=` is missing.
     #[error("{kind} needs a place: {kind}={example}")]
     NoPlace {
-        /// Which export.
+        /// The kind of the export.
         kind: &'static str,
-        /// How it is written.
+        /// An example of the right form.
         example: &'static str,
     },
-    /// Something stands behind an export that has no place.
+    /// A destination is given for an export that has none.
     #[error("{kind} takes no place: write {kind}")]
     NeedlessPlace {
-        /// Which export.
+        /// The kind of the export.
         kind: &'static str,
     },
-    /// No address and port.
+    /// The destination is not an address and port.
     #[error("{kind} needs an address with a port, like {kind}={example}, not '{text}'")]
     Address {
-        /// Which export.
+        /// The kind of the export.
         kind: &'static str,
-        /// As typed.
+        /// The text as typed.
         text: String,
-        /// How it is written.
+        /// An example of the right form.
         example: &'static str,
     },
-    /// No URL of HTTP.
+    /// The destination is not an HTTP URL.
     #[error("{kind} needs a URL of http or https, like {kind}={example}, not '{text}'")]
     Url {
-        /// Which export.
+        /// The kind of the export.
         kind: &'static str,
-        /// As typed, without its secrets.
+        /// The text as typed, without its secrets.
         text: String,
-        /// How it is written.
+        /// An example of the right form.
         example: &'static str,
     },
-    /// The URL does not say into what InfluxDB should write.
+    /// The URL names no database or bucket for InfluxDB to write into.
     #[error("influx needs a database or a bucket: influx={text}/write?db=NAME, or /api/v2/write?org=ORG&bucket=NAME")]
     NoDatabase {
         /// The server, without secrets.
         text: String,
     },
-    /// The text is longer than any place.
+    /// The text is longer than any destination.
     #[error("the export is longer than {max} bytes", max = EXPORT_BYTES_MAX)]
     TooLong,
-    /// Two exports would have one place.
+    /// Two exports have one destination.
     #[error("two exports would go to {place}")]
     Twice {
-        /// The place, without secrets.
+        /// The destination, without secrets.
         place: String,
     },
     /// More exports than one run may have.
@@ -66,33 +66,33 @@ pub enum ExportError {
     /// A file or an address could not be opened before the load.
     #[error("{kind} cannot begin at {place}: {reason}")]
     Begin {
-        /// Which export.
+        /// The kind of the export.
         kind: &'static str,
-        /// The place, without secrets.
+        /// The destination, without secrets.
         place: String,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
-    /// The page of a step of GitHub Actions is not known.
+    /// The summary file of the GitHub Actions step is unknown.
     #[error("github needs the environment of a GitHub Actions step: GITHUB_STEP_SUMMARY is not set")]
     NoStepSummary,
 }
 
-/// Why something did not arrive.
+/// The reason why something was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryFault {
-    /// No complete answer in time.
+    /// No complete response in time.
     TimedOut,
-    /// It could not be reached, or the connection broke.
+    /// The server could not be reached, or the connection broke.
     Unreachable(String),
-    /// It answered with this status of HTTP, and said this.
+    /// The server responded with this HTTP status and this text.
     Status(u16, String),
-    /// It took the message, but refused so many points, and said this.
+    /// The server accepted the message, but rejected this number of points, with this text.
     Rejected(u64, String),
     /// A file could not be written.
     File(String),
-    /// Nobody has read the final figures.
+    /// No scraper has read the final figures.
     NotRead,
-    /// More intervals waited than there is room for.
+    /// The queue was full.
     Full,
 }

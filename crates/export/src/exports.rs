@@ -1,4 +1,4 @@
-//! All exports of a run, from before its first request to behind its end.
+//! All exports of a run, from before its first request until after its end.
 
 use std::fs::File;
 use std::io::Write;
@@ -19,12 +19,12 @@ use crate::scrape::{SCRAPE_WAIT_MAX, Scrape};
 use crate::sinks::{Csv, Influx, Otlp, RemoteWrite, Statsd};
 use crate::totals::Totals;
 
-/// What exports need of the environment, so that nothing here reads it.
+/// Environment variables that exports need, so that nothing here reads the environment.
 #[derive(Clone, Default)]
 pub struct Environment {
-    /// `ONRUSH_EXPORT_TOKEN`: the secret of InfluxDB.
+    /// `ONRUSH_EXPORT_TOKEN`: the token of InfluxDB.
     pub token: Option<String>,
-    /// `GITHUB_STEP_SUMMARY`: where the page of a step is.
+    /// `GITHUB_STEP_SUMMARY`: the path of the step summary.
     pub step_summary: Option<String>,
 }
 
@@ -34,20 +34,20 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// What has become of an export.
+/// The delivery result of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its name.
+    /// The kind of the export.
     pub kind: &'static str,
-    /// Where it went, without secrets.
+    /// The destination, without secrets.
     pub place: String,
-    /// Intervals that arrived; of a page, how often it was read; of what is written at the end, 1.
+    /// Intervals that were delivered; for a page, the number of reads; for what is written at the end, 1.
     pub delivered: u64,
-    /// Intervals that did not arrive.
+    /// Intervals that were not delivered.
     pub left_out: u64,
-    /// The last reason for which something is missing.
+    /// The last reason for a loss.
     pub fault: Option<DeliveryFault>,
-    /// It is a file.
+    /// Whether the destination is a file.
     pub is_file: bool,
 }
 
@@ -58,26 +58,26 @@ enum Endpoint {
     Github(String),
 }
 
-/// Everything that leaves while a run goes on.
+/// The exports that are active while a run goes on.
 pub struct Exports {
     all: Vec<(Export, Endpoint)>,
     totals: Totals,
-    /// The last instant that was told.
+    /// The last instant that was reported.
     at_unix: Duration,
-    /// How long the end may take, where it is not the usual time.
+    /// The time limit of the end, where it is not the default.
     end_wait: Option<Duration>,
 }
 
 impl Exports {
-    /// Opens files and addresses. `parts`: the scenarios and steps that there will be.
+    /// Opens files and addresses. `parts`: the scenarios and steps of the run.
     ///
     /// # Errors
-    /// A file or an address cannot be opened, or two exports have one place.
+    /// A file or an address cannot be opened, or two exports have one destination.
     pub fn begin(kinds: &[Export], parts: &[ScenarioPart], environment: &Environment) -> Result<Self, ExportError> {
         Self::begin_with(kinds, Totals::of_none(parts), environment)
     }
 
-    /// The same for connections that are held.
+    /// The same for a hold.
     ///
     /// # Errors
     /// As [`Exports::begin`].
@@ -106,18 +106,18 @@ impl Exports {
         Ok(exports)
     }
 
-    /// When the run is over, queues and pages have this time instead of [`END_WAIT_MAX`] and [`SCRAPE_WAIT_MAX`].
+    /// Sets the time that queues and pages have after the run, instead of [`END_WAIT_MAX`] and [`SCRAPE_WAIT_MAX`].
     pub fn wait_at_end(&mut self, wait: Duration) {
         self.end_wait = Some(wait);
     }
 
-    /// How long a page stays when the run is over.
+    /// The time for which a page stays after the run.
     #[must_use]
     pub fn page_wait(&self) -> Duration {
         self.end_wait.unwrap_or(SCRAPE_WAIT_MAX)
     }
 
-    /// The pages that are shown, each where it is.
+    /// The addresses of the pages.
     pub fn pages(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.all.iter().filter_map(|(_, way)| match way {
             Endpoint::Page(page) => Some(page.address()),
@@ -125,14 +125,14 @@ impl Exports {
         })
     }
 
-    /// An interval was told. It may be the same again, with what came late.
+    /// Exports an interval, or an update of one with what came late.
     pub fn interval(&mut self, interval: &Arc<Interval>) {
         self.totals.add(interval);
         let reported = self.reported(Some(interval), None);
         self.show(&reported);
     }
 
-    /// The same of connections that are held.
+    /// Exports an interval of a hold.
     pub fn held(&mut self, interval: &Arc<HeldInterval>) {
         if let Some(totals) = &mut self.totals.held {
             totals.add(interval);
@@ -151,14 +151,14 @@ impl Exports {
         }
     }
 
-    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`:
-    /// nobody wants to wait any longer.
+    /// Ends the exports: delivers what is left, in bounded time. `page`: the summary for GitHub; `has_enough`: whether
+    /// the user wants to stop waiting.
     pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         self.totals.end(&run.tally);
         self.end(&junit::text(run), page, has_enough)
     }
 
-    /// The same of connections that were held.
+    /// The same for a hold.
     pub fn finish_held(mut self, held: &Held, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         if let Some(totals) = &mut self.totals.held {
             totals.end(held);
@@ -177,7 +177,7 @@ impl Exports {
                 Endpoint::Junit(_) | Endpoint::Github(_) => {}
             }
         }
-        // Those that have a bound of their own come first: a page may wait for the longest.
+        // Exports with a limit of their own come first: a page may wait for the longest.
         let (pages, others): (Vec<_>, Vec<_>) =
             self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Endpoint::Page(_)));
         let finish = |(number, (kind, way))| (number, finish_one(&kind, way, (suite, page), (page_by, has_enough)));
@@ -186,9 +186,9 @@ impl Exports {
         all.into_iter().map(|(_, delivery)| delivery).collect()
     }
 
-    /// The totals as they are now. No two have the same millisecond, which is as fine as some far ends are.
+    /// The current totals. No two have the same millisecond, which is the resolution of some backends.
     fn reported(&mut self, interval: Option<&Arc<Interval>>, held: Option<&Arc<HeldInterval>>) -> Arc<Batch> {
-        // A clock before 1970 is as good as none.
+        // A clock before 1970 counts as no clock.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.at_unix = now.max(self.at_unix + Duration::from_millis(1));
         Arc::new(Batch {
@@ -225,7 +225,8 @@ fn begin_one(kind: &Export, reported: &Arc<Batch>, environment: &Environment) ->
     queue.map(Endpoint::Queue).map_err(failed)
 }
 
-/// `suite`: test cases; `page`: what GitHub shows. `end`: until when a page stays, and whether nobody wants to wait any longer.
+/// Ends one export. `suite`: test cases; `page`: the summary for GitHub. `end`: the deadline of a page, and whether the
+/// user wants to stop waiting.
 fn finish_one(
     kind: &Export,
     way: Endpoint,

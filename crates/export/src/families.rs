@@ -1,10 +1,9 @@
-//! The names under which figures of loads are known elsewhere: one table for all formats that have counters, gauges and
-//! histograms.
+//! The metric names of loads in other systems: one table for all formats that have counters, gauges and histograms.
 
 use crate::family::{Family, Kind, Labels, Value, one};
 use crate::totals::{StepTotals, Totals};
 
-/// Everything, in the order in which it is shown.
+/// All families, in display order.
 pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
     if let Some(held) = &totals.held {
         let mut all = held.families();

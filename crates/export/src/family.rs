@@ -1,17 +1,17 @@
-//! Series of one name, as formats with counters, gauges and histograms have them.
+//! Series of one name, for formats with counters, gauges and histograms.
 
 use metrics::Failure;
 
 use crate::histogram::Histogram;
 
-/// What a figure is.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It only grows.
+    /// A value that only grows.
     Counter,
-    /// How things stand.
+    /// A current value.
     Gauge,
-    /// Times.
+    /// A distribution of times.
     Histogram,
 }
 
@@ -23,16 +23,16 @@ pub(crate) enum Value<'a> {
     Times(&'a Histogram),
 }
 
-/// What tells a series from the others of its name, in the order of the names of its labels.
+/// The labels that tell a series from the others of its name, in the order of the label names.
 pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
 
 /// All series of one name.
 #[derive(Debug)]
 pub(crate) struct Family<'a> {
-    /// As Prometheus has it, without `_total`.
+    /// The name in Prometheus, without `_total`.
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
-    /// As UCUM writes it, for OpenTelemetry.
+    /// The unit in UCUM, for OpenTelemetry.
     pub(crate) unit: &'static str,
     pub(crate) kind: Kind,
     pub(crate) series: Vec<(Labels<'a>, Value<'a>)>,

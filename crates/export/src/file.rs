@@ -1,4 +1,4 @@
-//! A file that is opened before the load, and whose contents stay until there is something to write.
+//! An output file that is opened before the load; its old contents stay until there is something to write.
 
 use std::fs::File;
 use std::io::{Error, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A file that is written from its beginning.
 pub(crate) struct OutputFile {
     path: PathBuf,
-    /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to
+    /// `None` for a pipe or a device: opening a pipe waits for its reader, so it is opened when there is something to
     /// write.
     file: Option<File>,
     written: u64,
@@ -33,7 +33,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// It is complete: what an earlier one left behind goes.
+    /// Completes the file: the rest of older contents is cut off.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         let Some(file) = &self.file else { return Ok(()) };
         if file.metadata()?.is_file() {

@@ -1,4 +1,4 @@
-//! Connections that are held: everything since the start, under names that all formats share.
+//! Totals of a hold since its start, under names that all formats share.
 
 use std::fmt::Write;
 
@@ -8,39 +8,39 @@ use metrics::HeldNow;
 use crate::family::{Family, Kind, Labels, Value, one, reason_of};
 use crate::histogram::Histogram;
 
-/// What all names begin with.
+/// The prefix of all names.
 const PREFIX: &str = "onrush_held_";
 
-/// Sums since the start, and how things stand.
+/// Sums since the start, and current gauges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct HeldTotals {
     tally: HeldTally,
     now: HeldNow,
     response: Histogram,
-    /// By the names of their reasons.
+    /// Counts by reason.
     failed: Vec<(String, u64)>,
     lost: Vec<(String, u64)>,
 }
 
-/// A figure that only grows: its name, what it is, its unit, and its value.
+/// A counter: its name, description, unit and value.
 type Count = (&'static str, &'static str, &'static str, u64);
 /// A counter with its tags.
 type TaggedCount<'a> = (String, Labels<'a>, u64);
-/// How things stand: a name, what it is, and the value.
+/// A gauge: its name, description and value.
 type Gauge = (&'static str, &'static str, u64);
 
 impl HeldTotals {
-    /// What an interval says; it may be the same again, with what came late.
+    /// Adds an interval, or an update of one with what came late.
     pub(crate) fn add(&mut self, interval: &HeldInterval) {
         self.count(&interval.total);
-        if !interval.is_again {
+        if !interval.is_update {
             self.now = interval.now;
         }
         self.response = Histogram::default();
         self.response.add(&interval.answered);
     }
 
-    /// All connections are closed, and what was counted is known.
+    /// Ends the totals: all connections are closed, and the final counts are known.
     pub(crate) fn end(&mut self, held: &Held) {
         self.now = HeldNow::default();
         self.count(&held.tally);
@@ -93,7 +93,7 @@ impl HeldTotals {
         ]
     }
 
-    /// As families of metrics.
+    /// The totals as metric families.
     pub(crate) fn families(&self) -> Vec<Family<'_>> {
         let mut all: Vec<Family<'_>> = Vec::new();
         for (name, help, unit, count) in self.counts() {
@@ -120,7 +120,7 @@ impl HeldTotals {
         all
     }
 
-    /// As counters of StatsD.
+    /// The counters for StatsD.
     pub(crate) fn statsd_counts(&self) -> Vec<TaggedCount<'_>> {
         let plain = self.counts().into_iter();
         let plain = plain.map(|(name, _, _, count)| (format!("onrush.held.{}", short(name)), vec![], count));
@@ -130,25 +130,25 @@ impl HeldTotals {
         plain.chain(reasons).collect()
     }
 
-    /// As gauges of StatsD.
+    /// The gauges for StatsD.
     pub(crate) fn statsd_gauges(&self) -> impl Iterator<Item = (String, u64)> {
         self.gauges().into_iter().map(|(name, _, count)| (format!("onrush.held.{}", short(name)), count))
     }
 
-    /// As fields of one line of InfluxDB.
+    /// The fields of one InfluxDB line.
     pub(crate) fn fields(&self) -> String {
         let counts = self.counts().into_iter().map(|(name, _, _, count)| format!("total_{}={count}i", short(name)));
         let gauges = self.gauges().into_iter().map(|(name, _, count)| format!("{}={count}i", short(name)));
         counts.chain(gauges).collect::<Vec<_>>().join(",")
     }
 
-    /// Reasons of InfluxDB: what failed, and what was lost.
+    /// The reasons for InfluxDB: of failed and of lost connections.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = (&'static str, &str, u64)> {
         let failed = self.failed.iter().map(|(reason, count)| ("onrush_held_failures", &**reason, *count));
         failed.chain(self.lost.iter().map(|(reason, count)| ("onrush_held_losses", &**reason, *count)))
     }
 
-    /// The first line of CSV.
+    /// The CSV header line.
     pub(crate) fn columns() -> String {
         let zero = Self::default();
         let names = zero.gauges().map(|(name, ..)| name).into_iter().chain(zero.counts().map(|(name, ..)| name));
@@ -157,12 +157,12 @@ impl HeldTotals {
         format!("interval,late,from_s,to_s{names},response_mean_ms{quantiles}\n")
     }
 
-    /// A line of CSV: how things stand, what was added since `before`, and the times of the interval.
+    /// A CSV line: the gauges, the difference to `before`, and the times of the interval.
     pub(crate) fn line(&self, before: &Self, interval: &HeldInterval) -> String {
         let (from, to) = (interval.from.as_secs_f64(), interval.to.as_secs_f64());
-        let mut out = format!("{},{},{from},{to}", interval.number, u8::from(interval.is_again));
+        let mut out = format!("{},{},{from},{to}", interval.number, u8::from(interval.is_update));
         for (_, _, count) in self.gauges() {
-            let shown = if interval.is_again { String::new() } else { count.to_string() };
+            let shown = if interval.is_update { String::new() } else { count.to_string() };
             write!(out, ",{shown}").expect("a string takes everything");
         }
         for ((_, _, _, count), (_, _, _, before)) in self.counts().into_iter().zip(before.counts()) {
@@ -178,7 +178,7 @@ impl HeldTotals {
     }
 }
 
-/// A name without what all have.
+/// A name without the common prefix.
 fn short(name: &str) -> &str {
     name.strip_prefix(PREFIX).unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! Times as other programs want them: cumulative counts below fixed bounds, and an exponential histogram.
+//! Times in the form of other programs: cumulative counts below fixed bounds, and an exponential histogram.
 
 use std::collections::BTreeMap;
 
@@ -28,16 +28,16 @@ pub(crate) const BOUNDS_NS: [u64; 18] = [
 
 /// The finest scale: an octave has 32 buckets, each 2.2 % wide. Prometheus knows scales up to 8.
 pub(crate) const SCALE_MAX: i32 = 5;
-/// Buckets of an exponential histogram that is sent; one that needs more is made coarser. It is what the libraries of
-/// OpenTelemetry send at most, so that whoever takes theirs takes ours.
+/// The most buckets of an exponential histogram that is sent; one that needs more is made coarser. It is the default
+/// maximum of the OpenTelemetry libraries, so a backend that accepts theirs accepts ours.
 pub(crate) const BUCKETS_MAX: usize = 160;
 
-/// Times that were seen since the start of a run.
+/// Times recorded since the start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Histogram {
-    /// How many in each classic bucket, not cumulative; the last is above all bounds.
+    /// Counts of the classic buckets, not cumulative; the last is above all bounds.
     classic: [u64; BOUNDS_NS.len() + 1],
-    /// By the number of their exponential bucket, at the finest scale.
+    /// Counts by the number of the exponential bucket, at the finest scale.
     exponential: BTreeMap<i32, u64>,
     zeros: u64,
     count: u64,
@@ -50,11 +50,11 @@ pub(crate) struct Histogram {
 /// 2^(2^-scale)` seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Exponential {
-    /// How fine it is.
+    /// The scale.
     pub(crate) scale: i32,
-    /// Zeros.
+    /// The count of zeros.
     pub(crate) zeros: u64,
-    /// Each bucket that holds something, in their order.
+    /// Each non-empty bucket, in order.
     pub(crate) buckets: Vec<(i32, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl Histogram {
     pub(crate) fn add(&mut self, times: &Distribution) {
         let (Some(min), Some(max)) = (times.min(), times.max()) else { return };
         for bucket in times.buckets() {
-            // The middle of a bucket stands for its values, cut to what was really seen.
+            // The middle of a bucket stands for its values, clamped to the recorded range.
             let ns = bucket.middle_ns().clamp(min, max);
             self.classic[BOUNDS_NS.partition_point(|bound| *bound < ns)] += bucket.count;
             match ns {
@@ -77,27 +77,27 @@ impl Histogram {
         self.max_ns = self.max_ns.max(Some(max));
     }
 
-    /// How many there are.
+    /// The number of times.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum, in seconds.
+    /// The sum of the times, in seconds.
     pub(crate) fn sum_s(&self) -> f64 {
         self.sum_ns as f64 / 1e9
     }
 
-    /// The least, in seconds.
+    /// The minimum, in seconds.
     pub(crate) fn min_s(&self) -> Option<f64> {
         self.min_ns.map(|ns| ns as f64 / 1e9)
     }
 
-    /// The most, in seconds.
+    /// The maximum, in seconds.
     pub(crate) fn max_s(&self) -> Option<f64> {
         self.max_ns.map(|ns| ns as f64 / 1e9)
     }
 
-    /// How many are at most each bound, in seconds; the last bound is infinite.
+    /// The number of times up to each bound, in seconds; the last bound is infinite.
     pub(crate) fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let bounds = BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).chain([f64::INFINITY]);
         let mut sum = 0;
@@ -107,7 +107,7 @@ impl Histogram {
         })
     }
 
-    /// The same as an exponential histogram of a bounded number of buckets.
+    /// The same as an exponential histogram with a bounded number of buckets.
     pub(crate) fn exponential(&self) -> Exponential {
         let mut scale = SCALE_MAX;
         let span = |scale: i32| {
@@ -131,7 +131,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a time that is more than zero, at the finest scale.
+/// The bucket of a time above zero, at the finest scale.
 fn place_of(ns: u64) -> i32 {
     let octaves = (ns as f64 / 1e9).log2();
     (octaves * f64::from(1 << SCALE_MAX)).ceil() as i32 - 1

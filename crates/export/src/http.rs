@@ -1,4 +1,4 @@
-//! The one HTTP client of all exports.
+//! The HTTP client of all exports.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::error::DeliveryFault;
 use crate::names::Names;
 use crate::queue::Trouble;
 
-/// What is read of an answer.
+/// The most bytes read of a response.
 const RESPONSE_BYTES_MAX: u64 = 64 * 1024;
-/// What is kept of an answer that says no.
+/// The most characters kept of an error response.
 const SAID_CHARS_MAX: usize = 200;
 
-/// Posts to one URL.
+/// A client that posts to one URL.
 pub(crate) struct Client {
     agent: Agent,
     url: String,
@@ -27,8 +27,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them
-    /// otherwise.
+    /// A client for a URL, perhaps with a name and a password in it, which become a header. `token`: the alternative
+    /// credential.
     pub(crate) fn new(url: &Url, headers: &[(&'static str, &str)], token: Option<String>) -> Self {
         let mut plain = url.clone();
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -40,7 +40,7 @@ impl Client {
         let _ = plain.set_password(None);
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // Secrets go nowhere but where they were meant for, and nobody is asked in between.
+            // Secrets are sent only to the given server, and through no proxy.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .proxy(None)
@@ -51,7 +51,7 @@ impl Client {
         Self { agent, url: plain.into(), headers }
     }
 
-    /// Sends a body, and gives the answer to it.
+    /// Posts a body, and returns the response.
     pub(crate) fn post(&self, body: &[u8], wait: Duration) -> Result<Vec<u8>, Trouble> {
         let mut request = self.agent.post(&self.url).config().timeout_global(Some(wait)).build();
         for (name, value) in &self.headers {
@@ -78,7 +78,7 @@ fn refusal(status: u16, said: Option<Vec<u8>>) -> DeliveryFault {
     DeliveryFault::Status(status, one_line(&text))
 }
 
-/// What a server said, in one line that is not too long.
+/// The text of a server as one line of limited length.
 pub(crate) fn one_line(text: &str) -> String {
     let line: String =
         text.trim().chars().map(|each| if each.is_control() { ' ' } else { each }).take(SAID_CHARS_MAX).collect();
@@ -96,14 +96,14 @@ fn trouble(error: &ureq::Error) -> Trouble {
     Trouble::Later(fault, None)
 }
 
-/// Name and password of a URL as a header.
+/// The user name and password of a URL as a header.
 fn basic(url: &Url) -> Option<String> {
     let has_any = !url.username().is_empty() || url.password().is_some();
     let pair = [decoded(url.username()), b":".to_vec(), decoded(url.password().unwrap_or_default())].concat();
     has_any.then(|| format!("Basic {}", STANDARD.encode(pair)))
 }
 
-/// A part of a URL without its percent signs.
+/// A percent-decoded part of a URL.
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
     while at < bytes.len() {
@@ -122,14 +122,14 @@ pub(crate) fn decoded(text: &str) -> Vec<u8> {
     out
 }
 
-/// The crypto that the load has, and the authorities that this system trusts.
+/// The crypto provider of the load, and the root certificates of this system.
 fn tls() -> TlsConfig {
     let der = host::trusted_certificates();
     let roots: Vec<Certificate<'static>> = der.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
     let config = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&roots));
     match wire::tls::provider() {
         Ok(provider) => config.unversioned_rustls_crypto_provider(Arc::new(provider)).build(),
-        // Each request fails then, and says why.
+        // Each request fails then, with the reason.
         Err(_) => config.build(),
     }
 }

@@ -1,5 +1,5 @@
-//! The line protocol of InfluxDB. What happened in an interval stands at the instant of its end, so that an interval
-//! that is told again takes the place of what it was.
+//! The line protocol of InfluxDB. The figures of an interval are stamped with the instant of its end, so that an update
+//! replaces the earlier version.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use figures::{Interval, Quantile, StepPart};
 use crate::parts::merged;
 use crate::totals::{StepTotals, Totals};
 
-/// The figures of one interval; `at_ns` is its end, in nanoseconds of Unix.
+/// The figures of one interval; `at_ns` is its end, in nanoseconds since the Unix epoch.
 pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
     let mut out = String::new();
     for scenario in &interval.scenarios {
@@ -23,7 +23,7 @@ pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
     out
 }
 
-/// Everything since the start; `at_ns` is now.
+/// The totals since the start; `at_ns` is now.
 pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     let mut out = String::new();
     if let Some(held) = &totals.held {
@@ -72,7 +72,7 @@ fn part_fields(part: &StepPart) -> String {
     fields
 }
 
-/// A percentile as names of fields have it.
+/// The field name of a percentile.
 fn name_of(quantile: Quantile) -> &'static str {
     match quantile {
         Quantile::P999 => "p999",
@@ -84,13 +84,13 @@ fn line(out: &mut String, series: &str, fields: &str, at_ns: u64) {
     writeln!(out, "{series} {fields} {at_ns}").expect("a string takes everything");
 }
 
-/// Tags behind a measurement. One that is empty is none: the protocol has no empty ones.
+/// Tags of a measurement. Empty ones are left out: the protocol has none.
 fn tags(pairs: &[(&str, &str)]) -> String {
     let one = |(name, value): &(&str, &str)| format!(",{name}={}", escaped(value));
     pairs.iter().filter(|(_, value)| !value.is_empty()).map(one).collect()
 }
 
-/// A value of a tag. A line end cannot be escaped there, and a backslash at the end would escape what is behind it.
+/// A tag value. A line end cannot be escaped there, and a backslash at the end would escape the next character.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for each in text.chars() {

@@ -1,4 +1,4 @@
-//! Thresholds as test cases, in the XML that servers of continuous integration read.
+//! Thresholds as test cases, in the XML format that continuous integration servers read.
 
 use figures::{Held, Run, ThresholdResult};
 use metrics::Unit;
@@ -8,13 +8,13 @@ pub(crate) fn text(run: &Run) -> String {
     suite(&run.judged, run.wall.as_secs_f64(), &run.plan.scenarios[0].target().url)
 }
 
-/// `seconds`: how long the run took.
+/// The test suite of thresholds. `seconds`: the duration of the run.
 pub(crate) fn suite(judged: &[ThresholdResult], seconds: f64, url: &str) -> String {
     let case = |one: &ThresholdResult| (escaped(&one.threshold), escaped(&seen(one)), one.judgement.holds);
     cases(&judged.iter().map(case).collect::<Vec<_>>(), seconds, url)
 }
 
-/// Whether all connections were held.
+/// The file for a hold: whether all connections were held.
 pub(crate) fn held_text(held: &Held) -> String {
     let tally = &held.tally;
     let (failed, lost, open) = (tally.failed, tally.lost, held.most_open);
@@ -23,7 +23,7 @@ pub(crate) fn held_text(held: &Held) -> String {
     cases(&[(name, seen, held.is_kept)], held.wall.as_secs_f64(), &held.plan.target.url)
 }
 
-/// Each has a name, what was seen, and whether it holds, as XML has them.
+/// Test cases, each with a name, a measured value, and whether it passed, escaped for XML.
 fn cases(all: &[(String, String, bool)], seconds: f64, url: &str) -> String {
     let (tests, url) = (all.len(), escaped(&plan::masked_url(url)));
     let failures = all.iter().filter(|(_, _, holds)| !holds).count();
@@ -45,7 +45,7 @@ fn cases(all: &[(String, String, bool)], seconds: f64, url: &str) -> String {
     out
 }
 
-/// What was seen, in the units of thresholds.
+/// The measured value, in the units of thresholds.
 fn seen(judged: &ThresholdResult) -> String {
     let judgement = &judged.judgement;
     let Some(value) = judgement.value.filter(|value| value.is_finite()) else {
@@ -60,7 +60,7 @@ fn seen(judged: &ThresholdResult) -> String {
     }
 }
 
-/// A text of XML 1.0, which has no place for most control characters.
+/// Text for XML 1.0, which forbids most control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for each in text.chars() {

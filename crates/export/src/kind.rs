@@ -1,4 +1,4 @@
-//! What was typed behind `--export`, read.
+//! Parser for the argument of `--export`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -10,10 +10,10 @@ use crate::error::ExportError;
 const LISTEN_EXAMPLE: &str = "127.0.0.1:9464";
 const UDP_EXAMPLE: &str = "127.0.0.1:8125";
 
-/// One export, and where it goes.
+/// One export with its destination.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Export {
-    /// A page that Prometheus reads.
+    /// A page that Prometheus scrapes.
     Prometheus(SocketAddr),
     /// Remote write of Prometheus, version 1.0.
     RemoteWrite(Url),
@@ -21,14 +21,14 @@ pub enum Export {
     Otlp(Url),
     /// The line protocol of InfluxDB.
     Influx(Url),
-    /// StatsD over UDP, its host and port as typed.
+    /// StatsD over UDP.
     Statsd {
         /// Host and port.
         place: String,
-        /// Tags as Datadog writes them, instead of longer names.
+        /// Whether Datadog tags are used, instead of longer names.
         has_tags: bool,
     },
-    /// A line for each interval and series.
+    /// CSV with a line for each interval and series.
     Csv(String),
     /// Thresholds as test cases.
     Junit(String),
@@ -37,17 +37,17 @@ pub enum Export {
 }
 
 impl std::fmt::Debug for Export {
-    // URLs may hold secrets.
+    // URLs may contain secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}={}", self.kind(), self.place())
     }
 }
 
 impl Export {
-    /// Reads `KIND=WHERE`.
+    /// Parses `KIND=DESTINATION`.
     ///
     /// # Errors
-    /// There is no such kind, or its place is none.
+    /// The kind is unknown, or its destination is invalid.
     pub fn parse(text: &str) -> Result<Self, ExportError> {
         if text.len() > EXPORT_BYTES_MAX {
             return Err(ExportError::TooLong);
@@ -76,7 +76,7 @@ impl Export {
         })
     }
 
-    /// Its name.
+    /// The name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Prometheus(_) => "prometheus",
@@ -91,7 +91,7 @@ impl Export {
         }
     }
 
-    /// Where it goes, without secrets.
+    /// The destination, without secrets.
     pub fn place(&self) -> String {
         match self {
             Self::Prometheus(address) => address.to_string(),
@@ -102,7 +102,7 @@ impl Export {
         }
     }
 
-    /// The file that it writes, if it is one.
+    /// The output file, if it is one.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Csv(path) | Self::Junit(path) => Some(path),
@@ -110,7 +110,7 @@ impl Export {
         }
     }
 
-    /// It needs a place that is not said on the command line.
+    /// Whether both exports have one destination.
     pub(crate) fn is_twice(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Prometheus(one), Self::Prometheus(two)) => one == two && one.port() != 0,
@@ -122,7 +122,7 @@ impl Export {
     }
 }
 
-/// How the place of a kind is written.
+/// An example destination of a kind.
 fn example(kind: &str) -> &'static str {
     match kind {
         "prometheus" => LISTEN_EXAMPLE,
@@ -135,7 +135,7 @@ fn example(kind: &str) -> &'static str {
     }
 }
 
-/// A URL as people may see it: no user, no password, and no value of a query but those that name a place.
+/// A URL for display: without user and password, and with only those query values that name a destination.
 fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     // Both fail only where a URL can have neither.
@@ -166,8 +166,7 @@ fn url(kind: &'static str, text: &str) -> Result<Url, ExportError> {
     if is_http { Ok(url) } else { Err(wrong()) }
 }
 
-/// The usual path where none was typed.
-/// A text that is no URL, without what a name in it tells; `p` is the password of InfluxDB 1.
+/// A text that is no URL, with the values of secret parameters masked; `p` is the password of InfluxDB 1.
 fn masked(text: &str) -> String {
     let part = |part: &str| {
         let (name, end) = (part.split_once('=').map(|(name, _)| name), part.ends_with('&'));
@@ -176,6 +175,7 @@ fn masked(text: &str) -> String {
     plan::masked_url(text).split_inclusive(['?', '&']).map(part).collect()
 }
 
+/// Adds the default path where none was typed.
 fn with_path(mut url: Url, path: &str) -> Url {
     if url.path() == "/" {
         url.set_path(path);
@@ -183,7 +183,7 @@ fn with_path(mut url: Url, path: &str) -> Url {
     url
 }
 
-/// Both versions of the interface. Times are in nanoseconds, which both take without being told.
+/// The write URL for both versions of the API. Times are in nanoseconds, the default of both.
 fn influx(mut url: Url) -> Result<Url, ExportError> {
     let pairs: Vec<(String, String)> = url
         .query_pairs()
@@ -206,7 +206,7 @@ fn influx(mut url: Url) -> Result<Url, ExportError> {
     Ok(with_path(url, usual))
 }
 
-/// An address to listen at; this machine alone unless another one is named.
+/// A listen address; only this machine unless another address is given.
 fn listen_address(kind: &'static str, text: &str) -> Result<SocketAddr, ExportError> {
     let wrong = || ExportError::Address { kind, text: text.to_owned(), example: LISTEN_EXAMPLE };
     if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
@@ -219,7 +219,7 @@ fn listen_address(kind: &'static str, text: &str) -> Result<SocketAddr, ExportEr
     local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)).ok_or_else(wrong)
 }
 
-/// Host and port. The host is looked up when the load begins.
+/// Host and port. The host is resolved when the load begins.
 fn udp_place(kind: &'static str, text: &str) -> Result<String, ExportError> {
     let wrong = || ExportError::Address { kind, text: plan::masked_url(text), example: UDP_EXAMPLE };
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;

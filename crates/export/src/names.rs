@@ -1,4 +1,4 @@
-//! Addresses of names: by the resolver that the load has too, since a static binary must not use that of glibc.
+//! Name resolution: by the resolver that the load uses too, since a static binary must not use that of glibc.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,10 +7,10 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// Addresses of one name that are tried; what is behind them is not needed.
+/// The most addresses of one name that are tried; further ones are not needed.
 const ADDRESSES_MAX: usize = 8;
 
-/// Looks names up for the client.
+/// The resolver for the HTTP client.
 #[derive(Debug)]
 pub(crate) struct Names;
 

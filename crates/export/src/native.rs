@@ -1,4 +1,4 @@
-//! The page of Prometheus in Protobuf: each histogram with its classic buckets and with native ones.
+//! The Prometheus page in Protobuf: each histogram with its classic buckets and with native ones.
 
 use prost::Message;
 
@@ -7,7 +7,7 @@ use crate::family::{Family, Kind, Value};
 use crate::histogram::{Exponential, Histogram};
 use crate::totals::Totals;
 
-/// `io.prometheus.client.MetricFamily`, as far as it is used.
+/// `io.prometheus.client.MetricFamily`, with the fields that are used.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct MetricFamily {
     #[prost(string, optional, tag = "1")]
@@ -80,17 +80,17 @@ pub(crate) struct Classic {
     pub(crate) upper_bound: Option<f64>,
 }
 
-/// Native buckets without a gap.
+/// Consecutive native buckets.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct Span {
-    /// From the end of the last one; of the first, its number.
+    /// The offset from the end of the previous span; for the first, its bucket number.
     #[prost(sint32, optional, tag = "1")]
     pub(crate) offset: Option<i32>,
     #[prost(uint32, optional, tag = "2")]
     pub(crate) length: Option<u32>,
 }
 
-/// Messages, each behind its length.
+/// Messages, each after its length.
 pub(crate) fn page(totals: &Totals) -> Vec<u8> {
     families(totals).iter().flat_map(|family| message(family).encode_length_delimited_to_vec()).collect()
 }
@@ -130,7 +130,7 @@ fn native(times: &Histogram) -> Native {
     let exponential = times.exponential();
     let (mut positive_span, positive_delta) = spans(&exponential);
     if positive_span.is_empty() {
-        // An empty span says that this is a native histogram, though nothing is in it yet.
+        // An empty span marks a native histogram that is still empty.
         positive_span.push(Span { offset: Some(0), length: Some(0) });
     }
     let classic = |(bound, count)| Classic { cumulative_count: Some(count), upper_bound: Some(bound) };
@@ -139,7 +139,7 @@ fn native(times: &Histogram) -> Native {
         sample_sum: Some(times.sum_s()),
         bucket: times.cumulative().map(classic).collect(),
         schema: Some(exponential.scale),
-        // Below a nanosecond is nothing but zero.
+        // Times below a nanosecond are zero.
         zero_threshold: Some(1e-10),
         zero_count: Some(exponential.zeros),
         positive_span,
@@ -147,8 +147,8 @@ fn native(times: &Histogram) -> Native {
     }
 }
 
-/// Buckets as Prometheus counts them, one above the numbers of OpenTelemetry: spans, and each count as its difference
-/// to the last.
+/// Buckets as Prometheus numbers them, one above the numbers of OpenTelemetry: spans, and each count as its difference
+/// to the previous one.
 fn spans(exponential: &Exponential) -> (Vec<Span>, Vec<i64>) {
     let (mut spans, mut deltas): (Vec<Span>, Vec<i64>) = Default::default();
     let (mut next, mut last) = (0, 0);

@@ -10,10 +10,11 @@ use crate::otlp_messages::{
 };
 use crate::totals::Totals;
 
-/// Sums since the start.
+/// The temporality of sums since the start.
 const CUMULATIVE: i32 = 2;
 
-/// Totals at instants, the oldest first. Instants are nanoseconds of Unix; all sums are from `start` on.
+/// A request with totals at instants, the oldest first. Instants are nanoseconds since the Unix epoch; all sums are
+/// from `start` on.
 pub(crate) fn request(start: u64, points: &[(u64, &Totals)]) -> ExportRequest {
     let attributes = vec![attribute("service.name", "onrush")];
     let of_point = |(at, totals): &(u64, &Totals)| ResourceMetrics {
@@ -31,14 +32,14 @@ pub(crate) fn body(start: u64, points: &[(u64, &Totals)]) -> Vec<u8> {
     request(start, points).encode_to_vec()
 }
 
-/// How many points were refused of those that were taken otherwise, and why.
+/// The number of rejected points in an otherwise accepted request, and the reason.
 pub(crate) fn rejected(response: &[u8]) -> Option<(u64, String)> {
     let partial = ExportResponse::decode(response).ok()?.partial_success?;
     let count = u64::try_from(partial.rejected_data_points).unwrap_or(0);
     (count > 0).then_some((count, partial.error_message))
 }
 
-/// The name in the manner of OpenTelemetry: without its unit, which stands beside it.
+/// The OpenTelemetry name: without the unit, which is a field of its own.
 fn name_of(family: &Family<'_>) -> String {
     let name = family.name.strip_suffix("_seconds").unwrap_or(family.name);
     name.replacen('_', ".", 1)
@@ -51,7 +52,7 @@ fn metric(family: &Family<'_>, start: u64, at: u64) -> Metric {
             Value::Number(number) => PointValue::Double(*number),
             Value::Times(times) => PointValue::Double(times.sum_s()),
         };
-        // A gauge has no beginning.
+        // A gauge has no start.
         let start = if family.kind == Kind::Gauge { 0 } else { start };
         NumberPoint { attributes: attributes(labels), start, at, value: Some(value) }
     };

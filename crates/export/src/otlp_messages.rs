@@ -1,4 +1,4 @@
-//! The messages of OTLP for metrics (`opentelemetry.proto.collector.metrics.v1`), as far as they are used.
+//! The messages of OTLP for metrics (`opentelemetry.proto.collector.metrics.v1`), with the fields that are used.
 
 use prost::{Message, Oneof};
 
@@ -57,7 +57,7 @@ pub(crate) struct AnyValue {
     pub(crate) value: Option<Text>,
 }
 
-/// The one kind of value that is used.
+/// The only used kind of value.
 #[derive(Clone, PartialEq, Oneof)]
 pub(crate) enum Text {
     #[prost(string, tag = "1")]
@@ -95,7 +95,7 @@ pub(crate) struct Metric {
     pub(crate) data: Option<Data>,
 }
 
-/// What a metric is.
+/// The data of a metric.
 #[derive(Clone, PartialEq, Oneof)]
 pub(crate) enum Data {
     #[prost(message, tag = "5")]

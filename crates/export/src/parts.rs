@@ -1,10 +1,10 @@
-//! Steps of one name, which labels cannot tell apart: they are one series.
+//! Steps of one name, which labels cannot distinguish: they are one series.
 
 use std::borrow::Cow;
 
 use figures::{StepPart, Times};
 
-/// Each name once, with the figures of all that have it.
+/// Each name once, with the merged figures of all its steps.
 pub(crate) fn merged(parts: &[StepPart]) -> Vec<Cow<'_, StepPart>> {
     let mut all: Vec<Cow<'_, StepPart>> = Vec::with_capacity(parts.len());
     for part in parts {

@@ -1,4 +1,4 @@
-//! The text formats of Prometheus: version 0.0.4, and OpenMetrics 1.0.0.
+//! The Prometheus text formats: version 0.0.4, and OpenMetrics 1.0.0.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::family::{Family, Kind, Labels, Value};
 use crate::histogram::Histogram;
 use crate::totals::Totals;
 
-/// Which of the two.
+/// The text format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
@@ -55,7 +55,8 @@ fn write_histogram(out: &mut String, name: &str, labels: &Labels<'_>, times: &Hi
     put(out, format_args!("{name}_count{} {}\n", braces(labels, None), times.count()));
 }
 
-/// A bound as the label `le` has it. OpenMetrics wants a number of floating point, and the older format bears it.
+/// A bound as the value of the label `le`. OpenMetrics requires a floating-point number, and the older format accepts
+/// it.
 pub(crate) fn bound_text(bound: f64) -> String {
     match bound {
         bound if bound.is_infinite() => "+Inf".to_owned(),
@@ -70,7 +71,7 @@ fn braces(labels: &Labels<'_>, bound: Option<&str>) -> String {
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
 }
 
-/// A text of a label or of a help in one line.
+/// A label value or a help text, escaped to one line.
 fn escaped(text: &str, is_label: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
     if is_label { text.replace('"', "\\\"") } else { text }

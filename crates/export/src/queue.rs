@@ -1,5 +1,5 @@
-//! A sink on a thread of its own behind a bounded queue. Whoever tells of an interval never waits: what finds no room
-//! is counted.
+//! A sink on its own thread behind a bounded queue. The caller that reports an interval never waits: intervals that
+//! find the queue full are counted.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,81 +11,82 @@ use crate::deadline::Deadline;
 use crate::error::DeliveryFault;
 use crate::totals::Totals;
 
-/// Intervals that wait for a far end: a minute of the usual ones. More would only hold memory for who is gone.
+/// The most intervals that wait for a backend: a minute of the default ones. More would only hold memory for a lost
+/// backend.
 pub const QUEUE_MAX: usize = 64;
-/// How long all that is left may take when the run is over, unless somebody says otherwise.
+/// The default time limit for delivering the remainder after the run.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How often a wait looks whether somebody has had enough of it.
+/// The interval at which a wait checks whether the user wants to stop it.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Intervals of one request: far ends bound the size of what they take.
+/// The most intervals of one request: backends limit the request size.
 const BATCH_MAX: usize = 8;
-/// How long one request may take.
+/// The time limit of one request.
 pub(crate) const SEND_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The first pause after a failure; each further one is twice as long.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
-/// No pause is longer, but for one that the far end asks for.
+/// The longest pause, except for one that the backend requests.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// No far end is waited for longer, whatever it asks.
+/// The longest pause that a backend can request.
 const REQUESTED_PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// What is told to all sinks.
+/// The data that is sent to all sinks.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// What happened; nothing at the begin and at the end of a run.
+    /// The interval; `None` at the begin and at the end of a run.
     pub(crate) interval: Option<Arc<Interval>>,
-    /// The same of connections that are held.
+    /// The interval of a hold.
     pub(crate) held: Option<Arc<HeldInterval>>,
-    /// Everything since the start.
+    /// Totals since the start.
     pub(crate) totals: Totals,
-    /// When it was told, since the epoch of Unix. No two have the same millisecond.
+    /// The instant of the report, since the Unix epoch. No two have the same millisecond.
     pub(crate) at_unix: Duration,
 }
 
 impl Batch {
-    /// Intervals that it stands for: what is told again belongs to one that was counted.
+    /// The number of intervals in it: an update belongs to one that was counted before.
     fn weight(&self) -> u64 {
-        let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_again);
-        u64::from(is_new || self.held.as_ref().is_some_and(|interval| !interval.is_again))
+        let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_update);
+        u64::from(is_new || self.held.as_ref().is_some_and(|interval| !interval.is_update))
     }
 }
 
-/// Why a batch did not arrive.
+/// The reason why a batch was not delivered.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// It may arrive later; after this pause, if the far end says.
+    /// Retry later; after this pause, if the backend gave one.
     Later(DeliveryFault, Option<Duration>),
-    /// It never will.
+    /// No retry.
     Never(DeliveryFault),
 }
 
-/// Where figures go.
+/// A destination of figures.
 pub(crate) trait Sink: Send + 'static {
-    /// Sends what was told, the oldest first, in so much time.
+    /// Sends batches, the oldest first, within this time.
     fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble>;
 
-    /// Everything was sent.
+    /// Ends the sink: everything was sent.
     fn end(&mut self) -> Result<(), Trouble> {
         Ok(())
     }
 }
 
-/// What has become of the intervals.
+/// The delivery counts of intervals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IntervalTally {
     pub(crate) delivered: u64,
     pub(crate) left_out: u64,
-    /// The last reason for which something is missing.
+    /// The last reason for a loss.
     pub(crate) fault: Option<DeliveryFault>,
 }
 
 #[derive(Default)]
 struct State {
-    /// In their order; the first ones are being sent and stay until they have arrived.
+    /// Waiting batches in order; the first ones are being sent and stay until they are delivered.
     waiting: VecDeque<Arc<Batch>>,
     tally: IntervalTally,
-    /// What happened last, though nothing may be missing for it yet.
+    /// The last fault, though nothing may be lost for it yet.
     last: Option<DeliveryFault>,
-    /// The run is over, and this is as long as it goes on.
+    /// The deadline once the run is over.
     end_by: Option<Deadline>,
     is_done: bool,
 }
@@ -98,12 +99,12 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A sink that panicked says nothing more; the counts are whole.
+        // A sink that panicked reports no more; the counts are intact.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The near end of a sink.
+/// The producer side of a sink.
 pub(crate) struct Queue {
     shared: Arc<Shared>,
 }
@@ -122,7 +123,7 @@ impl Queue {
         Ok(Self { shared })
     }
 
-    /// Something is to be sent. Never waits for the far end.
+    /// Queues a batch. Never waits for the backend.
     pub(crate) fn push(&self, reported: &Arc<Batch>) {
         let mut state = self.shared.lock();
         if state.waiting.len() >= QUEUE_MAX || state.is_done {
@@ -134,7 +135,8 @@ impl Queue {
         }
     }
 
-    /// The run is over: `last`, and what is left, may still be sent. It always has a place, since all sums are in it.
+    /// Ends the run: `last` and the remainder may still be sent. `last` always gets a place, since it contains all
+    /// sums.
     pub(crate) fn end(&self, last: &Arc<Batch>, end_by: Deadline) {
         let mut state = self.shared.lock();
         state.waiting.push_back(last.clone());
@@ -142,7 +144,7 @@ impl Queue {
         self.shared.wake.notify_all();
     }
 
-    /// Waits until that is done, the time is over, or nobody wants to wait any longer.
+    /// Waits until the remainder is sent, the time is over, or the user wants to stop waiting.
     pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> IntervalTally {
         let mut state = self.shared.lock();
         while !state.is_done && !has_enough() {
@@ -159,14 +161,14 @@ impl Queue {
             let fault = state.last.clone().unwrap_or(DeliveryFault::TimedOut);
             lose(&mut state, usize::MAX, fault);
         }
-        // The thread sees that nothing is left for it.
+        // The thread finds nothing left to send.
         state.is_done = true;
         self.shared.wake.notify_all();
         state.tally.clone()
     }
 }
 
-/// The first ones will not arrive.
+/// Counts the first batches as lost.
 fn lose(state: &mut State, count: usize, fault: DeliveryFault) {
     let count = count.min(state.waiting.len());
     let lost: u64 = state.waiting.drain(..count).map(|reported| reported.weight()).sum();
@@ -174,7 +176,7 @@ fn lose(state: &mut State, count: usize, fault: DeliveryFault) {
     state.tally.fault = Some(fault);
 }
 
-/// The life of a sink.
+/// The loop of a sink's thread.
 fn work(shared: &Shared, sink: &mut impl Sink) {
     let mut pause = PAUSE_MIN;
     loop {
@@ -209,7 +211,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
     }
 }
 
-/// What is to be sent now, the oldest of what waits; nothing when the run is over and nothing is left.
+/// The batch to send next, the oldest of the waiting ones; empty when the run is over and nothing is left.
 fn next(shared: &Shared) -> (Vec<Arc<Batch>>, Option<Deadline>) {
     let mut state = shared.lock();
     while state.waiting.is_empty() && state.end_by.is_none() && !state.is_done {
@@ -218,8 +220,8 @@ fn next(shared: &Shared) -> (Vec<Arc<Batch>>, Option<Deadline>) {
     (state.waiting.iter().take(BATCH_MAX).cloned().collect(), state.end_by)
 }
 
-/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that
-/// there is one more try at least, whatever the far end asked for.
+/// Pauses. `was_over`: the failed attempt began after the end of the run. Otherwise the end of the run shortens the
+/// pause, so that there is at least one more attempt, whatever pause the backend requested.
 fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration, was_over: bool) {
     let until = Deadline::after(wait);
     let mut state = state;

@@ -1,4 +1,4 @@
-//! Remote write of Prometheus, version 1.0: Protobuf, compressed with Snappy.
+//! Prometheus remote write, version 1.0: Protobuf, compressed with Snappy.
 
 use prost::Message;
 
@@ -7,7 +7,7 @@ use crate::family::{Kind, Labels, Value};
 use crate::prometheus::bound_text;
 use crate::totals::Totals;
 
-/// `prometheus.WriteRequest`, as far as it is used.
+/// `prometheus.WriteRequest`, with the fields that are used.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct WriteRequest {
     #[prost(message, repeated, tag = "1")]
@@ -34,7 +34,7 @@ pub(crate) struct Label {
     pub(crate) value: String,
 }
 
-/// A value at an instant, in milliseconds of Unix.
+/// A value at an instant, in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct RemoteSample {
     #[prost(double, tag = "1")]
@@ -43,7 +43,7 @@ pub(crate) struct RemoteSample {
     pub(crate) timestamp: i64,
 }
 
-/// What a name means.
+/// The metadata of a metric name.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Metadata {
     /// Counter 1, gauge 2, histogram 3.
@@ -57,8 +57,8 @@ pub(crate) struct Metadata {
     pub(crate) unit: String,
 }
 
-/// Totals at instants, the oldest first, as one request. The instants are in milliseconds of Unix, and no two are the
-/// same.
+/// Totals at instants, the oldest first, as one request. The instants are in milliseconds since the Unix epoch, and no
+/// two are the same.
 pub(crate) fn request(points: &[(i64, &Totals)]) -> WriteRequest {
     let mut request = WriteRequest::default();
     for (at, totals) in points {
@@ -109,10 +109,10 @@ pub(crate) fn body(points: &[(i64, &Totals)]) -> Vec<u8> {
     snap::raw::Encoder::new().compress_vec(&plain).expect("a request is below the 4 GiB that Snappy takes")
 }
 
-/// The labels in the order of their names, as the specification wants them.
+/// The labels sorted by name, as the specification requires.
 fn sorted(name: &str, labels: &Labels<'_>, bound: Option<&str>) -> Vec<Label> {
     let label = |name: &str, value: &str| Label { name: name.to_owned(), value: value.to_owned() };
-    // What is empty stands for a label that is not there.
+    // An empty value stands for an absent label.
     let own = labels.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| label(name, value));
     let bound = bound.map(|bound| label("le", bound));
     let mut all: Vec<Label> = [label("__name__", name)].into_iter().chain(own).chain(bound).collect();

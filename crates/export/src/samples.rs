@@ -1,4 +1,4 @@
-//! Totals and intervals for tests: real ones, made of snapshots as the engine makes them.
+//! Totals and intervals for tests: real ones, made from snapshots like those of the engine.
 
 use figures::{Interval, ScenarioPart};
 use metrics::{Failure, Measure, Outcome, SeriesId, Snapshot};
@@ -7,7 +7,7 @@ use plan::{Flags, Plan, Step};
 
 use crate::totals::Totals;
 
-/// Names that every format has to escape.
+/// Names that every format must escape.
 pub(crate) const ODD_NAMES: [&str; 5] = ["GET /a,b c=d", "say \"hi\"\\", "two\nlines\ttab", "登录 页面", "|#:@{}<&>"];
 
 /// A plan whose steps have these names.
@@ -19,7 +19,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
     plan
 }
 
-/// `succeeded` answers of each step that take 1 ms, 2 ms and so on, and `failed` that time out.
+/// A snapshot with `succeeded` responses of each step that take 1 ms, 2 ms and so on, and `failed` timeouts.
 pub(crate) fn snapshot(steps: usize, succeeded: u64, failed: u64) -> Snapshot {
     let mut seen = Snapshot::default();
     for step in 0..steps {
@@ -37,8 +37,8 @@ pub(crate) fn snapshot(steps: usize, succeeded: u64, failed: u64) -> Snapshot {
     seen
 }
 
-/// An interval of a second, told first or again; `added` is what is new of it.
-pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: bool) -> Interval {
+/// An interval of a second, first emitted or updated; `added` is its delta.
+pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_update: bool) -> Interval {
     let (from, to) = (Nanos::from_millis(1_000 * (number - 1)), Nanos::from_millis(1_000 * number));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen: added, added, total: added }];
@@ -48,7 +48,7 @@ pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: boo
         to,
         paused,
         late_shards: 0,
-        is_again,
+        is_update,
         seen: added,
         added,
         total: added,

@@ -1,4 +1,4 @@
-//! The page that Prometheus reads: a small server on a thread of its own, which shows the totals as they are.
+//! The page that Prometheus scrapes: a small server on its own thread, which shows the current totals.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,9 +16,10 @@ use crate::prometheus::{Style, text};
 use crate::queue::{Batch, LOOK_EVERY};
 use listener::{Bounded, Bounds, WhenFull};
 
-/// How long the page stays when the run is over and nobody reads it, unless somebody says otherwise.
+/// The default time for which the page stays after the run while no scraper reads it.
 pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
-/// A scraper has one connection, and a person a few; Prometheus sends 500 bytes, and comes every minute at least.
+/// The limits of the server. A scraper has one connection, and a user a few; Prometheus sends 500 bytes, and comes
+/// every minute at least.
 const BOUNDS: Bounds = Bounds {
     connections: 16,
     when_full: WhenFull::Wait,
@@ -26,7 +27,7 @@ const BOUNDS: Bounds = Bounds {
     idle: Duration::from_secs(90),
     request: Duration::from_secs(10),
 };
-/// How long an answer may take to leave when the page goes.
+/// The time limit for sending a response when the server ends.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The formats of the page.
@@ -53,11 +54,11 @@ impl Format {
 
 struct ScrapePage {
     reported: Arc<Batch>,
-    /// The page in each format, once somebody asked for it: whoever asks again and again costs next to nothing.
+    /// The page in each format, cached once it was requested: repeated requests cost next to nothing.
     made: [Option<Arc<[u8]>>; Format::ALL.len()],
     is_last: bool,
     reads: u64,
-    /// The final figures were read.
+    /// Whether the final figures were read.
     was_read: bool,
 }
 
@@ -72,7 +73,7 @@ impl ScrapeShared {
     }
 }
 
-/// A page that is shown.
+/// A scrape page.
 pub(crate) struct Scrape {
     shared: Arc<ScrapeShared>,
     address: SocketAddr,
@@ -81,7 +82,7 @@ pub(crate) struct Scrape {
 }
 
 impl Scrape {
-    /// Listens, and shows what is told so far.
+    /// Starts to listen, and shows the totals so far.
     pub(crate) fn start(address: SocketAddr, reported: &Arc<Batch>) -> std::io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -103,18 +104,18 @@ impl Scrape {
         Ok(Self { shared, address, leave: Some(leave), thread: Some(thread) })
     }
 
-    /// Where it is.
+    /// The address of the page.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The page is another one from now on.
+    /// Replaces the page.
     pub(crate) fn show(&self, reported: &Arc<Batch>, is_last: bool) {
         let mut page = self.shared.lock();
         (page.reported, page.made, page.is_last) = (reported.clone(), Default::default(), is_last);
     }
 
-    /// Waits for one more reader. Gives how often the page was read, and whether the final figures were.
+    /// Waits for one more reader. Returns the number of reads, and whether the final figures were read.
     pub(crate) fn finish(mut self, end_by: Deadline, has_enough: &dyn Fn() -> bool) -> (u64, bool) {
         let mut page = self.shared.lock();
         while !page.was_read && !has_enough() {
@@ -130,11 +131,11 @@ impl Scrape {
         let read = (page.reads, page.was_read);
         drop(page);
         if let Some(leave) = self.leave.take() {
-            // Whoever is not there any more needs not be told.
+            // A server that is gone needs no notice.
             let _ = leave.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A server that panicked has shown what it has shown.
+            // A server that panicked has shown its last page.
             let _ = thread.join();
         }
         read
@@ -150,18 +151,18 @@ async fn serve(listener: TcpListener, shared: Arc<ScrapeShared>, left: tokio::sy
     let (reported, received) = tokio::sync::watch::channel(false);
     let gone = async move {
         let mut received = received;
-        // An error means that nobody can tell any more, which is the same.
+        // An error means that the sender is gone, which is the same.
         let _ = received.wait_for(|is_over| *is_over).await;
     };
     let server = axum::serve(Bounded::new(listener, BOUNDS), router).with_graceful_shutdown(gone).into_future();
     tokio::pin!(server);
     tokio::select! {
         _ = &mut server => return,
-        // The other end is dropped when the exports are.
+        // The other end is dropped with the exports.
         _ = left => {}
     }
     reported.send_replace(true);
-    // Whoever reads slowly is left.
+    // A slow reader is cut off.
     let _ = tokio::time::timeout(LEAVE_WAIT_MAX, server).await;
 }
 
@@ -172,7 +173,7 @@ async fn metrics(State(shared): State<Arc<ScrapeShared>>, headers: HeaderMap) ->
         let page = shared.lock();
         (page.reported.clone(), page.made[format as usize].clone(), page.is_last)
     };
-    // Whoever tells of the next interval does not wait for this.
+    // The thread that reports the next interval does not wait for this.
     let body = made.unwrap_or_else(|| make(&reported, format).into());
     let mut page = shared.lock();
     if Arc::ptr_eq(&page.reported, &reported) {
@@ -192,11 +193,11 @@ fn make(reported: &Batch, format: Format) -> Vec<u8> {
     }
 }
 
-/// The format that is wanted most of those that there are; the first of equals.
+/// The most preferred of the available formats; the first of equals.
 fn format_of(accept: &str) -> Format {
     let mut best = (0.0, Format::Plain);
-    for wish in accept.split(',') {
-        let mut words = wish.split(';').map(str::trim);
+    for options in accept.split(',') {
+        let mut words = options.split(';').map(str::trim);
         let kind = words.next().unwrap_or_default();
         let words: Vec<&str> = words.collect();
         let says = |name: &str, wanted: &str| {

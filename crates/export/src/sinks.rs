@@ -1,4 +1,4 @@
-//! What takes figures away, one for each export that goes on while the run does.
+//! The sinks, one for each export that is active during the run.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::queue::{Batch, Sink, Trouble};
 use crate::totals::Totals;
 use crate::{csv, influx, otlp, remote, statsd};
 
-/// Remote write of Prometheus.
+/// Prometheus remote write.
 pub(crate) struct RemoteWrite(Client);
 
 impl RemoteWrite {
@@ -30,9 +30,9 @@ impl RemoteWrite {
     }
 }
 
-/// What counts up: an interval that is told again is in the sums of the next one.
+/// The batches for counters: an update of an interval is in the sums of the next one.
 fn in_sums(batch: &[Arc<Batch>]) -> impl Iterator<Item = &Arc<Batch>> {
-    batch.iter().filter(|reported| reported.interval.as_ref().is_none_or(|interval| !interval.is_again))
+    batch.iter().filter(|reported| reported.interval.as_ref().is_none_or(|interval| !interval.is_update))
 }
 
 fn ns(at: Duration) -> u64 {
@@ -78,7 +78,7 @@ impl Sink for Otlp {
 /// InfluxDB.
 pub(crate) struct Influx {
     client: Client,
-    /// When the run began, since the epoch of Unix; known with the first interval.
+    /// The start of the run, since the Unix epoch; known with the first interval.
     began: Option<Duration>,
 }
 
@@ -86,7 +86,7 @@ impl Influx {
     /// `token`: from the environment.
     pub(crate) fn new(url: &Url, token: Option<String>) -> Self {
         let is_new = url.query_pairs().any(|(name, _)| name == "bucket");
-        // Of the second version the password of a URL is the token, whatever the user.
+        // In the second version the password of a URL is the token, whatever the user.
         let of_url = || {
             let word = url.password().unwrap_or(url.username());
             (!word.is_empty()).then(|| String::from_utf8_lossy(&decoded(word)).into_owned())
@@ -102,7 +102,7 @@ impl Influx {
         let to = interval.to.as_duration();
         let began = *self.began.get_or_insert_with(|| reported.at_unix.saturating_sub(to));
         let text = influx::interval(interval, ns(began + to));
-        if interval.is_again { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
+        if interval.is_update { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
     }
 }
 
@@ -136,9 +136,9 @@ impl Statsd {
 impl Sink for Statsd {
     fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
         for reported in batch {
-            let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_again);
+            let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_update);
             for datagram in self.sent.datagrams(&reported.totals, interval, self.has_tags) {
-                // Who does not listen is known by the datagram before; what did not leave is in the next sums.
+                // A missing listener is reported at the next datagram; what was not sent is in the next sums.
                 let sent = self.socket.send(datagram.text.as_bytes());
                 sent.map_err(|error| Trouble::Never(DeliveryFault::Unreachable(error.to_string())))?;
                 self.sent.note(datagram);
@@ -148,11 +148,11 @@ impl Sink for Statsd {
     }
 }
 
-/// A file of CSV.
+/// A CSV file.
 pub(crate) struct Csv {
     place: OutputFile,
     before: Totals,
-    /// It cannot be written any more.
+    /// The fault after which the file cannot be written any more.
     fault: Option<DeliveryFault>,
 }
 
@@ -161,7 +161,7 @@ impl Csv {
         Self { place, before: Totals::default(), fault: None }
     }
 
-    /// The head, or a line, of connections that are held; nothing at their end.
+    /// The header, or a line, of a hold; empty at its end.
     fn held(&self, reported: &Batch) -> String {
         match (&reported.held, &reported.totals.held, &self.before.held) {
             (Some(interval), Some(now), Some(before)) => now.line(before, interval),
@@ -184,7 +184,7 @@ impl Sink for Csv {
             let text = match &reported.interval {
                 _ if reported.totals.held.is_some() => self.held(reported),
                 Some(interval) => csv::lines(interval, &self.before, &reported.totals),
-                // The run begins, and later ends.
+                // Batches without an interval: the begin of the run, and later its end.
                 None if self.before == Totals::default() => csv::COLUMNS.to_owned(),
                 None => continue,
             };

@@ -1,4 +1,4 @@
-//! StatsD: a line for each figure, in datagrams. Counters are what has been added since the last one that left.
+//! StatsD: a line for each figure, in datagrams. Counters are sent as differences to the last ones sent.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use figures::{Interval, Quantile};
 use crate::parts::merged;
 use crate::totals::{StepTotals, Totals};
 
-/// The most bytes of a datagram: what an Ethernet takes in one piece, with IPv6 or a tunnel around it.
+/// The most bytes of a datagram: the payload of one Ethernet packet, with IPv6 or a tunnel around it.
 pub(crate) const DATAGRAM_BYTES_MAX: usize = 1_232;
 
-/// Counters that have left, by their names and tags.
+/// Counter values that were sent, by names and tags.
 #[derive(Debug, Default)]
 pub(crate) struct Sent(BTreeMap<String, u64>);
 
-/// A datagram, and what has left with it.
+/// A datagram with the counter values that it sends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Datagram {
     pub(crate) text: String,
@@ -22,14 +22,14 @@ pub(crate) struct Datagram {
 }
 
 impl Sent {
-    /// This datagram has left.
+    /// Records that this datagram was sent.
     pub(crate) fn note(&mut self, datagram: Datagram) {
         self.0.extend(datagram.counters);
     }
 
-    /// What is new of the totals, and the percentiles of an interval.
+    /// The differences of the totals, and the percentiles of an interval, as datagrams.
     pub(crate) fn datagrams(&self, totals: &Totals, interval: Option<&Interval>, has_tags: bool) -> Vec<Datagram> {
-        // Names that become one here are one counter: its value is the sum of theirs.
+        // Names that become equal here are one counter: its value is the sum of theirs.
         let mut sums: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut count = |name: &str, tags: &[(&str, &str)], value: u64| {
             *sums.entry(key(name, tags, has_tags)).or_default() += value;
@@ -65,7 +65,7 @@ impl Sent {
         self.lines(&sums, gauges)
     }
 
-    /// What is new of counters, and gauges as they are.
+    /// The differences of counters, and the current gauges.
     fn lines(&self, sums: &BTreeMap<(String, String), u64>, gauges: Vec<String>) -> Vec<Datagram> {
         let counted = sums.iter().filter_map(|((name, tags), value)| {
             let known = format!("{name}{tags}");
@@ -93,7 +93,7 @@ fn percentiles(interval: &Interval, has_tags: bool) -> Vec<String> {
     lines
 }
 
-/// The name, and what stands behind the value. Without tags their values become parts of the name.
+/// The name, and the suffix after the value. Without tags their values become parts of the name.
 fn key(name: &str, tags: &[(&str, &str)], has_tags: bool) -> (String, String) {
     let tags = tags.iter().filter(|(_, value)| !value.is_empty());
     if has_tags {
@@ -105,16 +105,16 @@ fn key(name: &str, tags: &[(&str, &str)], has_tags: bool) -> (String, String) {
     (format!("{name}{parts}"), String::new())
 }
 
-/// The most characters of a value: Datadog cuts tags at 200.
+/// The most characters of a value: Datadog truncates tags at 200.
 const VALUE_CHARS_MAX: usize = 180;
 
-/// A value of a tag: the signs that mean something there are replaced.
+/// A tag value: characters with a meaning there are replaced.
 fn tag(value: &str) -> String {
     let plain = |each: char| if matches!(each, ',' | '|' | '#' | '\\') || each.is_control() { '_' } else { each };
     value.chars().take(VALUE_CHARS_MAX).map(plain).collect()
 }
 
-/// A part of a name: of signs only those that no server of StatsD takes for something else.
+/// A part of a name: of special characters only those without a meaning in any StatsD server.
 fn name_part(value: &str) -> String {
     let plain = |each: char| if each.is_alphanumeric() || matches!(each, '-' | '_') { each } else { '_' };
     value.chars().take(VALUE_CHARS_MAX).map(plain).collect()

@@ -1,4 +1,4 @@
-//! Everything since the start of a run, by series: the sums of what intervals add.
+//! Totals since the start of a run, by series: the sums of the deltas of intervals.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::family::reason_of;
 use crate::held::HeldTotals;
 use crate::histogram::Histogram;
 
-/// What came of one step, or of one transaction, so far.
+/// The totals of one step, or of one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StepTotals {
     pub(crate) scenario: String,
@@ -19,12 +19,12 @@ pub(crate) struct StepTotals {
     pub(crate) service: Histogram,
 }
 
-/// Sums since the start, and how things stand.
+/// Sums since the start, and current gauges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
     pub(crate) steps: Vec<StepTotals>,
     pub(crate) transactions: Vec<StepTotals>,
-    /// By the name of the reason.
+    /// Counts by the name of the reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) lateness: Histogram,
     pub(crate) dropped: u64,
@@ -36,29 +36,29 @@ pub(crate) struct Totals {
     pub(crate) users: u64,
     pub(crate) connections: u64,
     pub(crate) in_flight: u64,
-    /// Connections that are held; then there is nothing else.
+    /// The totals of a hold; then there is nothing else.
     pub(crate) held: Option<Box<HeldTotals>>,
 }
 
 impl Totals {
-    /// Zeros, for all series that there will be: whoever looks at differences needs the beginning too.
+    /// Zeros for all series of the run: a query of differences needs the start value too.
     pub(crate) fn of_none(parts: &[ScenarioPart]) -> Self {
         let mut totals = Self::default();
         totals.add_parts(parts);
         totals
     }
 
-    /// Zeros of connections that will be held.
+    /// Zeros for a hold.
     pub(crate) fn of_held() -> Self {
         Self { held: Some(Box::default()), ..Self::default() }
     }
 
-    /// What an interval says that was not said before.
+    /// Adds the delta of an interval.
     pub(crate) fn add(&mut self, interval: &Interval) {
         self.add_parts(interval.added_scenarios());
         self.lateness.add(&interval.added.lateness);
         self.cpu_ns += interval.added.cpu_ns;
-        if !interval.is_again {
+        if !interval.is_update {
             self.users = interval.seen.users;
             self.connections = interval.seen.connections_open;
             self.in_flight = interval.in_flight;
@@ -66,13 +66,14 @@ impl Totals {
         self.set_counts(&interval.total);
     }
 
-    /// The run is over: nobody is at work any more, and what was counted is known.
+    /// Ends the totals: no user is active any more, and the final counts are known.
     pub(crate) fn end(&mut self, tally: &Tally) {
         (self.users, self.connections, self.in_flight) = (0, 0, 0);
         self.set_counts(tally);
     }
 
-    /// What is told since the start. Bytes that a kernel never took are taken back, and a counter must not fall.
+    /// Sets the counts since the start. Bytes that a kernel never took are subtracted later, and a counter must not
+    /// fall.
     fn set_counts(&mut self, tally: &Tally) {
         self.dropped = self.dropped.max(tally.dropped());
         self.unfinished = self.unfinished.max(tally.unfinished());
@@ -93,7 +94,7 @@ impl Totals {
     }
 }
 
-/// Steps of one name are one series: labels tell series apart, and nothing else does.
+/// Steps of one name are one series: only labels distinguish series.
 fn add_part(parts: &mut Vec<StepTotals>, scenario: &str, step: &StepPart) {
     let is_known = |part: &StepTotals| part.name == step.name && part.scenario == scenario;
     let place = parts.iter().position(is_known).unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! What a file may have.
+//! Limits of data files.
 
 /// The longest row of a file, and the longest line.
 pub const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;

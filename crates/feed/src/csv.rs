@@ -1,5 +1,5 @@
-//! Rows of CSV. A line is decoded before it is cut into fields: in a charset such as GBK the second byte of a character may look
-//! like a separator, but none looks like a line end.
+//! Rows of CSV. A line is decoded before it is split into fields: in a charset such as GBK the second byte of a
+//! character may look like a separator, but none looks like a line end.
 
 use std::io::Read;
 
@@ -14,10 +14,10 @@ pub(crate) struct CsvRows {
     machine: Reader,
     charset: &'static Encoding,
     separator: u8,
-    /// The fields of a row without their quotes, one behind the other.
+    /// The fields of a row without their quotes, one after the other.
     text: Vec<u8>,
     text_length: usize,
-    /// Where each of them ends.
+    /// End of each field in `text`.
     ends: Vec<usize>,
     ends_length: usize,
 }
@@ -38,11 +38,11 @@ impl CsvRows {
         Ok(rows)
     }
 
-    /// The next byte is the first of a row.
+    /// Prepares to read a row from its first byte.
     pub(crate) fn restart(&mut self) {
         self.machine = ReaderBuilder::new().delimiter(self.separator).build();
-        // A machine that has read nothing takes a mark of UTF-8 for no part of the first field. It may be part of any field, and
-        // the one before the first row is gone.
+        // A parser that has read nothing strips a UTF-8 byte order mark from the first field. It may be part of any
+        // field, and the one before the first row is gone.
         self.machine.read_record(b"\n", &mut self.text, &mut self.ends);
     }
 
@@ -59,7 +59,7 @@ impl CsvRows {
             };
             let Some(line) = line else {
                 let Some(start) = begun else { return Ok(None) };
-                // A row may end where the file ends. A quoted field would go on.
+                // A row may end where the file ends. A quoted field may not.
                 let is_whole = self.take(b"\n").map_err(|fault| Misread::at(start, fault))?;
                 return if is_whole { Ok(Some(start)) } else { Err(Misread::at(start, FeedFault::OpenQuote)) };
             };
@@ -84,7 +84,7 @@ impl CsvRows {
         Misread::at(start, FeedFault::Text { charset: self.charset.name() })
     }
 
-    /// Takes a line; `true` when the row ends with it.
+    /// Parses a line; `true` when the row ends with it.
     fn take(&mut self, mut line: &[u8]) -> Result<bool, FeedFault> {
         if self.text_length + line.len() > ROW_BYTES_MAX {
             return Err(FeedFault::RowTooLong);
@@ -103,21 +103,21 @@ impl CsvRows {
                     return Err(FeedFault::ColumnsTooMany);
                 }
                 ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
-                // The LF of a CR LF may be left: the machine would skip it before the next row.
+                // The LF of a CR LF may be left: the parser would skip it before the next row.
                 ReadRecordResult::Record | ReadRecordResult::End => return Ok(true),
             }
         }
         Ok(false)
     }
 
-    /// The fields of the row that was read.
+    /// The fields of the row that was read last.
     pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
         let text = str::from_utf8(&self.text[..self.text_length]).expect("lines are decoded, and cut at ASCII");
         let ends = &self.ends[..self.ends_length];
         (0..ends.len()).map(move |at| &text[if at == 0 { 0 } else { ends[at - 1] }..ends[at]])
     }
 
-    /// The same as values.
+    /// The same fields as values.
     pub(crate) fn cells(&self, wanted: usize, cells: &mut Vec<Value>) -> Result<(), FeedFault> {
         let fields = self.fields();
         if fields.len() != wanted {

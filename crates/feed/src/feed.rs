@@ -1,4 +1,4 @@
-//! A file of rows that was read through, and is ready to give them.
+//! A data file that was read once completely, and is ready to supply its rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::rows::Rows;
 use crate::stream::{Paces, RowRequest, Stream};
 use crate::{Column, FeedError, FeedFault, Pick, Reader, Row, RowPosition, RowTurn, Spec};
 
-/// Rows up to this size, as they stand in memory, are held as a whole. More are read ahead.
+/// Rows up to this size in memory are all held. Larger files are read ahead.
 pub const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A file of rows.
+/// A data file, ready to supply its rows.
 #[derive(Debug)]
 pub struct Feed {
     spec: Spec,
@@ -28,24 +28,25 @@ pub struct Feed {
 enum Store {
     /// All rows, and their size.
     Held(Arc<[Row]>, usize),
-    /// Rows that a control thread reads when they are asked for. The thread ends when this is dropped, and each reader.
+    /// Rows that a control thread reads on request. The thread ends when this and all readers are dropped.
     Streamed { orders: Sender<RowRequest>, paces: Paces },
 }
 
 impl Feed {
-    /// Reads a file through. It fails with the first mistake of the file. Only regular files are read: they do not block.
+    /// Reads a file completely. It fails with the first error of the file. Only regular files are read: they do not
+    /// block.
     pub fn open(spec: Spec) -> Result<Self, FeedError> {
         Self::open_within(spec, HELD_BYTES_MAX, INDEX_OFFSETS_MAX)
     }
 
-    /// A copy of another file, which is what messages name.
+    /// The same feed, which is a copy of `file`: messages name that file.
     #[must_use]
     pub fn called(mut self, file: PathBuf) -> Self {
         self.spec.file = file;
         self
     }
 
-    /// The same, which holds rows of at most `held_bytes_max`, or keeps at most `offsets_max` offsets.
+    /// The same as [`Feed::open`], with limits for held rows and for stored offsets.
     pub(crate) fn open_within(spec: Spec, held_bytes_max: usize, offsets_max: usize) -> Result<Self, FeedError> {
         match Self::scan(&spec, held_bytes_max, offsets_max) {
             Ok((columns, rows, store)) => Ok(Self { columns, rows, store, spec }),
@@ -87,17 +88,17 @@ impl Feed {
         Ok((columns, count, store))
     }
 
-    /// Where the rows are.
+    /// The path of the file.
     pub fn file(&self) -> &Path {
         &self.spec.file
     }
 
-    /// How they are given out.
+    /// How the rows are distributed.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// How many rows there are: at least one.
+    /// Number of rows: at least one.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -107,7 +108,7 @@ impl Feed {
         &self.columns
     }
 
-    /// A column by its name.
+    /// The column with a name.
     pub fn column(&self, name: &str) -> Result<Column, FeedError> {
         let found = self.columns.iter().position(|column| column == name && !name.is_empty());
         found.map(Column).ok_or_else(|| FeedError {
@@ -117,17 +118,18 @@ impl Feed {
         })
     }
 
-    /// What a turn takes. `seed` is that of the run, the scenario and the name of this file in it.
+    /// The row of a turn. `seed` is derived from the run, the scenario and the name of this file in it.
     pub fn place(&self, turn: RowTurn, seed: u64) -> RowPosition {
         RowPosition::of(&self.spec, self.rows, turn, seed)
     }
 
-    /// All rows are in memory, so a [`Reader`] has each at once.
+    /// Whether all rows are in memory, so that a [`Reader`] has each at once.
     pub fn is_held(&self) -> bool {
         matches!(self.store, Store::Held(..))
     }
 
-    /// Rows for one shard. `wake` is called on the control thread whenever something came for this reader; it wakes the shard.
+    /// A reader for one shard. `wake` is called on the control thread whenever rows arrived for this reader; it wakes
+    /// the shard.
     pub fn reader(&self, wake: impl Fn() + Send + Sync + 'static) -> Reader {
         match &self.store {
             Store::Held(rows, bytes) => Reader::held(rows, *bytes),

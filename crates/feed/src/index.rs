@@ -1,9 +1,10 @@
-//! Where rows begin: an offset for every so many rows, so that the index of any file has the same bound.
+//! A sparse index of row offsets: one offset for every `stride` rows, so that the index of any file has the same limit.
 
 /// The most offsets of an index: 8 MiB.
 pub const INDEX_OFFSETS_MAX: usize = 1 << 20;
 
-/// Offsets of rows. It has at most 8 bytes for each row: while a file is read and has more rows than fit, every second offset goes.
+/// Offsets of rows, at most 8 bytes for each row. When a file has more rows than fit, every second offset is dropped
+/// while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     offsets: Vec<u64>,
@@ -12,7 +13,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The next row begins at `offset`. At most `offsets_max` of them are kept, at least one.
+    /// Adds the offset of the next row. At most `offsets_max` of them are stored, at least one.
     pub(crate) fn push(&mut self, offset: u64, offsets_max: usize) {
         if self.offsets.len() == offsets_max && self.is_at_stride() {
             let mut at = 0;
@@ -32,7 +33,7 @@ impl Index {
         self.rows.is_multiple_of(self.stride())
     }
 
-    /// Rows from one offset to the next.
+    /// Number of rows from one offset to the next.
     pub(crate) fn stride(&self) -> u64 {
         1 << self.stride_shift
     }
@@ -41,7 +42,7 @@ impl Index {
         self.rows
     }
 
-    /// The last row at or before `row` whose offset is known, and that offset.
+    /// The last row at or before `row` whose offset is stored, and that offset.
     pub(crate) fn before(&self, row: u64) -> (u64, u64) {
         let at = row >> self.stride_shift;
         (at << self.stride_shift, self.offsets[at as usize])

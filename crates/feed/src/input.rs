@@ -1,4 +1,4 @@
-//! A window on a file: lines, and bytes that are looked at before they are taken.
+//! A window of a file: lines, and bytes that are inspected before they are consumed.
 
 use std::io::{ErrorKind, Read};
 
@@ -6,19 +6,19 @@ use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::{FeedFault, ROW_BYTES_MAX};
 
-/// What is asked of the system at once.
+/// Bytes requested from the system at once.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Where something begins.
+/// The position where something begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// In bytes from the beginning of the file.
+    /// Bytes from the beginning of the file.
     pub(crate) offset: u64,
-    /// From 1.
+    /// Line number, from 1.
     pub(crate) line: u64,
 }
 
-/// What is wrong in a file, and where.
+/// A fault in a file, and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misread {
     pub(crate) line: Option<u64>,
@@ -38,7 +38,7 @@ impl From<FeedFault> for Misread {
     }
 }
 
-/// What ends a line.
+/// The line ends that are recognized.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnd {
     /// LF.
@@ -50,7 +50,7 @@ pub(crate) enum LineEnd {
 pub(crate) struct RowInput<R> {
     source: R,
     bytes: Vec<u8>,
-    /// What is before it was taken.
+    /// Number of bytes before this position that were consumed.
     taken: usize,
     start: Start,
     has_ended: bool,
@@ -65,31 +65,31 @@ impl<R: Read> RowInput<R> {
         &mut self.source
     }
 
-    /// The source was moved to `offset`. Lines are counted from 1 again.
+    /// Continues at `offset`, to which the source was moved. Lines are counted from 1 again.
     pub(crate) fn restart(&mut self, offset: u64) {
         self.bytes.clear();
         (self.taken, self.has_ended) = (0, false);
         self.start = Start { offset, line: 1 };
     }
 
-    /// Where the next byte stands.
+    /// The position of the next byte.
     pub(crate) fn start(&self) -> Start {
         self.start
     }
 
-    /// What is read and not taken.
+    /// The bytes that are read and not consumed.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }
 
-    /// Reads more behind what is not taken; `false` at the end of the file.
+    /// Reads more after the bytes that are not consumed; `false` at the end of the file.
     pub(crate) fn fill(&mut self) -> Result<bool, FeedFault> {
         if self.has_ended {
             return Ok(false);
         }
         self.bytes.drain(..std::mem::take(&mut self.taken));
         let kept = self.bytes.len();
-        // A long row grows the window by its own size, so it is not read in small pieces.
+        // A long row grows the window by its own size, so that it is not read in small pieces.
         let room = READ_BYTES.max(kept);
         self.bytes.resize(kept + room, 0);
         let read = loop {
@@ -104,7 +104,7 @@ impl<R: Read> RowInput<R> {
         Ok(read > 0)
     }
 
-    /// Takes `length` bytes of what is read.
+    /// Consumes `length` of the bytes that were read.
     pub(crate) fn take(&mut self, length: usize) -> &[u8] {
         let taken = self.taken..self.taken + length;
         self.start.line += memchr_iter(b'\n', &self.bytes[taken.clone()]).count() as u64;
@@ -113,7 +113,7 @@ impl<R: Read> RowInput<R> {
         &self.bytes[taken]
     }
 
-    /// Takes a line with its end, of which the last one may have none; `None` after it.
+    /// Consumes a line with its end, which the last one may lack; `None` after it.
     pub(crate) fn line(&mut self, end: LineEnd) -> Result<Option<&[u8]>, FeedFault> {
         let mut seen = 0;
         let length = loop {
@@ -125,7 +125,7 @@ impl<R: Read> RowInput<R> {
             seen = found.map_or(rest.len(), |at| seen + at);
             match (found.map(|_| rest[seen]), rest.get(seen + 1)) {
                 (Some(b'\r'), Some(b'\n')) => break seen + 2,
-                // Whether an LF belongs to this CR is seen when there is more.
+                // Whether an LF follows this CR is known only with the next byte.
                 (Some(b'\r'), None) if !self.has_ended => {}
                 (Some(_), _) => break seen + 1,
                 (None, _) if self.has_ended => break seen,
@@ -144,7 +144,7 @@ impl<R: Read> RowInput<R> {
         Ok(Some(self.take(length)))
     }
 
-    /// The next byte that is no space of JSON, not taken; `None` at the end of the file.
+    /// The next byte that is not JSON whitespace, without consuming it; `None` at the end of the file.
     pub(crate) fn peek_solid(&mut self) -> Result<Option<u8>, FeedFault> {
         loop {
             let rest = self.rest();

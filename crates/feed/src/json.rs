@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use crate::input::{LineEnd, Misread, RowInput, Start};
 use crate::{COLUMNS_MAX, FeedFault, ROW_BYTES_MAX};
 
-/// Where in an array the reader is.
+/// The next expected element of an array.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaits {
     /// `[`.
@@ -26,16 +26,16 @@ pub(crate) enum Awaits {
     End,
 }
 
-/// Takes the next line that is not empty; `None` after the last.
+/// Consumes the next line that is not empty; `None` after the last.
 pub(crate) fn line(input: &mut RowInput<impl Read>) -> Result<Option<(Start, &[u8])>, Misread> {
-    // Empty lines are taken first, so that what is borrowed below is given back.
+    // Empty lines are consumed first, so that the borrow below can be returned.
     input.peek_solid().map_err(|fault| Misread::at(input.start(), fault))?;
     let start = input.start();
     let line = input.line(LineEnd::Lf).map_err(|fault| Misread::at(start, fault))?;
     Ok(line.map(|line| (start, line)))
 }
 
-/// Takes the next object of the array; `None` after its end.
+/// Consumes the next object of the array; `None` after its end.
 pub(crate) fn element<'a>(
     input: &'a mut RowInput<impl Read>,
     awaits: &mut Awaits,
@@ -77,7 +77,7 @@ pub(crate) fn element<'a>(
     }
 }
 
-/// How long the object at the front is, by its brackets.
+/// Length of the object at the front, by its brackets.
 fn object_length(input: &mut RowInput<impl Read>) -> Result<usize, FeedFault> {
     let (mut at, mut depth, mut is_text) = (0, 0_usize, false);
     loop {
@@ -87,7 +87,7 @@ fn object_length(input: &mut RowInput<impl Read>) -> Result<usize, FeedFault> {
                 match memchr2(b'"', b'\\', &rest[at..]) {
                     None => at = rest.len(),
                     Some(found) if rest[at + found] == b'"' => (at, is_text) = (at + found + 1, false),
-                    // Whatever stands behind a backslash does not end the text. It may not be read yet.
+                    // Any byte after a backslash does not end the string. It may not be read yet.
                     Some(found) if at + found + 1 < rest.len() => at += found + 2,
                     Some(found) => {
                         at += found;
@@ -151,7 +151,7 @@ pub(crate) fn cells(
     }
 }
 
-/// What is no object: another value, or nothing of JSON.
+/// The fault of text that is not an object: another value, or no JSON.
 fn not_json_or_object(text: &str) -> FeedFault {
     match serde_json::from_str::<de::IgnoredAny>(text) {
         Ok(_) => FeedFault::NoObject,
@@ -159,13 +159,13 @@ fn not_json_or_object(text: &str) -> FeedFault {
     }
 }
 
-/// What the library says, without the place, which is relative to the row.
+/// The error of the library, without the position, which is relative to the row.
 fn reason(error: &serde_json::Error) -> String {
     let said = error.to_string();
     said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason).to_owned()
 }
 
-/// Reads one object.
+/// A deserializer of one object.
 struct Keys<'a> {
     is_first: bool,
     columns: &'a mut Vec<Box<str>>,
@@ -225,7 +225,7 @@ impl Keys<'_> {
     }
 }
 
-/// A key, lent where it has no escapes.
+/// A key, borrowed if it has no escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> de::Deserialize<'de> for Key<'de> {

@@ -1,4 +1,4 @@
-//! The rows of one shard. It never waits.
+//! The rows of one shard. It never blocks.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::stream::{CHUNK_BYTES_MAX, Chunk, Paces, Requests, RowRequest};
 use crate::{FeedError, Row};
 
-/// What a reader of rows that are not held keeps at most, where rows are at most 64 KiB: what it has, and what is on its way. Of
-/// larger rows it keeps some more than that of each: two on their way, and six that came.
+/// Maximum memory of a reader of streamed rows of at most 64 KiB: chunks that it has, and chunks in transit. Of larger
+/// rows it retains somewhat more: two in transit, and six that have arrived.
 pub const READER_BYTES_MAX: usize = 4 * ON_THE_WAY_BYTES_MAX;
-/// What a reader has ordered at most.
+/// Maximum bytes in transit to a reader.
 const ON_THE_WAY_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// The same in chunks: enough that a disk and a thread are kept busy.
+/// The same in chunks: enough to keep a disk and a thread busy.
 const ON_THE_WAY_MAX: usize = 1024;
 const ON_THE_WAY_MIN: usize = 2;
-/// What came is kept until three times as many chunks came after it as may be on their way, so that whoever waits for one of these
-/// finds it.
+/// Arrived chunks are retained until this many times the maximum in transit has arrived after them, so that a user that
+/// waits for one of these chunks finds it.
 const KEPT_FACTOR: usize = 3;
-/// Chunks that are read ahead of the one that is used.
+/// Maximum chunks that are read ahead of the one in use.
 const AHEAD_MAX: usize = 16;
-/// Rows that are held and no larger than this each shard has for itself: shards that count the users of the same few rows wait for
+/// Held rows up to this size are copied for each shard: shards that count the references of the same few rows wait for
 /// each other's caches.
 const COPIED_BYTES_MAX: usize = 256 * 1024;
 
-/// Gives rows to the users of one shard.
+/// Supplies rows to the users of one shard.
 #[derive(Debug)]
 pub struct Reader(Rows);
 
@@ -62,8 +62,9 @@ impl Reader {
         Self(Rows::Streamed(Box::new(streamed)))
     }
 
-    /// A row by its number, which is below [`Feed::rows`](crate::Feed::rows). `None`: it is not there yet. It is on its way then, or
-    /// others are; in either case the shard is woken, and whoever waits asks again. After an error there is no other row.
+    /// The row of a number below [`Feed::rows`](crate::Feed::rows). `None`: it is not available yet. It was requested
+    /// then, or others are in transit; in either case the shard is woken, and the waiting user calls again. After an
+    /// error no further rows are returned.
     pub fn row(&mut self, number: u64) -> Result<Option<Row>, FeedError> {
         match &mut self.0 {
             Rows::Held(rows) => Ok(Some(rows[number as usize].clone())),
@@ -71,8 +72,8 @@ impl Reader {
         }
     }
 
-    /// This row will be wanted. It may be forgotten again when many others come first. False when it is not ordered, since half of what
-    /// may be on its way is: the other half is for those who wait.
+    /// Requests a row in advance. It may be discarded again when many others arrive first. False when it is not
+    /// requested, since half of the maximum is in transit: the other half is for users that wait.
     pub fn hurry(&mut self, number: u64) -> bool {
         match &mut self.0 {
             Rows::Held(_) => true,
@@ -80,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// Takes what has come; `true` when there was something, so that whoever waits may ask again.
+    /// Receives arrived chunks; `true` when there were some, so that waiting users may call again.
     pub fn poll(&mut self) -> bool {
         match &mut self.0 {
             Rows::Held(_) => false,
@@ -97,15 +98,15 @@ struct Streamed {
     requests: Arc<Requests>,
     arrived: Receiver<Result<Chunk, FeedError>>,
     paces: Paces,
-    /// Chunks by their number.
+    /// Numbers of the requested chunks.
     on_the_way: HashSet<u64>,
     on_the_way_max: usize,
     chunks: HashMap<u64, Chunk>,
-    /// The same in the order in which they came.
+    /// The retained chunks in order of arrival.
     order: VecDeque<u64>,
-    /// The chunk of which a row was given last.
+    /// The chunk of the row that was returned last.
     used: u64,
-    /// Something came, and whoever waits does not know it.
+    /// Whether chunks arrived that were not yet reported to waiting users.
     has_news: bool,
     failure: Option<FeedError>,
 }
@@ -146,7 +147,7 @@ impl Streamed {
         self.chunks.get(&(number / self.paces.chunk_rows))?.row(number).cloned()
     }
 
-    /// Orders the chunks behind a row. Behind the last one is the first.
+    /// Requests the chunks after a row. After the last one follows the first.
     fn read_ahead(&mut self, number: u64) {
         let chunk = number / self.paces.chunk_rows;
         if !self.paces.is_in_order || std::mem::replace(&mut self.used, chunk) == chunk {
@@ -162,7 +163,7 @@ impl Streamed {
         }
     }
 
-    /// Orders the chunk of a row. When enough is on its way nothing is done: what comes wakes the shard.
+    /// Requests the chunk of a row. When enough is in transit nothing is done: each arrival wakes the shard.
     fn order(&mut self, row: u64) {
         let chunk = row / self.paces.chunk_rows;
         if self.on_the_way.len() < self.on_the_way_max && self.on_the_way.insert(chunk) {

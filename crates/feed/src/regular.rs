@@ -1,4 +1,4 @@
-//! A file that stays as it is, and is read as often as one likes.
+//! A regular file that must not change between reads.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::FeedFault;
 
-/// What a file was when it was opened.
+/// Identity and state of a file when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FileState {
     bytes: u64,
@@ -18,17 +18,17 @@ impl FileState {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
 
-    /// The file is still the same.
+    /// Checks that the file is unchanged.
     pub(crate) fn compare(&self, file: &File) -> Result<(), FeedFault> {
         let metadata = file.metadata().map_err(|error| FeedFault::Read { reason: error.to_string() })?;
         if Self::of(&metadata) == *self { Ok(()) } else { Err(FeedFault::Changed) }
     }
 }
 
-/// Opens a file that is a regular one.
+/// Opens a file if it is a regular one.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, FileState), FeedFault> {
     let failed = |error: std::io::Error| FeedFault::Open { reason: error.to_string() };
-    // To open a pipe waits for its other end, so what it is comes first.
+    // Opening a pipe waits for its other end, so the file type is checked first.
     let metadata = path.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(FeedFault::Directory);

@@ -10,7 +10,7 @@ use plan::Value;
 pub struct Row(Arc<[Value]>);
 
 impl Row {
-    /// Takes the values out of `cells`.
+    /// Moves the values out of `cells`.
     pub(crate) fn of(cells: &mut Vec<Value>) -> Self {
         Self(cells.drain(..).collect())
     }
@@ -20,7 +20,7 @@ impl Row {
         &self.0
     }
 
-    /// The same values in memory of their own.
+    /// A copy of the values in memory of their own.
     pub(crate) fn copied(&self) -> Self {
         Self(self.0.iter().cloned().collect())
     }
@@ -35,13 +35,13 @@ impl Index<Column> for Row {
     }
 }
 
-/// About what a row with these values takes of memory: itself, and what the allocator keeps beside each piece.
+/// Approximate memory of a row with these values: the row itself, and the allocator's overhead per piece.
 pub(crate) fn row_bytes(cells: &[Value]) -> usize {
     const PIECE: usize = 16;
     let texts = cells.iter().map(Value::heap_bytes).filter(|bytes| *bytes > 0);
     size_of::<Row>() + 2 * PIECE + size_of_val(cells) + texts.map(|bytes| bytes + PIECE).sum::<usize>()
 }
 
-/// A column, found once by its name.
+/// A column, looked up once by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column(pub(crate) usize);

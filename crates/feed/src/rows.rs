@@ -15,9 +15,9 @@ pub(crate) struct Rows<R> {
     form: Form,
     columns: Vec<Box<str>>,
     has_columns: bool,
-    /// Those of the row that was read last.
+    /// Values of the row that was read last.
     cells: Vec<Value>,
-    /// The same while keys of an object are found.
+    /// The same while the keys of an object are being found.
     found: Vec<Option<Value>>,
 }
 
@@ -28,7 +28,7 @@ enum Form {
 }
 
 impl<R: Read> Rows<R> {
-    /// From the beginning of a file.
+    /// A reader at the beginning of a file.
     pub(crate) fn new(source: R, format: &Format) -> Result<Self, Misread> {
         let form = match format {
             Format::Csv(csv) => Form::Csv(Box::new(CsvRows::new(csv)?)),
@@ -50,7 +50,7 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// Takes the mark that may stand before everything.
+    /// Consumes a byte order mark at the beginning.
     fn take_mark(&mut self) -> Result<(), Misread> {
         while self.input.rest().len() < 4 && self.input.fill()? {}
         let wide: [&[u8]; 3] = [b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"];
@@ -63,7 +63,7 @@ impl<R: Read> Rows<R> {
         Ok(())
     }
 
-    /// Columns of CSV: as they are named, or by the first row.
+    /// Determines the columns of CSV: the given names, or the first row.
     fn name_columns(&mut self, named: Option<&[String]>) -> Result<(), Misread> {
         let Form::Csv(csv) = &mut self.form else { return Ok(()) };
         let mut start = None;
@@ -110,7 +110,7 @@ impl<R: Read> Rows<R> {
         Ok(Some(row.0))
     }
 
-    /// Goes past the next row without looking at its values; `false` when there is none.
+    /// Skips the next row without parsing its values; `false` when there is none.
     pub(crate) fn skip(&mut self) -> Result<bool, Misread> {
         self.cells.clear();
         Ok(match &mut self.form {
@@ -120,7 +120,7 @@ impl<R: Read> Rows<R> {
         })
     }
 
-    /// The values of the row that was read last. They are given away.
+    /// The values of the row that was read last, to be moved out.
     pub(crate) fn cells(&mut self) -> &mut Vec<Value> {
         &mut self.cells
     }
@@ -131,7 +131,7 @@ impl<R: Read> Rows<R> {
 }
 
 impl<R: Read + Seek> Rows<R> {
-    /// Goes to a row by its offset.
+    /// Moves to the row at an offset.
     pub(crate) fn seek(&mut self, offset: u64) -> Result<(), Misread> {
         let sought = self.input.source().seek(SeekFrom::Start(offset));
         sought.map_err(|error| FeedFault::Read { reason: error.to_string() })?;
@@ -145,11 +145,11 @@ impl<R: Read + Seek> Rows<R> {
     }
 }
 
-/// The names of the columns, and the rows.
+/// Column names and rows.
 pub type Table = (Vec<String>, Vec<Vec<Value>>);
 
-/// All rows of `source`; or the line and what is wrong there. A person's file is opened with [`Feed::open`](crate::Feed::open);
-/// this is for bytes that are in memory.
+/// All rows of `source`, or the line and the fault. Files of the user are opened with
+/// [`Feed::open`](crate::Feed::open); this is for bytes in memory.
 pub fn read_all(source: impl Read, format: &Format) -> Result<Table, (Option<u64>, FeedFault)> {
     let read = || {
         let mut rows = Rows::new(source, format)?;

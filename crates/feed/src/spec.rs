@@ -1,4 +1,4 @@
-//! What is said of a file of rows.
+//! The options of a data file.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -7,46 +7,46 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE,
 
 use crate::FeedFault;
 
-/// A file of rows, and how they are given out.
+/// A data file, and how its rows are distributed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
-    /// Where the rows are.
+    /// The path of the file.
     pub file: PathBuf,
-    /// How they are written.
+    /// The format of the file.
     pub format: Format,
-    /// In which order they are taken.
+    /// The order in which rows are taken.
     pub pick: Pick,
-    /// Who takes which.
+    /// How rows are shared between users.
     pub share: Share,
-    /// What follows the last one.
+    /// Behavior after the last row.
     pub at_end: AtEnd,
 }
 
 impl Spec {
-    /// The rows one after the other, divided over all users, again and again.
+    /// The default options: rows in order, divided over all users, repeated.
     pub fn new(file: impl Into<PathBuf>, format: Format) -> Self {
         Self { file: file.into(), format, pick: Pick::Next, share: Share::Split, at_end: AtEnd::Again }
     }
 
-    /// Rows can be used up. Draws from all rows have no end, so `at_end` says nothing there.
+    /// Whether rows can be used up. Draws from all rows never end, so `at_end` does not apply there.
     pub fn has_end(&self) -> bool {
         self.pick == Pick::Next || self.share != Share::Split
     }
 }
 
-/// How rows are written.
+/// The format of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     /// Lines of fields (RFC 4180).
     Csv(Csv),
-    /// One array of objects.
+    /// One JSON array of objects.
     Json,
-    /// An object on each line.
+    /// One JSON object per line.
     JsonLines,
 }
 
 impl Format {
-    /// As the ending of the name says: `csv`, `tsv`, `json`, `jsonl`, `ndjson`. `None` for others.
+    /// The format by the extension of the name: `csv`, `tsv`, `json`, `jsonl`, `ndjson`. `None` for others.
     pub fn of(file: &Path) -> Option<Self> {
         match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv(Csv::default())),
@@ -58,14 +58,14 @@ impl Format {
     }
 }
 
-/// What there is to say of CSV.
+/// The options of a CSV file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Csv {
-    /// Between fields: one character of ASCII, no quote and no line end.
+    /// Separator between fields: one ASCII character, no quote and no line end.
     pub separator: char,
-    /// The names of the columns; `None`: the first row has them.
+    /// The column names; `None`: the first row has them.
     pub columns: Option<Vec<String>>,
-    /// The charset by its usual name; `None`: UTF-8.
+    /// The charset by its common name; `None`: UTF-8.
     pub charset: Option<String>,
 }
 
@@ -81,7 +81,8 @@ impl Csv {
         byte.filter(|byte| !b"\"\r\n\0".contains(byte)).ok_or(FeedFault::Separator { found: self.separator })
     }
 
-    /// Charsets are taken in which a byte of a line end is always one, so that a row can be found without what is before it.
+    /// The encoding of the charset. Only charsets are supported in which a byte of a line end is always one, so that a
+    /// row can be found without its predecessors.
     pub(crate) fn charset(&self) -> Result<&'static Encoding, FeedFault> {
         let Some(name) = &self.charset else { return Ok(UTF_8) };
         let charset = Encoding::for_label(name.as_bytes());
@@ -90,35 +91,36 @@ impl Csv {
     }
 }
 
-/// In which order rows are taken.
+/// The order in which rows are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pick {
-    /// As they stand in the file.
+    /// In the order of the file.
     #[default]
     Next,
-    /// By chance, from the seed of the run.
+    /// At random, from the seed of the run.
     Random,
 }
 
-/// Who takes which rows.
+/// How rows are shared between users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Share {
-    /// Rows are divided: each goes to one iteration of one user before any is used again. At random, each draw is from all rows.
+    /// Rows are divided: each goes to one iteration of one user before any is used again. At random, each draw is from
+    /// all rows.
     #[default]
     Split,
-    /// Each user has all rows for itself, at random in an order of its own. In an open load, where users only carry iterations,
-    /// the iterations together have them.
+    /// Each user has all rows for itself, at random in an order of its own. In an open load, where users only run
+    /// iterations, the iterations together have them.
     Copy,
-    /// No row is used twice before all were used, at random too.
+    /// No row is used twice before all were used, also at random.
     Unique,
 }
 
-/// What follows the last row.
+/// Behavior after the last row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtEnd {
-    /// The first one. [`RowPosition::Row`](crate::Place::Row) tells in which round.
+    /// The first row again. [`RowPosition::Row`](crate::RowPosition::Row) has the number of the round.
     #[default]
     Again,
-    /// Nothing: [`RowPosition::End`](crate::Place::End).
+    /// No row: [`RowPosition::End`](crate::RowPosition::End).
     Stop,
 }

@@ -1,4 +1,4 @@
-//! The control thread of a file that is not held: it reads the rows that shards ask for.
+//! The control thread of a file that is not held: it reads the rows that shards request.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,38 +14,39 @@ use crate::row::row_bytes;
 use crate::rows::Rows;
 use crate::{FeedError, FeedFault, Row};
 
-/// Rows are put together to about half of this, as they stand in memory, and cut at this.
+/// Chunks have about half of this size in memory, and at most this size.
 pub(crate) const CHUNK_BYTES_MAX: usize = 64 * 1024;
-/// What is kept for the other shards, which want it soon after the first: so much, but at least the last chunk.
+/// Size of the chunks that are cached for the other shards, which need them soon after the first; at least the last
+/// chunk is cached.
 const SHARED_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How a file is read ahead.
+/// The read-ahead parameters of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paces {
-    /// All rows of the file.
+    /// Number of rows of the file.
     pub(crate) rows: u64,
-    /// Rows that are read together.
+    /// Number of rows per chunk.
     pub(crate) chunk_rows: u64,
-    /// The largest row, as it stands in memory.
+    /// Size of the largest row in memory.
     pub(crate) row_bytes_max: usize,
-    /// Rows are taken in their order.
+    /// Whether rows are taken in order.
     pub(crate) is_in_order: bool,
 }
 
 impl Paces {
-    /// Rows of `mean_bytes` are read together. A chunk begins at a row whose offset is known.
+    /// Sets the chunk size for rows of `mean_bytes`. A chunk begins at a row whose offset is stored.
     pub(crate) fn in_chunks(self, mean_bytes: usize, stride: u64) -> Self {
         let wanted = (CHUNK_BYTES_MAX / 2 / mean_bytes.max(1)) as u64;
         Self { chunk_rows: (wanted / stride).max(1) * stride, ..self }
     }
 
-    /// A chunk, as it stands in memory, is at most this long.
+    /// Maximum size of a chunk in memory.
     pub(crate) fn chunk_bytes_max(&self) -> usize {
         if self.chunk_rows == 1 { self.row_bytes_max } else { CHUNK_BYTES_MAX + self.row_bytes_max }
     }
 }
 
-/// Rows that stand together: all of a chunk, or of one with large rows a part.
+/// Consecutive rows: a whole chunk, or a part of one with large rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     /// The number of the first row.
@@ -59,13 +60,13 @@ impl Chunk {
     }
 }
 
-/// What a shard wants: the chunk of a row, or a part that has this row.
+/// A request of a shard: the chunk of a row, or a part that contains this row.
 pub(crate) struct RowRequest {
     pub(crate) row: u64,
     pub(crate) requests: Arc<Requests>,
 }
 
-/// Where a shard gets it.
+/// The mailbox of a shard for chunks, and its wake function.
 pub(crate) struct Requests {
     pub(crate) mail: Sender<Delivery>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
@@ -73,21 +74,21 @@ pub(crate) struct Requests {
 
 pub(crate) type Delivery = Result<Chunk, FeedError>;
 
-/// The thread and what it owns.
+/// The state of the thread.
 pub(crate) struct Stream {
     path: PathBuf,
     rows: Rows<File>,
     index: Index,
     paces: Paces,
     seen: FileState,
-    /// The row that `rows` reads next.
+    /// The number of the row that `rows` reads next.
     next: u64,
     /// The latest last.
     shared: VecDeque<Chunk>,
 }
 
 impl Stream {
-    /// Starts the thread, which ends when nobody can order.
+    /// Starts the thread, which ends when no reader is left to send requests.
     pub(crate) fn start(
         rows: Rows<File>,
         index: Index,
@@ -106,7 +107,7 @@ impl Stream {
     fn serve(mut self, ordered: &Receiver<RowRequest>) {
         for RowRequest { row, requests } in ordered {
             let delivery = self.chunk(row).map_err(|fault| FeedError { file: self.path.clone(), line: None, fault });
-            // A shard that is gone wants nothing.
+            // A shard that is gone needs no chunk.
             if requests.mail.send(delivery).is_ok() {
                 (requests.wake)();
             }
@@ -119,10 +120,10 @@ impl Stream {
         }
         let chunk = self.read(row).map_err(|misread| match misread.fault {
             fault @ FeedFault::Read { .. } => fault,
-            // All of it was read before without a mistake.
+            // The whole file was read before without an error.
             _ => FeedFault::Changed,
         })?;
-        // Before rows are used they are known to be those of the file that was opened.
+        // Before rows are used, the file is checked to be the one that was opened.
         self.seen.compare(self.rows.source())?;
         if self.paces.is_in_order {
             if self.shared.len() >= (SHARED_BYTES_MAX / self.paces.chunk_bytes_max()).max(1) {
@@ -139,7 +140,7 @@ impl Stream {
         let end = (first + chunk_rows).min(self.paces.rows);
         if self.next != first {
             let (known, offset) = self.index.before(first);
-            // What stands between is gone through when that is less.
+            // The rows in between are skipped when that is less work.
             if !(known..=first).contains(&self.next) {
                 self.rows.seek(offset)?;
                 self.next = known;
@@ -151,7 +152,7 @@ impl Stream {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while self.next < end && (bytes < CHUNK_BYTES_MAX || self.next <= wanted) {
             if bytes >= CHUNK_BYTES_MAX {
-                // The wanted row is not among these.
+                // The requested row is not among these.
                 rows.clear();
                 (first, bytes) = (self.next, 0);
             }
@@ -162,7 +163,7 @@ impl Stream {
         Ok(Chunk { first, rows: rows.into() })
     }
 
-    /// Goes to the next row, or past it.
+    /// Reads or skips the next row.
     fn step(&mut self, is_read: bool) -> Result<(), Misread> {
         let at = std::mem::replace(&mut self.next, self.paces.rows);
         let is_there = if is_read { self.rows.read()?.is_some() } else { self.rows.skip()? };

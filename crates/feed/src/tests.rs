@@ -11,7 +11,7 @@ use plan::Value;
 
 use crate::{Csv, Feed, Format, Reader, Row};
 
-/// A folder that goes with its value.
+/// A folder that is removed when it is dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -61,7 +61,7 @@ impl Shard {
         }
     }
 
-    /// A row that is not there is on its way, so this ends.
+    /// Waits until a missing row has arrived; it was requested, so this ends.
     pub(crate) fn wait(&mut self) {
         while !self.reader.poll() {
             self.woken.recv().expect("the control thread lives");

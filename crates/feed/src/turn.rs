@@ -1,8 +1,8 @@
-//! Which row an iteration takes: arithmetic of its number, the same on one shard and on seven.
+//! The row of an iteration: computed from its number, the same on one shard and on seven.
 
 use crate::{AtEnd, Pick, Share, Spec};
 
-/// Whose turn it is to take a row.
+/// The turn to take a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowTurn {
     /// An iteration of an open load.
@@ -12,17 +12,17 @@ pub enum RowTurn {
     },
     /// An iteration of a user of a closed load.
     Closed {
-        /// Its number in the scenario, from 0; below `users`.
+        /// The user's number in the scenario, from 0; below `users`.
         user: u64,
-        /// The most users that there will be.
+        /// The maximum number of users in the run.
         users: u64,
-        /// How many iterations this user began before.
+        /// Number of earlier iterations of this user.
         iteration: u64,
     },
 }
 
 impl RowTurn {
-    /// Its place among the turns of all users.
+    /// Its number among the turns of all users.
     fn number(self) -> u64 {
         match self {
             Self::Open { iteration } => iteration,
@@ -31,22 +31,24 @@ impl RowTurn {
     }
 }
 
-/// What a turn takes.
+/// The row of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowPosition {
     /// A row.
     Row {
         /// Its number in the file, from 0.
         number: u64,
-        /// How often all rows were used up before this one was taken again; always 0 where draws are from all rows.
+        /// Number of times that all rows were used up before this one was taken again; always 0 where draws are from
+        /// all rows.
         round: u64,
     },
-    /// Nothing: all rows are used up.
+    /// No row: all are used up.
     End,
 }
 
 impl RowPosition {
-    /// What `turn` takes of `rows` rows, of which there is at least one. `seed` is that of the run, the scenario and the file.
+    /// The row of `turn` out of `rows` rows, of which there is at least one. `seed` is derived from the run, the
+    /// scenario and the file.
     pub fn of(spec: &Spec, rows: u64, turn: RowTurn, seed: u64) -> Self {
         if !spec.has_end() {
             return Self::Row { number: drawn(mixed(seed ^ mixed(turn.number())), rows), round: 0 };
@@ -64,7 +66,7 @@ impl RowPosition {
     }
 }
 
-/// All 64 bits of a number in each bit of another (the finalizer of SplitMix64).
+/// A hash in which every bit depends on all 64 bits of the number (the finalizer of SplitMix64).
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -72,17 +74,18 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A number below `end` from 64 bits by chance; uneven by less than `end` in 2^64.
+/// A number below `end` from 64 random bits; biased by less than `end` in 2^64.
 fn drawn(chance: u64, end: u64) -> u64 {
     ((u128::from(chance) * u128::from(end)) >> 64) as u64
 }
 
-/// Rounds of the cipher that shuffles. Four make a permutation that cannot be told from chance (Luby and Rackoff); two more are
-/// for small files, whose halves have few bits.
+/// Rounds of the shuffling cipher. Four make a permutation that is indistinguishable from a random one (Luby and
+/// Rackoff); two more are for small files, whose halves have few bits.
 const SHUFFLE_ROUNDS: u64 = 6;
 
-/// Where `number` is after the numbers below `end` were shuffled: a cipher of as many bits as needed, applied until its result is
-/// below `end`, which on average takes less than four times. So an order of any length needs no memory.
+/// The position of `number` after the numbers below `end` were shuffled: a cipher of as many bits as needed, applied
+/// until its result is below `end`, which on average takes less than four rounds of it. So an order of any length needs
+/// no memory.
 fn shuffled(number: u64, end: u64, key: u64) -> u64 {
     let half_bits = (u64::BITS - (end - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half_bits) - 1;

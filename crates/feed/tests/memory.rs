@@ -1,5 +1,6 @@
-//! A file that is much larger than what may be in memory. This process does nothing else, so its memory is that of the feed.
-//! `ONRUSH_LONG` makes the file a gibibyte of short rows; else it has a quarter, of rows that are read quickly.
+//! A file that is much larger than the memory limit. This process does nothing else, so its memory is that of the feed.
+//! `ONRUSH_LONG` makes the file a gibibyte of short rows; otherwise it is a quarter of that, with rows that are read
+//! quickly.
 
 #![cfg(target_os = "linux")]
 
@@ -17,9 +18,9 @@ use feed::{
 };
 
 const SHARDS: u64 = 7;
-/// Chunks for all shards, windows on the file, and what the allocator keeps.
+/// Chunks for all shards, windows of the file, and memory that the allocator retains.
 const REST_BYTES_MAX: usize = 24 * 1024 * 1024;
-/// All of it: rows that are held until there are too many, the index, the readers.
+/// The total limit: rows that are held until there are too many, the index, the readers.
 const MEMORY_BYTES_MAX: usize =
     HELD_BYTES_MAX + INDEX_OFFSETS_MAX * 8 + SHARDS as usize * READER_BYTES_MAX + REST_BYTES_MAX;
 
@@ -31,14 +32,14 @@ impl Drop for Removed {
     }
 }
 
-/// The most memory that this process had.
+/// The peak memory of this process.
 fn memory_bytes_max() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
 }
 
-/// Writes rows until the file is large enough; how many they are.
+/// Writes rows until the file is large enough; returns their number.
 fn write(path: &Path, bytes: u64, mail: &str) -> u64 {
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path).expect("a file"));
     let (mut rows, mut written) = (0, 0);
@@ -54,7 +55,7 @@ fn write(path: &Path, bytes: u64, mail: &str) -> u64 {
     rows
 }
 
-/// Takes the rows of some turns of seven shards in one thread, as they come; how many.
+/// Takes the rows of some turns of seven shards in one thread, as they arrive; returns their number.
 fn take(feed: &Feed, turns: impl Iterator<Item = u64>) -> u64 {
     let (wake, woken) = channel();
     let reader = || {

@@ -1,21 +1,23 @@
-//! Answers that waited for a delayed acknowledgement: a system that has nothing to send acknowledges after 40 ms, and a server that
-//! writes an answer in two pieces waits for that before the second (RFC 896, RFC 1122 4.2.3.2).
+//! Detection of responses that waited for a delayed acknowledgement: a system that has nothing to send acknowledges
+//! after 40 ms, and a server that writes a response in two pieces waits for that before the second (RFC 896, RFC 1122
+//! 4.2.3.2).
 
 use metrics::Distribution;
 
-/// Times that the wait makes, in milliseconds; and those around them, of which there are few then.
+/// The service times that such a wait causes, in milliseconds; the times around them are rare then.
 const WAITED_MS: (u64, u64) = (39, 48);
 const BELOW_MS: (u64, u64) = (22, 39);
 const ABOVE_MS: (u64, u64) = (48, 80);
-/// Others are quick.
+/// The limit of the quick responses, in milliseconds.
 const QUICK_MS: u64 = 20;
-/// Fewer say nothing.
+/// The fewest waits that count as evidence.
 const WAITED_MIN: u64 = 20;
 const WAITED_SHARE_MIN: f64 = 0.01;
-/// Times just below or above may be no more than this share of the count of those that waited.
+/// Times just below or above may be at most this share of the count of those that waited.
 const AROUND_SHARE_MAX: f64 = 0.1;
 
-/// How many of these service times are those of an answer that waited for an acknowledgement; `None` where they do not look like it.
+/// The number of service times of responses that waited for an acknowledgement; `None` where the times do not look like
+/// it.
 pub(crate) fn waited(service: &Distribution) -> Option<u64> {
     let between = |(low, high): (u64, u64)| service.count_between(low * 1_000_000, high * 1_000_000);
     let waited = between(WAITED_MS);
@@ -43,10 +45,10 @@ mod tests {
     fn a_step_at_forty_milliseconds_is_reported() {
         assert_eq!(of(&[(1, 500), (40, 60), (44, 10)]), Some(70));
         for parts in [
-            // Too few, or too small a part.
+            // Too few waits, or too small a share.
             vec![(1, 500), (40, 19)],
             vec![(1, 5_000), (40, 40)],
-            // A server that takes this long, or any time.
+            // A server that takes as long, or any time.
             vec![(40, 500)],
             vec![(1, 500), (25, 30), (33, 40), (40, 60)],
             vec![(1, 500), (40, 60), (55, 40)],

@@ -1,39 +1,39 @@
-//! What was changed of a load while it ran.
+//! Changes of a load while it ran.
 
 use pacing::Nanos;
 use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
-/// A change of a load, for people.
+/// A change of a load, for display.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// The first of a run is 1.
+    /// The revision; the first of a run is 1.
     pub revision: u32,
-    /// From when on it holds, since the start of the run.
+    /// The instant from which it holds, since the start of the run.
     pub at: Nanos,
     /// The scenario, where there are several.
     pub scenario: Option<String>,
-    /// What it is from then on.
+    /// The new load.
     pub to: ChangedTo,
 }
 
-/// What a load was changed to.
+/// The new load after a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ChangedTo {
     /// A rate a second, reached over a span.
     Rate(f64, Nanos),
     /// Users, reached over a span.
     Users(u64, Nanos),
-    /// It stands still.
+    /// The load is paused.
     Paused,
-    /// It goes on.
+    /// The load is resumed.
     Resumed,
-    /// Nothing more of it starts.
+    /// The load ends: nothing more of it starts.
     Ended,
 }
 
 impl Changed {
-    /// What the engine says of a change.
+    /// The display form of a change that the engine reports.
     pub fn of(change: &Change, plan: &Plan) -> Self {
         let to = match &change.what {
             ChangeKind::Rate(stages) => {

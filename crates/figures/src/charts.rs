@@ -1,7 +1,7 @@
-//! What charts show of a run: its series over time, thinned so that any run has about as many points, and marks.
+//! Data of the charts of a run: its series over time, thinned so that any run has about as many points, and marks.
 //!
-//! Points are merged in pairs when there are too many, and hold sums and histograms, so rates and percentiles of a merged
-//! point are those of all its time; where a series stands as a line, a band keeps its extremes.
+//! Points are merged in pairs when there are too many. They hold sums and histograms, so rates and percentiles of a
+//! merged point are those of its whole time span; where a series is drawn as a line, a band keeps its extremes.
 
 mod hist;
 mod points;
@@ -17,45 +17,45 @@ use crate::{Interval, StepPart};
 use hist::Hist;
 pub use points::{PartPoint, Point, PointTimes, Range};
 
-/// The most points of a series; with twice as many intervals each point is of two.
+/// The most points of a series; with twice as many intervals each point covers two.
 const POINTS_MAX: usize = 600;
 /// The most marks; later ones are left out.
 const MARKS_MAX: usize = 200;
 
-/// What happened at an instant, and is told on the axis of time.
+/// An event at an instant, marked on the time axis.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// Since the start of the run.
+    /// The instant, since the start of the run.
     pub at: Nanos,
     /// A stable name.
     pub kind: &'static str,
-    /// In English.
+    /// The text in English.
     pub en: String,
-    /// In Chinese.
+    /// The text in Chinese.
     pub zh: String,
 }
 
-/// Collects what charts show.
+/// Collects the data of the charts.
 #[derive(Debug)]
 pub struct Charts {
-    /// In their order.
+    /// The points, in order.
     pub points: Vec<Point>,
-    /// Intervals of each point but the last, which may be of fewer.
+    /// Intervals of each point but the last, which may have fewer.
     stride: u64,
     /// Steps and transactions, in the order of [`Point::parts`].
     pub parts: Vec<PartName>,
-    /// What open loads ask for, each with the place of its scenario.
+    /// The rates that open loads request, each with the index of its scenario.
     requested: Vec<(usize, RequestedOverTime)>,
-    /// They ask for requests: all loads are open, and each start is one request.
+    /// Whether the loads request requests: all loads are open, and each start is one request.
     pub asks_for_requests: bool,
-    /// In the order in which they were told.
+    /// The marks, in the order in which they were reported.
     pub marks: Vec<Mark>,
 }
 
-/// A step or a transaction.
+/// The name of a step or a transaction.
 #[derive(Clone, Debug)]
 pub struct PartName {
-    /// Its scenario.
+    /// The name of its scenario.
     pub scenario: String,
     /// Its own name.
     pub name: String,
@@ -63,17 +63,17 @@ pub struct PartName {
     pub kind: &'static str,
 }
 
-/// What an open load asks for over time.
+/// The rate that an open load requests over time.
 #[derive(Clone, Debug)]
 enum RequestedOverTime {
-    /// As it was planned.
+    /// As planned.
     Planned(Vec<RateStage>),
-    /// As it was changed.
+    /// As changed.
     Changed(Arc<Schedule>),
 }
 
 impl RequestedOverTime {
-    /// Starts until an instant.
+    /// The number of starts until an instant.
     fn until(&self, seconds: f64) -> f64 {
         match self {
             Self::Planned(stages) => starts_until(stages, seconds),
@@ -86,7 +86,7 @@ impl RequestedOverTime {
 }
 
 impl Charts {
-    /// Those of a plan.
+    /// Empty charts for a plan.
     pub fn new(plan: &Plan) -> Self {
         let requested = plan.scenarios.iter().enumerate().filter_map(|(place, scenario)| match &scenario.load {
             Load::Open { stages, .. } => Some((place, RequestedOverTime::Planned(stages.clone()))),
@@ -106,7 +106,7 @@ impl Charts {
         charts
     }
 
-    /// Where one stage of a load ends and the next begins.
+    /// Marks the boundaries between the stages of a load.
     fn mark_stages(&mut self, plan: &Plan) {
         let is_one = plan.scenarios.len() == 1;
         for scenario in &plan.scenarios {
@@ -134,29 +134,29 @@ impl Charts {
         }
     }
 
-    /// The load of a scenario is another one from some instant on.
+    /// Replaces the load of a scenario from some instant on.
     pub fn change(&mut self, scenario: usize, timeline: &Timeline) {
         let LoadProfile::Rate(schedule) = timeline.course() else { return };
         let known = self.requested.iter_mut().filter(|(place, _)| *place == scenario);
         known.for_each(|(_, requested)| *requested = RequestedOverTime::Changed(schedule.clone()));
     }
 
-    /// Some load asks for a rate.
+    /// Whether some load requests a rate.
     pub fn has_rate(&self) -> bool {
         !self.requested.is_empty()
     }
 
-    /// Something happened; in English and Chinese.
+    /// Adds a mark for an event; in English and Chinese.
     pub fn mark(&mut self, at: Nanos, kind: &'static str, (en, zh): (String, String)) {
         if self.marks.len() < MARKS_MAX {
             self.marks.push(Mark { at, kind, en, zh });
         }
     }
 
-    /// Adds an interval, or what came late of one.
+    /// Adds an interval, or an update of one.
     pub fn interval(&mut self, interval: &Interval) {
         self.name_parts(interval);
-        if interval.late_shards > 0 && !interval.is_again {
+        if interval.late_shards > 0 && !interval.is_update {
             let late = interval.late_shards;
             let text = (format!("{late} threads had not reported"), format!("{late} 个线程未及时上报"));
             self.mark(interval.to, "stall", text);
@@ -164,7 +164,7 @@ impl Charts {
         let place = ((interval.number - 1) / self.stride) as usize;
         match self.points.get_mut(place) {
             Some(point) => point.add(interval),
-            // What was left out between is nothing that happened.
+            // Time that was skipped in between is no event.
             None => self.points.push(Point::of(interval)),
         }
         if self.points.len() > POINTS_MAX {
@@ -199,7 +199,7 @@ impl Charts {
         self.stride *= 2;
     }
 
-    /// What the plan asks for in the time of a point, for each second of it in which it was not paused.
+    /// The requested rate in the time span of a point, for each second of it in which the load was not paused.
     pub fn requested_between(&self, point: &Point) -> Option<f64> {
         let (from, to) = (point.from.as_secs_f64(), point.to.as_secs_f64());
         let starts: f64 = self.requested.iter().map(|(_, requested)| requested.until(to) - requested.until(from)).sum();
@@ -207,7 +207,7 @@ impl Charts {
     }
 }
 
-/// Starts that stages ask for until an instant.
+/// The number of starts that stages request until an instant.
 fn starts_until(stages: &[RateStage], until: f64) -> f64 {
     let (mut begin, mut sum) = (0.0, 0.0);
     for stage in stages {

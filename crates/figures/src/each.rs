@@ -1,4 +1,4 @@
-//! What each scenario of a run came to by itself: its rate, what was counted of it, and the step that held its users.
+//! Results of each scenario of a run: its rate, its counts, and the step that takes most of its time.
 
 use engine::{RunResult, ScenarioResult};
 use metrics::{Class, Measure, SeriesKind, Snapshot};
@@ -9,39 +9,39 @@ use crate::iterations::{Iterations, rounds_of};
 use crate::requested::RequestedRate;
 use crate::{Tally, per_second};
 
-/// A step that held more than this share of the time is named.
+/// A step that takes more than this share of the time is named.
 const HELD_SHARE_MIN: f64 = 0.5;
 
-/// What one scenario came to.
+/// The results of one scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRun {
-    /// What was counted of it.
+    /// Its counts.
     pub tally: Tally,
-    /// Finished exchanges a second of the time in which it started some, from its own beginning on.
+    /// Completed exchanges per second of the time in which it started some, from its own beginning on.
     pub rate: f64,
-    /// Of an open load: starts a second of the same time.
+    /// Of an open load: starts per second of the same time.
     pub achieved_per_s: Option<f64>,
-    /// The mean rate that it was asked for; `None` of a closed load.
+    /// The mean rate that was requested; `None` of a closed load.
     pub requested_per_s: Option<f64>,
-    /// The step that held most of its time.
+    /// The step that takes most of its time.
     pub held_by: Option<HeldBy>,
 }
 
-/// A step that held more than half of the time of an iteration.
+/// A step that takes more than half of the time of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldBy {
-    /// Its name.
+    /// The name of the step.
     pub step: String,
-    /// How long it took in an iteration, on average.
+    /// The mean time of the step in an iteration.
     pub step_ns: f64,
-    /// How long an iteration took.
+    /// The mean time of an iteration.
     pub iteration_ns: f64,
-    /// That is the time of users, pauses too; else of their requests alone.
+    /// Whether the time is that of users, pauses included; otherwise it is that of their requests alone.
     pub is_of_users: bool,
 }
 
 impl ScenarioRun {
-    /// Each scenario of a plan, in its order.
+    /// The results of each scenario of a plan, in its order.
     pub(crate) fn all(plan: &Plan, result: &RunResult) -> Vec<Self> {
         let all = plan.scenarios.iter().zip(&result.scenarios).enumerate();
         all.map(|(number, (scenario, of))| Self::of(plan, number, scenario, of, result)).collect()
@@ -52,7 +52,7 @@ impl ScenarioRun {
         let tally = Tally::of(seen);
         let span = rated_for(of.started_for, scenario.begin);
         let (all_s, span_s) = (of.started_for.as_secs_f64(), span.as_secs_f64());
-        // What was asked of it before it began is nothing.
+        // No rate is requested before the scenario begins.
         let requested_per_s =
             of.requested_per_s.map(|requested| if span_s > 0.0 { requested * all_s / span_s } else { requested });
         let last = per_second(scenario.program.asks_each().unwrap_or(0), span_s);
@@ -64,17 +64,17 @@ impl ScenarioRun {
     }
 }
 
-/// The time of rates: nothing is started before the load begins.
+/// The time base of rates: nothing is started before the load begins.
 pub(crate) fn rated_for(started_for: Nanos, begin: std::time::Duration) -> Nanos {
     started_for.since(Nanos::from(begin))
 }
 
-/// The same of all scenarios: from the first of them on.
+/// The time base of the rates of all scenarios: from the first of them on.
 pub(crate) fn rated_for_all(plan: &Plan, started_for: Nanos) -> Nanos {
     rated_for(started_for, plan.scenarios.iter().map(|scenario| scenario.begin).min().unwrap_or_default())
 }
 
-/// The step of several that held more than half of the time.
+/// The step, of several, that took more than half of the time.
 fn held_by(plan: &Plan, number: usize, seen: &Snapshot, done: Iterations, users_s: Option<f64>) -> Option<HeldBy> {
     let catalog = engine::catalog(plan);
     let sum_of = |series: &metrics::Series| {
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Three steps of a user that takes these times, in milliseconds, ten times.
+    /// Three steps of a user with these times, in milliseconds, ten times.
     fn iterated(steps_ms: [u64; 3]) -> (Plan, Snapshot) {
         let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
         let mut plan = flags.plan().expect("a good plan");
@@ -128,7 +128,7 @@ mod tests {
         let (plan, seen) = iterated([2, 30, 1]);
         let held = held_by(&plan, 0, &seen, TEN, None).expect("the second one");
         assert_eq!((held.step.as_str(), held.step_ns, held.iteration_ns), ("step 1", 30e6, 33e6));
-        // With pauses an iteration is longer: 40 ms, and then 100, of which it is less than half.
+        // With pauses an iteration is longer: 40 ms, and then 100, of which the step is less than half.
         let of_users = |seconds| held_by(&plan, 0, &seen, TEN, Some(seconds));
         let held = of_users(0.4).expect("it is more than half");
         assert!((held.iteration_ns - 40e6).abs() < 1.0 && held.is_of_users, "{held:?}");
@@ -142,7 +142,7 @@ mod tests {
     fn what_comes_before_a_scenario_begins_is_in_no_rate() {
         let begin = Duration::from_secs(3);
         assert_eq!(rated_for(Nanos::from_millis(4_000), begin), Nanos::from_millis(1_000));
-        // One that was stopped before it began has no time.
+        // A scenario that was stopped before it began has no time.
         assert_eq!(rated_for(Nanos::from_millis(2_000), begin), Nanos::ZERO);
     }
 }

@@ -1,4 +1,4 @@
-//! Connections that were held.
+//! Results of a hold.
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -15,28 +15,28 @@ use wire::tls::Refused;
 use crate::times::UnreliableMarks;
 use crate::{FailureCount, HostFacts, Times, per_second};
 
-/// A limit of open files that servers often have, near the number of connections that were taken.
+/// Open-file limits that servers often have; the number of established connections is compared with them.
 const COMMON_LIMITS: [u64; 14] =
     [256, 512, 1_024, 2_048, 4_096, 8_192, 10_000, 10_240, 16_384, 20_000, 32_768, 65_536, 100_000, 1_048_576];
-/// Descriptors that a server has open beside its connections, at most.
+/// The most descriptors that a server has open besides its connections.
 const OTHER_DESCRIPTORS_MAX: u64 = 48;
-/// Of the messages that were due, those that must have left and been answered.
+/// The share of due messages that must have been sent and answered.
 const RATE_SHARE_MIN: f64 = 0.99;
-/// A generator that spent this share of its threads' time has none left.
+/// A generator that used this share of its threads' time is saturated.
 const BUSY_SHARE: f64 = 0.85;
 
-/// What was counted of held connections. The plain counters are read as if they stood here.
+/// Counts of a hold. The plain counters are available through `Deref`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldTally {
     /// The plain counters.
     pub counters: HeldCounters,
-    /// Tries that failed.
+    /// Attempts that failed.
     pub failed: u64,
-    /// The same by reason, the most frequent first.
+    /// Failed attempts by reason, the most frequent first.
     pub failed_by: Vec<FailureCount>,
     /// Established connections that were lost.
     pub lost: u64,
-    /// The same by reason, the most frequent first.
+    /// Lost connections by reason, the most frequent first.
     pub lost_by: Vec<FailureCount>,
 }
 
@@ -49,7 +49,7 @@ impl Deref for HeldTally {
 }
 
 impl HeldTally {
-    /// What the shards count.
+    /// The tally of the shards' counters.
     pub fn of(counts: &HeldCounts) -> Self {
         let reasons = |of: &[u64]| HeldCounts::reasons(of).into_iter().map(FailureCount::held).collect();
         Self {
@@ -62,46 +62,46 @@ impl HeldTally {
     }
 }
 
-/// What all shards saw of held connections in one interval.
+/// The data of all shards about a hold in one interval.
 #[derive(Clone, Debug)]
 pub struct HeldInterval {
-    /// The first is 1.
+    /// The number of the interval; the first is 1.
     pub number: u64,
-    /// It was told before, without a thread that was late, and is more complete now.
-    pub is_again: bool,
-    /// Since the start.
+    /// Whether it is an update: it was reported before without a shard that was late, and is more complete now.
+    pub is_update: bool,
+    /// Start of the interval, since the start of the hold.
     pub from: Nanos,
-    /// Since the start.
+    /// End of the interval, since the start of the hold.
     pub to: Nanos,
-    /// What happened in between.
+    /// Counts of the interval.
     pub seen: HeldTally,
-    /// What happened since the start.
+    /// Counts since the start.
     pub total: HeldTally,
-    /// How things stand at its end.
+    /// Gauges at the end of the interval.
     pub now: HeldNow,
-    /// Response times of messages in between.
+    /// Response times of messages in the interval.
     pub response: Times,
     /// Response times of all messages since the start.
     pub answered: Distribution,
-    /// Connections that were established a second.
+    /// Connections established per second.
     pub established_per_s: f64,
-    /// Messages that were answered or came unasked a second.
+    /// Messages per second that were answered or came unsolicited.
     pub messages_per_s: f64,
-    /// Bytes in both directions a second.
+    /// Bytes per second in both directions.
     pub bytes_per_s: f64,
-    /// Memory at its end.
+    /// Memory at the end of the interval.
     pub memory: MemoryUse,
 }
 
 impl HeldInterval {
-    /// What the engine says of an interval.
+    /// The figures of an interval that the engine reports.
     pub fn of(interval: &engine::HoldInterval<'_>) -> Self {
-        let &engine::HoldInterval { number, is_again, from, to, seen, total, memory, .. } = interval;
+        let &engine::HoldInterval { number, is_update, from, to, seen, total, memory, .. } = interval;
         let seconds = (to - from).as_secs_f64();
         let tally = HeldTally::of(&seen.counts);
         Self {
             number,
-            is_again,
+            is_update,
             from,
             to,
             now: seen.now,
@@ -117,19 +117,19 @@ impl HeldInterval {
     }
 }
 
-/// Times of messages: those that were given up belong to them.
+/// Times of messages, including the incomplete ones.
 fn of_responses(seen: &metrics::Held, times: &metrics::Distribution) -> Times {
     Times::of(times, &Censored::of_times(&seen.incomplete, times), UnreliableMarks::default())
 }
 
-/// What became of messages of which not all is well.
+/// The reason why a due message does not count as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortfallReason {
     /// Never sent.
     Unsent,
     /// Not answered.
     Unanswered,
-    /// Sent by a worker that was lost before it told whether they were answered.
+    /// Sent by a worker that was lost before it reported whether they were answered.
     Unknown,
     /// Due on a connection that was lost.
     Missed,
@@ -137,50 +137,50 @@ pub enum ShortfallReason {
     Refused,
 }
 
-/// Messages that were due and of which not all is well.
+/// Due messages that do not count as done, of one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageShortfall {
-    /// What became of them.
+    /// The reason.
     pub by: ShortfallReason,
-    /// How many.
+    /// The count.
     pub count: u64,
 }
 
-/// Of what figures of held connections are made.
+/// The input for the results of a hold.
 #[derive(Debug)]
 pub struct HeldInput {
-    /// What was to be done.
+    /// The plan of the hold.
     pub plan: Arc<Hold>,
     /// The target, resolved.
     pub address: SocketAddr,
-    /// How long the lookup of its name took, when there was one.
+    /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
-    /// What it has come to.
+    /// The result of the hold.
     pub result: HoldResult,
-    /// What the machine says.
+    /// Facts of the machine.
     pub host: HostFacts,
 }
 
-/// Connections that were held, and what came of them.
+/// The results of a hold.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// What was to be done.
+    /// The plan of the hold.
     pub plan: Arc<Hold>,
     /// The target, resolved.
     pub address: SocketAddr,
-    /// How long the lookup of its name took, when there was one.
+    /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
-    /// Where connections came from, and where they went: how many of each.
+    /// The numbers of local and of target addresses.
     pub places: (usize, usize),
     /// From the start to the end of the last shard.
     pub wall: Nanos,
-    /// When all connections had been tried, since the start; `None` when it was stopped before.
+    /// The time from the start until all connections had been tried; `None` when the hold was stopped before.
     pub opened_after: Option<Nanos>,
-    /// When the closing began, since the start.
+    /// The time from the start until the closing began.
     pub closing_after: Option<Nanos>,
-    /// Somebody stopped it before its time was over.
+    /// Whether the hold was stopped early.
     pub was_stopped: bool,
-    /// What was counted.
+    /// The counts.
     pub tally: HeldTally,
     /// The most connections that were established at one time.
     pub most_open: u64,
@@ -190,61 +190,62 @@ pub struct Held {
     pub open_when_closing: u64,
     /// Times of connections.
     pub connect: Times,
-    /// From a message's intended instant to its answer.
+    /// Times from the intended instant of a message to its response.
     pub response: Times,
-    /// The same, as it was recorded.
+    /// The same as a histogram, as recorded.
     pub answered: Distribution,
-    /// From its sending to its answer.
+    /// Times from the sending of a message to its response.
     pub service: Times,
-    /// Between messages that came unasked.
+    /// Times between unsolicited messages.
     pub gap: Times,
-    /// How late the loops were.
+    /// Lateness of the loops.
     pub lag: Times,
-    /// Messages that were asked for a second and that were achieved, where their times are planned.
+    /// Messages per second, requested and achieved, where their times are planned.
     pub requested_and_achieved: Option<(f64, f64)>,
-    /// Messages are answered.
+    /// Whether messages are answered.
     pub has_responses: bool,
-    /// At least 99 of 100 messages that were due have left and were answered.
+    /// Whether at least 99 of 100 due messages were sent and answered.
     pub is_rate_kept: bool,
-    /// It came to its end, every connection was established, none was lost, and each message that was due was sent and answered.
+    /// Whether the hold succeeded: it completed, every connection was established, none was lost, and each due message
+    /// was sent and answered.
     pub is_kept: bool,
-    /// Messages of which not all is well.
+    /// Due messages that do not count as done.
     pub owed: Vec<MessageShortfall>,
-    /// The target took so many connections and no more, which is near a limit that servers often have.
+    /// The most connections that the target accepted, and the common server limit near that number.
     pub target_limit: Option<(u64, u64)>,
-    /// Opening ended early.
+    /// The reason why opening ended early.
     pub stopped_opening: Option<StoppedOpening>,
     /// Memory when the most connections were established.
     pub memory: MemoryUse,
-    /// Shards that worked.
+    /// The number of shards that worked.
     pub threads: usize,
-    /// How late each loop was.
+    /// The lateness of each loop.
     pub loops: Vec<LateThread>,
-    /// The thread whose loop was late most, if one was later than is good.
+    /// The thread with the latest loop, if it was later than allowed.
     pub late_thread: Option<LateThread>,
-    /// The figures are the generator's as much as the target's.
+    /// Whether the figures describe the generator as much as the target.
     pub is_unreliable: bool,
-    /// The loops of the generator were too late, or had no time left.
+    /// Whether the loops of the generator were too late, or saturated.
     pub is_generator_busy: bool,
-    /// The driver that ran, and why.
+    /// The driver that ran, and the reason of its selection.
     pub driver: DriverSelection,
-    /// What the first certificate that was refused said of itself.
+    /// Facts of the first refused certificate.
     pub refused: Option<Refused>,
-    /// The target asked for a certificate of ours, and there was none.
+    /// Whether the target requested a client certificate and there was none.
     pub lacked_certificate: bool,
-    /// What the machine says.
+    /// Facts of the machine.
     pub host: HostFacts,
-    /// Who held them, where others did.
+    /// The workers that held the connections, in a run with workers.
     pub workers_summary: Option<WorkersSummary>,
 }
 
 impl Held {
-    /// All figures of held connections.
+    /// Computes all figures of a hold.
     pub fn of(input: HeldInput) -> Self {
         let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
         let has_responses = plan.step.talk.as_ref().is_none_or(|talk| talk.response != plan::ResponseEnd::None);
-        // Of messages that want no answer nothing is unknown.
+        // For messages that want no response nothing is unaccounted.
         let workers_summary = result.workers_summary.as_ref().filter(|_| has_responses);
         let unknown = workers_summary.map_or(0, |workers_summary| workers_summary.books.unknown_responses);
         let owed = owed(&tally, has_responses, unknown);
@@ -310,7 +311,7 @@ fn requested_and_achieved(
 
 fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_responses: bool, unknown: u64) -> bool {
     let HoldWork::Every(_) = plan.work else { return true };
-    // What a lost worker has not told is no fault of the target.
+    // The target is not at fault for what a lost worker did not report.
     (done(tally, has_responses) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }
 
@@ -332,7 +333,7 @@ fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)>
 }
 
 fn owed(tally: &HeldTally, has_responses: bool, unknown: u64) -> Vec<MessageShortfall> {
-    // What is not known to be answered is not answered, unless a worker has taken the knowledge with it.
+    // A message that is not known to be answered counts as unanswered, unless the worker that would know was lost.
     let unanswered = match has_responses {
         true => tally.due().saturating_sub(tally.unsent() + tally.answered() + unknown).max(tally.unanswered()),
         false => tally.unanswered(),

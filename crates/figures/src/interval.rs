@@ -8,79 +8,80 @@ use crate::parts::{self, ScenarioPart};
 use crate::times::{Spread, UnreliableMarks};
 use crate::{FailureCount, Tally, Times, per_second};
 
-/// A connection that takes longer than this was asked for twice: the kernel sends a SYN that was not answered again after it.
+/// A connection that took longer than this was requested twice: the kernel resends an unanswered SYN after this time.
 const SYN_AGAIN_NS: u64 = 1_000_000_000;
-/// The most that a connection can take.
+/// The longest time that a connection can take.
 const CONNECT_NS_MAX: u64 = 600_000_000_000;
 
-/// What all shards saw in one interval.
+/// The data of all shards for one interval.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// The first is 1.
+    /// The number of the interval; the first is 1.
     pub number: u64,
-    /// Since the start of the run.
+    /// Start of the interval, since the start of the run.
     pub from: Nanos,
-    /// Since the start of the run.
+    /// End of the interval, since the start of the run.
     pub to: Nanos,
-    /// How long of it the load was paused; that is in no rate.
+    /// The time in it during which the load was paused; rates exclude it.
     pub paused: Nanos,
-    /// Shards that had not told of it when it was told first. It is told again when they have.
+    /// Shards that had not reported when the interval was first emitted. An update follows when they have.
     pub late_shards: usize,
-    /// It was told before, and is more complete now.
-    pub is_again: bool,
-    /// What happened in it, as far as it is known.
+    /// Whether it is an update: it was emitted before, and is more complete now.
+    pub is_update: bool,
+    /// Counts of the interval, as far as known.
     pub seen: Tally,
-    /// What happened since the start.
+    /// Counts since the start.
     pub total: Tally,
-    /// Finished exchanges a second.
+    /// Completed exchanges per second.
     pub requests_per_s: f64,
-    /// Bytes that came a second.
+    /// Bytes received per second.
     pub bytes_received_per_s: f64,
     /// Response times of successful requests in it.
     pub response: Times,
-    /// Response times of whatever else ended in it, by how it ended; without those of which there are none.
+    /// Response times of everything else that completed in it, by class; classes without any are left out.
     pub others: Vec<(Class, Times)>,
-    /// Exchanges that were in flight at its end.
+    /// Exchanges in flight at its end.
     pub in_flight: u64,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
-    /// From the start of the run: response times of all that ended, or the times of whole chains where redirects are followed.
+    /// Response times of everything that completed since the start of the run, or the times of whole chains where
+    /// redirects are followed.
     pub whole: Spread,
-    /// What of it was not told before.
+    /// The delta: what was not reported before.
     pub added: Added,
 }
 
-/// What an interval says that was not said before.
+/// The delta of an interval: what was not reported before.
 #[derive(Clone, Debug)]
 pub struct Added {
-    /// It says nothing new.
+    /// Whether there is nothing new.
     pub is_empty: bool,
-    /// Connections that were cut off when they were new, and those that were open then.
+    /// New connections that were cut off.
     pub cut_off: u64,
     /// Connections that were open.
     pub connections_open: u64,
-    /// New connections for which the kernel had to ask twice.
+    /// New connections for which the kernel had to resend the SYN.
     pub slow_connects: u64,
-    /// What happened.
+    /// The counts.
     pub tally: Tally,
     /// Failures.
     pub failures: Vec<FailureCount>,
     /// CPU time of the shards.
     pub cpu_ns: u64,
-    /// How late we were with what ended.
+    /// Lateness of what completed.
     pub lateness: Distribution,
     /// Response times of successful requests.
     pub response: Distribution,
-    /// Service times of what succeeded.
+    /// Service times of successes.
     pub service: Distribution,
     /// Each scenario and its steps; `None` where all of the interval is new.
     scenarios: Option<Vec<ScenarioPart>>,
 }
 
 impl Interval {
-    /// What the engine says of an interval.
+    /// The figures of an interval that the engine reports.
     pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
-        let &engine::Interval { number, from, to, paused, late_shards, is_again, seen, total, .. } = interval;
+        let &engine::Interval { number, from, to, paused, late_shards, is_update, seen, total, .. } = interval;
         let seconds = (to - from).since(paused).as_secs_f64();
         let tally = Tally::of(seen);
         let response = parts::of_class(seen, Class::Succeeded, Measure::Response);
@@ -93,7 +94,7 @@ impl Interval {
             to,
             paused,
             late_shards,
-            is_again,
+            is_update,
             requests_per_s: per_second(tally.finished(), seconds),
             bytes_received_per_s: per_second(tally.bytes_received(), seconds),
             seen: tally,
@@ -110,7 +111,7 @@ impl Interval {
         }
     }
 
-    /// Each scenario and its steps: what of them was not told before.
+    /// The delta of each scenario and its steps.
     pub fn added_scenarios(&self) -> &[ScenarioPart] {
         self.added.scenarios.as_deref().unwrap_or(&self.scenarios)
     }
@@ -124,11 +125,11 @@ impl Interval {
 impl Added {
     fn of(interval: &engine::Interval<'_>, plan: &Plan, response: Distribution) -> Self {
         let added = interval.added;
-        // All of an interval is new when it is told first.
+        // All of an interval is new when it is first emitted.
         let response =
-            if interval.is_again { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
+            if interval.is_update { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
         let scenarios =
-            interval.is_again.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
+            interval.is_update.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
         Self {
             scenarios,
             is_empty: added.counts.is_empty(),
@@ -144,7 +145,7 @@ impl Added {
         }
     }
 
-    /// How often a failure was met.
+    /// The count of one failure.
     pub fn failures_of(&self, failure: metrics::Failure) -> u64 {
         self.failures.iter().find(|each| each.failure == failure).map_or(0, |each| each.count)
     }

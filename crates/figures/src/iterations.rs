@@ -1,33 +1,33 @@
-//! How often users went through their steps.
+//! Counts of iterations.
 
 use engine::RunResult;
 use metrics::Counts;
 use plan::{Plan, Scenario};
 
-/// Passes of users through the steps. Of a single URL each request with its redirects is one.
+/// Passes of users through the steps. For a single URL each request with its redirects is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Iterations {
-    /// Those that came to their end.
+    /// Iterations that completed.
     pub completed: u64,
-    /// Those that ended where something failed.
+    /// Iterations that ended at a failure.
     pub failed: u64,
-    /// Those that were cut.
+    /// Iterations that were aborted.
     pub cut: u64,
 }
 
 impl Iterations {
-    /// None came to its end, though some could have.
+    /// Whether none completed, though some could have.
     pub fn all_failed(&self) -> bool {
         self.completed == 0 && self.failed > 0
     }
 
-    /// There was none, not even one that was cut.
+    /// Whether there was none, not even an aborted one.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The iterations of a run, and exchanges that were made again because they failed.
+/// The iterations of a run, and the retries of failed exchanges.
 pub(crate) fn rounds(plan: &Plan, result: &RunResult) -> (Iterations, u64) {
     let counts_of = |scenario| &result.total_of(scenario).counts;
     let each = || plan.scenarios.iter().zip((0..).map(counts_of));
@@ -40,7 +40,8 @@ pub(crate) fn rounds_of(scenario: &Scenario, counts: &Counts) -> (Iterations, u6
     (iterations(one()), retried(one()))
 }
 
-/// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
+/// The iterations of all scenarios. Where an iteration is one exchange with its redirects, the engine counts exchanges
+/// alone.
 fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
     scenarios.fold(Iterations::default(), |sum, (scenario, counts)| {
         let (completed, failed, cut) = (counts.iterations(), counts.iterations_failed(), counts.iterations_cut());
@@ -60,7 +61,7 @@ fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -
     })
 }
 
-/// Exchanges that were made again because they failed: no plan asks for them.
+/// Retries of failed exchanges: no plan requests them.
 fn retried<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> u64 {
     let of = |(scenario, counts): (&Scenario, &Counts)| {
         let each = scenario.program.asks_each().filter(|_| scenario.program.retries())?;

@@ -54,7 +54,7 @@ pub use threshold_result::{ThresholdResult, seen_of_part};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spread, Times, UnreliableMarks, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};
 
-/// A count over a time, per second; 0 when there was no time.
+/// A count per second; 0 when there was no time.
 pub fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }

@@ -1,4 +1,4 @@
-//! Where a run stands while it goes on: what there was since its start, for whoever watches.
+//! Totals of a run while it goes on, for dashboards.
 
 use metrics::{Class, Distribution, Measure};
 use plan::Plan;
@@ -7,21 +7,21 @@ use crate::Times;
 use crate::parts::{self, ScenarioPart};
 use crate::times::UnreliableMarks;
 
-/// Everything since the start.
+/// Totals since the start.
 #[derive(Clone, Debug)]
 pub struct LiveTotals {
     /// Response times of successful requests.
     pub response: Times,
-    /// The same as a histogram, without those that were given up.
+    /// The same as a histogram, without the incomplete ones.
     pub recorded: Distribution,
-    /// Service times of the same requests, likewise.
+    /// Service times of the same requests, likewise a histogram.
     pub service: Distribution,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
 }
 
 impl LiveTotals {
-    /// As it is at the end of an interval.
+    /// The totals at the end of an interval.
     pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
         let total = interval.total;
         let recorded = parts::of_class(total, Class::Succeeded, Measure::Response);

@@ -1,4 +1,4 @@
-//! The scenarios, the steps and the transactions that make up a whole.
+//! The scenarios, the steps and the transactions of a run.
 
 use metrics::{
     Catalog, Censored, Class, Distribution, Failure, Measure, Series, SeriesId, SeriesKind, Snapshot, Timings,
@@ -8,50 +8,50 @@ use plan::Plan;
 use crate::Times;
 use crate::times::{Spread, UnreliableMarks};
 
-/// What came of one step, or of one transaction.
+/// The figures of one step or of one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPart {
-    /// Its name; that of the last one stands for those behind it too, where there are more than have figures of their own.
+    /// Its name. Where there are more steps than have figures of their own, the last one stands for all further ones.
     pub name: String,
-    /// Exchanges that ended; of a transaction, how often it came to an end.
+    /// Completed exchanges; of a transaction, the number of its completions.
     pub finished: u64,
     /// Those of them that failed.
     pub failed: u64,
-    /// What was under way when the run was over.
+    /// Those in flight when the run was over.
     pub unfinished: u64,
-    /// Why they failed.
+    /// Failures by reason.
     pub failures: Vec<(Failure, u64)>,
-    /// Response times of successful requests; of a transaction, its time where all that it holds came to its end.
+    /// Response times of successful requests; of a transaction, its time where everything in it completed.
     pub response: Times,
-    /// The same as a histogram, without those that were given up.
+    /// The same as a histogram, without the incomplete ones.
     pub recorded: Distribution,
-    /// Service times of the same requests, likewise.
+    /// Service times of the same requests, likewise a histogram.
     pub service: Distribution,
 }
 
-/// What came of one scenario.
+/// The figures of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioPart {
     /// Its name.
     pub name: String,
-    /// Exchanges that ended.
+    /// Completed exchanges.
     pub finished: u64,
-    /// Exchanges that failed.
+    /// Failed exchanges.
     pub failed: u64,
-    /// Its steps, in their order.
+    /// Its steps, in order.
     pub steps: Vec<StepPart>,
-    /// Its transactions, in their order.
+    /// Its transactions, in order.
     pub transactions: Vec<StepPart>,
 }
 
 impl ScenarioPart {
-    /// Each scenario of a plan, with nothing in it: its names.
+    /// Each scenario of a plan with its names and zero figures.
     pub fn none(plan: &Plan) -> Vec<Self> {
         let nothing = Snapshot::default();
         Self::all(plan, plan.scenarios.iter().map(|_| &nothing))
     }
 
-    /// Each scenario of a plan, and what was seen of it.
+    /// Each scenario of a plan with the figures of its snapshot.
     pub(crate) fn all<'a>(plan: &Plan, seen: impl Iterator<Item = &'a Snapshot>) -> Vec<Self> {
         let catalog = engine::catalog(plan);
         seen.enumerate().take(catalog.scenarios()).map(|(scenario, seen)| Self::of(&catalog, scenario, seen)).collect()
@@ -92,14 +92,14 @@ impl StepPart {
     }
 }
 
-/// All steps of a class, of one measure.
+/// The times of one measure and one class, over all steps.
 pub(crate) fn of_class(seen: &Snapshot, class: Class, measure: Measure) -> Distribution {
     let mut sum = Distribution::default();
     each(seen, class).for_each(|timings| sum.merge(timings.of(measure)));
     sum
 }
 
-/// All steps, of one measure, however they ended.
+/// The times of one measure over all steps and classes.
 pub(crate) fn of_every_class(seen: &Snapshot, measure: Measure) -> Distribution {
     let mut sum = Distribution::default();
     for class in Class::ALL {
@@ -108,13 +108,13 @@ pub(crate) fn of_every_class(seen: &Snapshot, measure: Measure) -> Distribution 
     sum
 }
 
-/// The same, without its percentiles.
+/// The same without percentiles.
 pub(crate) fn spread_of_all(seen: &Snapshot, measure: Measure) -> Spread {
     let all = Class::ALL.into_iter().flat_map(|class| each(seen, class));
     all.map(|timings| Spread::of(timings.of(measure))).fold(Spread::default(), Spread::with)
 }
 
-/// Exchanges whose response time was given up, all steps.
+/// Response times of incomplete exchanges, over all steps.
 pub(crate) fn incomplete(seen: &Snapshot) -> Distribution {
     let mut sum = of_class(seen, Class::TimedOut, Measure::Response);
     for timings in SeriesId::all(SeriesKind::Step).filter_map(|step| seen.unfinished_of(step)) {

@@ -1,20 +1,20 @@
-//! Rates beside the one that was asked for.
+//! Achieved rates compared with the requested one.
 
 use plan::Plan;
 
 use crate::{Tally, per_second};
 
-/// The rate that an open load was asked for.
+/// The requested rate of an open load.
 pub(crate) struct RequestedRate {
     pub(crate) per_s: Option<f64>,
-    /// What one start of each scenario adds to a rate.
+    /// The rate that one start of each scenario adds.
     pub(crate) last: f64,
     pub(crate) was_stopped: bool,
 }
 
 impl RequestedRate {
-    /// The last start before a stop stands for the time until the next would have come: what is above the asked rate by no more than
-    /// that start is at the asked rate.
+    /// Caps a rate. The last start before a stop stands for the time until the next would have come: a rate that
+    /// exceeds the requested one by no more than that start equals the requested one.
     pub(crate) fn at_most(&self, per_s: f64) -> f64 {
         match self.per_s {
             Some(requested) if self.was_stopped && per_s - requested <= self.last => per_s.min(requested),
@@ -22,7 +22,8 @@ impl RequestedRate {
         }
     }
 
-    /// What ended in the measured time, a second of it, and of a load at a rate what was started. `again`: starts that no plan asked for.
+    /// The rate of what completed in the measured time, and for an open load the rate of starts. `again`: starts that
+    /// no plan requested.
     pub(crate) fn rates(&self, tally: &Tally, again: u64, seconds: f64) -> (f64, Option<f64>) {
         let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
         let per_s = |count| self.at_most(per_second(count, seconds));

@@ -1,4 +1,4 @@
-//! A run that is over.
+//! The figures of a completed run.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,17 +23,17 @@ use crate::stalls::{CoordinatedOmission, StallImpact};
 use crate::times::{Quantile, UnreliableMarks, histogram};
 use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, ThresholdResult, Times, per_second};
 
-/// A difference below this is no news.
+/// The smallest difference that is worth reporting.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
-/// Its parts explain a difference when they come to this share of it.
+/// Its parts explain a difference when their sum is at least this share of it.
 const EXPLAINED_SHARE_MIN: f64 = 0.8;
 
-/// What the machine says when a run is over.
+/// Facts of the machine when a run is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostFacts {
-    /// The time of day, in the nanoseconds of Unix.
+    /// The time of day, in nanoseconds since the Unix epoch.
     pub now_unix_ns: u64,
-    /// Memory of this process.
+    /// Resident memory of this process.
     pub resident_bytes: Option<u64>,
     /// The first and the last local port that connections come from.
     pub local_ports: Option<(u16, u16)>,
@@ -41,39 +41,39 @@ pub struct HostFacts {
     pub cores: Option<usize>,
 }
 
-/// Of what a run is made.
+/// The input for the figures of a run.
 #[derive(Debug)]
 pub struct RunInput<'a> {
-    /// What was to be done.
+    /// The plan.
     pub plan: Arc<Plan>,
     /// The target, resolved.
     pub address: SocketAddr,
-    /// How long the lookup of its name took, when there was one.
+    /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
-    /// What it has come to.
+    /// The result of the run.
     pub result: RunResult,
-    /// What its figures must be.
+    /// The thresholds on its figures.
     pub thresholds: &'a [Threshold],
-    /// What was noted while it ran.
+    /// Notes taken while it ran.
     pub notes: Vec<Note>,
-    /// What was changed of its load while it ran.
+    /// Changes of its load while it ran.
     pub changes: Vec<Changed>,
-    /// What the machine says.
+    /// Facts of the machine.
     pub host: HostFacts,
 }
 
-/// Conversations of WebSocket that the server ended with one code.
+/// WebSocket sessions that the server closed with one code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
-    /// The code; `None` when it said none.
+    /// The code; `None` without one.
     pub code: Option<u16>,
-    /// What it said, when it said something.
+    /// The reason text, when there was one.
     pub reason: Option<String>,
-    /// How many.
+    /// The count.
     pub count: u64,
 }
 
-/// Response times are longer than service times, by so much that it is news.
+/// The delay by which response times exceed service times, when it is large enough to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueingDelay {
     /// The difference of the 99th percentiles.
@@ -84,62 +84,63 @@ pub struct QueueingDelay {
     pub lateness_ns: u64,
 }
 
-/// Histograms, for views that need more than the percentiles of all.
+/// Histograms, for views that need more than the percentiles of everything.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// What succeeded.
+    /// Exchanges that succeeded.
     pub succeeded: Timings,
-    /// What was answered, whatever the answer was.
+    /// Exchanges that got a response, whatever the response was.
     pub answered: Timings,
-    /// Whatever ended.
+    /// Exchanges that completed in any way.
     pub every: Timings,
-    /// From the first request to the last answer, where redirects are followed.
+    /// Times from the first request to the last response, where redirects are followed.
     pub chains: Distribution,
-    /// Connections.
+    /// Times of connections.
     pub connect: Distribution,
-    /// From intended to sent, where that was kept.
+    /// Times from intended to sent, where recorded.
     pub before: Distribution,
-    /// From the first byte of an answer to its last, where that was kept.
+    /// Times from the first byte of a response to its last, where recorded.
     pub reading: Distribution,
 }
 
-/// A run that is over.
+/// The figures of a completed run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What was to be done.
+    /// The plan.
     pub plan: Arc<Plan>,
     /// The target, resolved.
     pub address: SocketAddr,
-    /// How long the lookup of its name took, when there was one.
+    /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
     /// From the start to the end of the last shard.
     pub wall: Nanos,
-    /// From the start to the instant from which nothing was started any more, without pauses: the time of all rates.
+    /// The time from the start to the instant from which nothing was started any more, without pauses: the time base of
+    /// all rates.
     pub started_for: Nanos,
-    /// How long the load was paused.
+    /// The total time of pauses.
     pub paused: Nanos,
-    /// Somebody stopped it before its plan was done.
+    /// Whether the run was stopped before its plan was done.
     pub was_stopped: bool,
     /// The part of its budget that ended it.
     pub spent: Option<plan::BudgetPart>,
     /// Files whose rows were used up.
     pub used_up: Vec<engine::UsedUp>,
-    /// What became of the meetings of users.
+    /// Statistics of the barriers.
     pub met: Vec<engine::BarrierStats>,
-    /// What was counted.
+    /// The counts.
     pub tally: Tally,
-    /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
+    /// Completed exchanges per second of the time in which exchanges were started; what completed later is left out.
     pub rate: f64,
-    /// Of an open load: starts a second of the same time, without those that were dropped, and without redirects and retries, which no
-    /// plan starts.
+    /// Of an open load: starts per second of the same time, without dropped ones, and without redirects and retries,
+    /// which no plan starts.
     pub achieved_per_s: Option<f64>,
-    /// The mean rate that an open load was asked for; `None` of a closed load.
+    /// The mean requested rate of an open load; `None` of a closed load.
     pub requested_per_s: Option<f64>,
     /// Iterations.
     pub iterations: Iterations,
-    /// Times of what succeeded, with those that were given up.
+    /// Times of successes, with the incomplete ones.
     pub succeeded: MeasureTimes,
-    /// Times by class, those of which there are none left out, and of all classes.
+    /// Times by class, without empty classes, and of all classes together.
     pub classes: Vec<ClassTimes>,
     /// Times of connections.
     pub connect: Times,
@@ -147,67 +148,67 @@ pub struct Run {
     pub tls: Times,
     /// Times of messages.
     pub message: Times,
-    /// Times between messages that answer none of ours.
+    /// Times between unsolicited messages.
     pub message_gap: Times,
     /// Response times of successful requests, as a histogram of few bars.
     pub bars: Vec<Bar>,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
-    /// What each scenario came to by itself.
+    /// The results of each scenario alone.
     pub each: Vec<ScenarioRun>,
-    /// Conversations of WebSocket that the server ended.
+    /// WebSocket sessions that the server closed.
     pub closes: Vec<Close>,
-    /// What servers said of a status of gRPC or a code of a close.
+    /// Texts that servers sent with a gRPC status or a close code.
     pub server_texts: Vec<(u16, String)>,
-    /// Each threshold.
+    /// The result of each threshold.
     pub judged: Vec<ThresholdResult>,
-    /// Who was the limit.
+    /// The verdict: what the bottleneck was.
     pub verdict: Verdict,
-    /// What half of the users came to that went on alone.
+    /// Results of the probes in which half of the users went on alone.
     pub probes: Vec<engine::Probe>,
-    /// Response times are longer than service times.
+    /// The delay by which response times exceed service times.
     pub behind: Option<QueueingDelay>,
-    /// What a stall of the target hides.
+    /// Coordinated omission: what a stall of the target hides.
     pub hidden: Option<CoordinatedOmission>,
-    /// Stalls of our own.
+    /// The impact of stalls of the generator.
     pub stalled: Option<StallImpact>,
-    /// What was noted while it ran.
+    /// Notes taken while it ran.
     pub notes: Vec<Note>,
-    /// What was changed of its load while it ran, in order.
+    /// Changes of its load while it ran, in order.
     pub changes: Vec<Changed>,
-    /// Who carried it out, where others did.
+    /// The workers that carried it out, in a run with workers.
     pub workers_summary: Option<engine::WorkersSummary>,
-    /// Shards that worked.
+    /// The number of shards that worked.
     pub threads: usize,
-    /// What each of them spent.
+    /// The usage of each shard's thread.
     pub shards: Vec<ThreadUsage>,
     /// CPU time of the shards.
     pub cpu_ns: u64,
-    /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.
+    /// CPU time of the shards per completed exchange, in microseconds; `None` when none completed.
     pub cpu_us_per_request: Option<f64>,
-    /// CPU time of the shards as a share of what their threads could have had.
+    /// CPU time of the shards as a share of the available thread time.
     pub cpu_share: f64,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
-    /// The driver that ran, and why.
+    /// The driver that ran, and the reason of its selection.
     pub driver: DriverSelection,
-    /// What the first certificate that was refused said of itself.
+    /// Facts of the first refused certificate.
     pub refused: Option<Refused>,
-    /// The target asked for a certificate of ours, and there was none.
+    /// Whether the target requested a client certificate and there was none.
     pub lacked_certificate: bool,
-    /// What the machine says.
+    /// Facts of the machine.
     pub host: HostFacts,
-    /// A head of an answer.
+    /// The head of one response.
     pub head: Vec<u8>,
-    /// Exchanges as they went, where they were kept: the first ones.
+    /// The recorded exchanges in full, where enabled: the first ones.
     pub samples: Vec<Sample>,
-    /// Each exchange by itself, where they were kept.
+    /// A row for each exchange, where enabled.
     pub rows: Vec<Row>,
-    /// Exchanges that found no room there.
+    /// Exchanges for which there was no room in the rows.
     pub rows_left_out: u64,
     /// The slowest exchanges, the slowest first.
     pub slowest: Vec<RequestRecord>,
-    /// When the measured time began, since the epoch of Unix.
+    /// The start of the measured time, since the Unix epoch.
     pub began_unix: Duration,
     /// Histograms.
     pub recorded: Recorded,
@@ -220,24 +221,24 @@ fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Op
     RequestedRate { per_s: result.requested_per_s, last, was_stopped: result.was_stopped }.rates(tally, again, seconds)
 }
 
-/// CPU time as a share of what threads could have had. A run that was stopped in its warm-up has no time to speak of.
+/// CPU time as a share of the available thread time. A run that was stopped in its warm-up has no meaningful time.
 fn cpu_share(cpu_ns: u64, wall: Nanos, threads: usize) -> f64 {
     let available = wall.0 as f64 * threads as f64;
     if wall >= Nanos::from_millis(1) && threads > 0 { cpu_ns as f64 / available } else { 0.0 }
 }
 
-/// Of fewer times the 99th percentile is the largest, which one stall of ours makes.
+/// The fewest times for a 99th percentile. With fewer it is the maximum, which one stall of the generator can cause.
 const P99_MIN: u64 = 100;
 
 impl Run {
-    /// Its rate, or the percentile that people look at, is this machine's doing as much as the target's.
+    /// Whether the rate, or the percentile that users look at, is caused by this machine as much as by the target.
     pub fn is_unreliable(&self) -> bool {
         let response = self.succeeded.of(Measure::Response);
         let last = if response.count < P99_MIN { Quantile::P95 } else { Quantile::P99 };
         self.verdict.is_unreliable() || response.at(last).is_some_and(|at| at.is_unreliable)
     }
 
-    /// All figures of a run.
+    /// Computes all figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
         let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
         let each = ScenarioRun::all(&plan, &result);
@@ -310,13 +311,13 @@ impl Run {
         }
     }
 
-    /// What the scenario came to that the verdict is of.
+    /// The results of the scenario that the verdict is about.
     pub fn limited(&self) -> ScenarioRun {
         self.each.get(self.verdict.scenario).cloned().unwrap_or_else(|| self.whole())
     }
 
-    /// What half of the users came to, of all scenarios together; `None` where they were not tried. The rate before is that of the
-    /// scenario that the verdict is of.
+    /// The result of the probe with half of the users, of all scenarios together; `None` without a probe. The rate
+    /// before is that of the scenario that the verdict is about.
     pub fn probe(&self) -> Option<engine::Probe> {
         let mut sum = self.probe_of_limited()?.clone();
         let all = |of: fn(&engine::Probe) -> u64| self.probes.iter().map(of).sum();
@@ -324,12 +325,12 @@ impl Run {
         Some(sum)
     }
 
-    /// The same of the scenario that the verdict is of.
+    /// The probe of the scenario that the verdict is about.
     pub fn probe_of_limited(&self) -> Option<&engine::Probe> {
         self.probes.get(self.verdict.scenario)
     }
 
-    /// All scenarios as if they were one.
+    /// The results of all scenarios as if they were one.
     pub fn whole(&self) -> ScenarioRun {
         let (tally, rate, held_by) = (self.tally.clone(), self.rate, None);
         ScenarioRun { tally, rate, achieved_per_s: self.achieved_per_s, requested_per_s: self.requested_per_s, held_by }
@@ -340,12 +341,12 @@ impl Run {
         self.plan.scenarios.iter().map(plan::Scenario::users).sum()
     }
 
-    /// When it began, in the nanoseconds of Unix.
+    /// The start of the run, in nanoseconds since the Unix epoch.
     pub fn began_unix_ns(&self) -> u64 {
         u64::try_from(self.began_unix.as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// All connections go to one address.
+    /// Whether all connections go to one address.
     pub fn is_one_place(&self) -> bool {
         self.plan.scenarios.iter().all(|scenario| {
             scenario.targets.len() == 1
@@ -353,24 +354,24 @@ impl Run {
         })
     }
 
-    /// Messages are counted: those of gRPC, WebSocket and TCP.
+    /// Whether messages are counted: those of gRPC, WebSocket and TCP.
     pub fn has_messages(&self) -> bool {
         let mut steps = self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
         steps.any(|step| step.call.is_some() || step.talk.is_some())
     }
 
-    /// Calls of gRPC are made.
+    /// Whether gRPC calls are made.
     pub fn is_grpc(&self) -> bool {
         self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.call.is_some())
     }
 
-    /// What servers said of a status of gRPC, or with a code of a close.
+    /// The text that servers sent with a gRPC status or a close code.
     pub fn server_text(&self, number: u16) -> Option<&str> {
         self.server_texts.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
     }
 }
 
-/// What was noted, and what the figures of all say by themselves.
+/// The notes, with those that follow from the figures alone.
 fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, succeeded: &Timings) -> Vec<Note> {
     let (left, users) = (tally.users_left(), tally.users_without_stop());
     let has_rate = plan.scenarios.iter().any(|scenario| matches!(scenario.load, plan::Load::Open { .. }));
@@ -382,7 +383,7 @@ fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, succeeded: &Timin
     notes
 }
 
-/// Times of what succeeded; response and service times grow with what was given up.
+/// Times of successes; response and service times include the incomplete ones.
 fn succeeded(total: &Snapshot, times: &Timings) -> MeasureTimes {
     MeasureTimes::of_each(|measure| {
         let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
@@ -417,7 +418,7 @@ fn closes(total: &Snapshot) -> Vec<Close> {
     total.counts.closes.iter().map(one).collect()
 }
 
-/// What servers said: of each status of gRPC, of each code with which they closed.
+/// Texts of servers: for each gRPC status, and for each close code.
 fn server_texts(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
     let statuses = 0..GRPC_STATUSES.len() as u16;
     let codes = total.counts.closes.keys().copied();
@@ -456,7 +457,7 @@ impl QueueingDelay {
         let behind_ns = response.saturating_sub(service);
         let (wait_ns, lateness_ns) = (p99(Measure::Wait), p99(Measure::Lateness));
         let is_news = behind_ns > DIFFERENCE_MIN_NS && behind_ns > service / 10;
-        // Percentiles do not add: the slowest to connect need not be the slowest to be answered.
+        // Percentiles do not add: the exchange with the slowest connection need not have the slowest response.
         let is_explained = (wait_ns + lateness_ns) as f64 >= behind_ns as f64 * EXPLAINED_SHARE_MIN;
         (is_news && is_explained).then_some(Self { behind_ns, wait_ns, lateness_ns })
     }

@@ -1,22 +1,22 @@
-//! How many of what there were.
+//! Counts of a run or an interval.
 
 use std::ops::Deref;
 
 use metrics::{Counters, Counts, Failure, FailuresByHost, Snapshot};
 
-/// A failure, how often it was met, and where.
+/// A failure with its count and its hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCount {
-    /// What failed.
+    /// The failure.
     pub failure: Failure,
-    /// How often.
+    /// The count.
     pub count: u64,
-    /// Where, when connections go to several places.
+    /// The hosts, when connections go to several.
     pub places: Vec<String>,
 }
 
 impl FailureCount {
-    /// All that there were, each with its places.
+    /// All failures, each with its hosts.
     pub(crate) fn all(counts: &Counts, blamed: &FailuresByHost) -> Vec<Self> {
         let one = |(failure, count)| {
             let places = blamed.places(failure).into_iter().map(|(place, _)| place.to_owned()).collect();
@@ -25,20 +25,20 @@ impl FailureCount {
         counts.failures().map(one).collect()
     }
 
-    /// Of connections that are held: all go to one place.
+    /// A failure of a hold: all connections go to one host.
     pub(crate) fn held((failure, count): (Failure, u64)) -> Self {
         Self { failure, count, places: Vec::new() }
     }
 }
 
-/// What was counted from one instant to another. The plain counters are read as if they stood here.
+/// Counts between two instants. The plain counters are available through `Deref`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// The plain counters.
     pub counters: Counters,
-    /// Users that are at work at the end.
+    /// Active users at the end.
     pub users: u64,
-    /// Connections that have carried an answer and are open at the end.
+    /// Connections that have carried a response and are open at the end.
     pub connections_open: u64,
     /// Exchanges that failed.
     pub failed: u64,
@@ -46,9 +46,9 @@ pub struct Tally {
     pub first_length: u64,
     /// Bodies of another length.
     pub lengths_differ: u64,
-    /// Statuses of HTTP.
+    /// HTTP statuses.
     pub statuses: Vec<(u16, u64)>,
-    /// Statuses of gRPC.
+    /// gRPC statuses.
     pub grpc_statuses: Vec<(&'static str, u64)>,
     /// Failures, in the order of their kinds.
     pub failures: Vec<FailureCount>,
@@ -63,7 +63,7 @@ impl Deref for Tally {
 }
 
 impl Tally {
-    /// What a snapshot counts.
+    /// The counts of a snapshot.
     pub fn of(seen: &Snapshot) -> Self {
         let counts = &seen.counts;
         Self {
@@ -84,17 +84,17 @@ impl Tally {
         self.started().saturating_sub(self.redirects())
     }
 
-    /// What the plan asked for and ended, each with the redirects behind it.
+    /// Completed exchanges that the plan started, each with its redirects.
     pub fn planned_finished(&self) -> u64 {
         self.finished().saturating_sub(self.redirects())
     }
 
-    /// Exchanges that ended.
+    /// Completed exchanges.
     pub fn finished(&self) -> u64 {
         self.succeeded() + self.failed
     }
 
-    /// How often a failure was met.
+    /// The count of one failure.
     pub fn failures_of(&self, failure: Failure) -> u64 {
         self.failures.iter().find(|each| each.failure == failure).map_or(0, |each| each.count)
     }

@@ -1,4 +1,4 @@
-//! The values that views read, against what was recorded.
+//! The values that views read, compared with what was recorded.
 
 use metrics::{Censored, Class, Distribution, Failure, Measure, Outcome, SERIES_MAX, SeriesId, Snapshot};
 use pacing::Nanos;
@@ -36,7 +36,7 @@ fn timeouts_hide_the_percentiles_above_them() {
     assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
 }
 
-/// Whoever asked for 20 requests has done 20 of them, however many redirects each of them had.
+/// A load of 20 requests is done after 20 of them, however many redirects each of them had.
 #[test]
 fn redirects_are_none_of_what_was_planned() {
     for (requested, each) in [(20, 0), (20, 1), (1, 50), (7, 3), (0, 0)] {
@@ -49,7 +49,7 @@ fn redirects_are_none_of_what_was_planned() {
 }
 
 proptest::proptest! {
-    /// Whatever was given up: the known times are those that would be there without it.
+    /// Incomplete exchanges: the known times are the same as without them.
     #[test]
     fn what_was_incomplete_is_in_no_known_time(
         values in proptest::collection::vec(1u64..10_000_000_000, 0..60),
@@ -101,12 +101,12 @@ fn plan(steps: usize) -> Plan {
     plan
 }
 
-/// An interval of a second, told first or again.
-fn reported<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
+/// An interval of a second, first emitted or updated.
+fn reported<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_update: bool) -> engine::Interval<'a> {
     let (from, to) = (Nanos::from_millis(1_000), Nanos::from_millis(2_000));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added, total }];
-    engine::Interval { number: 2, from, to, paused, late_shards: 0, is_again, seen, added, total, scenarios }
+    engine::Interval { number: 2, from, to, paused, late_shards: 0, is_update, seen, added, total, scenarios }
 }
 
 /// A snapshot with exchanges of several steps that ended in every way.
@@ -135,13 +135,13 @@ fn an_interval_is_what_the_snapshots_say() {
         let censored = Censored::of(&seen, Measure::Response);
         let expect = Times::of(succeeded.of(Measure::Response), &censored, UnreliableMarks::default());
         assert_eq!(interval.response, expect, "{steps}");
-        // A timeout of each step, what did not end, and what was dropped.
+        // A timeout of each step, the incomplete ones, and the dropped ones.
         assert_eq!(interval.response.incomplete, u64::from(steps) + 2);
         let classes: Vec<(Class, u64)> = interval.others.iter().map(|(class, times)| (*class, times.count)).collect();
         assert_eq!(classes, [(Class::FailedAnswered, u64::from(steps)), (Class::TimedOut, u64::from(steps))]);
         assert_eq!(interval.whole, Spread::of(total.all().of(Measure::Response)), "{steps}");
         assert_eq!(interval.requests_per_s, seen.counts.finished() as f64);
-        // The parts make up the whole.
+        // The parts add up to the whole.
         let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
         assert_eq!(scenario.steps.len(), steps as usize);
         assert_eq!((scenario.finished, scenario.failed), (interval.seen.finished(), interval.seen.failed));
@@ -194,7 +194,7 @@ fn more_steps_than_have_series_share_the_last() {
     assert_eq!(parts[5].response, Times::default());
 }
 
-/// Transactions stand beside the steps, and are in none of their sums.
+/// Transactions are listed next to the steps, and are in none of their sums.
 #[test]
 fn transactions_are_reported_beside_the_steps() {
     let mut seen = mixed(2);
@@ -218,16 +218,16 @@ fn transactions_are_reported_beside_the_steps() {
     let [log_in, look, buy] = &scenario.transactions[..] else { panic!("three transactions") };
     assert_eq!((&*log_in.name, log_in.finished, log_in.failed, log_in.unfinished), ("log in", 42, 2, 1));
     assert_eq!(log_in.failures, [(Failure::Timeout, 1), (Failure::Status, 1)]);
-    // What timed out and what did not end would have taken longer, nobody knows how much.
+    // What timed out and what did not complete would have taken longer, by an unknown time.
     assert_eq!((log_in.response.count, log_in.response.incomplete), (40, 2));
     assert_eq!((&*look.name, look.finished, look.response.clone()), ("look", 0, Times::default()));
     assert_eq!((&*buy.name, buy.finished, buy.response.count), ("buy", 9, 7));
-    // A step says why it failed, too.
+    // A step has the reasons of its failures, too.
     assert_eq!(scenario.steps[1].failures, [(Failure::Timeout, 1), (Failure::Status, 1)]);
     assert_eq!((scenario.steps[0].unfinished, scenario.steps[1].unfinished), (1, 0));
 }
 
-/// A second scenario has its steps and transactions behind those of the first.
+/// A second scenario has its steps and transactions after those of the first.
 #[test]
 fn scenarios_know_their_own_series() {
     let mut plan = plan(2);
@@ -254,7 +254,7 @@ fn scenarios_know_their_own_series() {
     assert_eq!((finished(&second.steps), finished(&second.transactions)), (vec![1], vec![0, 1]));
 }
 
-/// A name is judged by all that is called so, in each scenario, while the load goes on too.
+/// A threshold on a name is judged by everything of that name, in each scenario, also while the load goes on.
 #[test]
 fn thresholds_of_parts_are_judged_so_far() {
     let mut plan = plan(2);
@@ -284,7 +284,7 @@ fn thresholds_of_parts_are_judged_so_far() {
         ("done(step 0) >= 2", 1.0, false),
         ("done(alone) >= 4", 4.0, true),
         ("failed(step 1) / done(step 1) < 1%", 0.0, true),
-        // What is in flight is known of a scenario.
+        // What is in flight is known for a scenario.
         ("max(response_time, watcher) < 1s", 5e9, false),
         ("max(response_time, step 1) < 1s", 1e7, true),
     ];
@@ -295,7 +295,7 @@ fn thresholds_of_parts_are_judged_so_far() {
         let seen = judged.judgement.value.expect("a value");
         assert!((seen - value).abs() <= value / 1_000.0 && judged.judgement.holds == holds, "{text}: {judged:?}");
     }
-    // What comes before the first scenario begins is in no rate.
+    // The time before the first scenario begins is in no rate.
     let rate = [metrics::Threshold::parse("rate > 1/s").expect("a threshold")];
     let seen = |plan: &Plan| crate::ThresholdResult::so_far(&rate, plan, &reported)[0].judgement.value.expect("a rate");
     let whole = seen(&plan);
@@ -304,7 +304,7 @@ fn thresholds_of_parts_are_judged_so_far() {
 }
 
 proptest::proptest! {
-    /// Spreads of parts are the spread of the whole.
+    /// Spreads of parts add up to the spread of the whole.
     #[test]
     fn spreads_add_up(parts in proptest::collection::vec(proptest::collection::vec(1u64..1_000_000_000, 0..20), 0..6)) {
         let (mut sum, mut whole) = (Spread::default(), Distribution::default());
@@ -319,7 +319,7 @@ proptest::proptest! {
     }
 }
 
-/// What asks for iterations, or for a part of the load, is no line beside the requests of all.
+/// A requested rate of iterations, or of a part of the load, is no line in the chart of all requests.
 #[test]
 fn charts_show_what_was_requested_where_each_start_is_a_request() {
     let of = |rate: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Thresholds beside what was seen of them.
+//! Thresholds with the values that were measured for them.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,28 +9,29 @@ use plan::Plan;
 
 use crate::each::rated_for_all;
 
-/// A threshold, and what was seen of it.
+/// A threshold and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdResult {
-    /// As it was written.
+    /// The threshold, as it was written.
     pub threshold: String,
     /// Whether it holds.
     pub judgement: Judgement,
 }
 
 impl ThresholdResult {
-    /// By what was seen in a time.
+    /// Judges a threshold by a snapshot of a time span.
     pub fn of(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
         Self { threshold: threshold.text.clone(), judgement: threshold.judge(seen, span) }
     }
 
-    /// Each threshold at the end of a run.
+    /// The result of each threshold at the end of a run.
     pub(crate) fn of_run(thresholds: &[Threshold], plan: &Plan, result: &RunResult) -> Vec<Self> {
         let span = rated_for_all(plan, result.started_for).as_duration();
         all(thresholds, plan, (&result.total, span), |scenario| result.total_of(scenario))
     }
 
-    /// Each threshold at the end of an interval: what is in flight is known of a run and of its scenarios, not of steps.
+    /// The result of each threshold at the end of an interval: what is in flight is known of a run and of its
+    /// scenarios, not of steps.
     pub fn so_far(thresholds: &[Threshold], plan: &Plan, reported: &engine::Interval<'_>) -> Vec<Self> {
         let nothing = Snapshot::default();
         let of = |scenario: usize| reported.scenarios.get(scenario).map_or(&nothing, |part| part.total);
@@ -51,7 +52,8 @@ fn all<'a>(
     thresholds.iter().map(one).collect()
 }
 
-/// What was seen of a scenario, or of all transactions or steps of a name; `seen`: of each scenario. Nothing of a name that nobody has.
+/// The snapshot of a scenario, or of all transactions or steps of a name; `seen`: the snapshots of all scenarios.
+/// Empty for an unknown name.
 pub fn seen_of_part<'a>(plan: &Plan, name: &str, seen: impl Fn(usize) -> &'a Snapshot) -> Cow<'a, Snapshot> {
     let mut sum = Snapshot::default();
     match engine::catalog(plan).named(name) {

@@ -1,8 +1,8 @@
-//! Times as people look at them: a few percentiles, and what is only known to be at least that much.
+//! Times for display: a few percentiles, and lower bounds for incomplete ones.
 
 use metrics::{Censored, Class, Distribution, Measure, Percentile, Snapshot, Timings};
 
-/// A place among times in their order, of those that every view shows.
+/// A quantile that every view shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantile {
     /// The median.
@@ -20,10 +20,10 @@ pub enum Quantile {
 }
 
 impl Quantile {
-    /// All of them, in their order.
+    /// All quantiles, in order.
     pub const ALL: [Self; 6] = [Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
 
-    /// Its name in every view.
+    /// The name in every view.
     pub fn name(self) -> &'static str {
         match self {
             Self::P50 => "p50",
@@ -48,47 +48,47 @@ impl Quantile {
     }
 }
 
-/// A percentile.
+/// A percentile value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
-    /// Nanoseconds: the least that it can be.
+    /// The value in nanoseconds; a lower bound where `at_least` is set.
     pub ns: u64,
-    /// It may be more.
+    /// Whether the true value may be larger.
     pub at_least: bool,
-    /// Stalls of our own may have made it.
+    /// Whether stalls of the generator may have caused it.
     pub is_unreliable: bool,
 }
 
-/// What is known of the times of one kind.
+/// The distribution of one kind of times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// How many are known.
+    /// The number of complete times.
     pub count: u64,
-    /// How many are only known to be at least what they had when they were given up.
+    /// The number of incomplete ones, of which only a lower bound is known.
     pub incomplete: u64,
-    /// The least of those that are known.
+    /// The minimum of the complete ones.
     pub min_ns: Option<u64>,
-    /// The mean of those that are known.
+    /// The mean of the complete ones.
     pub mean_ns: Option<f64>,
     /// Their standard deviation.
     pub stdev_ns: Option<f64>,
-    /// The least, with those that were given up as long as they waited.
+    /// The minimum, where incomplete ones count with the time that they waited.
     pub min_lower_bound_ns: Option<u64>,
-    /// The mean, reckoned so.
+    /// The mean, computed likewise.
     pub mean_lower_bound_ns: Option<f64>,
-    /// In the order of [`Quantile::ALL`], with those that were given up as long as they waited.
+    /// In the order of [`Quantile::ALL`]; incomplete ones count with the time that they waited.
     pub percentiles: [Option<At>; 6],
-    /// The same of those alone that are known.
+    /// The same of the complete ones alone.
     pub known: [Option<At>; 6],
 }
 
 impl Times {
-    /// Times of which none was given up.
+    /// Times without incomplete ones.
     pub fn known(times: &Distribution) -> Self {
         Self::of(times, &Censored::default(), UnreliableMarks::default())
     }
 
-    /// Times of which some were given up, or contain stalls of our own.
+    /// Times of which some are incomplete, or contain stalls of the generator.
     pub fn of(times: &Distribution, censored: &Censored, unreliable: UnreliableMarks) -> Self {
         let at = |quantile: Quantile| {
             let Percentile { ns, at_least, .. } = censored.percentile(times, quantile.share())?;
@@ -118,12 +118,12 @@ impl Times {
         self.percentiles[quantile as usize]
     }
 
-    /// One of the percentiles of those that are known.
+    /// One of the percentiles of the complete ones.
     pub fn at_known(&self, quantile: Quantile) -> Option<At> {
         self.known[quantile as usize]
     }
 
-    /// All percentiles of those that are known, with their names.
+    /// All percentiles of the complete ones, with their names.
     pub fn named_known(&self) -> impl Iterator<Item = (Quantile, Option<At>)> + '_ {
         Quantile::ALL.into_iter().zip(self.known)
     }
@@ -139,7 +139,7 @@ impl Times {
 pub struct MeasureTimes([Times; Measure::ALL.len()]);
 
 impl MeasureTimes {
-    /// What `times` says of each measure.
+    /// The times of each measure, as `times` gives them.
     pub(crate) fn of_each(times: impl Fn(Measure) -> Times) -> Self {
         Self(Measure::ALL.map(times))
     }
@@ -150,10 +150,10 @@ impl MeasureTimes {
     }
 }
 
-/// The times of what ended in one way.
+/// The times of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassTimes {
-    /// How it ended; `None`: in any way.
+    /// The class; `None` for any.
     pub class: Option<Class>,
     /// Its times.
     pub times: MeasureTimes,
@@ -166,52 +166,53 @@ impl ClassTimes {
     }
 }
 
-/// Which percentiles contain more of our own stalls than they may.
+/// Marks of the percentiles that contain more stalls of the generator than allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnreliableMarks {
-    covered: u64,
+    stall_affected: u64,
     of: u64,
 }
 
 impl UnreliableMarks {
-    /// Of what succeeded, and of what was given up.
+    /// The marks for successes and incomplete ones.
     pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
-        let covered = match measure {
+        let stall_affected = match measure {
             Measure::Response => seen.counts.stall_affected_responses(),
-            Measure::Service => seen.covered_count(),
-            // It begins with the service time, and whoever reads it late reads both late.
-            Measure::FirstByte => seen.covered_count(),
+            Measure::Service => seen.stall_affected_count(),
+            // The first byte begins with the service time, and a late read delays both.
+            Measure::FirstByte => seen.stall_affected_count(),
             Measure::Wait | Measure::Lateness => return Self::default(),
         };
-        Self { covered, of: succeeded.of(measure).count() + incomplete }
+        Self { stall_affected, of: succeeded.of(measure).count() + incomplete }
     }
 
-    /// More exchanges lived through a stall than there are above this quantile.
+    /// Whether more exchanges were affected by a stall than there are above this quantile.
     pub(crate) fn is(self, quantile: f64) -> bool {
-        self.covered as f64 > (1.0 - quantile) * self.of as f64 + 1e-9
+        self.stall_affected as f64 > (1.0 - quantile) * self.of as f64 + 1e-9
     }
 }
 
-/// The least, the most and the mean of times whose percentiles nobody asks for: without a histogram, so they cost next to nothing.
+/// The minimum, the maximum and the mean of times whose percentiles are not needed: without a histogram, so they cost
+/// next to nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// How many times there are.
     pub count: u64,
     /// Their sum.
     pub sum_ns: u128,
-    /// The least.
+    /// The minimum.
     pub min_ns: Option<u64>,
-    /// The most.
+    /// The maximum.
     pub max_ns: Option<u64>,
 }
 
 impl Spread {
-    /// That of a distribution.
+    /// The spread of a distribution.
     pub fn of(times: &Distribution) -> Self {
         Self { count: times.count(), sum_ns: times.sum(), min_ns: times.min(), max_ns: times.max() }
     }
 
-    /// This, and the times of another.
+    /// The spread of these times and others together.
     pub fn with(self, other: Self) -> Self {
         Self {
             count: self.count + other.count,
@@ -234,7 +235,7 @@ pub struct Bar {
     pub from_ns: u64,
     /// The first time above it.
     pub to_ns: u64,
-    /// How many times are in it.
+    /// The number of times in it.
     pub count: u64,
 }
 

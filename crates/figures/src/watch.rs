@@ -1,7 +1,7 @@
-//! What is worth a word while a load runs: the limits of either side, with their figures. Each kind is told once while the load runs,
-//! when it is first seen, and again at the end with the figures of the whole run.
+//! Notes about a load while it runs: the limits of either side, with their figures. Each kind is noted once while the
+//! load runs, when it first occurs, and again at the end with the figures of the whole run.
 //!
-//! For each interval: ask [`Watch::wants`], read that from the kernel, give both to [`Watch::interval`].
+//! For each interval: call [`Watch::wants`], read that from the kernel, pass both to [`Watch::interval`].
 
 use std::net::SocketAddr;
 
@@ -12,29 +12,29 @@ use crate::Interval;
 #[cfg(test)]
 mod tests;
 
-/// The share of the local ports to a target from which on it is worth a word.
+/// The share of the local ports to a target from which on a note is made.
 const PORTS_SHARE: f64 = 0.7;
-/// New connections that are cut off in one interval, from which on a limit of the server is likely.
+/// The number of new connections cut off in one interval from which on a limit of the server is likely.
 const CUT_OFF_MIN: u64 = 3;
-/// The open connections of two intervals differ by less than this share at a limit.
+/// At a limit, the open connections of two intervals differ by less than this share.
 const SAME_SHARE: f64 = 0.02;
-/// New connections between two looks at the ports: counting them reads the kernel's whole table. As long as few ports are taken, each
-/// look is twice as far from the last, up to the most.
+/// New connections between two counts of the ports: counting them reads the kernel's whole table. As long as few ports
+/// are in use, the distance doubles with each count, up to the most.
 const CONNECTIONS_BETWEEN_LOOKS: u64 = 2_000;
 const CONNECTIONS_BETWEEN_LOOKS_MAX: u64 = 500_000;
-/// Few of the ports.
+/// The share of the ports that counts as few.
 const FEW_PORTS_SHARE: f64 = PORTS_SHARE / 2.0;
-/// Places that refused connections, and are named.
+/// The most refusing hosts that are named.
 const PLACES_MAX: usize = 3;
 
-/// Local ports to a target.
+/// Use of the local ports to a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
-    /// In use.
+    /// Ports in use.
     pub in_use: u64,
-    /// Those of them that only wait for their end.
+    /// Those of them in TIME_WAIT.
     pub time_wait: u64,
-    /// How many there are.
+    /// All local ports.
     pub all: u64,
 }
 
@@ -43,18 +43,18 @@ pub struct Ports {
 pub struct Wants {
     /// The ports to the target. Reading them takes time.
     pub ports: bool,
-    /// How many descriptors this process may have.
+    /// The descriptor limit of this process.
     pub descriptors: bool,
     /// The accept queues of this machine, when the target is on it.
     pub queue: bool,
 }
 
-/// What the kernel said, of what was wanted and of what it tells.
+/// The values read from the kernel, where they were wanted and available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
     /// The ports to the target.
     pub ports: Option<Ports>,
-    /// How many descriptors this process may have.
+    /// The descriptor limit of this process.
     pub descriptors_max: Option<u64>,
     /// Overflows of accept queues since the start of this machine, when the target is on it.
     pub overflows: Option<u64>,
@@ -62,71 +62,71 @@ pub struct Kernel {
     pub backlog_max: Option<u64>,
 }
 
-/// Something that was noted during a run.
+/// A note about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Local ports are used up, or soon will be.
     LocalPorts {
-        /// To where.
+        /// The target address.
         address: SocketAddr,
-        /// How many.
+        /// Use of the ports.
         ports: Ports,
     },
-    /// Connections found no descriptor.
+    /// Connections failed for lack of descriptors.
     Descriptors {
-        /// How many descriptors this process may have.
+        /// The descriptor limit of this process.
         limit: u64,
-        /// Connections that found none.
+        /// Connections that got none.
         without: u64,
     },
-    /// New connections were refused after others had been taken.
+    /// New connections were refused after others had been accepted.
     Refused {
         /// The target.
         address: SocketAddr,
-        /// How many.
+        /// The count.
         count: u64,
-        /// Where, when connections go to several places.
+        /// The hosts, when connections go to several.
         places: Vec<String>,
     },
-    /// New connections took longer than the kernel waits before it asks again.
+    /// New connections took longer than the time after which the kernel resends a SYN.
     AcceptQueue {
-        /// The target; `None` when connections go to several places.
+        /// The target; `None` when connections go to several hosts.
         address: Option<SocketAddr>,
-        /// How many took so long.
+        /// Connections that took longer.
         slow: u64,
-        /// How many were not there in time.
+        /// Connections that timed out.
         timed_out: u64,
         /// Overflows of accept queues on this machine since the start of the run.
         overflows: u64,
         /// `net.core.somaxconn`, when the target is on this machine.
         backlog_max: Option<u64>,
     },
-    /// The server ends new connections while others stay.
+    /// The server closes new connections while others stay.
     ServerLimit {
-        /// Those that it ended.
+        /// Those that it closed.
         cut: u64,
         /// Those that stayed.
         open: u64,
     },
-    /// Answers waited for a delayed acknowledgement.
+    /// Responses waited for a delayed acknowledgement.
     DelayedAcks {
-        /// How many.
+        /// The count.
         waited: u64,
-        /// Of all that succeeded.
+        /// The number of successes.
         of: u64,
     },
     /// Nothing succeeded on plain connections, and the port speaks TLS.
     SpeaksTls,
-    /// Users left because their program says so where something fails.
+    /// Users left because their program says so at a failure.
     UsersLeft {
-        /// How often.
+        /// The number of times.
         left: u64,
-        /// The users of closed loads, of which each leaves once; `None` where others take the place of those that leave.
+        /// The users of closed loads, of which each leaves once; `None` where others replace those that leave.
         of: Option<u64>,
     },
-    /// Users did not do what comes behind their last iteration: the budget had no request left for it.
+    /// Users skipped their `on_stop` steps: the budget had no request left for them.
     UsersWithoutStop {
-        /// How many.
+        /// The number of users.
         users: u64,
     },
 }
@@ -148,7 +148,7 @@ impl Note {
     }
 }
 
-/// What can be noted.
+/// The kinds of notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     LocalPorts,
@@ -158,7 +158,7 @@ enum Kind {
     ServerLimit,
 }
 
-/// What all intervals so far had of each kind.
+/// Sums of each kind over all intervals so far.
 #[derive(Debug, Default)]
 struct Sums {
     no_descriptor: u64,
@@ -172,16 +172,16 @@ struct Sums {
     ports: Option<Ports>,
 }
 
-/// Looks at each interval.
+/// Checks each interval for notes.
 #[derive(Debug)]
 pub struct Watch {
     address: SocketAddr,
-    /// Connections go to several places: a slow one may be to any.
+    /// Whether connections go to several hosts: a slow one may be to any.
     is_several: bool,
     noted: Vec<Kind>,
     sums: Sums,
     established_at_look: u64,
-    /// New connections until the next look.
+    /// New connections until the next count of the ports.
     between_looks: u64,
     /// Overflows of accept queues before the run.
     overflows: Option<u64>,
@@ -190,7 +190,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// For a load on an address, which may be the first of several. `kernel`: what it says before the load.
+    /// A watch for a load on an address, which may be the first of several. `kernel`: its values before the load.
     pub fn new(address: SocketAddr, is_several: bool, kernel: &Kernel) -> Self {
         Self {
             address,
@@ -204,11 +204,11 @@ impl Watch {
         }
     }
 
-    /// What should be read for an interval: nothing as long as nothing fails and few connections are made.
+    /// What should be read for an interval: nothing as long as nothing fails and few connections are established.
     pub fn wants(&self, interval: &Interval) -> Wants {
         let established = interval.total.connections_established();
         let (added, is_new) = (&interval.added, |kind| !self.noted.contains(&kind));
-        // Without a port left, the first look is worth its price at once.
+        // Without a port left, the first count is worth its cost at once.
         let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0 && is_new(Kind::LocalPorts);
         let has_slow = added.slow_connects + added.failures_of(Failure::ConnectTimeout) > 0 && established > 0;
         Wants {
@@ -223,14 +223,14 @@ impl Watch {
         Wants { queue: self.noted.contains(&Kind::AcceptQueue), ..Wants::default() }
     }
 
-    /// What there is to say about an interval, and was not said before.
+    /// The new notes about an interval.
     pub fn interval(&mut self, interval: &Interval, kernel: &Kernel) -> Vec<Note> {
         let reported = self.noted.len();
         self.look(interval, kernel);
         self.noted[reported..].iter().map(|kind| self.note(*kind, kernel)).collect()
     }
 
-    /// All that was said, with the figures of the whole run.
+    /// All notes, with the figures of the whole run.
     pub fn take_notes(&mut self, kernel: &Kernel) -> Vec<Note> {
         std::mem::take(&mut self.noted).into_iter().map(|kind| self.note(kind, kernel)).collect()
     }
@@ -294,7 +294,7 @@ impl Watch {
         }
     }
 
-    /// Ports are used up, or soon will be.
+    /// Checks whether ports are used up, or soon will be.
     fn look_at_ports(&mut self, ports: Ports, lacks_ports: bool) {
         if !lacks_ports && (ports.in_use as f64) < PORTS_SHARE * ports.all as f64 {
             return;
@@ -305,7 +305,7 @@ impl Watch {
         self.notice(Kind::LocalPorts);
     }
 
-    /// The server ends new connections while others stay: the number that stays is its limit.
+    /// Checks whether the server closes new connections while others stay: the number that stays is its limit.
     fn look_at_limit(&mut self, open: u64) {
         let Some(before) = self.open_at_cut.replace(open) else { return };
         let is_same = before.abs_diff(open) as f64 <= SAME_SHARE * before.max(open) as f64;
@@ -315,7 +315,7 @@ impl Watch {
         }
     }
 
-    /// A kind with what all intervals so far had of it.
+    /// A note of one kind with the sums of all intervals so far.
     fn note(&self, kind: Kind, kernel: &Kernel) -> Note {
         let (address, sums) = (self.address, &self.sums);
         match kind {

@@ -1,6 +1,6 @@
 use plan::Carried;
 
-/// Any bytes as a plan that somebody else sent: one that is written as it was read, or a mistake that is told.
+/// Any bytes as an encoded plan from another process: either it is written as it was read, or an error is reported.
 pub fn carried(input: &[u8]) {
     match Carried::from_bytes(input) {
         Ok(plan) => {

@@ -2,7 +2,7 @@ use plan::{HeaderCheck, JsonCheck, TextCheck};
 
 const MOST: usize = 64 * 1024;
 
-/// Any text as a check, any body as what it looks at, and any coding of it.
+/// Any text as a check, any bytes as its body, and any coding of that body.
 pub fn checks(input: &[u8]) {
     let Some(place) = input.iter().position(|byte| *byte == 0) else { return };
     let (check, body) = (&input[..place], &input[place + 1..]);
@@ -19,7 +19,7 @@ pub fn checks(input: &[u8]) {
     let _ = HeaderCheck::parse(text);
     if let Ok(check) = JsonCheck::parse(text) {
         let is_json = serde_json::from_slice::<serde_json::Value>(body).is_ok();
-        // What doubles cannot hold is JSON too.
+        // Numbers beyond the range of a double are JSON too.
         assert!(check.holds(body).is_ok() >= is_json);
     }
 }

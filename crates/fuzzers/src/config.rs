@@ -1,6 +1,7 @@
 use plan::parse_config;
 
-/// Any text as a file of flags: names that flags can have, values that mean the same when they are quoted, or a line that is there.
+/// Any text as a configuration file: valid flag names, and values that mean the same when they are quoted; or an error
+/// with an existing line.
 pub fn config(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     match parse_config(input) {

@@ -1,9 +1,10 @@
 use plan::{Flags, Tool, ToolRun};
 
-/// Any text as a file with curl commands, any words as a command line of another tool: understood or refused, never a panic.
+/// Any text as a file with curl commands, any words as a command line of another tool: parsed or refused, never a
+/// panic.
 pub fn curl(input: &[u8]) {
     let _ = plan::curl_words(input);
-    // No file of this machine is opened: what names one is left out.
+    // No file of this machine is opened: words that name one are left out.
     let names_file = |word: &&[u8]| word.iter().any(|byte| b"@<".contains(byte)) || word.starts_with(b"-");
     let words: Vec<Vec<u8>> = input.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let is_safe = |word: &Vec<u8>| {
@@ -27,7 +28,7 @@ pub fn curl(input: &[u8]) {
     }
 }
 
-/// Short flags together may hold one that opens a file.
+/// Whether combined short flags may contain one that opens a file.
 fn is_cluster(word: &[u8]) -> bool {
     word.len() > 2 && word[0] == b'-' && word[1] != b'-'
 }

@@ -1,6 +1,6 @@
 use export::{Export, KINDS};
 
-/// Any words as an export: a kind that there is with a place that can be shown, or a mistake. A password is in neither.
+/// Any words as an export: an existing kind with an address that can be shown, or an error. A password is in neither.
 pub fn export(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     match Export::parse(input) {

@@ -2,7 +2,7 @@ use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, parse_timeout
 
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
-/// Any body: the same messages however it is cut; and what stands in fields can be read without a panic.
+/// Any body: the same messages however it is cut; and the fields can be read without a panic.
 pub fn grpc(input: &[u8]) {
     let Some((&cut, body)) = input.split_first() else { return };
     let whole = read(&[body]);
@@ -20,7 +20,7 @@ pub fn grpc(input: &[u8]) {
     assert_eq!(percent_decode(&percent_encode(&text)), text);
 }
 
-/// What a body holds: each message with its flag, and whether it broke off.
+/// The messages of a body, each with its flag, and whether it is truncated.
 fn read(pieces: &[&[u8]]) -> (Vec<(bool, Vec<u8>)>, bool, bool) {
     let (mut machine, mut all, mut is_broken) = (Messages::default(), Vec::new(), false);
     'all: for piece in pieces {

@@ -1,6 +1,6 @@
 use plan::Schema;
 
-/// Whatever a server says of its services: descriptions or an error, and no panic.
+/// Any bytes as a server's service descriptions: descriptors or an error, and no panic.
 pub fn grpc_described(input: &[u8]) {
     // Files, each with its length before it.
     let (mut files, mut rest) = (Vec::new(), input);

@@ -2,10 +2,10 @@ use std::sync::OnceLock;
 
 use plan::{Flags, PlanError, Schema};
 
-/// Any text after -d: a call or an error with a place, and no panic.
+/// Any text after -d: a call or an error with a position, and no panic.
 pub fn grpc_json(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    // What begins like this is a file.
+    // A value with this prefix names a file.
     if text.starts_with('@') {
         return;
     }

@@ -2,7 +2,7 @@ use wire::hpack::{Decoder, Encoder, FieldList, Indexing, TABLE_BYTES_DEFAULT};
 
 const LIST_BYTES_MAX: usize = 64 * 1024;
 
-/// Any block: no panic, the table within its size, and what was read can be written and read again.
+/// Any block: no panic, the table within its size, and decoded fields can be encoded and decoded again.
 pub fn hpack(input: &[u8]) {
     let (mut decoder, mut fields) = (Decoder::new(TABLE_BYTES_DEFAULT), FieldList::default());
     let (mut encoder, mut again) = (Encoder::default(), Decoder::new(TABLE_BYTES_DEFAULT));

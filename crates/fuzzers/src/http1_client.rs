@@ -1,6 +1,6 @@
 use wire::http1::{Client, HeadMemory, RequestKind, Response};
 
-/// Any answer, cut anywhere: no panic, and the same outcome as in one piece.
+/// Any response, cut anywhere: no panic, and the same outcome as in one piece.
 pub fn http1_client(input: &[u8]) {
     let Some((&[cut, kind], bytes)) = input.split_first_chunk::<2>() else { return };
     let kind = match kind % 3 {
@@ -9,7 +9,7 @@ pub fn http1_client(input: &[u8]) {
         _ => RequestKind::Connect,
     };
     let (front, back) = bytes.split_at(usize::from(cut).min(bytes.len()));
-    // The memory of one run serves the next: it must change nothing.
+    // The head cache of one run is used for the next: it must change nothing.
     let mut memory = HeadMemory::default();
     let whole = outcome(kind, &[bytes], &mut memory);
     assert_eq!(outcome(kind, &[bytes], &mut memory), whole);

@@ -1,10 +1,11 @@
 use wire::hpack::FieldList;
 use wire::http2::{Event, PREFACE, Server};
 
-/// Any bytes of a client, cut anywhere, every request answered: no panic, and the same outcome as in one piece.
+/// Any bytes of a client, cut anywhere, with a response to every request: no panic, and the same outcome as in one
+/// piece.
 pub fn http2_server(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
-    // The preface is no riddle worth solving.
+    // The preface is supplied: the fuzzer need not find it.
     let bytes = [&PREFACE[..], bytes].concat();
     let (front, back) = bytes.split_at(usize::from(cut).min(bytes.len()));
     let whole = outcome(&[&bytes]);

@@ -1,7 +1,7 @@
 //! One fuzzer for each parser: a function of any bytes, which panics when the parser breaks a promise.
 //!
-//! The bytes come from the tests of this crate, a given number for each fuzzer (`tests/fuzzers`), and from libFuzzer, for as long as one
-//! likes (`cargo xtask fuzz`; `fuzz/fuzz_targets`). Both begin with the files of `fuzz/seeds`.
+//! The bytes come from the tests of this crate, a given number for each fuzzer (`tests/fuzzers`), and from libFuzzer,
+//! for any length of time (`cargo xtask fuzz`; `fuzz/fuzz_targets`). Both begin with the files of `fuzz/seeds`.
 
 mod carried;
 mod certificate;

@@ -9,7 +9,8 @@ use wire::tcp::{Delimiter, Framing};
 
 const MASK: Mask = [1, 2, 3, 4];
 
-/// Any bytes on any line, cut anywhere: no panic, and the same said as in one piece; parked between the pieces or not.
+/// Any bytes on any protocol connection, cut anywhere: no panic, and the same events as in one piece; parked between
+/// the pieces or not.
 pub fn line(input: &[u8]) {
     let [kind, cut, bytes @ ..] = input else { return };
     let whole = said(*kind, &[bytes], false);
@@ -50,7 +51,7 @@ fn line_of(kind: u8, parked: Option<IdleState>) -> AnyConnection {
     }
 }
 
-/// What was said, bodies put together, and what left. An answer that was cut short by a fault says no body.
+/// The events, with joined bodies, and the bytes sent. The body of a response that a fault cut short is left out.
 fn said(kind: u8, pieces: &[&[u8]], parks: bool) -> (Vec<String>, Vec<u8>) {
     let (mut line, mut scratch, mut out) = (line_of(kind, None), Scratch::default(), Vec::new());
     let (mut words, mut body) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 use plan::{Ground, Pattern};
 
-/// Any text as one with slots: it means the same when it is written again, and a mistake has a place in it.
+/// Any text as a pattern with slots: it means the same when it is written again, and an error has a position in it.
 pub fn pattern(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     for ground in [Ground::Url, Ground::Header, Ground::Form, Ground::Json, Ground::Text] {

@@ -14,7 +14,7 @@ pub fn plan_text(input: &[u8]) {
         interval: words.next(),
         rate: words.next().filter(|word| !word.is_empty()),
         stages: words.next().filter(|word| !word.is_empty()),
-        stages_of: words.next().filter(|word| !word.is_empty()),
+        user_stages: words.next().filter(|word| !word.is_empty()),
         ramp: words.next().filter(|word| !word.is_empty()),
         warmup: words.next().filter(|word| !word.is_empty()),
         ..Flags::default()
@@ -32,7 +32,7 @@ pub fn plan_text(input: &[u8]) {
                 &request.body,
                 &mut bytes,
             );
-            // What a plan lets through is one request to a server: no line end was smuggled in.
+            // An accepted plan is one request to a server: no line end was injected.
             let mut server = wire::http1::Server::default();
             if let Ok((taken, wire::http1::ServerEvent::Head(head))) = server.handle(&bytes) {
                 assert_eq!((head.method, head.target), (request.method.as_str(), request.path.as_str()));

@@ -2,8 +2,8 @@ use std::io::Read;
 
 use feed::{Csv, Format, read_all};
 
-/// Any bytes as a file of rows: rows with as many values as there are columns, the same however the bytes arrive, or a mistake.
-/// The first byte says the format.
+/// Any bytes as a data file: rows with as many values as there are columns, the same however the bytes arrive, or an
+/// error. The first byte selects the format.
 pub fn rows(input: &[u8]) {
     let Some((format, input)) = input.split_first() else { return };
     let gbk = Csv { separator: '|', charset: Some("gbk".to_owned()), columns: None };
@@ -14,11 +14,11 @@ pub fn rows(input: &[u8]) {
     if let Ok((columns, rows)) = &whole {
         assert!(!rows.is_empty() && rows.iter().all(|row| row.len() == columns.len()));
     }
-    // Values may hold a number that is equal to itself only as a text.
+    // Compared as text: a value may contain a number that equals itself only as a text.
     assert_eq!(format!("{whole:?}"), format!("{:?}", read_all(Bytes(input), format)));
 }
 
-/// Gives a byte at a time.
+/// A reader that returns one byte at a time.
 struct Bytes<'a>(&'a [u8]);
 
 impl Read for Bytes<'_> {

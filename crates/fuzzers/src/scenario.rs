@@ -4,7 +4,8 @@ use std::path::Path;
 use plan::{Carried, Plan, Scenario, Scope, Value};
 use scenario::{Diagnostics, Files, Lowering, MISTAKES_MAX, Opened, Outside};
 
-/// Any text as a scenario file: it is right, or each mistake has a place in it and something to say; and so it is made a plan of.
+/// Any text as a scenario file: it is valid, or each diagnostic has a position in it and a message; and a valid file is
+/// lowered to plans.
 pub fn scenario(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     let input = &input.replace("zq", "zz");
@@ -21,7 +22,7 @@ pub fn scenario(input: &[u8]) {
     }
 }
 
-/// One data file, and no other.
+/// A source of one data file only.
 struct Data;
 
 impl Files for Data {
@@ -42,7 +43,7 @@ fn check(mistakes: &Diagnostics) {
     }
 }
 
-/// The plans of a file, as a run without expressions and without an environment makes them.
+/// The plans of a file, as for a run without expressions and without an environment.
 fn lower(opened: &Opened) -> Result<Vec<Plan>, Diagnostics> {
     let outside = Outside {
         environment: &|_| None,
@@ -59,7 +60,7 @@ fn lower(opened: &Opened) -> Result<Vec<Plan>, Diagnostics> {
     Ok([before, Some(lowered), after].into_iter().flatten().map(|lowered| lowered.plan).collect())
 }
 
-/// Slots stand in a plan as marks while it is made. None is left in what is sent, carried elsewhere or shown.
+/// While a plan is lowered, slots are marked by placeholders. None is left in what is sent, encoded or shown.
 fn look_for_marks(plan: &Plan) {
     let carried = Carried::Load(Box::new(plan.clone())).to_bytes().unwrap_or_default();
     let sent = plan.scenarios.iter().flat_map(sent_by);
@@ -78,7 +79,7 @@ fn has_mark(bytes: &[u8]) -> bool {
     })
 }
 
-/// What the steps of a scenario send, with and without a redirect.
+/// The requests of a scenario's steps, with and without a redirect.
 fn sent_by(scenario: &Scenario) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for step in &scenario.steps {
@@ -96,7 +97,7 @@ fn sent_by(scenario: &Scenario) -> Vec<Vec<u8>> {
     all
 }
 
-/// Everything is there and small.
+/// A scope in which every variable exists and is small.
 struct Values<'a>(&'a [Value]);
 
 impl Scope for Values<'_> {

@@ -1,13 +1,13 @@
 use metrics::{Class, DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, Held, Measure, SNAPSHOT_VERSION, Snapshot};
 
-/// Any bytes as a snapshot: one that is written as it was read, takes no more memory than they justify and merges, or a mistake that
-/// is told.
+/// Any bytes as a snapshot: either it is written as it was read, takes no more memory than its size justifies and
+/// merges, or an error is reported.
 pub fn snapshot(input: &[u8]) {
     held(input);
     whole(input);
 }
 
-/// The same of connections that are held.
+/// The same for snapshots of held connections.
 fn held(input: &[u8]) {
     if let Ok(seen) = Held::decode(input) {
         let mut bytes = Vec::new();
@@ -27,7 +27,8 @@ fn whole(input: &[u8]) {
             assert!(seen.series_bytes() <= DECODED_BYTES_FIXED + DECODED_BYTES_PER_BYTE * input.len());
             let mut bytes = Vec::new();
             seen.encode(&mut bytes);
-            // What an earlier version wrote is written as one of this: behind the mark stands its number.
+            // A snapshot of an earlier version is written as one of this version: its number stands after the magic
+            // bytes.
             let mut now = input.to_vec();
             now[8] = SNAPSHOT_VERSION as u8;
             assert_eq!(bytes, now);

@@ -1,10 +1,10 @@
 use metrics::{Snapshot, Threshold};
 use search::{Grid, Vary};
 
-/// Any words as what a sweep varies: cells that come once each, or a mistake.
+/// Any words as the parameters of a sweep: distinct cells, or an error.
 pub fn sweep(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
-    // The same words as a goal: a share of nothing is nothing.
+    // The same words as a goal: a share out of zero is undefined.
     if let Ok(goal) = Threshold::parse(input) {
         let lost = goal.lost(&Snapshot::default());
         assert_eq!((lost.lost, lost.share()), (0, 0.0));

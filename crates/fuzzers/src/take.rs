@@ -1,6 +1,6 @@
 use plan::{Answered, Extract, ExtractFrom, Which};
 
-/// Any take from any answer: a value that is JSON again, or a reason.
+/// Any extraction from any response: a value that is JSON again, or a reason.
 pub fn take(input: &[u8]) {
     let [kind, which, rest @ ..] = input else { return };
     let mut parts = Parts(rest);
@@ -30,8 +30,8 @@ pub fn take(input: &[u8]) {
     }
 }
 
-/// Parts of an input one after the other. The length of each stands at the end of what is left, as libFuzzer's own tuples have it: that
-/// is how the seeds were written.
+/// Consecutive parts of an input. The length of each stands at the end of the rest, as in libFuzzer's own tuples: the
+/// seeds were written that way.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -42,7 +42,7 @@ impl<'a> Parts<'a> {
         bytes
     }
 
-    /// As far as it is text.
+    /// The valid text at the beginning of the next part.
     fn text(&mut self) -> &'a str {
         let length = self.length();
         let text = self.0[..length].utf8_chunks().next().map_or("", |chunk| chunk.valid());
@@ -51,7 +51,7 @@ impl<'a> Parts<'a> {
     }
 
     fn length(&mut self) -> usize {
-        // As few bytes as can hold it.
+        // As few bytes as can represent it.
         let width = match self.0.len() {
             0 => 0,
             1..=256 => 1,

@@ -1,6 +1,6 @@
 use wire::tcp::{Delimiter, Framing, Reader, TooLarge};
 
-/// Any bytes and any framing: answers end at the same places however they are cut.
+/// Any bytes and any framing: responses end at the same positions however they are cut.
 pub fn tcp(input: &[u8]) {
     let [kind, size, bytes @ ..] = input else { return };
     let framing = match kind % 4 {

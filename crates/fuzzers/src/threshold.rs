@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use metrics::{NamedPart, Snapshot, Threshold};
 
-/// Any words as a threshold, of all or of a part: one that means the same when it is read again, or a mistake with a place in the text.
+/// Any words as a threshold, of the whole or of a part: it means the same when it is read again, or the error has a
+/// position in the text.
 pub fn threshold(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     match Threshold::parse_of_part(input) {

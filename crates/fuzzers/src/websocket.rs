@@ -20,7 +20,7 @@ pub fn websocket(input: &[u8]) {
     let _ = (read_request(bytes), read_response(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[], true));
 }
 
-/// What was heard, as text without the cuts.
+/// The events, as text without the cuts.
 fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fault>) {
     let mut machine = Machine::new(from, may_compress, MESSAGE_BYTES_MAX);
     let mut received = Vec::new();
@@ -51,9 +51,9 @@ fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fa
     (received, None)
 }
 
-/// The messages that a whole conversation gives, and what it answers.
+/// The messages of a whole session, and its replies.
 fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
-    // Each side has one of the two ways.
+    // Each role tests one of the two context modes.
     let deflate = Some(Deflate { window_bits: 15, keeps_context: role == Role::Client });
     let terms = Terms { role, deflate, message_bytes_max: MESSAGE_BYTES_MAX, kept_bytes_max: KEPT_BYTES_MAX };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
@@ -83,7 +83,7 @@ fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
     (received, out, None)
 }
 
-/// Of what is wrong in the end, some of the bytes before it may have been heard already.
+/// If there is a fault, bytes before it may have been reported in one of them already.
 fn same(one: &(Vec<u8>, Option<Fault>), other: &(Vec<u8>, Option<Fault>)) -> bool {
     one.1 == other.1 && (one.1.is_some() || one.0 == other.0)
 }

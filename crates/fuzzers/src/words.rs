@@ -5,13 +5,13 @@ use cluster::protocol::{Batch, Hello, State, read, written};
 use cluster::{Leader, LeaderSettings, OnLoss, Worker};
 use pacing::Nanos;
 
-/// Any bytes as what leader and workers say to each other, and to a bus: the machines take whatever comes, and go on.
+/// Any bytes as messages between leader, workers and a bus: the state machines accept any input, and go on.
 pub fn words(input: &[u8]) {
     let _ = (read::<Batch>(input), end_of_bytes(input), snapshots_of_bytes(&[input.to_vec()], 1));
     if let Some(state) = State::read(input) {
         let owners = state.owners(state.tenures.len());
         assert_eq!(owners.len(), 4_096);
-        // What a member sees of it is as good.
+        // The state as a member receives it is valid too.
         for number in [None, Some(0), Some(1)] {
             let seen = written(&state.seen_by(number));
             assert!(State::read(&seen).is_some());

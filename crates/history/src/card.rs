@@ -1,18 +1,18 @@
-//! What a run was and came to, in a few figures.
+//! A summary of one run in a few figures.
 
 use serde_json::{Value, json};
 
 use crate::compare::{is_hold, is_unreliable};
 
-/// Grows with every change that a reader could stumble over.
+/// The version of the card format; it grows with every change that could confuse a reader.
 pub const CARD_VERSION: u64 = 1;
 
-/// What a list of runs shows of one.
+/// The summary of one run, as a list of runs shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Card {
-    /// The name of its folder.
+    /// The name of the run's folder.
     pub id: String,
-    /// When it began, in UTC.
+    /// The start of the run, in UTC.
     pub began: String,
     /// The target.
     pub target: String,
@@ -20,32 +20,32 @@ pub struct Card {
     pub plan: [String; 2],
     /// The command line, without secrets.
     pub command: String,
-    /// How long it took.
+    /// The duration of the run.
     pub wall_s: f64,
-    /// Who was the limit, by a stable name.
+    /// The bottleneck, by a stable name.
     pub limit: String,
-    /// The figures are the generator's as much as the target's.
+    /// Whether the figures describe the generator as much as the target.
     pub is_unreliable: bool,
-    /// All thresholds hold, or all connections were held; `None` without thresholds.
+    /// Whether all thresholds were met, or all connections were held; `None` without thresholds.
     pub is_met: Option<bool>,
-    /// Somebody stopped it before its time.
+    /// Whether the run was stopped early.
     pub was_stopped: bool,
-    /// The most connections that were open at one time, where they were held; `None` for loads.
+    /// The most connections that were open at one time in a hold; `None` for loads.
     pub held: Option<u64>,
     /// Requests a second.
     pub requests_per_s: Option<f64>,
-    /// Requests that succeeded; connections that were established, where they were held.
+    /// Requests that succeeded; in a hold, connections that were established.
     pub succeeded: u64,
-    /// Requests that failed; connections that failed or were lost.
+    /// Requests that failed; in a hold, connections that failed or were lost.
     pub failed: u64,
-    /// Percentiles of the response times of what succeeded, in nanoseconds.
+    /// The median of the response times of successes, in nanoseconds.
     pub p50_ns: Option<f64>,
-    /// The same.
+    /// The 99th percentile of the response times of successes, in nanoseconds.
     pub p99_ns: Option<f64>,
 }
 
 impl Card {
-    /// That of a JSON report.
+    /// The card of a JSON report.
     pub fn of_report(id: &str, report: &Value) -> Self {
         let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
@@ -75,7 +75,7 @@ impl Card {
         let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
         Self {
             target: text("/target/url"),
-            // What earlier versions called it.
+            // The name of this key in earlier versions.
             limit: text(if report.pointer("/verdict/kind").is_some() { "/verdict/kind" } else { "/verdict/limit" }),
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
             was_stopped: report["stopped"] == true,
@@ -88,7 +88,7 @@ impl Card {
         }
     }
 
-    /// As it stands in its file.
+    /// The card as the JSON of its file.
     pub fn value(&self) -> Value {
         json!({
             "version": CARD_VERSION,
@@ -112,7 +112,7 @@ impl Card {
         })
     }
 
-    /// Reads one; `None` when it is none, or of a version that is not known.
+    /// Reads a card from JSON; `None` when it is no card, or of an unknown version.
     pub fn of_value(value: &Value) -> Option<Self> {
         if value["version"].as_u64()? != CARD_VERSION {
             return None;

@@ -1,19 +1,20 @@
-//! What two runs differ in, or several of each side.
+//! The comparison of two runs, or of several runs on each side.
 
 use serde_json::Value;
 
 use crate::statistics::Sample;
 
-/// Of all figures together, one difference in a hundred comparisons of equal runs may look clear.
+/// The largest p-value of a clear difference. Over all figures together, one difference in a hundred comparisons of
+/// equal runs may look clear.
 const CHANCE_MAX: f64 = 0.01;
-/// What is smaller is nobody's concern.
+/// The smallest change that matters; smaller ones are ignored.
 const CHANGE_MIN: f64 = 0.02;
-/// A share of failures that changes by less is no difference.
+/// The smallest change of a share of failures; a smaller one is no difference.
 const SHARE_MIN: f64 = 0.002;
-/// An interval whose length differs by more than this share from the usual one is a rest.
+/// An interval whose length differs by more than this share from the usual one is a remainder.
 const REST_SHARE: f64 = 0.1;
 
-/// Verdicts that blame onrush, its workers or their machines, as reports name them.
+/// Verdicts that name onrush, its workers or their machines as the bottleneck, as reports name them.
 const LIMITS_OF_OURS: [&str; 3] = ["generator", "ports_or_descriptors", "workers"];
 
 /// A figure that is compared.
@@ -23,21 +24,21 @@ pub enum Figure {
     Rate,
     /// The share of requests that failed.
     Failed,
-    /// Mean of the response times of what succeeded.
+    /// Mean of the response times of successes.
     Mean,
-    /// Percentiles of them.
+    /// The median of the response times of successes.
     P50,
-    /// The same.
+    /// The 90th percentile of the response times of successes.
     P90,
-    /// The same.
+    /// The 99th percentile of the response times of successes.
     P99,
 }
 
-/// All of them.
+/// All figures that are compared.
 pub const FIGURES: [Figure; 6] = [Figure::Rate, Figure::Failed, Figure::Mean, Figure::P50, Figure::P90, Figure::P99];
 
 impl Figure {
-    /// As thresholds name it.
+    /// The name of the figure, as in thresholds.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
@@ -49,7 +50,7 @@ impl Figure {
         }
     }
 
-    /// What a report calls it among times; nothing for what is none.
+    /// The key of the figure among the times of a report; `None` for what is no time.
     fn key(self) -> Option<&'static str> {
         match self {
             Self::Rate | Self::Failed => None,
@@ -60,22 +61,22 @@ impl Figure {
         }
     }
 
-    /// It is a time, in nanoseconds.
+    /// Whether the figure is a time, in nanoseconds.
     pub fn is_time(self) -> bool {
         self.key().is_some()
     }
 
-    /// It is a percentile.
+    /// Whether the figure is a percentile.
     fn is_percentile(self) -> bool {
         self.is_time() && self != Self::Mean
     }
 
-    /// More of it is worse.
+    /// Whether a larger value is worse.
     pub fn is_worse_up(self) -> bool {
         self != Self::Rate
     }
 
-    /// In a whole report.
+    /// The figure in the totals of a report.
     fn of_report(self, report: &Value) -> Option<f64> {
         let is_held = is_hold(report);
         let times = if is_held { "/times/response_time" } else { "/times/succeeded/response_time" };
@@ -87,7 +88,7 @@ impl Figure {
         }
     }
 
-    /// In one interval.
+    /// The figure in one interval.
     fn of_interval(self, interval: &Value, is_held: bool) -> Option<f64> {
         match self.key() {
             Some(key) => interval["response_time"][key].as_f64(),
@@ -97,7 +98,7 @@ impl Figure {
         }
     }
 
-    /// Of connections that were held: messages that came, or the share of connections that failed or were lost.
+    /// The figure of a hold: messages received, or the share of connections that failed or were lost.
     fn of_hold(self, from: &Value, connections: &Value, seconds: f64) -> Option<f64> {
         let count = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
         if self == Self::Rate {
@@ -110,7 +111,7 @@ impl Figure {
     }
 }
 
-/// The report is of connections that were held.
+/// Whether the report is of a hold.
 pub fn is_hold(report: &Value) -> bool {
     report["kind"] == "hold"
 }
@@ -119,39 +120,40 @@ fn length(interval: &Value) -> f64 {
     interval["to_s"].as_f64().unwrap_or(0.0) - interval["from_s"].as_f64().unwrap_or(0.0)
 }
 
-/// Of what ended, what failed.
+/// The share of failures among what completed.
 fn share(counts: &Value) -> Option<f64> {
     let (succeeded, failed) = (counts["succeeded"].as_f64()?, counts["failed"].as_f64()?);
     (succeeded + failed > 0.0).then(|| failed / (succeeded + failed))
 }
 
-/// A figure of both sides.
+/// One figure of both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Which.
+    /// The figure.
     pub figure: Figure,
-    /// Of the first side, and of the second; the mean of the runs of each.
+    /// The values of the first and of the second side; each is the mean of the runs of that side.
     pub values: [Option<f64>; 2],
-    /// The second against the first, as a share of the first; of shares, their difference.
+    /// The change from the first to the second side, as a share of the first; for shares, their difference.
     pub change: Option<f64>,
-    /// The same of the means of whole intervals, which is what the noise is known of.
+    /// The same change of the means of whole intervals, the only values whose noise is known.
     pub change_of_intervals: Option<f64>,
-    /// How likely so large a difference is between equal runs; `None` when there were too few intervals.
+    /// The probability that equal runs show so large a difference; `None` when there were too few intervals.
     pub chance: Option<f64>,
-    /// The least change that would have been clear, as a share of the first; of shares, a difference. `None` as above.
+    /// The smallest change that would have been clear, as a share of the first; for shares, a difference. `None` as
+    /// above.
     pub visible: Option<f64>,
-    /// It is more than noise, and large enough to matter.
+    /// Whether the difference is more than noise, and large enough to matter.
     pub is_clear: bool,
-    /// Onrush was the limit of a run of the side, or its stalls may have made this figure.
+    /// For each side: whether onrush was the bottleneck of a run, or its stalls may have caused this figure.
     pub is_stalled: [bool; 2],
 }
 
-/// What one side is made of.
+/// The plans and targets of one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// What was loaded, each once.
+    /// The targets that were loaded, each once.
     pub targets: Vec<String>,
-    /// What was to be done, in English and Chinese, each once.
+    /// The plans in words, in English and Chinese, each once.
     pub plans: Vec<[String; 2]>,
 }
 
@@ -174,31 +176,32 @@ impl Side {
     }
 }
 
-/// Two sides beside each other.
+/// The comparison of two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What each of them is made of.
+    /// The plans and targets of each side.
     pub sides: [Side; 2],
-    /// Each figure.
+    /// The differences, one for each figure.
     pub differences: Vec<Difference>,
-    /// Intervals that were compared, of each.
+    /// The number of compared intervals of each side.
     pub intervals: [usize; 2],
-    /// The figures of a run of one of them are the generator's as much as the target's.
+    /// For each side: whether the figures of a run describe the generator as much as the target.
     pub is_unreliable: [bool; 2],
-    /// Both are of connections that were held.
+    /// Whether both sides are holds.
     pub is_hold: bool,
-    /// Their intervals are not equally long: percentiles of few requests are no percentiles of many.
+    /// Whether the intervals of the sides differ in length: percentiles of few requests cannot be compared with those
+    /// of many.
     pub is_uneven: bool,
 }
 
 impl Comparison {
-    /// All runs have one plan.
+    /// Whether all runs have one plan.
     pub fn is_same_plan(&self) -> bool {
         let [one, other] = &self.sides;
         one.plans.len() <= 1 && one.plans == other.plans
     }
 
-    /// All runs load one target.
+    /// Whether all runs load one target.
     pub fn is_same_target(&self) -> bool {
         let [one, other] = &self.sides;
         one.targets.len() <= 1 && one.targets == other.targets
@@ -236,13 +239,14 @@ pub fn compare(before: &[&Value], after: &[&Value]) -> Comparison {
 }
 
 impl Figure {
-    /// What less than that changes is nobody's concern.
+    /// The smallest change of this figure that matters.
     fn change_min(self) -> f64 {
         if self == Self::Failed { SHARE_MIN } else { CHANGE_MIN }
     }
 
-    /// Onrush was the limit of this run, or its stalls may have made this figure. One that made p99 was in so many requests that it is in sums too,
-    /// and in other percentiles only where they are marked.
+    /// Whether onrush was the bottleneck of this run, or its stalls may have caused this figure. A stall that
+    /// determined p99 covered enough requests that it affects sums too; it affects other percentiles only where they
+    /// are marked.
     fn is_stalled(self, report: &Value) -> bool {
         if !self.is_percentile() || is_hold(report) {
             return is_unreliable(report);
@@ -273,7 +277,7 @@ impl Figure {
             let change = change_of(one.mean, one.mean + one.visible(&other, least))?;
             Some(change.abs().max(self.change_min()))
         });
-        // What the means of intervals say must be what the whole says, and as large.
+        // The totals must show the change that the means of intervals show, and as large.
         let both = change.zip(change_of_intervals);
         let is_large = both.is_some_and(|(whole, of_intervals)| {
             whole.abs() > self.change_min() && of_intervals.abs() > self.change_min() && whole * of_intervals > 0.0
@@ -283,13 +287,13 @@ impl Figure {
     }
 }
 
-/// `None` of nothing.
+/// The mean of the values; `None` without values.
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// That of most intervals: a last one in which answers are waited for is longer than the others.
+/// The length of most intervals: a last one that waits for responses is longer than the others.
 fn usual_length(report: &Value) -> f64 {
     let all = report["intervals"].as_array().map_or(&[][..], Vec::as_slice);
     let mut lengths: Vec<f64> = all.iter().map(length).collect();
@@ -297,14 +301,14 @@ fn usual_length(report: &Value) -> f64 {
     lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The figures are the generator's as much as the target's.
+/// Whether the figures describe the generator as much as the target.
 pub(crate) fn is_unreliable(report: &Value) -> bool {
     let place = if is_hold(report) { "/is_unreliable" } else { "/verdict/is_unreliable" };
     report.pointer(place) == Some(&Value::Bool(true))
 }
 
-/// Intervals without the first, in which connections are made, and without a rest at the end; of connections that are
-/// held those in which all were open.
+/// The intervals without the first, in which connections are established, and without a remainder at the end; of a
+/// hold, the intervals in which all connections were open.
 fn whole_intervals(report: &Value) -> Vec<&Value> {
     let all: Vec<&Value> = report["intervals"].as_array().map_or(Vec::new(), |all| all.iter().collect());
     let at = |key: &str, other: f64| if is_hold(report) { report[key].as_f64().unwrap_or(other) } else { other };

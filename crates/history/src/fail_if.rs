@@ -1,20 +1,20 @@
-//! Differences that may not be: `p99(response_time) > +10%`.
+//! Conditions on differences that fail a comparison: `p99(response_time) > +10%`.
 
 use crate::compare::{Comparison, Difference, FIGURES, Figure};
 
-/// A text that is none.
+/// An error in the text of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailIfError {
-    /// There is no figure of this name.
+    /// No figure has this name.
     #[error("'{name}' is no figure that is compared; there are: {}", known())]
     Figure {
-        /// As given.
+        /// The name, as given.
         name: String,
     },
-    /// It is not written as it should be.
+    /// The text has not the form of a condition.
     #[error("'{text}' is not valid for --fail-if; write it like: p99(response_time) > +10%, or: rate < -5%")]
     Form {
-        /// As given.
+        /// The text, as given.
         text: String,
     },
 }
@@ -23,35 +23,35 @@ fn known() -> String {
     FIGURES.map(Figure::name).join(", ")
 }
 
-/// A difference that may not be.
+/// A condition on a difference that fails a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailIf {
-    /// As it was written.
+    /// The condition as it was written.
     pub text: String,
     figure: Figure,
     is_above: bool,
-    /// As a share.
+    /// The limit, as a share.
     limit: f64,
 }
 
-/// What a comparison says of a difference that may not be.
+/// The result of a condition for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ruling {
-    /// It is there.
+    /// The difference is there.
     Struck,
-    /// It is not there. Stalls of onrush in the second side do not change that: they make nothing better.
+    /// The difference is not there. Stalls of onrush in the second side do not change that: they make nothing better.
     Passed,
-    /// Not known: too little was measured.
+    /// Unknown: too little was measured.
     TooLittle,
-    /// Not known: onrush stalled in the first side, or was its limit, so what became worse may be hidden.
+    /// Unknown: onrush stalled in the first side, or was its bottleneck, so a regression may be hidden.
     BaselineStalled,
 }
 
 impl FailIf {
-    /// Reads one.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// How it is none.
+    /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, FailIfError> {
         let form = || FailIfError::Form { text: text.chars().take(100).collect() };
         let at = text.find(['<', '>']).ok_or_else(form)?;
@@ -61,25 +61,26 @@ impl FailIf {
         let name = name.trim();
         let figure = FIGURES.into_iter().find(|figure| {
             let known = plain(figure.name());
-            // `p99` is that of response times.
+            // `p99` alone means that of response times.
             known == plain(name) || known.strip_suffix("(response_time)") == Some(&*plain(name))
         });
         let figure = figure.ok_or_else(|| FailIfError::Figure { name: name.chars().take(100).collect() })?;
         let number = rest[1..].trim().strip_suffix('%').ok_or_else(form)?.trim();
         let limit: f64 = number.parse().map_err(|_| form())?;
-        // Up is more, down is less: anything else would hold of equal runs.
+        // The sign of the limit must agree with the comparison operator; otherwise the condition would hold for equal
+        // runs.
         if !limit.is_finite() || (is_above && limit < 0.0) || (!is_above && limit > 0.0) {
             return Err(form());
         }
         Ok(Self { text: text.trim().to_owned(), figure, is_above, limit: limit / 100.0 })
     }
 
-    /// What is to be said of it.
+    /// Evaluates the condition for a comparison.
     pub fn judge(&self, comparison: &Comparison) -> Ruling {
         match self.difference(comparison) {
             Some(one) if one.change.is_some() && one.chance.is_some() => match self.is_met(comparison) {
                 true => Ruling::Struck,
-                // What was slow by our own doing hides what became slower since.
+                // Times that were slow because onrush stalled hide what became slower since.
                 false if one.is_stalled[0] => Ruling::BaselineStalled,
                 false => Ruling::Passed,
             },
@@ -87,15 +88,15 @@ impl FailIf {
         }
     }
 
-    /// Whether it is so: by more than the limit, and by more than noise.
+    /// Whether the difference exceeds the limit, and the noise.
     pub fn is_met(&self, comparison: &Comparison) -> bool {
         let Some(one) = self.difference(comparison).filter(|one| one.is_clear) else { return false };
         let is_beyond = |change: f64| if self.is_above { change > self.limit } else { change < self.limit };
-        // Both the whole and its intervals must say so.
+        // Both the totals and the intervals must show it.
         [one.change, one.change_of_intervals].into_iter().all(|change| change.is_some_and(is_beyond))
     }
 
-    /// The difference that it is of.
+    /// The difference that the condition is about.
     pub fn difference<'a>(&self, comparison: &'a Comparison) -> Option<&'a Difference> {
         comparison.differences.iter().find(|one| one.figure == self.figure)
     }

@@ -1,4 +1,4 @@
-//! Where runs are kept, and how they are found again.
+//! The folder of stored runs: writing, listing and finding them.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
@@ -8,34 +8,34 @@ use serde_json::Value;
 
 use crate::card::Card;
 
-/// The file that says what a run was.
+/// The file with the card of a run.
 const CARD: &str = "run.json";
 /// The JSON report.
 const REPORT: &str = "report.json";
-/// What charts show.
+/// The file with the data of the charts.
 const CHARTS: &str = "charts.json";
-/// A report is never so large.
+/// The largest file that is read; no report is this large.
 const FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Runs of one second have numbers up to this.
+/// The largest number that tells runs of one second apart.
 const SAME_SECOND_MAX: u32 = 10_000;
 
-/// What is wrong with a run that was asked for.
+/// An error about a requested run.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// There is no such run.
     #[error("there is no run '{name}' in {}", home.display())]
     Unknown {
-        /// As given.
+        /// The name, as given.
         name: String,
-        /// Where it was looked for.
+        /// The folder that was searched.
         home: PathBuf,
     },
-    /// More than one begins so.
+    /// The name is a prefix of several runs.
     #[error("several runs begin with '{name}': {}", among.join(", "))]
     Ambiguous {
-        /// As given.
+        /// The name, as given.
         name: String,
-        /// Some of them.
+        /// Some of the matching runs.
         among: Vec<String>,
     },
     /// A file cannot be read or written.
@@ -43,10 +43,10 @@ pub enum HistoryError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: Error,
     },
-    /// A file is not what it should be.
+    /// A file has not the expected content.
     #[error("{} is damaged, or of a version that is not known", path.display())]
     Damaged {
         /// The file.
@@ -54,52 +54,52 @@ pub enum HistoryError {
     },
 }
 
-/// A folder among the runs that is none, or that cannot be read.
+/// A folder among the runs that is no run, or cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Its name.
+    /// The name of the folder.
     pub name: String,
-    /// Its card is of another version.
+    /// Whether the card is of another version.
     pub is_of_another_version: bool,
 }
 
 /// All runs, the latest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
-    /// Those that can be read.
+    /// The runs that can be read.
     pub runs: Vec<Card>,
-    /// Those that cannot.
+    /// The folders that cannot be read.
     pub damaged: Vec<Damage>,
 }
 
-/// Where runs are kept.
+/// The store of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
     home: PathBuf,
 }
 
 impl Runs {
-    /// In this folder, which need not be there yet.
+    /// The store in this folder, which need not exist yet.
     pub fn at(home: impl Into<PathBuf>) -> Self {
         Self { home: home.into() }
     }
 
-    /// The usual place: `onrush/runs` where users have their data. `variable`: of the environment.
+    /// The default location: `onrush/runs` in the data directory of the user. `variable` reads the environment.
     pub fn usual(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|text| Path::new(text).is_absolute()).map(PathBuf::from);
         let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")))?;
         Some(Self::at(data.join("onrush").join("runs")))
     }
 
-    /// The folder of all.
+    /// The folder that contains all runs.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// A new folder. `stamp`: of its time, like `20260131-235959`.
+    /// Creates the folder of a new run. `stamp`: its start time, like `20260131-235959`.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub fn begin(&self, stamp: &str) -> Result<RunFolder, HistoryError> {
         let wrong = |error| HistoryError::Io { path: self.home.clone(), error };
         fs::create_dir_all(&self.home).map_err(wrong)?;
@@ -115,10 +115,10 @@ impl Runs {
         Err(wrong(Error::from(ErrorKind::AlreadyExists)))
     }
 
-    /// All that there are.
+    /// Lists all runs.
     ///
     /// # Errors
-    /// The folder is there and cannot be read.
+    /// The folder exists and cannot be read.
     pub fn list(&self) -> Result<Listed, HistoryError> {
         let mut listed = Listed::default();
         let entries = match fs::read_dir(&self.home) {
@@ -129,7 +129,7 @@ impl Runs {
         for entry in entries.filter_map(Result::ok).filter(|entry| entry.path().is_dir()) {
             let name = entry.file_name().to_string_lossy().into_owned();
             match read(&entry.path().join(CARD)).ok().map(|value| (Card::of_value(&value), value)) {
-                // Whoever copied the folder may have given it another name.
+                // A copied folder may have another name than its card.
                 Some((Some(card), _)) => listed.runs.push(Card { id: name, ..card }),
                 Some((None, value)) => {
                     let is_of_another_version = value["version"].is_u64() && value["version"] != crate::CARD_VERSION;
@@ -143,14 +143,15 @@ impl Runs {
         Ok(listed)
     }
 
-    /// A run by its name, by the beginning of its name, by `last` or `last~2` (the second before the last), or by the path of a folder.
+    /// Finds a run by its name, by a prefix of its name, by `last` or `last~2` (the second before the last), or by the
+    /// path of a folder.
     ///
     /// # Errors
-    /// There is none, or more than one.
+    /// No run matches, or more than one.
     pub fn find(&self, name: &str) -> Result<RunFolder, HistoryError> {
         let unknown = || HistoryError::Unknown { name: name.to_owned(), home: self.home.clone() };
         let path = Path::new(name);
-        // A folder of ours may have any name that a list shows.
+        // A folder in the store may have any name that a list shows.
         if is_plain(name) && self.home.join(name).is_dir() {
             return Ok(RunFolder::at(&self.home.join(name)));
         }
@@ -184,7 +185,7 @@ impl Runs {
     }
 }
 
-/// It names something within a folder.
+/// Whether the name stays within a folder.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains('/')
 }
@@ -202,20 +203,20 @@ impl RunFolder {
         Self { id, path: path.to_owned() }
     }
 
-    /// Its name among the runs.
+    /// The name of the run.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a file as a whole: who reads it at any time finds all of it, or nothing.
+    /// Writes a file atomically: a reader finds all of it or no file.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), HistoryError> {
         let (path, part) = (self.path.join(name), self.path.join(format!(".{name}.part")));
         let write = || {
@@ -225,16 +226,17 @@ impl RunFolder {
             fs::rename(&part, &path)
         };
         write().map_err(|error| {
-            // What is half written is of no use to anybody.
+            // A partial file is useless.
             let _ = fs::remove_file(&part);
             HistoryError::Io { path: path.clone(), error }
         })
     }
 
-    /// Keeps a report and what its charts show, where that is known; its card comes last: a folder without one is no run.
+    /// Stores a report and the data of its charts, where that is known; the card is written last: a folder without one
+    /// is no run.
     ///
     /// # Errors
-    /// Something cannot be written.
+    /// A file cannot be written.
     pub fn keep(&self, report: &Value, charts: &Value) -> Result<(), HistoryError> {
         self.write(REPORT, format!("{report:#}\n").as_bytes())?;
         if !charts.is_null() {
@@ -243,13 +245,13 @@ impl RunFolder {
         self.write(CARD, format!("{:#}\n", Card::of_report(&self.id, report).value()).as_bytes())
     }
 
-    /// A folder of which nothing came goes.
+    /// Removes a folder in which nothing was stored.
     pub fn forget(&self) {
-        // One in which something stands stays.
+        // A folder that is not empty stays.
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// The JSON report.
+    /// Reads the JSON report.
     ///
     /// # Errors
     /// There is none, or it is damaged.
@@ -259,7 +261,7 @@ impl RunFolder {
         if report["schema"].as_u64() != Some(1) { Err(HistoryError::Damaged { path }) } else { Ok(report) }
     }
 
-    /// What its charts show.
+    /// Reads the data of the charts.
     ///
     /// # Errors
     /// There is none, or it is damaged.

@@ -1,33 +1,33 @@
-//! Whether two series of means differ by more than their own noise explains.
+//! A test of whether two series of means differ by more than their own noise explains.
 //!
-//! Neighbouring intervals of one run are alike, so they tell less than as many independent ones. A run is cut into batches;
-//! their means are nearly independent, and what is left of their likeness makes them count for fewer (Law and Carson, the
-//! method of batch means). Two runs are compared by Welch's test.
+//! Neighbouring intervals of one run are correlated, so they carry less information than as many independent ones. A
+//! run is cut into batches; their means are nearly independent, and the remaining correlation makes them count for
+//! fewer (Law and Carson, the method of batch means). Two runs are compared by Welch's test.
 
-/// So many batches at most: more would be of too few intervals to be independent.
+/// The most batches: more would have too few intervals each to be independent.
 const BATCHES_MAX: usize = 20;
-/// With fewer nothing can be said.
+/// The fewest batches; with fewer no statement is possible.
 const BATCHES_MIN: usize = 4;
-/// No score that is asked for is larger.
+/// The upper limit of the search for a score.
 const SCORE_MAX: f64 = 1e6;
-/// A score is known to so many binary digits.
+/// The number of bisections, which is the number of binary digits of a score.
 const HALVINGS: u32 = 60;
 
-/// A mean, and how well it is known.
+/// A mean, and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) mean: f64,
     /// The variance of the mean.
     error: f64,
-    /// Degrees of freedom of that.
+    /// Degrees of freedom of the error.
     freedom: f64,
 }
 
 impl Sample {
-    /// Of the values of intervals, in their order; `None` when they are too few.
+    /// The sample of the values of intervals, in order; `None` when they are too few.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let size = values.len().div_ceil(BATCHES_MAX).max(1);
-        // What is left over at the end is no batch.
+        // Values left over at the end form no batch.
         let means: Vec<f64> = values.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect();
         if means.len() < BATCHES_MIN {
             return None;
@@ -37,14 +37,15 @@ impl Sample {
         let variance = means.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (number - 1.0);
         let together: f64 = means.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum();
         let all = variance * (number - 1.0);
-        // Of few batches, likeness to their own mean comes out too small, by about this (Kendall).
+        // With few batches, the correlation around their own mean is underestimated by about this (Kendall).
         let likeness = if all > 0.0 { together / all } else { 0.0 };
         let likeness = (likeness + (1.0 + 3.0 * likeness) / number).clamp(0.0, 0.95);
         let count = (number * (1.0 - likeness) / (1.0 + likeness)).max(2.0);
         Some(Self { mean, error: variance / count, freedom: (count - 1.0).max(1.0) })
     }
 
-    /// Of the values of several runs: what differs from run to run counts too. `None` when each of them has too few.
+    /// The sample of the values of several runs, with the variance between the runs. `None` when each of them has too
+    /// few.
     pub(crate) fn of_runs(runs: &[Vec<f64>]) -> Option<Self> {
         let each: Vec<Self> = runs.iter().filter_map(|values| Self::of(values)).collect();
         if each.len() < 2 {
@@ -54,7 +55,7 @@ impl Sample {
         let mean = each.iter().map(|one| one.mean).sum::<f64>() / number;
         let within = each.iter().map(|one| one.error).sum::<f64>() / (number * number);
         let spread = each.iter().map(|one| (one.mean - mean).powi(2)).sum::<f64>() / (number - 1.0);
-        // What the noise within the runs does not explain of their means' differences.
+        // The variance of the runs' means that the noise within the runs does not explain.
         let between = (spread / number - within).max(0.0);
         let own: f64 = each.iter().map(|one| (one.error / (number * number)).powi(2) / one.freedom).sum();
         let error = within + between;
@@ -62,7 +63,7 @@ impl Sample {
         Some(Self { mean, error, freedom: freedom.max(1.0) })
     }
 
-    /// How likely a difference as large as this one is where there is none (two-sided).
+    /// The probability of a difference as large as this one when there is none (two-sided).
     pub(crate) fn chance(&self, other: &Self) -> f64 {
         let error = self.error + other.error;
         if error <= 0.0 {
@@ -71,7 +72,7 @@ impl Sample {
         beyond((self.mean - other.mean).abs() / error.sqrt(), self.freedom_with(other))
     }
 
-    /// The least difference that is as unlikely as `chance` where there is none.
+    /// The smallest difference whose probability is `chance` when there is none.
     pub(crate) fn visible(&self, other: &Self, chance: f64) -> f64 {
         let freedom = self.freedom_with(other);
         let (mut low, mut high) = (0.0, 1.0);
@@ -85,7 +86,7 @@ impl Sample {
         high * (self.error + other.error).sqrt()
     }
 
-    /// Of both together (Welch and Satterthwaite).
+    /// The degrees of freedom of both together (Welch and Satterthwaite).
     fn freedom_with(&self, other: &Self) -> f64 {
         let error = self.error + other.error;
         let part = |one: &Self| one.error * one.error / one.freedom;
@@ -93,7 +94,7 @@ impl Sample {
     }
 }
 
-/// How often Student's t lies beyond a score on either side.
+/// The probability that Student's t lies beyond a score on either side.
 pub(crate) fn beyond(score: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + score * score), freedom / 2.0, 0.5)
 }
@@ -104,7 +105,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
         return x.clamp(0.0, 1.0);
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
-    // The fraction converges fast on the one side of the mean, so the other is its complement.
+    // The fraction converges fast on one side of the mean, so the other side is its complement.
     if x < (a + 1.0) / (a + b + 2.0) {
         (front * fraction(x, a, b) / a).clamp(0.0, 1.0)
     } else {
@@ -137,7 +138,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// The logarithm of the gamma function, by Stirling's series.
 fn ln_gamma(x: f64) -> f64 {
-    // The series is good where its argument is large.
+    // The series is accurate for large arguments.
     let (mut x, mut shift) = (x, 0.0);
     while x < 10.0 {
         shift += x.ln();

@@ -1,28 +1,28 @@
-//! Where a series of runs changed for good.
+//! Change points of a series of runs.
 
 use crate::statistics::beyond;
 
-/// Runs on either side of a change, at least.
+/// The fewest runs on either side of a change.
 const SIDE_MIN: usize = 3;
 /// With fewer runs no change can be told.
 pub const TREND_RUNS_MIN: usize = 2 * SIDE_MIN;
-/// How unlikely a change must be that is none.
+/// The largest p-value of a change.
 const CHANCE_MAX: f64 = 0.001;
-/// What is smaller is nobody's concern.
+/// The smallest change that matters; smaller ones are ignored.
 const CHANGE_MIN: f64 = 0.02;
 
-/// A series is at another level from here on.
+/// A change of the level of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The first value of the new level.
+    /// The index of the first value of the new level.
     pub at: usize,
-    /// Mean before, and from there on.
+    /// The mean before it.
     pub before: f64,
-    /// The same.
+    /// The mean from there on.
     pub after: f64,
 }
 
-/// Where the level of a series changes: the most telling place first, then what is on either side of it by itself.
+/// The change points of a series: the most significant one first, then recursively those on either side of it.
 pub fn changes(values: &[f64]) -> Vec<Change> {
     let mut found = Vec::new();
     look(values, 0, &mut found);
@@ -36,11 +36,11 @@ fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
     }
     let places = SIDE_MIN..=values.len() - SIDE_MIN;
     let tried = places.map(|at| (at, chance(&values[..at], &values[at..])));
-    // Where many are too unlikely for a number, the score tells them apart.
+    // Where many are too unlikely for a number, the score orders them.
     let order = |one: &(f64, f64), other: &(f64, f64)| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1));
     let Some((at, (chance, _))) = tried.min_by(|one, other| order(&one.1, &other.1)) else { return };
     let (before, after) = (mean(&values[..at]), mean(&values[at..]));
-    // Each place was tried.
+    // The factor accounts for the tests at all positions.
     let is_unlikely = chance * (values.len() - 2 * SIDE_MIN + 1) as f64 <= CHANCE_MAX;
     let is_large = before != 0.0 && (after / before - 1.0).abs() > CHANGE_MIN;
     if is_unlikely && is_large {
@@ -54,7 +54,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How likely two sides differ so much where there is no change (Welch), and the score of which that is made.
+/// The probability that two sides differ so much where there is no change (Welch), and the score behind it.
 fn chance(one: &[f64], other: &[f64]) -> (f64, f64) {
     let side = |values: &[f64]| {
         let (number, mean) = (values.len() as f64, mean(values));

@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// The addresses of the interface that leads to `to`; only the one that the kernel would choose where it does not say more.
+/// The addresses of the interface that leads to `to`; only the kernel's choice if the others cannot be read.
 pub fn addresses_towards(to: SocketAddr) -> Vec<IpAddr> {
     let unspecified: SocketAddr =
         if to.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-    // Nothing is sent: connecting a datagram socket looks up the route.
+    // No packet is sent: connecting a datagram socket looks up the route.
     let chosen = UdpSocket::bind(unspecified).and_then(|socket| socket.connect(to).and_then(|()| socket.local_addr()));
     let Ok(chosen) = chosen.map(|address| address.ip()) else { return Vec::new() };
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -26,9 +26,10 @@ pub fn addresses_towards(to: SocketAddr) -> Vec<IpAddr> {
     all
 }
 
-/// Local addresses in the networks of the interface that has `own`, by the kernel's routes and its trie of addresses.
+/// Local addresses in the networks of the interface that has the address `own`, by the kernel's routes and its trie of
+/// addresses.
 fn on_link_with(own: Ipv4Addr, routes: &str, trie: &str) -> Vec<Ipv4Addr> {
-    // Name, destination, gateway, flags, ..., mask as the eighth field; numbers in the order of this machine.
+    // Name, destination, gateway, flags, ..., mask as the eighth field; numbers in host byte order.
     let networks: Vec<(&str, u32, u32)> = routes
         .lines()
         .skip(1)
@@ -60,7 +61,8 @@ fn on_link_with(own: Ipv4Addr, routes: &str, trie: &str) -> Vec<Ipv4Addr> {
     addresses
 }
 
-/// Addresses of the interface that has `own`: address, index, prefix, scope, flags, name; of the same scope.
+/// Addresses of the interface that has the address `own`, of the same scope; the table has address, index, prefix,
+/// scope, flags, name.
 fn beside(own: Ipv6Addr, table: &str) -> Vec<Ipv6Addr> {
     let lines = || {
         table.lines().filter_map(|line| {

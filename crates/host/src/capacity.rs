@@ -1,20 +1,20 @@
-//! What this machine allows, and how many connections that carries. Nothing is changed here.
+//! Limits of this machine, and the number of connections that they allow. Nothing is changed here.
 
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::memory::{PAGE_BYTES, memory};
 
-/// What a connection takes of the kernel: the socket, its inode, its file and name, and a receive that is armed. Measured by the
+/// Kernel memory per connection: the socket, its inode, its file and name, and an armed receive. Measured by the
 /// kernel's own slabs.
 const KERNEL_BYTES: u64 = 2_368 + 832 + 192 + 192 + 768;
-/// What it takes of this program: of a WebSocket, with the share of its tables and buffers.
+/// Memory of this program per connection: that of a WebSocket, with its share of the tables and buffers.
 const OWN_BYTES: u64 = 512;
-/// Descriptors that a program has open beside its connections.
+/// Descriptors that a program has open besides its connections.
 const OTHER_DESCRIPTORS: u64 = 16;
-/// Memory that is left to others.
+/// Reserve for other programs: one part of the memory in this many.
 const RESERVE_SHARE: u64 = 20;
 
-/// Settings and limits as they are; `None` where the system does not say.
+/// Current settings and limits; `None` where the system does not report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the setting of its name")]
 pub struct Settings {
@@ -22,13 +22,13 @@ pub struct Settings {
     pub nofile_hard: Option<u64>,
     pub nr_open: Option<u64>,
     pub file_max: Option<u64>,
-    /// Files that are open on the whole machine.
+    /// Number of open files on the whole machine.
     pub files_open: Option<u64>,
-    /// Who runs this may open files beyond `file_max`.
+    /// Whether the process runs as root, which may open files beyond `file_max`.
     pub is_root: bool,
     pub nproc: Option<u64>,
     pub ports: Option<(u16, u16)>,
-    /// Ports of that range that are kept for others.
+    /// Ports of that range that are reserved.
     pub ports_reserved: u64,
     pub somaxconn: Option<u64>,
     pub syn_backlog: Option<u64>,
@@ -36,7 +36,7 @@ pub struct Settings {
     pub netdev_backlog: Option<u64>,
     /// Low, pressure and high, in pages.
     pub tcp_mem: Option<[u64; 3]>,
-    /// Least, usual and most, in bytes.
+    /// Minimum, default and maximum, in bytes.
     pub tcp_rmem: Option<[u64; 3]>,
     pub tcp_wmem: Option<[u64; 3]>,
     pub rmem_max: Option<u64>,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub orphans_max: Option<u64>,
     pub tw_buckets_max: Option<u64>,
     pub tw_reuse: Option<u64>,
-    /// The setting is there only before Linux 4.12.
+    /// Whether the setting exists, as before Linux 4.12.
     pub has_tw_recycle: bool,
     pub fin_timeout: Option<u64>,
     /// Time, probes, interval.
@@ -70,7 +70,7 @@ fn three(path: &str) -> Option<[u64; 3]> {
     numbers(path)?.try_into().ok()
 }
 
-/// Ports of `text` like `8080,9000-9010` that lie in a range.
+/// Number of ports of `text` like `8080,9000-9010` that lie in a range.
 fn reserved_in(text: &str, (first, last): (u16, u16)) -> u64 {
     let span = |part: &str| {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
@@ -82,7 +82,7 @@ fn reserved_in(text: &str, (first, last): (u16, u16)) -> u64 {
 }
 
 impl Settings {
-    /// What holds now.
+    /// Reads the current values.
     pub fn read() -> Self {
         let nofile = getrlimit(Resource::Nofile);
         let ports = crate::local_port_range();
@@ -129,55 +129,55 @@ impl Settings {
         }
     }
 
-    /// Local ports that one address of ours has for one place.
+    /// Local ports of one local address for one target endpoint.
     pub fn ports_each(&self) -> Option<u64> {
         self.ports.map(|(first, last)| (u64::from(last.saturating_sub(first)) + 1).saturating_sub(self.ports_reserved))
     }
 
-    /// Bytes that may wait in the buffers of all connections together.
+    /// Maximum bytes in the buffers of all connections together.
     pub fn tcp_mem_bytes(&self) -> Option<u64> {
         self.tcp_mem.map(|[_, _, high]| high.saturating_mul(PAGE_BYTES))
     }
 }
 
-/// What the connections are of.
+/// The situation of the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
-    /// They are accepted here, not opened.
+    /// Whether they are accepted here, not opened.
     pub is_server: bool,
-    /// Each takes a descriptor of its process: of every program but one on io_uring with direct descriptors.
+    /// Whether each takes a descriptor of its process: true except on io_uring with direct descriptors.
     pub takes_descriptors: bool,
-    /// Both ends are on this machine.
+    /// Whether both ends are on this machine.
     pub has_both_ends: bool,
-    /// Pairs of an address of ours and a place.
+    /// Number of pairs of a local address and a target endpoint.
     pub pairs: u64,
 }
 
-/// What bounds connections.
+/// The resource that limits connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitKind {
-    /// Of a process: RLIMIT_NOFILE.
+    /// File descriptors of a process: RLIMIT_NOFILE.
     Descriptors,
-    /// Of the machine: fs.file-max.
+    /// Open files of the machine: fs.file-max.
     SystemFiles,
-    /// ip_local_port_range.
+    /// Local ports: ip_local_port_range.
     Ports,
-    /// nf_conntrack_max.
+    /// Connection tracking: nf_conntrack_max.
     Conntrack,
-    /// What the machine, or its control group, can still give.
+    /// Available memory of the machine, or of its control group.
     Memory,
 }
 
-/// A bound, in connections.
+/// A limit in connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Of what.
+    /// The resource.
     pub kind: LimitKind,
-    /// So many connections.
+    /// The number of connections that it allows.
     pub connections: u64,
 }
 
-/// What limits connections here, the tightest limit first.
+/// The limits of connections here, the tightest first.
 pub fn limits(settings: &Settings, situation: Situation) -> Vec<Limit> {
     let ends = if situation.has_both_ends { 2 } else { 1 };
     let descriptors = settings.nofile_hard.filter(|_| situation.takes_descriptors);
@@ -191,7 +191,7 @@ pub fn limits(settings: &Settings, situation: Situation) -> Vec<Limit> {
         (LimitKind::Ports, ports.map(|ports| ports.saturating_mul(situation.pairs))),
         (
             LimitKind::Conntrack,
-            // Where nothing is counted, nothing is tracked.
+            // Where there is no count, there is no connection tracking.
             settings
                 .conntrack_max
                 .zip(settings.conntrack_count.filter(|used| *used > 0))

@@ -1,22 +1,22 @@
-//! What can be widened by a setting of the kernel, and back again.
+//! Kernel settings that can be raised, and restored.
 
 use crate::capacity::{LimitKind, Settings, Situation, limits};
 
-/// Ports below are of those who listen.
+/// Ports below this range belong to listeners.
 const PORTS_WIDE: &str = "1024 65535";
-/// An accept queue that is long enough for any storm of connections.
+/// An accept queue that is long enough for any burst of connections.
 const QUEUE_WIDE: u64 = 65_535;
-/// From so many connections on the queues of a server matter.
+/// Number of connections from which the queues of a server matter.
 const MANY: u64 = 10_000;
 
-/// A setting to be changed.
+/// A change of a kernel setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Its name for sysctl.
     pub key: &'static str,
-    /// What it should be.
+    /// The new value.
     pub value: String,
-    /// What it is.
+    /// The old value.
     pub was: String,
 }
 
@@ -27,22 +27,22 @@ impl Change {
         Self { key, value: value.to_string(), was }
     }
 
-    /// The command that makes it.
+    /// The command that applies it.
     pub fn command(&self) -> String {
         format!("sysctl -w {}='{}'", self.key, self.value)
     }
 
-    /// The line of a file in /etc/sysctl.d that makes it stay.
+    /// The line of a file in /etc/sysctl.d that makes it permanent.
     pub fn line(&self) -> String {
         format!("{} = {}", self.key, self.value)
     }
 
-    /// The command that takes it back.
+    /// The command that reverts it.
     pub fn undo(&self) -> String {
         format!("sysctl -w {}='{}'", self.key, self.was)
     }
 
-    /// Makes it.
+    /// Applies the change.
     ///
     /// # Errors
     /// The system refuses.
@@ -55,7 +55,7 @@ fn path_of(key: &str) -> String {
     format!("/proc/sys/{}", key.replace('.', "/"))
 }
 
-/// What to change for so many connections.
+/// The changes that `wanted` connections need.
 pub fn changes(settings: &Settings, situation: Situation, wanted: u64) -> Vec<Change> {
     let with_room = wanted.saturating_add(wanted / 10).saturating_add(1_000);
     let mut all = Vec::new();

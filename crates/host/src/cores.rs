@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The cores that the process may run on, cut to the whole cores that its cgroup pays for. Never empty.
+/// The cores that the process may run on, limited to the CPU quota of its cgroup in whole cores. Never empty.
 pub fn allowed_cores() -> Vec<usize> {
     let mut cores: Vec<usize> = match sched_getaffinity(None) {
         Ok(set) => (0..CpuSet::MAX_CPU).filter(|&core| set.is_set(core)).collect(),
@@ -32,7 +32,7 @@ fn own_cgroup() -> String {
     text.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/").trim_start_matches('/').to_owned()
 }
 
-/// The narrowest CPU quota from the process's cgroup up to the root, in cores.
+/// The tightest CPU quota from the process's cgroup up to the root, in cores.
 fn cgroup_quota(root: &Path, own: &str) -> Option<f64> {
     let mut narrowest: Option<f64> = None;
     let mut folder = root.join(own);
@@ -50,7 +50,7 @@ fn cgroup_quota(root: &Path, own: &str) -> Option<f64> {
     narrowest
 }
 
-/// `cpu.max` of cgroup v2: `QUOTA PERIOD`, or `max PERIOD` for none.
+/// `cpu.max` of cgroup v2: `QUOTA PERIOD`, or `max PERIOD` for no limit.
 fn read_v2(folder: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(folder.join("cpu.max")).ok()?;
     let (quota, period) = text.trim().split_once(' ')?;

@@ -2,32 +2,33 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// An interface that says how fast it is.
+/// An interface with a known speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Bits a second, one direction.
+    /// Bits a second in one direction.
     pub bits_per_s: u64,
 }
 
-/// The interface through which an address is reached; `None` for loopback, for IPv6, and where the system does not say.
+/// The interface through which an address is reached; `None` for loopback, for IPv6, and where the system does not
+/// report it.
 pub fn link_to(address: IpAddr) -> Option<Link> {
     let IpAddr::V4(address) = address.to_canonical() else { return None };
-    // What is bound here is reached without an interface, whatever the routes say.
+    // An address of this machine is reached without an interface, whatever the routes are.
     if crate::is_own(address.into()) {
         return None;
     }
     let routes = std::fs::read_to_string("/proc/net/route").ok()?;
     let name = interface_to(address, &routes)?;
     let speed = std::fs::read_to_string(format!("/sys/class/net/{name}/speed")).ok()?;
-    // A virtual interface says -1.
+    // A virtual interface reports -1.
     let megabits: u64 = speed.trim().parse().ok().filter(|speed| *speed > 0)?;
     Some(Link { name, bits_per_s: megabits * 1_000_000 })
 }
 
-/// The interface of the longest prefix in the kernel's table: name, destination, gateway, flags, ..., mask as the eighth field;
-/// addresses are hexadecimal in the order of this machine.
+/// The interface of the longest prefix in the kernel's table: name, destination, gateway, flags, ..., mask as the
+/// eighth field; addresses are hexadecimal in host byte order.
 fn interface_to(address: Ipv4Addr, routes: &str) -> Option<String> {
     let address = u32::from_ne_bytes(address.octets());
     let matching = routes.lines().skip(1).filter_map(|line| {

@@ -1,17 +1,17 @@
-//! The memory of this machine, and what the kernel takes of it for sockets.
+//! Memory of this machine, and the kernel's share of it for sockets.
 
 use std::path::PathBuf;
 
-/// What there is and what can be had.
+/// Total and available memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// What processes may have in all: of the machine, or of the group that this process is limited to.
+    /// Total memory for processes: of the machine, or of the control group that limits this process.
     pub total: u64,
-    /// What they can still have before somebody is killed.
+    /// Memory that can still be allocated before the kernel kills a process.
     pub available: u64,
 }
 
-/// The memory that this process can have; `None` where the system does not say.
+/// The memory available to this process; `None` where the system does not report it.
 pub fn memory() -> Option<Memory> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let machine = Memory { total: kilobytes(&text, "MemTotal:")?, available: kilobytes(&text, "MemAvailable:")? };
@@ -23,16 +23,16 @@ pub fn memory() -> Option<Memory> {
     })
 }
 
-/// What the kernel holds of sockets and of the structures around them.
+/// Kernel memory of sockets and of the structures around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelMemory {
     /// All of its small objects, sockets among them.
     pub slab: u64,
-    /// Bytes that wait in the buffers of TCP.
+    /// Bytes in the buffers of TCP.
     pub tcp_buffers: u64,
 }
 
-/// What the kernel holds now; `None` where it does not say.
+/// Current kernel memory; `None` where the system does not report it.
 pub fn kernel_memory() -> Option<KernelMemory> {
     let slab = kilobytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "Slab:")?;
     let sockets = std::fs::read_to_string("/proc/net/sockstat").ok()?;
@@ -54,13 +54,13 @@ fn tcp_pages(text: &str) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-/// The narrowest limit of the control groups around this process.
+/// The tightest limit of the control groups around this process.
 fn group() -> Option<Memory> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let number = |path: PathBuf| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let of = |dir: &PathBuf, limit: &str, used: &str| {
         let (total, used) = (number(dir.join(limit))?, number(dir.join(used))?);
-        // Files that nobody has read lately give way.
+        // Inactive file pages can be reclaimed.
         let statistics = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
         let of_files = |line: &str| line.strip_prefix("inactive_file ").and_then(|count| count.trim().parse().ok());
         let files: u64 = statistics.lines().find_map(of_files).unwrap_or(0);

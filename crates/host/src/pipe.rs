@@ -1,4 +1,4 @@
-//! Named pipes and devices that are written to.
+//! Named pipes and devices as outputs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind};
@@ -6,18 +6,18 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A pipe that nobody reads is waited for so long.
+/// Maximum time to wait for a reader of a pipe.
 const PIPE_WAIT_MAX: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
-/// `O_NONBLOCK` on Linux: the opening of a pipe without a reader fails instead of waiting.
+/// `O_NONBLOCK` on Linux: opening a pipe without a reader fails instead of waiting.
 const NONBLOCK: i32 = 0o4000;
-/// `ENXIO`: nobody reads it.
+/// `ENXIO`: the pipe has no reader.
 const NO_READER: i32 = 6;
 
-/// Opens what is there already for writing. Opening a pipe waits for its reader, but not for ever.
+/// Opens an existing pipe or device for writing. Opening a pipe waits for its reader, but not forever.
 ///
 /// # Errors
-/// It cannot be opened, or nobody reads it.
+/// It cannot be opened, or there is no reader.
 pub fn open_special(path: &Path) -> Result<File, Error> {
     open_within(path, PIPE_WAIT_MAX)
 }
@@ -26,7 +26,7 @@ fn open_within(path: &Path, wait: Duration) -> Result<File, Error> {
     let begun = Instant::now();
     loop {
         match OpenOptions::new().write(true).custom_flags(NONBLOCK).open(path) {
-            // Somebody reads it, so this does not wait; what is written may.
+            // There is a reader, so this does not block; writes may.
             Ok(_reader_is_there) => return OpenOptions::new().write(true).open(path),
             Err(error) if error.raw_os_error() == Some(NO_READER) => {
                 if begun.elapsed() > wait {

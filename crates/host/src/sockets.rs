@@ -1,27 +1,28 @@
-//! What the kernel says of the sockets of this machine.
+//! Socket statistics of this machine, from the kernel.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-/// Local ports that are taken for one remote address.
+/// Local ports in use for one remote address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortUse {
-    /// All of them.
+    /// All ports in use.
     pub in_use: u64,
-    /// Those that only wait until stray packets are gone.
+    /// Those in TIME_WAIT, which only wait until stray packets are gone.
     pub time_wait: u64,
 }
 
-/// The state of a socket that waits so, in the kernel's table.
+/// The TIME_WAIT state in the kernel's table.
 const TIME_WAIT: &str = "06";
 
-/// Local ports in use to a remote address; `None` where the system does not say. It reads the kernel's whole table.
+/// Local ports in use to a remote address; `None` where the system does not report them. It reads the kernel's whole
+/// table.
 pub fn ports_to(remote: SocketAddr) -> Option<PortUse> {
     Some(count(&in_table(remote), table_of(remote)?))
 }
 
-/// The lines of the kernel's table that has the connections to an address.
+/// The lines of the kernel's table that contains the connections to an address.
 fn table_of(remote: SocketAddr) -> Option<impl Iterator<Item = String>> {
     let table = if remote.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
     Some(BufReader::new(File::open(table).ok()?).lines().map_while(Result::ok))
@@ -40,7 +41,7 @@ fn count(remote: &str, lines: impl Iterator<Item = String>) -> PortUse {
     used
 }
 
-/// An address as the table has it: hexadecimal words in the order of this machine, and the port.
+/// An address in the table's form: hexadecimal words in host byte order, and the port.
 fn in_table(address: SocketAddr) -> String {
     let octets = match address.ip() {
         IpAddr::V4(address) => address.octets().to_vec(),
@@ -51,7 +52,7 @@ fn in_table(address: SocketAddr) -> String {
     format!("{words}:{:04X}", address.port())
 }
 
-/// How often an accept queue of this machine was full, since it started.
+/// Number of overflows of accept queues on this machine since boot.
 pub fn listen_overflows() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/net/netstat").ok()?;
     let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
@@ -60,7 +61,7 @@ pub fn listen_overflows() -> Option<u64> {
     values.split_whitespace().nth(index)?.parse().ok()
 }
 
-/// The address belongs to this machine.
+/// Whether the address belongs to this machine.
 pub fn is_own(address: IpAddr) -> bool {
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }
@@ -71,7 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// Others may connect to the port too, as to one that they had before: only connections from here are counted.
+    /// Other processes may connect to the port too, for example because they used it before: only connections from here
+    /// are counted.
     #[test]
     fn connections_are_counted_by_their_remote_end() {
         for listen in ["127.0.0.1:0", "[::1]:0"] {

@@ -1,4 +1,4 @@
-//! CPU time and memory that this process has spent.
+//! CPU time and memory used by this process.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use rustix::time::{ClockId, clock_gettime};
 /// CPU time of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTime {
-    /// In our code.
+    /// In user code.
     pub user_ns: u64,
-    /// In the kernel for us.
+    /// In the kernel on our behalf.
     pub system_ns: u64,
 }
 
 impl CpuTime {
-    /// Both together.
+    /// The sum of both.
     pub fn total_ns(self) -> u64 {
         self.user_ns + self.system_ns
     }
 
-    /// What two spent.
+    /// The sum of two CPU times.
     pub fn plus(self, other: Self) -> Self {
         Self { user_ns: self.user_ns + other.user_ns, system_ns: self.system_ns + other.system_ns }
     }
 
-    /// What was spent since `earlier`.
+    /// The CPU time since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
         Self {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
@@ -41,30 +41,30 @@ pub fn process_cpu_time() -> CpuTime {
     CpuTime { user_ns, system_ns: total_ns - user_ns.min(total_ns) }
 }
 
-/// What all programs together had of the cores that this process may use, until now.
+/// CPU ticks of all programs together on the cores that this process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineTime {
-    /// Ticks in which the cores worked, for whomever.
+    /// Busy ticks of the cores, for any program.
     busy: u64,
     /// All ticks.
     all: u64,
 }
 
 impl MachineTime {
-    /// The share of the cores that was busy since `earlier`; `None` where no tick has passed.
+    /// The busy share of the cores since `earlier`; `None` where no tick has passed.
     pub fn busy_share_since(self, earlier: Self) -> Option<f64> {
         let all = self.all.saturating_sub(earlier.all);
         (all > 0).then(|| self.busy.saturating_sub(earlier.busy) as f64 / all as f64)
     }
 }
 
-/// What the cores did until now; `None` where the kernel does not say.
+/// CPU ticks until now; `None` where the kernel does not report them.
 pub fn machine_time() -> Option<MachineTime> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     machine_time_of(&text, &crate::allowed_cores())
 }
 
-/// Of the lines of the kernel, which count user, nice, system, idle, iowait, irq, softirq and steal.
+/// CPU ticks from the kernel's lines, which count user, nice, system, idle, iowait, irq, softirq and steal.
 fn machine_time_of(text: &str, cores: &[usize]) -> Option<MachineTime> {
     let of_core = |line: &str| {
         let mut fields = line.strip_prefix("cpu")?.split_whitespace();
@@ -84,29 +84,29 @@ pub fn thread_cpu_ns() -> u64 {
     read_clock(ClockId::ThreadCPUTime)
 }
 
-/// Time that the calling thread was ready to run and had no core, until now; `None` where the kernel does not say.
+/// Time that the calling thread was runnable without a core, until now; `None` where the kernel does not report it.
 pub fn thread_run_delay_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Memory of this process that is resident; `None` where the kernel does not say.
+/// Resident memory of this process; `None` where the kernel does not report it.
 pub fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// What another process has spent until now, and has.
+/// CPU time and memory of another process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// CPU time, as coarse as the kernel's tick.
     pub cpu: Duration,
-    /// Memory that is resident.
+    /// Resident memory.
     pub resident_bytes: u64,
 }
 
-/// The same of another process; `None` when there is none with this number.
+/// The usage of another process; `None` when there is none with this number.
 pub fn spent_of(pid: u32) -> Option<ProcessUsage> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
@@ -121,7 +121,7 @@ fn read_clock(clock: ClockId) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Fields 14 and 15 of /proc/self/stat, counted after the name, which may hold blanks.
+/// Fields 14 and 15 of /proc/self/stat, counted after the name, which may contain blanks.
 fn user_share() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(machine_time_of(text, &[7]), None);
         let later = MachineTime { busy: both.busy + 30, all: both.all + 40 };
         assert_eq!((later.busy_share_since(both), both.busy_share_since(both)), (Some(0.75), None));
-        // What this machine says is read.
+        // The actual values of this machine are plausible.
         assert!(machine_time().is_none_or(|time| time.all >= time.busy));
     }
 }

@@ -1,6 +1,6 @@
-//! Whom this host trusts.
+//! Certificates that this host trusts.
 
-/// The certificates of the authorities that this system trusts, in DER. None where it has no such store.
+/// The trusted root certificates of this system, in DER. Empty where it has no such store.
 pub fn trusted_certificates() -> Vec<Vec<u8>> {
     rustls_native_certs::load_native_certs().certs.into_iter().map(|certificate| certificate.to_vec()).collect()
 }

@@ -15,47 +15,48 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Sleep;
 
-/// What connections may do.
+/// The limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Connections at a time.
+    /// Maximum number of concurrent connections.
     pub connections: usize,
-    /// What becomes of one more.
+    /// Handling of connections beyond that number.
     pub when_full: WhenFull,
-    /// Bytes of a request.
+    /// Maximum bytes of a request.
     pub request_bytes: usize,
-    /// A connection on which nothing happens for so long is closed.
+    /// Idle timeout of a connection.
     pub idle: Duration,
-    /// After the first byte of a request, the rest of it must come, and its answer begin, within this time.
+    /// Time limit from the first byte of a request until the rest of it has arrived and its response begins.
     pub request: Duration,
 }
 
-/// What becomes of a connection when there are as many as there may be.
+/// Handling of a connection beyond the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// It waits until another one is closed.
     Wait,
-    /// The oldest of those that nobody vouches for is closed; it waits when there is none.
+    /// The oldest connection that is not vouched for is closed; the new one waits when there is none.
     CloseOldest,
 }
 
-/// Whoever is at the other end of a connection.
+/// The state of a connection that its handler can set.
 #[derive(Debug, Default)]
 pub struct Guest {
     is_known: AtomicBool,
     is_gone: AtomicBool,
-    /// Its request is there as a whole; what takes time now is the answer.
+    /// Whether its request has arrived completely; the remaining time is that of the response.
     is_served: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Guest {
-    /// Somebody vouches for it: it is not closed in favour of others.
+    /// Vouches for the connection: it is not closed in favour of others.
     pub fn vouch(&self) {
         self.is_known.store(true, Ordering::Relaxed);
     }
 
-    /// Its request was read; the bound of [`Bounds::request`] holds for it no longer. Whoever says so answers in a time of its own.
+    /// Marks the request as read: the limit [`Bounds::request`] no longer applies. The caller limits the time of the
+    /// response itself.
     pub fn serve(&self) {
         self.is_served.store(true, Ordering::Relaxed);
     }
@@ -72,18 +73,18 @@ impl Guest {
     }
 }
 
-/// Accepts as long as there is room.
+/// Accepts connections as long as there is room.
 #[derive(Debug)]
 pub struct Bounded {
     listener: TcpListener,
     bounds: Bounds,
     room: Arc<Semaphore>,
-    /// Of those that may be closed in favour of others, the oldest first; some are closed already.
+    /// Connections that may be closed in favour of others, the oldest first; some are closed already.
     guests: VecDeque<Weak<Guest>>,
 }
 
 impl Bounded {
-    /// Takes connections within bounds.
+    /// A listener with these limits.
     pub fn new(listener: TcpListener, bounds: Bounds) -> Self {
         Self { listener, bounds, room: Arc::new(Semaphore::new(bounds.connections)), guests: VecDeque::new() }
     }
@@ -116,7 +117,7 @@ impl axum::serve::Listener for Bounded {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        // One that waits for room is not counted: it is there, and has said nothing.
+        // A connection that waits in the backlog is not counted: it is established, and has sent nothing.
         if self.bounds.when_full == WhenFull::Wait {
             let permit = self.room.clone().acquire_owned().await.expect("nobody closes it");
             let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
@@ -133,20 +134,20 @@ impl axum::serve::Listener for Bounded {
     }
 }
 
-/// A connection that has its bounds.
+/// A connection with its limits.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
     _permit: OwnedSemaphorePermit,
     bounds: Bounds,
     guest: Arc<Guest>,
-    /// Since something was written last.
+    /// Bytes read since the last write.
     read_bytes: usize,
     until: Pin<Box<Sleep>>,
 }
 
 impl Connection {
-    /// Who is at the other end.
+    /// The state that its handler can set.
     pub fn guest(&self) -> Arc<Guest> {
         self.guest.clone()
     }
@@ -160,7 +161,7 @@ impl Connection {
         is_late && !self.guest.is_served.load(Ordering::Relaxed)
     }
 
-    /// It was closed in favour of others; else whoever decides so finds it.
+    /// Whether it was closed in favour of others; otherwise registers the waker for that.
     fn is_sent_away(&self, context: &Context<'_>) -> bool {
         *self.guest.waker() = Some(context.waker().clone());
         self.guest.is_gone.load(Ordering::Relaxed)

@@ -1,24 +1,25 @@
-//! Which series a run has: what each of them is, its name, and whose it is.
+//! The catalog of a run's series: their kinds, their names, and their scenarios.
 //!
-//! A scenario's whole is a [`Snapshot`](crate::Snapshot) of its own. Its steps, transactions and custom values are series in it. They
-//! are numbered over all scenarios of the run, so that snapshots of scenarios merge without mixing them.
+//! The totals of a scenario are a [`Snapshot`](crate::Snapshot) of its own. Its steps, transactions and custom values
+//! are series in it. They are numbered over all scenarios of the run, so that snapshots of scenarios merge without
+//! mixing them.
 
-/// Series of one kind that a run has; what is behind them shares the last.
+/// The most series of one kind in a run; further ones share the last.
 pub const SERIES_MAX: u32 = 64;
 
-/// What a series is.
+/// The kind of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SeriesKind {
     /// The exchanges of a step.
     Step,
     /// Several exchanges that are timed as one.
     Transaction,
-    /// Values that a script measures.
+    /// Values measured by a script.
     Custom,
 }
 
 impl SeriesKind {
-    /// All of them, in the order of their series.
+    /// All kinds, in the order of their series.
     pub const ALL: [Self; 3] = [Self::Step, Self::Transaction, Self::Custom];
 
     /// A stable name for reports.
@@ -31,15 +32,15 @@ impl SeriesKind {
     }
 }
 
-/// A series of a run.
+/// The identifier of a series of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(u16);
 
 impl SeriesId {
-    /// How many there can be.
+    /// The number of all possible series.
     pub(crate) const COUNT: usize = SeriesKind::ALL.len() * SERIES_MAX as usize;
 
-    /// The series of a kind with this number, counted over all scenarios; those behind the last share it.
+    /// The series of a kind with this number, counted over all scenarios; those after the last share it.
     pub const fn new(kind: SeriesKind, number: u32) -> Self {
         let place = if number < SERIES_MAX { number } else { SERIES_MAX - 1 };
         Self((kind as u32 * SERIES_MAX + place) as u16)
@@ -55,81 +56,81 @@ impl SeriesId {
         Self::new(SeriesKind::Transaction, number)
     }
 
-    /// All of a kind that a run can have.
+    /// All series of a kind that a run can have.
     pub fn all(kind: SeriesKind) -> impl Iterator<Item = Self> {
         (0..SERIES_MAX).map(move |place| Self::new(kind, place))
     }
 
-    /// What it is.
+    /// The kind of the series.
     pub fn kind(self) -> SeriesKind {
         SeriesKind::ALL[self.index() / SERIES_MAX as usize]
     }
 
-    /// Its place among those of its kind, below [`SERIES_MAX`].
+    /// The index among the series of its kind, below [`SERIES_MAX`].
     pub fn place(self) -> u32 {
         u32::from(self.0) % SERIES_MAX
     }
 
-    /// Its place among all.
+    /// The index among all series.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The series at a place among all; `None` behind the last.
+    /// The series with an index among all; `None` after the last.
     pub(crate) fn of_index(index: usize) -> Option<Self> {
         (index < Self::COUNT).then_some(Self(index as u16))
     }
 }
 
-/// A series as one scenario knows it.
+/// A series of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// Where it is recorded.
+    /// The series that it is recorded into.
     pub id: SeriesId,
     /// Its name; that of the first, where several share it.
     pub name: String,
-    /// The unit of its values; nothing where they are times.
+    /// The unit of its values; empty for times.
     pub unit: String,
-    /// Others of the scenario that are recorded here too, because no series was left for them.
+    /// Further series of the scenario that are recorded here too, because no series was left for them.
     pub shared_by: u32,
 }
 
-/// All series of a run. It is made before the run, and nothing is added while it runs.
+/// All series of a run. The catalog is made before the run, and nothing is added while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
     scenarios: Vec<OfScenario>,
-    /// How many of each kind were added, over all scenarios.
+    /// The number of added series of each kind, over all scenarios.
     added: [u32; SeriesKind::ALL.len()],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OfScenario {
     name: String,
-    /// What the first of each kind is among those of all scenarios.
+    /// The number of the first series of each kind, counted over all scenarios.
     first: [u32; SeriesKind::ALL.len()],
     series: Vec<Series>,
-    /// The name of each that was added, and where it is recorded.
+    /// The name of each added series, and the series that it is recorded into.
     names: Vec<(String, SeriesId)>,
 }
 
-/// What a name means in a run.
+/// The meaning of a name in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
     /// All of this scenario.
     Scenario(usize),
-    /// Each step, or else each transaction, that is called so, in whichever scenario.
+    /// Each step, or else each transaction, of this name, in any scenario.
     Series {
-        /// What they are.
+        /// Their kind.
         kind: SeriesKind,
-        /// Where they are recorded, by scenario; each place once.
+        /// Their series, by scenario; each once.
         places: Vec<(usize, SeriesId)>,
-        /// Nothing of another name is recorded there.
+        /// Whether no other name is recorded there.
         has_own: bool,
     },
 }
 
 impl Catalog {
-    /// The series of scenarios: of each its name, its steps and its transactions.
+    /// The series of scenarios: for each its name, its steps and its transactions.
     pub fn of_scenarios<'a, S, T>(scenarios: impl Iterator<Item = (&'a str, S, T)>) -> Self
     where
         S: Iterator<Item = &'a str>,
@@ -144,7 +145,7 @@ impl Catalog {
         catalog
     }
 
-    /// All names in their order: of each scenario its own, those of its transactions and those of its steps.
+    /// All names in order: for each scenario its own, those of its transactions and those of its steps.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.scenarios.iter().flat_map(|scenario| {
             let of = |kind| scenario.names.iter().filter(move |(_, id)| id.kind() == kind).map(|(name, _)| &**name);
@@ -153,7 +154,7 @@ impl Catalog {
         })
     }
 
-    /// What is called so: a scenario before transactions, these before steps.
+    /// The meaning of a name: a scenario before transactions, these before steps.
     pub fn named(&self, name: &str) -> Option<Named> {
         if let Some(scenario) = self.scenarios.iter().position(|scenario| scenario.name == name) {
             return Some(Named::Scenario(scenario));
@@ -172,7 +173,7 @@ impl Catalog {
         (!places.is_empty()).then_some(Named::Series { kind, places, has_own })
     }
 
-    /// A further scenario. What is added next is its own.
+    /// Adds a scenario. What is added next belongs to it.
     pub fn add_scenario(&mut self, name: &str) {
         self.scenarios.push(OfScenario {
             name: name.to_owned(),
@@ -182,7 +183,7 @@ impl Catalog {
         });
     }
 
-    /// A further series of times of the last scenario.
+    /// Adds a series of times to the last scenario.
     ///
     /// # Panics
     /// When there is no scenario yet.
@@ -190,7 +191,7 @@ impl Catalog {
         self.add_with_unit(kind, name, "")
     }
 
-    /// A further series of values of a unit.
+    /// Adds a series of values with a unit.
     ///
     /// # Panics
     /// When there is no scenario yet.
@@ -208,7 +209,7 @@ impl Catalog {
         id
     }
 
-    /// How many scenarios there are.
+    /// The number of scenarios.
     pub fn scenarios(&self) -> usize {
         self.scenarios.len()
     }
@@ -218,7 +219,7 @@ impl Catalog {
         Some(&*self.scenarios.get(scenario)?.name)
     }
 
-    /// What the first of a kind of a scenario is among those of all scenarios.
+    /// The number of a scenario's first series of a kind, counted over all scenarios.
     ///
     /// # Panics
     /// When there is no such scenario.
@@ -226,7 +227,7 @@ impl Catalog {
         self.scenarios[scenario].first[kind as usize]
     }
 
-    /// The series of a kind that a scenario records into, in their order.
+    /// The series of a kind that a scenario records into, in order.
     pub fn of(&self, scenario: usize, kind: SeriesKind) -> impl Iterator<Item = &Series> {
         let all = self.scenarios.get(scenario).into_iter().flat_map(|scenario| &scenario.series);
         all.filter(move |series| series.id.kind() == kind)

@@ -1,34 +1,35 @@
-//! Percentiles where some times are only known to be at least a certain length.
+//! Percentiles of censored data, where only a lower bound of some times is known.
 //!
-//! What timed out, was dropped or did not end would have taken longer than it had when it was given up, nobody knows how much. So a
-//! percentile lies between two bounds: with those times as waited so far, and with the same at infinity.
+//! What timed out, was dropped or did not complete would have taken longer than its age at that time, by an unknown
+//! amount. So a percentile lies between two bounds: with those times as waited so far, and with the same at infinity.
 
 use crate::{Class, Distribution, Measure, SeriesId, Snapshot, Timings};
 
-/// Bounds that differ by less than this part are one time: histograms tell no less apart.
+/// Bounds that differ by less than this part are one time: that is the resolution of the histograms.
 const RESOLUTION: u64 = 500;
 
-/// A percentile, and whether it is only known to be at least that much.
+/// A percentile, and whether it is only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
-    /// Nanoseconds: the least that it can be.
+    /// The lower bound in nanoseconds.
     pub ns: u64,
-    /// The most that it can be is more than that.
+    /// Whether the upper bound is larger.
     pub at_least: bool,
-    /// The most that it can be; `None` when that is unknown.
+    /// The upper bound; `None` when that is unknown.
     pub ns_most: Option<u64>,
 }
 
-/// Exchanges of which only a lower bound of their time is known.
+/// The incomplete exchanges, of which only a lower bound of their time is known.
 #[derive(Clone, Debug, Default)]
 pub struct Censored {
     count: u64,
-    /// What succeeded, and the others with the time that they had when they were given up.
+    /// The successes, and the incomplete ones with their ages.
     at_least: Distribution,
 }
 
 impl Censored {
-    /// Those that timed out, were dropped, did not end or were lost with a worker. A start that was dropped waited, but had no service.
+    /// Exchanges that timed out, were dropped, did not complete or were lost with a worker. A dropped start waited, but
+    /// had no service.
     pub fn of(seen: &Snapshot, measure: Measure) -> Self {
         let mut incomplete = seen.class(Class::TimedOut).of(measure).clone();
         incomplete.merge(seen.unfinished().of(measure));
@@ -39,7 +40,7 @@ impl Censored {
         Self::of_times(&incomplete, seen.class(Class::Succeeded).of(measure))
     }
 
-    /// The same, and what is in flight.
+    /// The same with those in flight.
     pub fn of_now(seen: &Snapshot, measure: Measure) -> Self {
         let mut all = Self::of(seen, measure);
         if let Some(ages) = seen.gauges.in_flight.of(measure).filter(|ages| ages.count() > 0) {
@@ -52,24 +53,24 @@ impl Censored {
         all
     }
 
-    /// Those of one series that timed out or did not end.
+    /// Exchanges of one series that timed out or did not complete.
     pub fn of_series(seen: &Snapshot, series: SeriesId, measure: Measure) -> Self {
         let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
         let mut incomplete = times(seen.timings(series, Class::TimedOut));
         incomplete.merge(&times(seen.unfinished_of(series)));
-        // Each of those that were lost with a worker may have been of this series.
+        // Each exchange that was lost with a worker may have been of this series.
         if series.kind() == crate::SeriesKind::Step {
             seen.lost_after.of(measure).into_iter().for_each(|lost| incomplete.merge(lost));
         }
         Self::of_times(&incomplete, &times(seen.timings(series, Class::Succeeded)))
     }
 
-    /// Messages whose call timed out before they were answered, of all that wait for an answer.
+    /// Messages whose call timed out before they were answered, of all that wait for a response.
     pub fn of_messages(seen: &Snapshot) -> Self {
         Self::of_times(&seen.message_incomplete, &seen.message)
     }
 
-    /// Those that were given up, of them and of those whose times are known.
+    /// The incomplete times among them and the known times.
     pub fn of_times(incomplete: &Distribution, times: &Distribution) -> Self {
         let mut at_least = Distribution::default();
         if incomplete.count() > 0 {
@@ -79,22 +80,22 @@ impl Censored {
         Self { count: incomplete.count(), at_least }
     }
 
-    /// How many there are.
+    /// The number of incomplete ones.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least time, known or waited so far: never more than any percentile.
+    /// The lower bound of the minimum, known or waited so far: never more than any percentile.
     pub fn min(&self, times: &Distribution) -> Option<u64> {
         if self.count == 0 { times.min() } else { self.at_least.min() }
     }
 
-    /// The least that the mean can be.
+    /// The lower bound of the mean.
     pub fn mean(&self, times: &Distribution) -> Option<f64> {
         if self.count == 0 { times.mean() } else { self.at_least.mean() }
     }
 
-    /// The quantile of what succeeded and of what would have, by its bounds; the maximum for 1.
+    /// The quantile of what succeeded or would have, as bounds; the maximum for 1.
     pub fn percentile(&self, times: &Distribution, quantile: f64) -> Option<Percentile> {
         let of = |times: &Distribution| if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
         if self.count == 0 {
@@ -102,7 +103,7 @@ impl Censored {
         }
         let ns = of(&self.at_least)?;
         let (known, all) = (times.count(), times.count() + self.count);
-        // The time of this rank among all, the unknown ones standing behind the known.
+        // The time of this rank among all, the unknown ones ordered after the known.
         let rank = (quantile * all as f64).ceil().max(1.0);
         let ns_most = if rank <= known as f64 { times.quantile((rank - 0.5) / known as f64) } else { None };
         let at_least = ns_most.is_none_or(|most| most > ns + ns / RESOLUTION);

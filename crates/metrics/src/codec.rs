@@ -1,11 +1,11 @@
-//! How a snapshot is written as bytes, for other processes and for files, and read again.
+//! The encoding of a snapshot as bytes, for other processes and for files.
 //!
-//! A mark, a version, then sections: a number, a length, and what is in it. Sections stand in the order of their numbers, and what is
-//! empty is left out, so that equal snapshots are equal bytes; a zero is the end. Numbers take seven bits a byte, the lowest first. What is read may come
-//! from anywhere: nothing is believed that cannot be.
+//! The format is a magic number, a version, then sections: a number, a length, and the content. Sections are in the
+//! order of their numbers, and empty ones are left out, so that equal snapshots are equal bytes; a zero is the end.
+//! Numbers take seven bits per byte, the lowest first. The input may come from anywhere: every value is validated.
 //!
-//! Counters and failures are written by their place in their tables. When one is added, [`SNAPSHOT_VERSION`] is raised; places that
-//! were written once keep their meaning for ever, so what is new goes behind what is there.
+//! Counters and failures are written by their index in their tables. When one is added, [`SNAPSHOT_VERSION`] is raised;
+//! written indices keep their meaning for ever, so new ones are appended.
 
 mod counts;
 mod held;
@@ -27,22 +27,22 @@ use crate::Snapshot;
 
 /// The version that is written, and the highest that is read.
 pub const SNAPSHOT_VERSION: u64 = 4;
-/// The most bytes that are read as one snapshot: enough for as many exchanges by themselves as are kept.
+/// The most bytes that are read as one snapshot: enough for the maximum number of single exchanges.
 pub const SNAPSHOT_BYTES_MAX: usize = 1 << 30;
-/// The most heap that each byte of a snapshot may lead to when it is read, beside [`DECODED_BYTES_FIXED`]. Worst are times of which each
-/// begins a page, or a series, of its own.
+/// The most heap that each byte of a snapshot may cause when it is read, in addition to [`DECODED_BYTES_FIXED`]. The
+/// worst case is times of which each begins a page, or a series, of its own.
 pub const DECODED_BYTES_PER_BYTE: usize = 512;
-/// The heap of a snapshot in which nothing happened.
+/// The heap of an empty snapshot.
 pub const DECODED_BYTES_FIXED: usize = 128 * 1024;
-/// What every snapshot begins with.
+/// The magic number at the start of every snapshot.
 const MARK: &[u8; 8] = b"onrush/s";
-/// What stands where a section would begin, and ends a snapshot: one that was cut between two sections is no smaller one.
+/// The end mark, in the place of a section number: a snapshot cut between two sections is not a valid smaller one.
 const END: u8 = 0;
 
-/// Why bytes are no snapshot.
+/// The reason why bytes are no snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
-    /// They begin with something else.
+    /// They do not begin with the magic number.
     #[error("this is not a snapshot of onrush; use a file or a connection of onrush itself")]
     Mark,
     /// They were written by a later onrush.
@@ -50,27 +50,27 @@ pub enum SnapshotError {
         "this snapshot is of version {found}, this onrush reads up to {SNAPSHOT_VERSION}; use the later onrush here too"
     )]
     Version {
-        /// Theirs.
+        /// The version of the bytes.
         found: u64,
     },
     /// There are more of them than [`SNAPSHOT_BYTES_MAX`].
     #[error("this snapshot has {bytes} bytes, at most {SNAPSHOT_BYTES_MAX} are read; keep fewer single requests")]
     TooLong {
-        /// How many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// They end before the snapshot does.
+    /// They are truncated.
     #[error("this snapshot is cut short; write it or send it again")]
     Cut,
-    /// They say what cannot be.
+    /// A value is invalid.
     #[error("this snapshot is damaged, {left} bytes before its end; write it or send it again")]
     Damaged {
-        /// Where it was seen.
+        /// The position, as the number of bytes left.
         left: usize,
     },
 }
 
-/// A part of a snapshot that is written by itself. The numbers stay as they are.
+/// A section of a snapshot. The numbers never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Section {
@@ -87,7 +87,7 @@ enum Section {
     DroppedAfter = 11,
     Lag = 12,
     Chains = 13,
-    Covered = 14,
+    StallAffected = 14,
     Thread = 15,
     Gauges = 16,
     ServerTexts = 17,
@@ -116,7 +116,7 @@ impl Section {
         Self::DroppedAfter,
         Self::Lag,
         Self::Chains,
-        Self::Covered,
+        Self::StallAffected,
         Self::Thread,
         Self::Gauges,
         Self::ServerTexts,
@@ -146,7 +146,9 @@ impl Section {
             Self::DroppedAfter => times::put_section(out, &seen.dropped_after),
             Self::Lag => times::put_section(out, &seen.lag),
             Self::Chains => times::put_section(out, &seen.chains),
-            Self::Covered => seen.covered().into_iter().for_each(|covered| times::put_section(out, covered)),
+            Self::StallAffected => {
+                seen.stall_affected().into_iter().for_each(|stall_affected| times::put_section(out, stall_affected))
+            }
             Self::Thread => counts::put_sparse(out, &[seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns]),
             Self::Gauges => times::put_gauges(out, &seen.gauges),
             Self::ServerTexts => samples::put_server_texts(out, &seen.server_texts),
@@ -180,7 +182,7 @@ impl Section {
             Self::DroppedAfter => seen.dropped_after = times::read_section(from)?,
             Self::Lag => seen.lag = times::read_section(from)?,
             Self::Chains => seen.chains = times::read_section(from)?,
-            Self::Covered => seen.covered = Some(Box::new(times::read_section(from)?)),
+            Self::StallAffected => seen.stall_affected = Some(Box::new(times::read_section(from)?)),
             Self::Thread => {
                 let mut values = [0; 3];
                 counts::read_sparse(from, &mut values)?;
@@ -204,16 +206,16 @@ impl Section {
 }
 
 impl Snapshot {
-    /// Writes it behind `out`. Equal snapshots give equal bytes.
+    /// Appends the snapshot to `out`. Equal snapshots give equal bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let of = |number: u8| Section::ALL[usize::from(number) - 1];
         write_sections(MARK, 1..=Section::ALL.len() as u8, out, |number, out| of(number).put(self, out));
     }
 
-    /// Reads what [`Snapshot::encode`] wrote, all of `bytes`.
+    /// Decodes what [`Snapshot::encode`] wrote, all of `bytes`.
     ///
     /// # Errors
-    /// When they are no snapshot, or one of a later version.
+    /// The bytes are no snapshot, or one of a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut seen = Self::default();
         read_sections(MARK, bytes, |number, from| {
@@ -224,7 +226,7 @@ impl Snapshot {
     }
 }
 
-/// Behind a mark and a version, the sections of these numbers; one that is empty is left out.
+/// Writes a magic number, a version and the sections of these numbers; empty ones are left out.
 fn write_sections(mark: &[u8; 8], numbers: RangeInclusive<u8>, out: &mut Vec<u8>, put_one: impl Fn(u8, &mut Vec<u8>)) {
     out.extend_from_slice(mark);
     put(out, SNAPSHOT_VERSION);
@@ -241,7 +243,7 @@ fn write_sections(mark: &[u8; 8], numbers: RangeInclusive<u8>, out: &mut Vec<u8>
     out.push(END);
 }
 
-/// The sections, in the order of their numbers, up to the end of all bytes.
+/// Reads the sections, in the order of their numbers, up to the end of all bytes.
 fn read_sections(
     mark: &[u8; 8],
     bytes: &[u8],
@@ -271,7 +273,7 @@ fn read_sections(
         let length = from.length(usize::MAX)?;
         let mut content = from.part(length)?;
         read(number, &mut content)?;
-        // One way to write each: a section that is there is not empty, and nothing lies behind what it says.
+        // The encoding is unique: a present section is not empty, and has no trailing bytes.
         content.must(length > 0 && content.is_over())?;
         last = number;
     }

@@ -1,7 +1,7 @@
-//! Plain counters: one table for each kind says their names, and one array holds them, so that whatever is done to all is a loop.
+//! Plain counters: one table for each kind names them, and one array holds them, so that an operation on all is a loop.
 
-/// Makes, of a table with one row for each counter: an enum of them, and an array of their values that is read by name, by index and
-/// as a whole.
+/// Generates, from a table with one row for each counter, an enum of them and an array of their values that is
+/// accessible by name, by index and as a whole.
 macro_rules! counters {
     (
         $(#[$about_counter:meta])* $counter:ident;
@@ -15,7 +15,7 @@ macro_rules! counters {
         }
 
         impl $counter {
-            /// All of them, in the order of their index.
+            /// All counters, in the order of their index.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
             /// A stable name.
@@ -41,12 +41,12 @@ macro_rules! counters {
                 }
             )+
 
-            /// Each value, in the order of the counters.
+            /// All values, in the order of the counters.
             pub fn values(&self) -> &[u64] {
                 &self.values
             }
 
-            /// The same, to be set.
+            /// All values, mutable.
             pub fn values_mut(&mut self) -> &mut [u64] {
                 &mut self.values
             }
@@ -56,12 +56,12 @@ macro_rules! counters {
                 $crate::counter::add_each(&mut self.values, &other.values);
             }
 
-            /// All are zero again.
+            /// Sets all to zero.
             pub fn clear(&mut self) {
                 self.values.fill(0);
             }
 
-            /// Nothing was counted.
+            /// Whether nothing was counted.
             pub fn is_empty(&self) -> bool {
                 $crate::counter::are_zero(&self.values)
             }
@@ -89,7 +89,7 @@ macro_rules! counters {
             }
         }
 
-        // A failing test shows what was counted, by name, and not a row of zeros.
+        // A failing test shows the counts by name, and not a row of zeros.
         impl std::fmt::Debug for $counters {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let counted = $counter::ALL.iter().map(|&counter| (counter.name(), self[counter]));
@@ -106,164 +106,164 @@ pub(crate) fn add_each(sums: &mut [u64], more: &[u64]) {
     }
 }
 
-/// None of them is more than zero.
+/// Whether all are zero.
 pub(crate) fn are_zero(values: &[u64]) -> bool {
     values.iter().all(|value| *value == 0)
 }
 
 counters! {
-    /// Something that happens to exchanges, their connections and their bytes, and is counted.
+    /// A counted event of exchanges, their connections and their bytes.
     Counter;
-    /// How often each [`Counter`] was counted.
+    /// The values of all [`Counter`]s.
     Counters;
     /// Exchanges whose intended start has come.
     Started = started;
-    /// Exchanges that ended well.
+    /// Exchanges that succeeded.
     Succeeded = succeeded;
     /// Exchanges that could not be started in time.
     Dropped = dropped;
-    /// Those of them that were too late when the generator got to them: not the target's doing.
+    /// Dropped exchanges that were too late when the generator got to them: not the target's doing.
     DroppedByGenerator = dropped_by_generator;
     /// Exchanges in flight when the run was stopped.
     Unfinished = unfinished;
-    /// Those of them that had no grace: the run was ended at once.
+    /// Unfinished exchanges without grace: the run was aborted.
     Cut = cut;
-    /// Exchanges that ended after nothing was started any more.
+    /// Exchanges that completed after the last start.
     Drained = drained;
-    /// What of that succeeded.
+    /// Drained exchanges that succeeded.
     DrainedSucceeded = drained_succeeded;
-    /// Of a scenario with several steps: rounds that came to their end.
+    /// In a scenario with several steps: iterations that completed.
     Iterations = iterations;
-    /// Rounds that began and did not come to their last step.
+    /// Iterations that began and did not reach their last step.
     IterationsCut = iterations_cut;
-    /// Rounds that ended where something in them failed.
+    /// Iterations that ended at a failure.
     IterationsFailed = iterations_failed;
-    /// Successes whose response time contains a stall of ours.
+    /// Successes whose response time contains a stall of the generator.
     StallAffectedResponses = stall_affected_responses;
-    /// Tries, at least one for each exchange that was taken up.
+    /// Attempts, at least one for each exchange that was taken up.
     Attempts = attempts;
     /// Requests that were handed to the socket.
     Sent = sent;
-    /// Complete answers.
+    /// Complete responses.
     Responses = responses;
-    /// Answers after which the connection stayed.
+    /// Responses after which the connection stayed open.
     Kept = kept;
-    /// Redirects that were followed: each made one start more.
+    /// Redirects that were followed: each made one more start.
     Redirects = redirects;
-    /// Requests that went out again: what became of the first time is not known, or the server had not taken it.
+    /// Requests that were sent again: the outcome of the first time is unknown, or the server had not processed it.
     Reconnects = reconnects;
     /// Bytes that arrived, heads and framing included.
     BytesReceived = bytes_received;
     /// Bytes of bodies that arrived, framing removed.
     BodyBytes = body_bytes;
-    /// Bytes that were handed to the socket.
+    /// Bytes that were handed to sockets.
     BytesQueued = bytes_queued;
-    /// Those of them that the kernel never took.
+    /// Queued bytes that the kernel never took.
     BytesUnsent = bytes_unsent;
-    /// Connections that were tried.
+    /// Connection attempts.
     ConnectionsTried = connections_tried;
     /// Connections that were established.
     ConnectionsEstablished = connections_established;
-    /// TLS handshakes that took up an earlier session.
+    /// TLS handshakes that resumed an earlier session.
     TlsResumed = tls_resumed;
-    /// New connections that the peer ended before it sent a byte.
+    /// New connections that the peer closed before it sent a byte.
     CutOff = cut_off;
-    /// Connections that were closed because bytes came which belong to no request.
+    /// Connections that were closed because bytes arrived that belong to no request.
     Unsolicited = unsolicited;
     /// Messages that were handed to a socket, each once, however often its exchange was tried.
     MessagesSent = messages_sent;
-    /// Those of them of which the kernel has not taken all, known when their connection ended.
+    /// Messages that the kernel did not take as a whole, known when their connection ended.
     MessagesUntaken = messages_untaken;
-    /// Messages that came, asked for or not.
+    /// Messages received, solicited or not.
     MessagesReceived = messages_received;
-    /// Messages of WebSocket that answer none of ours.
+    /// WebSocket messages that answer none of ours.
     UnsolicitedMessages = unsolicited_messages;
-    /// Exchanges that had begun in the warm-up and were in flight when it was over.
+    /// Exchanges that began in the warm-up and were in flight at its end.
     Carried = carried;
-    /// Exchanges that ended in the warm-up: they are in no other figure.
+    /// Exchanges that completed in the warm-up: they are in no other figure.
     WarmedUp = warmed_up;
-    /// Of the requests that went out again, those that the server may have begun the first time.
+    /// Requests sent again that the server may have begun to process the first time.
     BegunBefore = begun_before;
-    /// Users that left because their program says so where something fails; those of the warm-up too.
+    /// Users that left because their program says so at a failure; those of the warm-up too.
     UsersLeft = users_left;
-    /// Users that have not done what comes behind their last iteration, since the budget of the run had no request left for it.
+    /// Users that skipped their `on_stop` steps, since the budget of the run had no request left for them.
     UsersWithoutStop = users_without_stop;
-    /// Exchanges that a worker had in flight when it was lost: nobody knows what became of them.
-    GoalMisses = lost;
+    /// Exchanges in flight at a worker when it was lost: their outcome is unknown.
+    LostWithWorker = lost;
 }
 
 counters! {
-    /// Something that happens to connections that are held, and is counted.
+    /// A counted event of held connections.
     HeldCounter;
-    /// How often each [`HeldCounter`] was counted.
+    /// The values of all [`HeldCounter`]s.
     HeldCounters;
-    /// Connections that were tried, each time.
+    /// Connection attempts, retries included.
     Tried = tried;
-    /// Connections that were established, each time.
+    /// Established connections, repeated ones included.
     Established = established;
-    /// Connections that we closed, and whose peers agreed.
+    /// Connections that we closed, and whose peers confirmed it.
     Closed = closed;
-    /// Connections that we closed, and whose peers did not answer that in time.
+    /// Connections that we closed, and whose peers did not confirm it in time.
     CloseTimedOut = close_timed_out;
-    /// Connections that were on their way when it was over.
+    /// Connections that were being established at the end.
     Abandoned = abandoned;
-    /// Tries that were made because a connection was lost, or could not be established before.
+    /// Attempts after a connection was lost, or could not be established before.
     Retries = retries;
-    /// Messages whose time had come.
+    /// Messages that were due.
     Due = due;
-    /// Of those, messages that our own loop took up too late.
+    /// Due messages that our own loop handled too late.
     Late = late;
-    /// Messages whose time came while their connections were lost.
+    /// Messages that were due while their connections were lost.
     Missed = missed;
-    /// Messages that were due and never left: the one before them was not answered in time.
+    /// Due messages that were never sent: the one before them was not answered in time.
     Unsent = unsent;
-    /// Messages that left.
+    /// Messages that were sent.
     Sent = sent;
     /// Messages that were answered.
     Answered = answered;
-    /// Messages that were not answered within their time, or before their connections ended.
+    /// Messages that were not answered within their timeout, or before their connections ended.
     Unanswered = unanswered;
-    /// Answers that a check refused.
+    /// Responses that failed a check.
     Refused = refused;
-    /// Messages that came unasked.
+    /// Unsolicited messages.
     Pushed = pushed;
     /// Bytes that were handed to sockets.
     BytesQueued = bytes_queued;
-    /// Of those, bytes that the kernel had not taken when their connections ended.
+    /// Queued bytes that the kernel had not taken when their connections ended.
     BytesUnsent = bytes_unsent;
-    /// Bytes that came from sockets.
+    /// Bytes received from sockets.
     BytesReceived = bytes_received;
     /// CPU time of the shards, in nanoseconds.
     CpuNs = cpu_ns;
-    /// TLS sessions that took up an earlier one.
+    /// TLS sessions that resumed an earlier one.
     TlsResumed = tls_resumed;
-    /// Of the messages that left, those of which the kernel had not taken all when their connections ended.
+    /// Sent messages that the kernel had not taken as a whole when their connections ended.
     MessagesUntaken = messages_untaken;
 }
 
 impl Counters {
-    /// Bytes that the kernel took. What it never took is known when a socket ends, perhaps in a later snapshot: of all
-    /// snapshots together this is exact.
+    /// Bytes that the kernel took. What it never took is known when a socket ends, perhaps in a later snapshot: over
+    /// all snapshots together this is exact.
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_queued().saturating_sub(self.bytes_unsent())
     }
 
-    /// Messages that left as a whole; as exact as [`Counters::bytes_sent`].
+    /// Messages that were sent as a whole; as exact as [`Counters::bytes_sent`].
     pub fn messages_left(&self) -> u64 {
         self.messages_sent().saturating_sub(self.messages_untaken())
     }
 
-    /// Exchanges that end in one way or another: those that were started, and those that were in flight when measuring began.
+    /// Exchanges that end in one way or another: the started ones, and those in flight when measuring began.
     pub fn all_started(&self) -> u64 {
         self.started() + self.carried()
     }
 
-    /// Exchanges of which the end is known, whatever it was.
+    /// Exchanges whose end is known, whatever it was.
     pub fn all_ended(&self, failed: u64) -> u64 {
         self.succeeded() + failed + self.dropped() + self.unfinished() + self.lost()
     }
 
-    /// The share of the starts that succeeded, of those that were not cut short; `None` without any.
+    /// The share of starts that succeeded, of those that were not cut short; `None` without any.
     pub fn success_ratio(&self) -> Option<f64> {
         let whole = self.all_started().saturating_sub(self.cut());
         (whole > 0).then(|| self.succeeded() as f64 / whole as f64)
@@ -271,8 +271,8 @@ impl Counters {
 }
 
 impl HeldCounters {
-    /// Messages that left as a whole. What a kernel never took is known when its connection ends, perhaps in a later snapshot: of all
-    /// snapshots together this is exact.
+    /// Messages that were sent as a whole. What a kernel never took is known when its connection ends, perhaps in a
+    /// later snapshot: over all snapshots together this is exact.
     pub fn messages_left(&self) -> u64 {
         self.sent().saturating_sub(self.messages_untaken())
     }

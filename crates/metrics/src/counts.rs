@@ -1,4 +1,4 @@
-//! Counters of what happened; they add up.
+//! Counters of events; they add up.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -9,16 +9,16 @@ use crate::{Counters, FAILURE_COUNT, Failure, GRPC_STATUSES};
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;
 
-/// What was counted: the plain counters, which are read and counted as if they stood here, and tables of what came how often.
+/// The counts: the plain counters, available through `Deref`, and tables of values with their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The plain counters.
     pub counters: Counters,
-    /// Answers by status code.
+    /// Responses by status code.
     pub statuses: Box<[u64; STATUS_COUNT]>,
-    /// Answers by their status of gRPC, where they have one.
+    /// Responses by gRPC status, where they have one.
     pub grpc_statuses: [u64; GRPC_STATUSES.len()],
-    /// Conversations of WebSocket that the server ended, by its code: while an answer was awaited, or not.
+    /// WebSocket sessions that the server closed, by its code: while a response was awaited, or not.
     pub closes: BTreeMap<u16, u64>,
     pub(crate) failures: Box<[u64; FAILURE_COUNT]>,
 }
@@ -63,7 +63,7 @@ impl Counts {
         add_each(&mut *self.failures, &*other.failures);
     }
 
-    /// All are zero again; the memory stays.
+    /// Sets all to zero; the memory stays.
     pub fn clear(&mut self) {
         self.counters.clear();
         self.statuses.fill(0);
@@ -72,7 +72,7 @@ impl Counts {
         self.failures.fill(0);
     }
 
-    /// Nothing happened.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         let are_tables_empty = [&self.statuses[..], &self.grpc_statuses, &self.failures[..]].into_iter().all(are_zero);
         are_tables_empty && self.counters.is_empty() && self.closes.values().all(|number| *number == 0)
@@ -83,12 +83,12 @@ impl Counts {
         self.failures.iter().sum()
     }
 
-    /// Exchanges that ended with an outcome.
+    /// Exchanges that completed with an outcome.
     pub fn finished(&self) -> u64 {
         self.succeeded() + self.failed()
     }
 
-    /// How often each reason was met, without those that were not.
+    /// Each failure that occurred, with its count.
     pub fn failures(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
         self.failures
             .iter()
@@ -97,12 +97,12 @@ impl Counts {
             .filter_map(|(index, count)| Failure::of_index(index).map(|failure| (failure, *count)))
     }
 
-    /// How often each status of gRPC was met, by its name, without those that were not.
+    /// Each gRPC status that occurred, by its name, with its count.
     pub fn grpc_statuses(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         GRPC_STATUSES.into_iter().zip(self.grpc_statuses).filter(|(_, count)| *count > 0)
     }
 
-    /// How often each status was met, without those that were not.
+    /// Each status that occurred, with its count.
     pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.statuses
             .iter()

@@ -1,4 +1,4 @@
-//! A distribution of times: a histogram, with sum, minimum and maximum exact beside it.
+//! A distribution of times: a histogram, with exact sum, minimum and maximum.
 
 mod pages;
 
@@ -8,7 +8,8 @@ mod tests;
 pub use pages::Bucket;
 use pages::Pages;
 
-/// The largest time a histogram tells apart: one hour. Longer ones count as one hour there; sum and maximum stay exact.
+/// The largest time that a histogram distinguishes: one hour. Longer ones count as one hour there; sum and maximum stay
+/// exact.
 pub const VALUE_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Times in nanoseconds. A quantile is at most 0.1 % above the value it stands for.
@@ -27,7 +28,7 @@ impl Default for Distribution {
     }
 }
 
-/// The same was recorded, whatever memory it takes.
+/// Equality of the recorded times, whatever memory they take.
 impl PartialEq for Distribution {
     fn eq(&self, other: &Self) -> bool {
         let exact = |times: &Self| (times.count, times.sum, times.min, times.max);
@@ -72,7 +73,7 @@ impl Distribution {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes all times and keeps the memory.
     pub fn clear(&mut self) {
         if self.count > 0 {
             self.pages.clear();
@@ -80,26 +81,26 @@ impl Distribution {
         (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
     }
 
-    /// The buckets that hold something, the lowest first.
+    /// The non-empty buckets, the lowest first.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.pages.recorded()
     }
 
-    /// Buckets that there are.
+    /// The number of buckets.
     pub(crate) const BUCKETS: usize = pages::BUCKETS;
 
-    /// Buckets that hold something, by their numbers, the lowest first.
+    /// The non-empty buckets, by their numbers, the lowest first.
     pub(crate) fn counted(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.pages.counted()
     }
 
-    /// Adds to a bucket. What is exact must be set when all are there.
+    /// Adds to a bucket. The exact values must be set after all buckets were added.
     pub(crate) fn add_bucket(&mut self, bucket: usize, count: u64) {
         self.pages.add(bucket, count);
         self.count += count;
     }
 
-    /// Sets what is exact. False when it is not what the buckets say, and cannot be.
+    /// Sets the exact values. False when they contradict the buckets.
     pub(crate) fn set_exact(&mut self, min: u64, max: u64, sum: u128) -> bool {
         (self.min, self.max, self.sum) = (min, max, sum);
         let (lowest, highest) = (self.counted().next(), self.counted().last());
@@ -109,37 +110,37 @@ impl Distribution {
         min <= max && is_in(min, lowest) && is_in(max, highest) && bounds.contains(&sum)
     }
 
-    /// Bytes that it takes on the heap, which depends on how far its times are spread.
+    /// Bytes on the heap, which depend on the spread of the times.
     pub fn heap_bytes(&self) -> usize {
         self.pages.bytes()
     }
 
-    /// How many times were recorded.
+    /// The number of times.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their exact sum.
+    /// The exact sum.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The exact minimum; `None` when there is nothing.
+    /// The exact minimum; `None` when empty.
     pub fn min(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.min)
     }
 
-    /// The exact maximum; `None` when there is nothing.
+    /// The exact maximum; `None` when empty.
     pub fn max(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max)
     }
 
-    /// The mean, from the exact sum; `None` when there is nothing.
+    /// The mean, from the exact sum; `None` when empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
     }
 
-    /// The standard deviation, to the precision of the histogram; `None` when there is nothing.
+    /// The standard deviation, to the precision of the histogram; `None` when empty.
     pub fn stdev(&self) -> Option<f64> {
         let middle = |bucket: &Bucket| bucket.middle_ns() as f64 * bucket.count as f64;
         let mean = self.buckets().map(|bucket| middle(&bucket)).sum::<f64>() / self.count as f64;
@@ -148,7 +149,7 @@ impl Distribution {
     }
 
     /// The time that a share `quantile` (0 to 1) of all does not exceed; never above the maximum, never below the
-    /// minimum; `None` when there is nothing.
+    /// minimum; `None` when empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let rank = ((quantile.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut up_to = 0;
@@ -160,21 +161,22 @@ impl Distribution {
         Some(ns.clamp(self.min, self.max))
     }
 
-    /// The largest time that is here more often than in `part`, to the precision of the histogram; exact when that is the maximum.
+    /// The largest time that occurs here more often than in `part`, to the precision of the histogram; exact when that
+    /// is the maximum.
     pub fn max_without(&self, part: Option<&Self>) -> Option<u64> {
         let Some(part) = part.filter(|part| part.count() > 0) else { return self.max() };
         let more = self.buckets().filter(|bucket| bucket.count > part.pages.count_at(bucket.lowest_ns)).last()?;
         Some(more.highest_ns.min(self.max))
     }
 
-    /// How many times lie at or below `ns`, or in its bucket.
+    /// The number of times at or below `ns`, or in its bucket.
     pub fn count_up_to(&self, ns: u64) -> u64 {
         self.buckets().take_while(|bucket| bucket.lowest_ns <= ns).map(|bucket| bucket.count).sum()
     }
 
-    /// How many times lie in `low..high`, to the precision of the histogram.
+    /// The number of times in `low..high`, to the precision of the histogram.
     pub fn count_between(&self, low_ns: u64, high_ns: u64) -> u64 {
-        // The middle of a bucket stands for its values, cut to what was really seen.
+        // The middle of a bucket stands for its values, clamped to the recorded range.
         let is_within = |bucket: &Bucket| (low_ns..high_ns).contains(&bucket.middle_ns().clamp(self.min, self.max));
         self.buckets().filter(is_within).map(|bucket| bucket.count).sum()
     }

@@ -1,13 +1,13 @@
-//! Which hosts failures are to be blamed on, where a load goes to more than one.
+//! Failures by host, where a load goes to more than one.
 
 use std::sync::Arc;
 
 use crate::Failure;
 
-/// Pairs of a failure and a place that are counted apart; later ones are not told from each other.
+/// The most pairs of a failure and a host that are counted separately; later ones are not distinguished.
 const PAIRS_MAX: usize = 64;
 
-/// How often each failure was met at each place.
+/// The count of each failure at each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailuresByHost(Vec<(Failure, Arc<str>, u64)>);
 
@@ -28,17 +28,17 @@ impl FailuresByHost {
         }
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// All of them, in the order in which they were met.
+    /// All counts, in the order of first occurrence.
     pub(crate) fn all(&self) -> &[(Failure, Arc<str>, u64)] {
         &self.0
     }
 
-    /// Where a failure was met, and how often: the most frequent first, then by name.
+    /// The hosts of a failure with their counts: the most frequent first, then by name.
     pub fn places(&self, failure: Failure) -> Vec<(&str, u64)> {
         let mut places: Vec<(&str, u64)> = self
             .0

@@ -1,50 +1,50 @@
-//! How things stand at one instant: merged over shards of that instant, and replaced by a later one.
+//! Gauges of one instant: merged over the shards, and replaced by those of a later instant.
 
 use crate::{Distribution, Measure};
 
-/// How things stand at one instant.
+/// Gauges of one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
-    /// Users that are at work.
+    /// Active users.
     pub users: u64,
-    /// Connections that have carried an answer and are open.
+    /// Connections that have carried a response and are open.
     pub connections_open: u64,
-    /// What is in flight.
+    /// The ages of exchanges in flight.
     pub in_flight: InFlightAges,
 }
 
 impl Gauges {
-    /// Adds how things stand elsewhere at the same instant.
+    /// Adds the gauges of another shard at the same instant.
     pub fn merge(&mut self, other: &Self) {
         self.users += other.users;
         self.connections_open += other.connections_open;
         self.in_flight.merge(&other.in_flight);
     }
 
-    /// Those of a later instant take the place of these; the memory stays.
+    /// Replaces the gauges by those of a later instant; the memory stays.
     pub fn replace(&mut self, later: &Self) {
         self.clear();
         self.merge(later);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets everything and keeps the memory.
     pub fn clear(&mut self) {
         (self.users, self.connections_open) = (0, 0);
         self.in_flight.clear();
     }
 }
 
-/// How long exchanges have waited that are in flight at one instant.
+/// The ages of the exchanges in flight at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlightAges {
-    /// Since they were intended.
+    /// Ages since the intended instant.
     pub response: Distribution,
-    /// Since they were sent; of those that were.
+    /// Ages since the sending, of those that were sent.
     pub service: Distribution,
 }
 
 impl InFlightAges {
-    /// Those of a measure that grows with an exchange; `None` of another.
+    /// The ages that belong to a measure; `None` for a measure that does not grow with an exchange.
     pub fn of(&self, measure: Measure) -> Option<&Distribution> {
         match measure {
             Measure::Response => Some(&self.response),
@@ -53,13 +53,13 @@ impl InFlightAges {
         }
     }
 
-    /// Adds what is in flight elsewhere at the same instant.
+    /// Adds the exchanges in flight of another shard at the same instant.
     pub fn merge(&mut self, other: &Self) {
         self.response.merge(&other.response);
         self.service.merge(&other.service);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
         self.response.clear();
         self.service.clear();

@@ -1,11 +1,11 @@
-//! What happened to connections that are held.
+//! Snapshots of a hold.
 
 use std::ops::{Deref, DerefMut};
 
 use crate::counter::add_each;
 use crate::{Distribution, FAILURE_COUNT, Failure, HeldCounters};
 
-/// Counts of a time; those of shards and of times add up. The plain counters are read and counted as if they stood here.
+/// Counts of a time span; those of shards and of spans add up. The plain counters are available through `Deref`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCounts {
     /// The plain counters.
@@ -50,7 +50,7 @@ impl HeldCounts {
         self.lost.iter().sum()
     }
 
-    /// The reasons of failures that there were, the most frequent first.
+    /// The reasons that occurred, the most frequent first.
     pub fn reasons(of: &[u64]) -> Vec<(Failure, u64)> {
         let mut reasons: Vec<(Failure, u64)> =
             Failure::all().map(|failure| (failure, of[failure.index()])).filter(|(_, count)| *count > 0).collect();
@@ -71,21 +71,21 @@ impl HeldCounts {
     }
 }
 
-/// How things stand at one instant.
+/// Gauges of one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldNow {
     /// Connections that are being opened.
     pub connecting: u64,
     /// Connections that are established.
     pub open: u64,
-    /// Connections that wait until they are tried again.
+    /// Connections that wait for a retry.
     pub waiting: u64,
-    /// Messages whose time has come and that have not left.
+    /// Messages that are due and not sent.
     pub owed: u64,
 }
 
 impl HeldNow {
-    /// Adds another shard.
+    /// Adds the gauges of another shard.
     pub fn add(&mut self, more: Self) {
         self.connecting += more.connecting;
         self.open += more.open;
@@ -94,41 +94,42 @@ impl HeldNow {
     }
 }
 
-/// What happened in a time, and how things stand at its end.
+/// A snapshot of a hold: counts and times of a span, and the gauges at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
-    /// What happened.
+    /// The counts.
     pub counts: HeldCounts,
-    /// How things stand.
+    /// The gauges.
     pub now: HeldNow,
-    /// From the start of a connection until it is established: with TLS, with the handshake of WebSocket, with a first answer of HTTP.
+    /// Times from the start of a connection until it is established: with TLS, with the WebSocket handshake, with a
+    /// first HTTP response.
     pub connect: Distribution,
-    /// From the instant at which a message was due to its answer.
+    /// Times from the instant at which a message was due to its response.
     pub response: Distribution,
-    /// From the instant at which a message left to its answer.
+    /// Times from the instant at which a message was sent to its response.
     pub service: Distribution,
-    /// What messages that were given up had waited by then.
+    /// The time that incomplete messages had waited.
     pub incomplete: Distribution,
-    /// Between two messages that came unasked on one connection.
+    /// Times between two unsolicited messages on one connection.
     pub gap: Distribution,
-    /// How late the loops were.
+    /// Lateness of the loops.
     pub lag: Distribution,
 }
 
 impl Held {
-    /// Adds another shard of the same time.
+    /// Adds another shard of the same span.
     pub fn add_shard(&mut self, other: &Self) {
         self.now.add(other.now);
         self.add_counts(other);
     }
 
-    /// Adds a later time.
+    /// Adds a later span.
     pub fn add_time(&mut self, later: &Self) {
         self.now = later.now;
         self.add_counts(later);
     }
 
-    /// Adds what happened, and leaves how things stand.
+    /// Adds the counts and times, but not the gauges.
     pub fn add_counts(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
@@ -139,7 +140,7 @@ impl Held {
         self.lag.merge(&other.lag);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets everything and keeps the memory.
     pub fn clear(&mut self) {
         self.counts.clear();
         self.now = HeldNow::default();

@@ -1,4 +1,4 @@
-//! What happened: outcomes, distributions, counters, snapshots that merge exactly.
+//! Measurements: outcomes, distributions, counters, snapshots that merge exactly.
 //!
 //! A shard records into its own [`Snapshot`] and hands it over whole; nothing here is shared between threads. Nothing
 //! here reads a clock, owns a socket or takes a lock. Counters and failures keep their index in encoded snapshots for

@@ -1,4 +1,4 @@
-//! How an exchange ended. Outcomes are data: `Copy`, and each indexes a counter.
+//! Outcomes of exchanges. They are data: `Copy`, and each indexes a counter.
 
 mod closes;
 mod tls;
@@ -7,23 +7,23 @@ pub use closes::CLOSE_WITHOUT_CODE;
 use closes::{CLOSE_COUNT, close_index, close_of_index};
 pub use tls::TlsFault;
 
-/// The end of an exchange that was started.
+/// The outcome of an exchange that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A complete answer that is a success by the rules of the plan.
+    /// A complete response that is a success by the rules of the plan.
     Succeeded,
-    /// It ended badly.
+    /// A failure.
     Failed(Failure),
 }
 
-/// Why an exchange failed, as a reason a person can act on.
+/// The reason of a failed exchange, one that a user can act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
     /// No route to the target.
     Unreachable,
     /// This host forbids the connection.
     Permission,
-    /// The target's host answered that nobody listens.
+    /// The target's host responded that nothing listens on the port.
     ConnectRefused,
     /// No connection within the connect timeout.
     ConnectTimeout,
@@ -33,54 +33,55 @@ pub enum Failure {
     NoDescriptor,
     /// The peer reset the connection.
     Reset,
-    /// The peer closed before the answer was complete.
+    /// The peer closed before the response was complete.
     ClosedEarly,
-    /// No complete answer within the timeout.
+    /// No complete response within the timeout.
     Timeout,
     /// The peer broke the protocol.
     Protocol(ProtocolFault),
     /// No TLS session with the peer.
     Tls(TlsFault),
-    /// The peer gave up the stream with an error code of HTTP/2 (RFC 9113, 7).
+    /// The peer reset the stream with an error code of HTTP/2 (RFC 9113, 7).
     StreamReset(u8),
-    /// A call of gRPC that ended with this status, which is no success.
+    /// A gRPC call that ended with this status, which is no success.
     GrpcStatus(u8),
-    /// A call of gRPC whose answer has a status of HTTP other than 200 and none of its own; which one, as [`Failure::of_http`] says.
+    /// A gRPC call whose response has an HTTP status other than 200 and no gRPC status; which one, as
+    /// [`Failure::of_http`] says.
     CallHttp(u8),
-    /// The peer ended a conversation of WebSocket with this code before it had answered.
+    /// The peer closed a WebSocket session with this code before it had answered.
     WebSocketClose(u16),
-    /// The connection was there, and what was asked first on it, such as the handshake of WebSocket, had no answer within the connect
-    /// timeout.
+    /// The connection was established, but its first request, such as the WebSocket handshake, had no response within
+    /// the connect timeout.
     NoFirstAnswer,
-    /// The peer wanted no more requests, time and again, and this one was never looked at.
+    /// The peer refused further requests, time and again, and never processed this one.
     Goaway,
-    /// A complete answer whose status is no success.
+    /// A complete response whose status is no success.
     Status,
-    /// The body is larger than what a check may look at.
+    /// The body is larger than a check may read.
     BodyLimit,
-    /// A check on the answer failed.
+    /// A check of the response failed.
     Check,
     /// The host of a redirect is unknown.
     Dns,
-    /// A redirect leads to a public host that nobody said may be loaded.
+    /// A redirect leads to a public host that the user has not allowed.
     NoConsent,
-    /// Redirects without end, or to where nobody can follow.
+    /// Endless redirects, or one that cannot be followed.
     Redirect,
-    /// A value that the user needs later is not in the answer.
+    /// A value that the user needs later is not in the response.
     NotTaken,
-    /// A value that the request needs cannot be had, or cannot stand where it should.
+    /// A value that the request needs is not available, or not valid in its place.
     NotFilled,
-    /// A complete answer that took longer, or less, than the check on its time allows.
+    /// A complete response that took longer, or less, than the check of its time allows.
     TimeCheck,
-    /// A complete answer that is larger, or smaller, than the check on its size allows.
+    /// A complete response that is larger, or smaller, than the check of its size allows.
     SizeCheck,
-    /// A loop of a scenario went round as often as it may, and its condition did not end it.
+    /// A loop of a scenario reached its maximum number of rounds before its condition ended it.
     LoopLimit,
     /// Another error of the operating system.
     Os(u16),
 }
 
-/// How the peer broke the protocol.
+/// The way in which the peer broke the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is named by `name`, and described where the protocol machine says it")]
 #[repr(u8)]
@@ -245,7 +246,7 @@ impl ProtocolFault {
     }
 }
 
-/// The error codes of HTTP/2 by their numbers (RFC 9113, 7); beyond them they are counted as one.
+/// The error codes of HTTP/2 by their numbers (RFC 9113, 7); unknown ones are counted as one.
 const RESET_CODES: [&str; 15] = [
     "NO_ERROR",
     "PROTOCOL_ERROR",
@@ -264,7 +265,7 @@ const RESET_CODES: [&str; 15] = [
     "UNKNOWN",
 ];
 
-/// The statuses of gRPC by their numbers; beyond them they are counted as one.
+/// The gRPC statuses by their numbers; unknown ones are counted as one.
 pub const GRPC_STATUSES: [&str; 18] = [
     "OK",
     "CANCELLED",
@@ -286,7 +287,7 @@ pub const GRPC_STATUSES: [&str; 18] = [
     "OTHER",
 ];
 
-/// The statuses of HTTP that mean something for a call without a status of its own; all others are counted as one.
+/// The HTTP statuses that mean something for a call without a gRPC status; all others are counted as one.
 const CALL_STATUSES: [u16; 9] = [400, 401, 403, 404, 429, 431, 502, 503, 504];
 
 const PROTOCOL_FIRST: usize = 22;
@@ -298,7 +299,7 @@ const OS_FIRST: usize = 160;
 const ERRNO_MAX: usize = 255;
 const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
 const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
-/// How many counters failures index.
+/// The number of counters for failures.
 pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
 
 impl Failure {
@@ -327,13 +328,13 @@ impl Failure {
         Self::LoopLimit,
     ];
 
-    /// A call whose answer has this status of HTTP, and none of its own.
+    /// The failure of a call whose response has this HTTP status, and no gRPC status.
     pub fn of_http(status: u16) -> Self {
         let known = CALL_STATUSES.iter().position(|known| *known == status);
         Self::CallHttp(known.unwrap_or(CALL_STATUSES.len()) as u8)
     }
 
-    /// The status of HTTP of such a call; `None` when it is another, or this is another failure.
+    /// The HTTP status of such a call; `None` when it is another, or this is another failure.
     pub fn http_status(self) -> Option<u16> {
         match self {
             Self::CallHttp(index) => CALL_STATUSES.get(usize::from(index)).copied(),
@@ -341,7 +342,7 @@ impl Failure {
         }
     }
 
-    /// Its counter, below [`FAILURE_COUNT`].
+    /// The index of its counter, below [`FAILURE_COUNT`].
     pub fn index(self) -> usize {
         match self {
             Self::Protocol(fault) => PROTOCOL_FIRST + fault as usize,
@@ -355,7 +356,7 @@ impl Failure {
         }
     }
 
-    /// The failure of a counter; `None` for an index that no failure has.
+    /// The failure of a counter; `None` for an index without a failure.
     pub fn of_index(index: usize) -> Option<Self> {
         match index {
             0..PROTOCOL_FIRST => Self::PLAIN.get(index).copied(),
@@ -378,7 +379,7 @@ impl Failure {
         }
     }
 
-    /// What distinguishes failures of one name.
+    /// The detail that distinguishes failures of one name.
     pub fn detail(self) -> Option<String> {
         match self {
             Self::Protocol(fault) => Some(fault.name().to_owned()),
@@ -398,12 +399,12 @@ impl Failure {
         }
     }
 
-    /// All of them, in the order of their index.
+    /// All failures, in the order of their index.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..FAILURE_COUNT).filter_map(Self::of_index)
     }
 
-    /// A stable name for reports; [`Failure::detail`] says more.
+    /// A stable name for reports; [`Failure::detail`] adds the detail.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -438,21 +439,21 @@ impl Failure {
     }
 }
 
-/// Which series an outcome enters.
+/// The class of outcomes: each has a series of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// The headline series.
     Succeeded,
-    /// Failed, but a complete answer came: status, gRPC status, check, body limit.
+    /// Failed, but a complete response came: status, gRPC status, check, body limit.
     FailedAnswered,
-    /// Failed without a complete answer.
+    /// Failed without a complete response.
     FailedUnanswered,
-    /// Given up at the timeout; recorded with the time it had then.
+    /// Timed out; recorded with its time until then.
     TimedOut,
 }
 
 impl Class {
-    /// All of them, in the order of their index.
+    /// All classes, in the order of their index.
     pub const ALL: [Self; 4] = [Self::Succeeded, Self::FailedAnswered, Self::FailedUnanswered, Self::TimedOut];
 
     /// The class of an outcome.

@@ -1,21 +1,21 @@
-//! Single exchanges with their instants: the slowest of a run, and the lines of a log.
+//! Single exchanges with their instants: the slowest of a run, and the lines of a request log.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::Failure;
 
-/// The most exchanges that are kept as the slowest.
+/// The most exchanges that are stored as the slowest.
 pub const SLOWEST_MAX: usize = 1_000;
 
-/// How an exchange ended.
+/// The end of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestRecordEnd {
-    /// Well.
+    /// It succeeded.
     Succeeded,
-    /// Badly.
+    /// It failed.
     Failed(Failure),
-    /// It did not, before the run was over.
+    /// It was in flight when the run was over.
     Unfinished,
     /// It could not start in time.
     Dropped,
@@ -24,7 +24,7 @@ pub enum RequestRecordEnd {
 /// An exchange with its instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestRecord {
-    /// When it was intended, since the measured time began.
+    /// The intended instant, since the measured time began.
     pub intended_ns: u64,
     /// From intended to its end.
     pub response_ns: u64,
@@ -34,32 +34,33 @@ pub struct RequestRecord {
     pub wait_ns: Option<u64>,
     /// From sent to its end.
     pub service_ns: Option<u64>,
-    /// From sent to the first byte of the answer; `None` when none came.
+    /// From sent to the first byte of the response; `None` when none came.
     pub first_byte_ns: Option<u64>,
-    /// Bytes of the body that came.
+    /// Bytes of the body that arrived.
     pub body_bytes: u32,
     /// Index of its step in the plan, over all scenarios.
     pub step: u32,
-    /// The thread that had it, counted from 0.
+    /// The shard that ran it, counted from 0.
     pub shard: u32,
-    /// Of its answer; 0 without one.
+    /// The status of the response; 0 without one.
     pub status: u16,
-    /// How it ended.
+    /// The end of the exchange.
     pub end: RequestRecordEnd,
-    /// Its connection was opened for it.
+    /// Whether its connection was opened for it.
     pub is_connection_new: bool,
-    /// The trace that its request named (W3C Trace Context); 0 for none.
+    /// The trace ID that its request named (W3C Trace Context); 0 for none.
     pub trace: u128,
 }
 
 impl RequestRecord {
-    /// Longest first; of equals the earliest. What is left settles the rest, so that it does not matter in which order they come.
+    /// Longest first; among equals the earliest. The remaining fields break ties, so that the order of insertion does
+    /// not matter.
     fn rank(&self) -> (u64, Reverse<Self>) {
         (self.response_ns, Reverse(*self))
     }
 }
 
-/// One of the slowest, in the order of its rank.
+/// One of the slowest, ordered by its rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slow(RequestRecord);
 
@@ -75,7 +76,7 @@ impl Ord for Slow {
     }
 }
 
-/// The slowest exchanges of a span of time, a bounded number of them.
+/// The slowest exchanges of a time span, up to a limit.
 #[derive(Clone, Debug, Default)]
 pub struct Slowest {
     most: usize,
@@ -92,14 +93,14 @@ impl PartialEq for Slowest {
 impl Eq for Slowest {}
 
 impl Slowest {
-    /// At most `most` of which the slowest is first; `None` where they are not so.
+    /// At most `most` exchanges, the slowest first; `None` where they are not sorted so.
     pub(crate) fn of_sorted(sorted: Vec<RequestRecord>, most: usize) -> Option<Self> {
         let is_in_order = sorted.is_sorted_by(|one, next| one.rank() >= next.rank());
         let is_fine = is_in_order && (1..=most).contains(&sorted.len()) && most <= SLOWEST_MAX;
         is_fine.then(|| Self { most, heap: sorted.into_iter().map(|traced| Reverse(Slow(traced))).collect() })
     }
 
-    /// Gives each its trace, the slowest first; `None` where they are not as many, or in another order.
+    /// Gives each its trace, the slowest first; `None` where the number differs, or the order changes.
     pub(crate) fn with_traces(&self, traces: &[u128]) -> Option<Self> {
         let sorted = self.sorted();
         let traced = |(one, trace): (RequestRecord, &u128)| RequestRecord { trace: *trace, ..one };
@@ -108,17 +109,18 @@ impl Slowest {
         fits.then(|| Self::of_sorted(all, self.most)).flatten()
     }
 
-    /// How many are kept at most.
+    /// The limit of their number.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// None was kept.
+    /// Whether none is stored.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Keeps an exchange if it is among the `most` slowest. Gives the response time below which another is not.
+    /// Stores an exchange if it is among the `most` slowest. Returns the response time below which a further one is
+    /// not.
     pub fn keep(&mut self, traced: RequestRecord, most: usize) -> u64 {
         if self.most != most {
             self.most = most;
@@ -136,7 +138,7 @@ impl Slowest {
         self.heap.peek().filter(|_| is_full).map_or(0, |quickest| quickest.0.0.response_ns)
     }
 
-    /// Those of both, as many as the larger of them keeps.
+    /// Merges both, with the larger limit of the two.
     pub fn merge(&mut self, other: &Self) {
         let most = self.most.max(other.most);
         for Reverse(slow) in &other.heap {
@@ -144,13 +146,13 @@ impl Slowest {
         }
     }
 
-    /// Forgets all and keeps the memory.
+    /// Removes all and keeps the memory.
     pub fn clear(&mut self) {
         self.most = 0;
         self.heap.clear();
     }
 
-    /// The slowest first.
+    /// The exchanges, the slowest first.
     pub fn sorted(&self) -> Vec<RequestRecord> {
         let mut all: Vec<Slow> = self.heap.iter().map(|Reverse(slow)| slow.clone()).collect();
         all.sort_unstable_by(|one, other| other.cmp(one));
@@ -180,7 +182,7 @@ mod tests {
         }
     }
 
-    /// However they are spread over shards and intervals: the same as sorting all of them.
+    /// However the exchanges are spread over shards and intervals: the result is the same as sorting all of them.
     #[test]
     fn the_slowest_are_those_that_sorting_gives() {
         for (count, most, parts) in [(0, 5, 1), (3, 5, 2), (5, 5, 3), (1_000, 1, 7), (1_000, 10, 4), (5_000, 100, 13)] {

@@ -1,4 +1,4 @@
-//! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
+//! The measurements of one shard in one time span. Snapshots merge exactly, in any order.
 
 use crate::catalog::{SeriesId, SeriesKind};
 use crate::table::{SeriesClass, Table};
@@ -7,12 +7,12 @@ use crate::{
     SHOWN_MAX, Sample, Timings, ToolDetails,
 };
 
-/// The longest text of a server that is kept.
+/// The longest server text that is stored, in characters.
 const SERVER_TEXT_CHARS_MAX: usize = 200;
-/// Statuses and codes whose texts are kept.
+/// The most statuses and codes whose texts are stored.
 pub(crate) const SERVER_TEXTS_MAX: usize = 256;
 
-/// What one shard saw from one instant to another; merged, what all of them saw.
+/// The measurements of one shard between two instants; merged, those of all shards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The counters.
@@ -21,45 +21,47 @@ pub struct Snapshot {
     pub connect: Distribution,
     /// Time from there to the end of the TLS handshake.
     pub tls: Distribution,
-    /// On streams of messages: from the i-th message to the i-th answer.
+    /// On message streams: the time from the i-th message to the i-th response.
     pub message: Distribution,
-    /// On streams of messages: how long those had waited whose call timed out before they were answered.
+    /// On message streams: the ages of the messages whose call timed out before they were answered.
     pub message_incomplete: Distribution,
-    /// On streams of messages: from one that answers none of ours back to the one before it.
+    /// On message streams: the time from an unsolicited message back to the message before it.
     pub message_gap: Distribution,
-    /// The time that dropped starts had waited when they were given up.
+    /// The time that dropped starts had waited when they were dropped.
     pub dropped_after: Distribution,
-    /// How long exchanges had waited, as far as it was told, that were in flight at a worker that was lost.
+    /// The ages, as far as reported, of exchanges that were in flight at a worker when it was lost.
     pub lost_after: InFlightAges,
-    /// How things stand at the end.
+    /// The gauges at the end.
     pub gauges: Gauges,
-    /// How late the shard's loop came to ticks that are evenly spaced; a stall is as many late ticks as it covers.
+    /// Lateness of the shard's loop at evenly spaced ticks; a stall counts as the late ticks that it covers.
     pub lag: Distribution,
-    /// Time in which the shard's loop stood still though something was due.
+    /// Time in which the shard's loop stalled though something was due.
     pub stalled_ns: u64,
-    /// Service times of successes that contain a stall of ours; most runs have none.
-    pub(crate) covered: Option<Box<Distribution>>,
-    /// CPU time that the shard's thread spent.
+    /// Service times of successes that contain a stall of the generator; most runs have none.
+    pub(crate) stall_affected: Option<Box<Distribution>>,
+    /// CPU time that the shard's thread used.
     pub cpu_ns: u64,
-    /// Time that it was ready to run and had no core.
+    /// Time in which it was runnable and had no core.
     pub run_delay_ns: u64,
-    /// What servers said of a status of gRPC, or of a code with which they closed WebSockets: one text for each, of those that were
-    /// heard the first in the alphabet. By their numbers.
+    /// Texts that servers sent with a gRPC status, or with a WebSocket close code: one text for each, the
+    /// alphabetically first of those received. Ordered by number.
     pub(crate) server_texts: Vec<(u16, Box<str>)>,
-    /// Where redirects are followed: from the intended instant of the first request to the end of the last answer.
+    /// Where redirects are followed: the time from the intended instant of the first request to the end of the last
+    /// response.
     pub chains: Distribution,
-    /// What only some views ask for.
+    /// Data that only some views use.
     pub particulars: ToolDetails,
-    /// Where failures were met, when the load goes to several places.
+    /// Failures by host, when the load goes to several hosts.
     pub blamed: FailuresByHost,
-    /// Exchanges as they went, where they were kept: the first ones.
+    /// Recorded exchanges, where enabled: the first ones.
     pub(crate) samples: Vec<Sample>,
     /// Steps, transactions and custom values.
     pub(crate) table: Table,
 }
 
 impl Snapshot {
-    /// Counts the outcome of an exchange, and gives the timings of its series: the response time of each is recorded there.
+    /// Counts the outcome of an exchange, and returns the timings of its series: the response time of each is recorded
+    /// there.
     #[inline]
     pub fn outcome(&mut self, series: SeriesId, outcome: Outcome) -> &mut Timings {
         match outcome {
@@ -72,48 +74,49 @@ impl Snapshot {
         self.table.timings_mut(series, SeriesClass::As(Class::of(outcome)))
     }
 
-    /// Records one value into a series that is no step: the time of a transaction, or what a script measured. It counts once.
+    /// Records one value into a series that is no step: the time of a transaction, or a value measured by a script. It
+    /// counts once.
     #[inline]
     pub fn record(&mut self, series: SeriesId, class: Class, value: u64) {
         self.table.timings_mut(series, SeriesClass::As(class)).record(Measure::Response, value);
     }
 
-    /// What was recorded as failed failed for this reason.
+    /// Records the reason of a failure.
     pub fn fail(&mut self, series: SeriesId, failure: Failure) {
         self.table.fail(series, failure, 1);
     }
 
-    /// The same of what did not end before the run: it takes this long at least.
+    /// Records a value that was incomplete at the end of the run: it takes this long at least.
     pub fn record_unfinished(&mut self, series: SeriesId, value: u64) {
         self.table.timings_mut(series, SeriesClass::Not).record(Measure::Response, value);
     }
 
-    /// The service time of a success contains a stall of ours.
+    /// Records that the service time of a success contains a stall of the generator.
     pub fn cover(&mut self, service_ns: u64) {
-        self.covered.get_or_insert_default().record(service_ns);
+        self.stall_affected.get_or_insert_default().record(service_ns);
     }
 
-    /// Such service times; `None` without any.
-    pub fn covered(&self) -> Option<&Distribution> {
-        self.covered.as_deref()
+    /// The service times that contain a stall; `None` without any.
+    pub fn stall_affected(&self) -> Option<&Distribution> {
+        self.stall_affected.as_deref()
     }
 
-    /// How many there are.
-    pub fn covered_count(&self) -> u64 {
-        self.covered().map_or(0, Distribution::count)
+    /// The number of service times that contain a stall.
+    pub fn stall_affected_count(&self) -> u64 {
+        self.stall_affected().map_or(0, Distribution::count)
     }
 
-    /// A text is known for this status of gRPC, or code of a close.
+    /// Whether a text is stored for this gRPC status or close code.
     pub fn has_server_text(&self, status: usize) -> bool {
         self.server_text(status).is_some()
     }
 
-    /// What a server said of this status of gRPC, or with this code of a close; the ones are below 1000, the others are not.
+    /// The text of servers for this gRPC status or close code; the former are below 1000, the latter are not.
     pub fn server_text(&self, status: usize) -> Option<&str> {
         self.server_texts.iter().find(|(number, _)| usize::from(*number) == status).map(|(_, text)| &**text)
     }
 
-    /// Keeps what a server said of a status of gRPC, or of a close, in one line that is not too long.
+    /// Stores a server text for a gRPC status or a close code, as one line of limited length.
     pub fn hear(&mut self, status: usize, text: &str) {
         let line: String =
             text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(SERVER_TEXT_CHARS_MAX).collect();
@@ -128,18 +131,18 @@ impl Snapshot {
         }
     }
 
-    /// Counts a start that was given up after `waited_ns`.
+    /// Counts a start that was dropped after `waited_ns`.
     pub fn drop_start(&mut self, waited_ns: u64) {
         self.counts[Counter::Dropped] += 1;
         self.dropped_after.record(waited_ns);
     }
 
-    /// Counts exchanges that were in flight at a worker that was lost. `ages`: how long some of them, or all, had waited when they were
-    /// told last; of the others nothing is known.
+    /// Counts exchanges that were in flight at a worker when it was lost. `ages`: the last reported ages of some or all
+    /// of them; of the others nothing is known.
     pub fn lose(&mut self, count: u64, ages: &InFlightAges) {
-        self.counts[Counter::GoalMisses] += count;
+        self.counts[Counter::LostWithWorker] += count;
         let (mut response, mut service) = (count, count);
-        // Else some of those that wait were not counted as started yet: nobody knows which.
+        // Otherwise some of the waiting ones were not counted as started yet, and which ones is unknown.
         if ages.response.count() <= count {
             self.lost_after.merge(ages);
             (response, service) = (count - ages.response.count(), count.saturating_sub(ages.service.count()));
@@ -148,23 +151,23 @@ impl Snapshot {
         self.lost_after.service.record_many(0, service);
     }
 
-    /// What servers said is changed: secrets go before it is shown.
+    /// Rewrites the server texts: secrets are removed before they are shown.
     pub fn change_server_texts(&mut self, change: impl Fn(&str) -> String) {
         self.server_texts.iter_mut().for_each(|(_, text)| *text = change(text).into());
     }
 
-    /// A further failed exchange is wanted.
+    /// Whether a further failed exchange is to be recorded.
     #[inline]
     pub fn wants_samples(&self) -> bool {
         self.samples.len() < SAMPLES_MAX
     }
 
-    /// Exchanges that were kept, in the order of their instants.
+    /// The recorded exchanges, in the order of their instants.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// Keeps an exchange, as long as it is among the first.
+    /// Records an exchange, as long as it is among the first.
     pub fn keep_sample(&mut self, sample: Sample) {
         let most = if sample.is_shown { SHOWN_MAX } else { SAMPLES_MAX };
         let place = self.samples.partition_point(|known| known.at_ns <= sample.at_ns);
@@ -172,7 +175,7 @@ impl Snapshot {
         self.samples.truncate(most);
     }
 
-    /// Counts an exchange that did not end. `waited_ns`: since it was intended, and since it was sent if it was.
+    /// Counts an incomplete exchange. `waited_ns`: since it was intended, and since it was sent if it was.
     pub fn leave_unfinished(&mut self, series: SeriesId, waited_ns: u64, sent_ns: Option<u64>) {
         self.counts[Counter::Unfinished] += 1;
         let timings = self.table.timings_mut(series, SeriesClass::Not);
@@ -182,33 +185,33 @@ impl Snapshot {
         }
     }
 
-    /// The same of so many that were never taken up, each of which waited at least so long.
+    /// Counts `count` exchanges that were never taken up, each of which waited at least this long.
     pub fn leave_many_unfinished(&mut self, series: SeriesId, count: u64, waited_ns: u64) {
         self.counts[Counter::Unfinished] += count;
         self.table.timings_mut(series, SeriesClass::Not).record_many(Measure::Response, waited_ns, count);
     }
 
-    /// The times of exchanges that did not end, as far as they are known; empty when all did.
+    /// The times of incomplete exchanges, as far as they are known; empty without any.
     pub fn unfinished(&self) -> Timings {
         self.of_steps(SeriesClass::Not)
     }
 
-    /// The same of one series.
+    /// The times of the incomplete exchanges of one series.
     pub fn unfinished_of(&self, series: SeriesId) -> Option<&Timings> {
         self.table.timings(series, SeriesClass::Not)
     }
 
-    /// The timings of a series, of those that ended so; `None` when nothing was recorded.
+    /// The timings of one class of a series; `None` when nothing was recorded.
     pub fn timings(&self, series: SeriesId, class: Class) -> Option<&Timings> {
         self.table.timings(series, SeriesClass::As(class))
     }
 
-    /// How many of a series ended so: each has one response time.
+    /// The number of exchanges of one class of a series: each has one response time.
     pub fn count_of(&self, series: SeriesId, class: Class) -> u64 {
         self.timings(series, class).map_or(0, |timings| timings.of(Measure::Response).count())
     }
 
-    /// One series alone, as if nothing else had been seen: its times, and how many there are.
+    /// One series alone, as if nothing else had been recorded: its times and its counts.
     #[must_use]
     pub fn only(&self, series: SeriesId) -> Self {
         let (mut seen, step) = (Self::default(), SeriesId::step(0));
@@ -227,7 +230,7 @@ impl Snapshot {
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
         // Each of those may have been of this series.
-        seen.counts[Counter::GoalMisses] = self.counts.lost();
+        seen.counts[Counter::LostWithWorker] = self.counts.lost();
         seen.lost_after.merge(&self.lost_after);
         for (failure, count) in self.failures_of(series) {
             seen.counts.failures[failure.index()] += count;
@@ -236,13 +239,13 @@ impl Snapshot {
         seen
     }
 
-    /// The reasons for which some of a series failed, and how often each was met.
+    /// The failures of a series, with their counts.
     pub fn failures_of(&self, series: SeriesId) -> impl Iterator<Item = (Failure, u64)> + '_ {
         let own = self.table.failures().filter(move |(known, _, _)| *known == series);
         own.map(|(_, failure, count)| (failure, count))
     }
 
-    /// All steps of a class, merged; empty when nothing was recorded.
+    /// One class of all steps, merged; empty when nothing was recorded.
     pub fn class(&self, class: Class) -> Timings {
         self.of_steps(SeriesClass::As(class))
     }
@@ -254,7 +257,7 @@ impl Snapshot {
         sum
     }
 
-    /// All classes of all steps, merged: whatever ended.
+    /// All classes of all steps, merged: everything that completed.
     pub fn all(&self) -> Timings {
         let mut sum = Timings::default();
         Class::ALL.into_iter().for_each(|class| sum.merge(&self.class(class)));
@@ -276,8 +279,8 @@ impl Snapshot {
         self.gauges.merge(&other.gauges);
         self.lag.merge(&other.lag);
         self.stalled_ns += other.stalled_ns;
-        if let Some(covered) = &other.covered {
-            self.covered.get_or_insert_default().merge(covered);
+        if let Some(stall_affected) = &other.stall_affected {
+            self.stall_affected.get_or_insert_default().merge(stall_affected);
         }
         for (status, text) in &other.server_texts {
             self.hear(usize::from(*status), text);
@@ -296,7 +299,7 @@ impl Snapshot {
         self.table.bytes()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets everything and keeps the memory.
     pub fn clear(&mut self) {
         self.counts.clear();
         self.connect.clear();
@@ -308,7 +311,7 @@ impl Snapshot {
         self.lost_after.clear();
         self.lag.clear();
         self.gauges.clear();
-        self.covered = None;
+        self.stall_affected = None;
         self.stalled_ns = 0;
         (self.cpu_ns, self.run_delay_ns) = (0, 0);
         self.server_texts.clear();

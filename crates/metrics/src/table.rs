@@ -1,19 +1,19 @@
-//! The series of a snapshot: for each of them its times, by how they ended, and its failures, by their reason.
+//! The series of a snapshot: for each its times by class, and its failures by reason.
 
 use crate::catalog::SeriesId;
 use crate::{Class, Failure, Timings};
 
-/// Distributions of one series: those of each class, and those of what did not end.
+/// The number of distributions of one series: those of each class, and those of incomplete exchanges.
 const PARTS: usize = Class::ALL.len() + 1;
-/// The place of what did not end among them.
+/// The index of the incomplete ones among them.
 const UNFINISHED: usize = Class::ALL.len();
 
-/// Which times of a series.
+/// The class of times of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeriesClass {
-    /// Those of a class.
+    /// The times of a class.
     As(Class),
-    /// Those of what did not end.
+    /// The times of incomplete exchanges.
     Not,
 }
 
@@ -31,11 +31,11 @@ impl SeriesClass {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     timings: Vec<Option<Box<Timings>>>,
-    /// By series and the counter of the failure; sorted, so that a failure finds its place among the few that there are.
+    /// Counts by series and failure counter; sorted for a binary search among the few that occur.
     failures: Vec<((SeriesId, u16), u64)>,
 }
 
-/// The same was recorded, whatever memory it takes.
+/// Equality of what was recorded, whatever memory it takes.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.failures == other.failures && self.recorded().eq(other.recorded())
@@ -56,7 +56,7 @@ impl Table {
         self.timings.get(series.index() * PARTS + ended.place())?.as_deref()
     }
 
-    /// What holds something, by series and by how it ended.
+    /// The non-empty timings, by series and class.
     pub(crate) fn recorded(&self) -> impl Iterator<Item = (SeriesId, SeriesClass, &Timings)> {
         let all = self.timings.iter().enumerate().filter_map(|(place, timings)| Some((place, timings.as_deref()?)));
         all.filter(|(_, timings)| !timings.is_empty()).filter_map(|(place, timings)| {
@@ -65,7 +65,7 @@ impl Table {
         })
     }
 
-    /// Counts a failure; the times are recorded apart.
+    /// Counts a failure; the times are recorded separately.
     pub(crate) fn fail(&mut self, series: SeriesId, failure: Failure, count: u64) {
         let key = (series, failure.index() as u16);
         match self.failures.binary_search_by_key(&key, |(known, _)| *known) {
@@ -74,7 +74,7 @@ impl Table {
         }
     }
 
-    /// Failures of all series, by series and by counter.
+    /// Failures of all series, by series and counter.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (SeriesId, Failure, u64)> + '_ {
         self.failures.iter().filter_map(|((series, index), count)| {
             Failure::of_index(usize::from(*index)).map(|failure| (*series, failure, *count))
@@ -94,13 +94,13 @@ impl Table {
         other.failures().for_each(|(series, failure, count)| self.fail(series, failure, count));
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.timings.iter_mut().flatten().for_each(|timings| timings.clear());
         self.failures.clear();
     }
 
-    /// Bytes that it takes on the heap.
+    /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
         self.timings.capacity() * size_of::<usize>()

@@ -14,7 +14,7 @@ fn every_failure_has_a_counter_of_its_own() {
     assert_eq!(named.len(), 22 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000);
 }
 
-/// Each code of a close has its counter; one that nobody may send counts as none.
+/// Each close code has its counter; one that must not be sent counts as none.
 #[test]
 fn closes_are_counted_by_their_codes() {
     for (code, counted) in [
@@ -115,7 +115,8 @@ fn many_steps_cost_what_their_times_spread_over() {
     let mut seen = Snapshot::default();
     for round in 0..2 {
         for step in 0..STEPS {
-            // Two octaves from some place on, each bucket of them used; waits and lateness are spread as far, only shorter.
+            // Two octaves from some value on, each bucket of them used; waits and lateness are spread as far, only
+            // shorter.
             let least = 1u64 << (20 + step % 8);
             for value in (least..4 * least).step_by(usize::try_from(least / 2_048).expect("small")) {
                 let timings = seen.outcome(SeriesId::step(step), Outcome::Succeeded);
@@ -166,7 +167,7 @@ fn whatever_is_counted_is_seen_added_and_forgotten() {
     assert!(Counts::default().is_empty());
 }
 
-/// Each row of the tables is read, counted and named as one and the same.
+/// Each row of the tables is read, counted and named consistently.
 #[test]
 fn counters_are_read_by_the_name_that_they_are_counted_by() {
     let mut counters = Counters::default();
@@ -182,10 +183,10 @@ fn counters_are_read_by_the_name_that_they_are_counted_by() {
     held[HeldCounter::BytesQueued] = 10;
     held[HeldCounter::BytesUnsent] = 3;
     assert_eq!((held.bytes_sent(), HeldCounter::BytesQueued.name()), (7, "bytes_queued"));
-    assert_eq!(format!("{held:?}"), r#"{"bytes_queued": 10, "bytes_untaken": 3}"#);
+    assert_eq!(format!("{held:?}"), r#"{"bytes_queued": 10, "bytes_unsent": 3}"#);
 }
 
-/// An interval ends for each shard every second; its memory is used again.
+/// An interval ends for each shard every second; its memory is reused.
 #[test]
 fn counts_that_are_cleared_keep_their_memory() {
     let mut counts = Counts::default();
@@ -195,7 +196,7 @@ fn counts_that_are_cleared_keep_their_memory() {
     assert_eq!(places, (counts.statuses.as_ptr(), counts.failures.as_ptr()));
 }
 
-/// Gauges of shards add; those of a later instant take the place of earlier ones.
+/// Gauges of shards add; those of a later instant replace earlier ones.
 #[test]
 fn gauges_add_over_shards_and_not_over_time() {
     let at = |users: u64, age: u64| {

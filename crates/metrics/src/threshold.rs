@@ -1,8 +1,9 @@
-//! Thresholds: what an aggregate must be, as text, and whether it is.
+//! Thresholds: conditions on an aggregate, as text, and their evaluation.
 //!
-//! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with `, abort` or `, abort 10s` behind it to stop a
-//! run that crosses it, after that time at the earliest. `done(buy) >= 5` and `p99(response_time, buy) < 2s` are of one part of a run.
-//! [`Threshold::parse_of_part`] reads one, [`Threshold::judge`] looks.
+//! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with an optional `, abort` or `, abort
+//! 10s` at the end to stop a run that crosses it, after that time at the earliest. `done(buy) >= 5` and
+//! `p99(response_time, buy) < 2s` are about one part of a run. [`Threshold::parse_of_part`] parses one,
+//! [`Threshold::judge`] evaluates it.
 
 mod goal_misses;
 mod parse;
@@ -20,30 +21,30 @@ pub use part::NamedPart;
 /// The longest text of a threshold.
 pub const THRESHOLD_BYTES_MAX: usize = 256;
 
-/// What an aggregate must be.
+/// A condition on an aggregate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
-    /// As it was written, without what says when to abort.
+    /// The text as written, without the abort clause.
     pub text: String,
     subject: Subject,
     comparison: Comparison,
     limit: f64,
-    /// The run is stopped when it does not hold, after so long at the earliest.
+    /// The earliest time at which the run is stopped when it does not hold; `None`: never.
     pub abort_after: Option<Duration>,
-    /// The scenario, step or transaction that it is of; `None`: of all.
+    /// The scenario, step or transaction that it is about; `None`: all.
     pub of: Option<String>,
 }
 
 /// The figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Subject {
-    /// Of a time: nanoseconds.
+    /// A statistic of a time, in nanoseconds.
     Time(Statistic, Timed),
-    /// How many.
+    /// A count.
     Count(Counted),
-    /// A share of something.
+    /// A share.
     Ratio(Counted, Counted),
-    /// A second.
+    /// A count per second.
     Rate(Counted),
 }
 
@@ -57,7 +58,7 @@ enum Statistic {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timed {
-    /// Of what succeeded.
+    /// The times of successes.
     Of(Measure),
     Connect,
     TlsHandshake,
@@ -91,7 +92,7 @@ enum Comparison {
     AtLeast,
 }
 
-/// What kind of figure it is, so that it can be shown.
+/// The kind of the figure, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -100,29 +101,30 @@ pub enum Unit {
     Count,
     /// A share of one.
     Ratio,
-    /// So many a second.
+    /// A count per second.
     PerSecond,
 }
 
-/// What was seen of a threshold.
+/// The result of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// Every value that the figure can have meets it.
+    /// Whether every possible value of the figure meets it.
     pub holds: bool,
-    /// No value that the figure can have meets it.
+    /// Whether no possible value of the figure meets it.
     pub fails: bool,
-    /// The figure, of what is known; `None` when nothing was measured that could tell.
+    /// The figure, from what is known; `None` when it was not measured.
     pub value: Option<f64>,
-    /// The figure is only known to be at least that much.
+    /// Whether the figure is only a lower bound.
     pub at_least: bool,
-    /// The least and the most that it can be, where what did not end leaves that open; infinity where nobody knows.
+    /// The least and the largest possible value, where incomplete exchanges leave that open; infinity where there is no
+    /// bound.
     pub range: Option<(f64, f64)>,
-    /// Its kind.
+    /// The kind of the figure.
     pub unit: Unit,
 }
 
 impl Threshold {
-    /// The time that a percentile of a measure may have, if it is a threshold of one, of all steps.
+    /// The limit of the time, if the threshold is about a percentile of a measure of all steps.
     pub fn limit_of_time(&self, of: Measure) -> Option<Duration> {
         match self.subject {
             Subject::Time(Statistic::Quantile(_), Timed::Of(measure)) if measure == of && self.of.is_none() => {
@@ -132,7 +134,8 @@ impl Threshold {
         }
     }
 
-    /// Whether it holds of what was seen. `span`: the time in which things were started, for rates. What nobody could measure does not hold, and what did not end might have
+    /// Evaluates the threshold for a snapshot. `span`: the time in which exchanges were started, for rates. A figure
+    /// that was not measured does not hold, and incomplete exchanges might have ended in any way.
     /// ended in any way.
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {
         let (value, least, most, unit) = match self.subject {
@@ -153,7 +156,7 @@ impl Threshold {
                 (value, value.unwrap_or(0.0), value.unwrap_or(0.0), Unit::PerSecond)
             }
         };
-        // Of a run in which nothing was to be done, nothing is known.
+        // A run in which nothing was due has no values.
         let value = value.filter(|_| seen.counts.all_started() > 0);
         let is_known = value.is_some();
         let meets = |value: f64| self.comparison.holds(value, self.limit);
@@ -167,21 +170,21 @@ impl Threshold {
         }
     }
 
-    /// Whether the run is to be stopped for it, `elapsed` after its beginning: whatever becomes of what is in flight. Nothing
-    /// measured is no reason.
+    /// Whether the run is to be stopped for it, `elapsed` after its beginning: however the exchanges in flight end. A
+    /// missing measurement is no reason.
     pub fn aborts(&self, seen: &Snapshot, elapsed: Duration) -> bool {
         self.abort_after.is_some_and(|after| elapsed >= after) && self.judge(seen, elapsed).fails
     }
 }
 
-/// The share that is known, and the least and the most that it can be.
+/// The known share, and the least and the largest possible one.
 fn ratio(part: Counted, whole: Counted, seen: &Snapshot) -> (Option<f64>, f64, f64) {
     let (known, of) = (part.of(seen) as f64, whole.of(seen) as f64);
     let (more, more_of) = (part.open(seen) as f64, whole.open(seen) as f64);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let least = share(known, of + more_of);
     let most = share(known, of).max(share(known + more, of + more_of));
-    // Nothing that counts has ended: whatever did not end may be all of it.
+    // Nothing that counts has completed: all of the incomplete ones may count.
     let value = if of > 0.0 { Some(share(known, of)) } else { (more_of > 0.0).then_some(least) };
     (value, least, most)
 }
@@ -198,7 +201,7 @@ impl Comparison {
 }
 
 impl Counted {
-    /// Its name, where a share of it may be meant.
+    /// The name, where a share of it is possible.
     fn word(self) -> &'static str {
         match self {
             Self::Started => "started",
@@ -218,7 +221,7 @@ impl Counted {
         }
     }
 
-    /// A share of `whole` that is never more than all of it.
+    /// Whether this is a share of `whole` that never exceeds it.
     fn is_part_of(self, whole: Self) -> bool {
         let is_end = matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
         let is_status = matches!(self, Self::Status(_) | Self::GrpcStatus(_));
@@ -233,7 +236,7 @@ impl Counted {
         }
     }
 
-    /// Exchanges that have not ended, and may still be counted here.
+    /// Incomplete exchanges that may still be counted here.
     fn open(self, seen: &Snapshot) -> u64 {
         match self {
             Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut => {
@@ -243,13 +246,13 @@ impl Counted {
         }
     }
 
-    /// How many a second; what ended after the last start is not of that time.
+    /// The count per second; what completed after the last start is not part of that time.
     fn per_second(self, seen: &Snapshot, span: Duration) -> Option<f64> {
         let counts = &seen.counts;
         let late = match self {
             Self::Done => counts.drained(),
             Self::Succeeded => counts.drained_succeeded(),
-            // Those of the plan, as the report has them: not what was dropped, and no redirects.
+            // Starts of the plan, as in the report: without dropped ones and redirects.
             Self::Started => counts.dropped() + counts.redirects(),
             Self::Failed | Self::TimedOut => counts.drained() - counts.drained_succeeded(),
             _ => 0,
@@ -280,7 +283,7 @@ impl Counted {
 }
 
 impl Statistic {
-    /// The figure in nanoseconds, and the least and the most that it can be.
+    /// The figure in nanoseconds, and the least and the largest possible one.
     fn of(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, f64, f64) {
         let succeeded;
         let mut censored = Censored::default();
@@ -301,7 +304,7 @@ impl Statistic {
             }
         };
         let is_open = censored.count() > 0;
-        // Whatever times the others would have had.
+        // Whatever times the incomplete ones would have had.
         let at_least = |value: Option<f64>| {
             let least = value.unwrap_or(0.0);
             (value, least, if is_open { f64::INFINITY } else { least })

@@ -1,8 +1,8 @@
-//! The times of an exchange: what is measured, and a distribution for each.
+//! The times of an exchange: the measures, and a distribution for each.
 
 use crate::Distribution;
 
-/// What is measured of an exchange.
+/// A measured time of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// done - intended.
@@ -18,7 +18,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them, in the order of their index.
+    /// All measures, in the order of their index.
     pub const ALL: [Self; 5] = [Self::Response, Self::Service, Self::Wait, Self::Lateness, Self::FirstByte];
 
     /// A stable name for reports.
@@ -38,7 +38,7 @@ impl Measure {
 pub struct Timings([Distribution; Measure::ALL.len()]);
 
 impl From<[Distribution; Measure::ALL.len()]> for Timings {
-    /// In the order of the measures.
+    /// From distributions in the order of the measures.
     fn from(all: [Distribution; Measure::ALL.len()]) -> Self {
         Self(all)
     }
@@ -61,7 +61,7 @@ impl Timings {
         self.0[measure as usize].record_many(value_ns, count);
     }
 
-    /// Nothing was recorded.
+    /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|times| times.count() == 0)
     }
@@ -73,12 +73,12 @@ impl Timings {
         }
     }
 
-    /// Bytes that the distributions take on the heap.
+    /// Bytes of the distributions on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.0.iter().map(Distribution::heap_bytes).sum()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
         self.0.iter_mut().for_each(Distribution::clear);
     }

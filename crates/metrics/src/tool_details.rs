@@ -1,30 +1,30 @@
-//! What is kept only where a view asks for it: lengths, heads and rows, as the pages of other tools show them.
+//! Data that is recorded only for some views: lengths, heads and rows, for the output of other tools.
 
 use crate::{Distribution, ROWS_MAX, Row, Slowest};
 
-/// What only some views ask for. It is empty where none does.
+/// Data that only some views use; otherwise it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolDetails {
     /// The length of the first body.
     pub first_length: u64,
     /// Bodies of another length than the first.
     pub lengths_differ: u64,
-    /// From the first byte of an answer to its last.
+    /// Times from the first byte of a response to its last.
     pub reading: Distribution,
-    /// From intended to sent.
+    /// Times from intended to sent.
     pub before: Distribution,
-    /// Each exchange by itself.
+    /// The rows of single exchanges.
     rows: Vec<Row>,
-    /// Exchanges that found no room there.
+    /// Exchanges for which there was no room in the rows.
     pub rows_left_out: u64,
     /// The slowest exchanges.
     pub slowest: Slowest,
-    /// A head of an answer.
+    /// The head of one response.
     head: Vec<u8>,
 }
 
 impl ToolDetails {
-    /// Keeps an exchange by itself, as long as there is room.
+    /// Adds a row, as long as there is room.
     pub fn keep_row(&mut self, row: Row) {
         if self.rows.len() < ROWS_MAX {
             self.rows.push(row);
@@ -33,29 +33,29 @@ impl ToolDetails {
         }
     }
 
-    /// Exchanges that were kept by themselves.
+    /// The rows of single exchanges.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The same, for whoever goes on with them: there may be millions.
+    /// Moves the rows out: there may be millions.
     pub fn take_rows(&mut self) -> Vec<Row> {
         std::mem::take(&mut self.rows)
     }
 
-    /// Keeps the head of an answer, unless there is one.
+    /// Stores the head of a response, unless there is one.
     pub fn hear_head(&mut self, head: &[u8]) {
         if self.head.is_empty() {
             self.head = head.to_vec();
         }
     }
 
-    /// A head of an answer, where one was kept.
+    /// The head of one response, if one was stored.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// Something is there beside the slowest exchanges.
+    /// Whether there is more than the slowest exchanges.
     pub(crate) fn has_more_than_slowest(&self) -> bool {
         let Self { first_length, lengths_differ, reading, before, rows, rows_left_out, slowest: _, head } = self;
         [*first_length, *lengths_differ, *rows_left_out] != [0; 3]
@@ -77,7 +77,7 @@ impl ToolDetails {
         self.hear_head(&other.head);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
         (self.first_length, self.lengths_differ, self.rows_left_out) = (0, 0, 0);
         self.reading.clear();

@@ -1,4 +1,4 @@
-//! What snapshots cost, counted by the allocator of this process beside their own accounting.
+//! Memory of snapshots, counted by the allocator of this process and compared with their own accounting.
 
 #![expect(unsafe_code, reason = "an allocator that counts is an unsafe trait")]
 
@@ -15,11 +15,11 @@ use metrics::{
 struct Counting;
 
 thread_local! {
-    /// What this thread holds, and the most that it has held: each test has a thread of its own.
+    /// The current and the peak memory of this thread: each test has a thread of its own.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
-/// What the allocator of glibc takes for a request: a head of 8 bytes, and steps of 16.
+/// The size that the allocator of glibc takes for a request: a head of 8 bytes, and steps of 16.
 fn taken(size: usize) -> isize {
     (size + 8).next_multiple_of(16).max(32) as isize
 }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What is done holds, and the most that was held while it was done.
+/// The result of `work`, the memory that it holds, and the peak while it ran.
 fn held<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = HELD.get().0;
     HELD.set((before, before));
@@ -57,7 +57,7 @@ fn held<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
 const SHARDS: usize = 16;
 /// One is filled while the one before it is merged.
 const SNAPSHOTS: usize = 2;
-/// Where those of shards are merged: the interval that is open and the one before it, what is told again, what is added, all.
+/// The merged snapshots of shards: the open interval and the one before it, the re-emitted one, the delta, the total.
 const WHOLES: usize = 6;
 /// Values of an octave, each in a bucket of its own.
 const OCTAVE: u64 = 1_024;
@@ -116,7 +116,7 @@ fn many_steps_on_many_shards_take_little() {
     }
 }
 
-/// After its first interval a snapshot that comes back empty takes nothing more.
+/// A snapshot that comes back empty allocates nothing after its first interval.
 #[test]
 fn what_comes_back_empty_is_filled_without_memory() {
     let mut seen = Snapshot::default();
@@ -130,10 +130,10 @@ fn what_comes_back_empty_is_filled_without_memory() {
     assert_eq!((held, most), (0, 0));
 }
 
-/// Gives times to whoever records them.
+/// A source of times for a recorder.
 type Times<'a> = &'a dyn Fn(&mut dyn FnMut(u64));
 
-/// Bytes as they would have to be to cost the most: each begins something of its own.
+/// The bytes with the highest memory cost: each begins something of its own.
 fn costly() -> Vec<Vec<u8>> {
     let snapshot = |fill: &dyn Fn(&mut Snapshot)| {
         let (mut seen, mut bytes) = (Snapshot::default(), Vec::new());
@@ -176,7 +176,7 @@ fn costly() -> Vec<Vec<u8>> {
 #[test]
 fn reading_takes_no_more_than_the_bytes_justify() {
     let mut cases = costly();
-    // Lengths that promise what does not come.
+    // Lengths of content that does not follow.
     for whole in costly() {
         for place in (0..whole.len()).step_by(1 + whole.len() / 50) {
             let mut changed = whole.clone();

@@ -1,8 +1,8 @@
-//! A load that is changed while it runs.
+//! Changes of a running load.
 //!
-//! What a load is over time is its plan folded with its changes, each from its own instant on; the past never moves. Whoever
-//! folds the same changes, be it a shard or a worker, comes to the same starts and the same users, so nobody must be asked.
-//! All instants are counted from the beginning of the measured load.
+//! The course of a load over time is its plan with all changes applied, each from its own instant on; the past never
+//! changes. Any shard or worker that applies the same changes computes the same starts and the same users, without
+//! communication. All instants are counted from the beginning of the measured load.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -10,37 +10,36 @@ use std::sync::Arc;
 use crate::open::{Rest, Schedule, Stage};
 use crate::{LevelRest, LevelStage, Nanos, UserProfile};
 
-/// What is changed.
+/// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangeKind {
-    /// These stages instead of all later ones, of an open load. A last one without a span holds its rate until the end that was
-    /// planned.
+    /// Replaces all later stages of an open load. A last one without a span holds its rate until the planned end.
     Rate(Vec<Stage>),
     /// The same of the users of a closed load.
     Users(Vec<LevelStage>),
-    /// The clock of the plan stands still: nothing starts, and stages and end move back.
+    /// The clock of the plan is paused: nothing starts, and stages and end move back.
     Pause,
-    /// It goes on.
+    /// The clock continues.
     Resume,
     /// Nothing more starts.
     End,
 }
 
-/// A change, and from when on it holds.
+/// A change, and the instant from which it is effective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// The first of a run is 1, whatever scenario it is for.
+    /// Its number; the first change of a run is 1, for whichever scenario.
     pub revision: u32,
-    /// Which scenario of the plan.
+    /// Index of the scenario in the plan.
     pub scenario: usize,
-    /// Counted from the beginning of the measured load.
+    /// Its instant, counted from the beginning of the measured load.
     pub effective_at: Nanos,
-    /// What is changed.
+    /// The change itself.
     pub what: ChangeKind,
 }
 
-/// Changes as they hold for somebody whom some reached later, or never: by their revisions, from which instant on. Behind one that never
-/// came nothing is followed.
+/// The changes as applied by a participant that received some of them late, or never. `late`: revisions, and the
+/// instant from which each was effective. After a change that never arrived none is applied.
 pub fn followed<'a>(all: &'a [Change], late: &'a [(u32, Nanos)]) -> impl Iterator<Item = Change> + 'a {
     let mut last = Nanos::ZERO;
     let holds = move |change: &Change| {
@@ -51,32 +50,32 @@ pub fn followed<'a>(all: &'a [Change], late: &'a [(u32, Nanos)]) -> impl Iterato
     all.iter().map(holds).take_while(|change| change.effective_at < Nanos::NEVER)
 }
 
-/// What a load does over time.
+/// The course of a load over time.
 #[derive(Clone, Debug)]
 pub enum LoadProfile {
     /// Starts of an open load.
     Rate(Arc<Schedule>),
-    /// Users of a closed load, and from when on they are counted: a warm-up has its own.
+    /// Users of a closed load, and the instant from which they are counted: a warm-up has its own.
     Users(Arc<UserProfile>, Nanos),
 }
 
-/// What is left of a course.
+/// The remainder of a course.
 #[derive(Clone, Debug)]
 enum Left {
     Rate(Rest),
     Users(LevelRest),
 }
 
-/// What is left of a load whose clock stands still.
+/// The remainder of a paused load.
 #[derive(Clone, Debug)]
 struct Paused {
     from: Nanos,
     left: Left,
-    /// How long the plan goes on then; `None` when no time ends it.
+    /// Its remaining duration; `None` when no time ends it.
     span: Option<Nanos>,
 }
 
-/// A load over time: its course, its end, and when its clock stood still.
+/// A load over time: its course, its end, and its pauses.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     course: LoadProfile,
@@ -87,22 +86,22 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// A load that nobody has changed. `end` is when it is over, if a time ends it.
+    /// A load without changes. `end` is its end, if a time ends it.
     pub fn new(course: LoadProfile, end: Option<Nanos>) -> Self {
         Self { course, end, pauses: Vec::new(), paused: None, revision: 0 }
     }
 
-    /// What it does.
+    /// The course of the load.
     pub fn course(&self) -> &LoadProfile {
         &self.course
     }
 
-    /// When it is over; `None` when no time ends it, or when its clock stands still.
+    /// Its end; `None` when no time ends it, or while it is paused.
     pub fn end(&self) -> Option<Nanos> {
         self.end
     }
 
-    /// How long its plan goes on behind an instant, pauses left out; `None` when no time ends it.
+    /// Remaining duration of its plan after an instant, without pauses; `None` when no time ends it.
     pub fn left(&self, at: Nanos) -> Option<Nanos> {
         match &self.paused {
             Some(paused) => paused.span,
@@ -110,7 +109,7 @@ impl Timeline {
         }
     }
 
-    /// The rate that its plan asks for at an instant, a second; in a pause, the one with which it goes on. 0 of users.
+    /// The planned rate per second at an instant; in a pause, the rate after it. 0 for a closed load.
     pub fn rate_at(&self, at: Nanos) -> f64 {
         match (&self.course, &self.paused) {
             (LoadProfile::Rate(schedule), None) => schedule.rate_at(at),
@@ -119,7 +118,7 @@ impl Timeline {
         }
     }
 
-    /// The users that its plan asks for at an instant; in a pause, those with which it goes on. 0 of a rate.
+    /// The planned users at an instant; in a pause, those after it. 0 for an open load.
     pub fn users_at(&self, at: Nanos) -> u64 {
         match (&self.course, &self.paused) {
             (LoadProfile::Users(levels, from), None) => levels.count(*from + at),
@@ -128,38 +127,38 @@ impl Timeline {
         }
     }
 
-    /// The last change that it knows.
+    /// The revision of the last applied change.
     pub fn revision(&self) -> u32 {
         self.revision
     }
 
-    /// The last span in which its clock stands still; the second is never while nobody has let it go on.
+    /// The last pause; its end is never until a change resumes the load.
     pub fn last_pause(&self) -> Option<(Nanos, Nanos)> {
         let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
         open.or_else(|| self.pauses.last().copied())
     }
 
-    /// Its clock stands still from some instant on, and nobody has let it go on.
+    /// Whether a pause has begun that no change has ended.
     pub fn is_paused(&self) -> bool {
         self.paused.is_some()
     }
 
-    /// The spans in which its clock stands still; the last ends never while nobody has let it go on.
+    /// All pauses; the end of the last is never until a change resumes the load.
     pub fn pauses(&self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
         let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
         self.pauses.iter().copied().chain(open)
     }
 
-    /// How long its clock stood still between two instants.
+    /// Total length of pauses between two instants.
     pub fn paused_between(&self, from: Nanos, to: Nanos) -> Nanos {
         self.pauses().map(|(begin, end)| end.min(to).since(begin.max(from))).fold(Nanos::ZERO, |sum, span| sum + span)
     }
 
-    /// The same load with one more change, which is no earlier than the others. What is not for such a load changes nothing.
+    /// Applies one more change, which is no earlier than the others. A change for another kind of load has no effect.
     pub fn change(&mut self, change: &Change) {
         let at = change.effective_at;
         self.revision = change.revision;
-        // Of a load that is over nothing is left to be changed.
+        // A load that is over can no longer be changed.
         if self.paused.is_none() && self.end.is_some_and(|end| at >= end) {
             return;
         }
@@ -237,7 +236,7 @@ impl Timeline {
     }
 }
 
-/// A last stage that says no time holds for what is left of the time that was planned.
+/// Extends a last stage without a span to the rest of the planned time.
 fn lengthened(stages: &[Stage], planned: Nanos) -> Vec<Stage> {
     let mut stages = stages.to_vec();
     let spent = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
@@ -326,7 +325,7 @@ mod tests {
         assert_eq!(millis, [0, 500, 1_250, 2_250]);
     }
 
-    /// It is heard of late, when nothing is left that it could change.
+    /// A change that arrives after the end has no effect.
     #[test]
     fn a_load_that_is_over_stays_over() {
         let ten = Some(Nanos::from_millis(10_000));
@@ -394,7 +393,7 @@ mod tests {
             let before: Vec<Nanos> = all.iter().copied().filter(|at| *at < Nanos::from_millis(millis)).collect();
             assert_eq!(starts(&schedule(&paused)), before, "{millis}");
             assert!(all[before.len()..].iter().all(|at| *at >= Nanos::from_millis(9_000)), "{millis}");
-            // Those that came have come, however little follows.
+            // Past starts remain, even if few or none follow.
             let nothing = ChangeKind::Rate(vec![stage(0, 0, 1_000)]);
             for what in [ChangeKind::End, nothing] {
                 let changes = [(millis, ChangeKind::Pause), (9_000, what), (9_500, ChangeKind::Resume)];
@@ -451,7 +450,8 @@ mod tests {
     }
 
     proptest! {
-        /// Segments that hear of a change while they are at work start the same, all in all, as if they had known it before.
+        /// Segments that receive a change while they are running start the same, in total, as if they had known it
+        /// before.
         #[test]
         fn segments_tile_a_changed_schedule(
             rates in prop::collection::vec((0u64..2_000, 0u64..2_000, 0u64..2_000), 1..4),

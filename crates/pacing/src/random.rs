@@ -18,12 +18,12 @@ impl Random {
         Self(mixer.next_u64())
     }
 
-    /// From 0, included, to 1, not included, in 2^53 steps.
+    /// A number from 0, inclusive, to 1, exclusive, in 2^53 steps.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// 64 even bits.
+    /// 64 uniform bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -32,17 +32,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `bound`; 0 when the bound is 0. The bias is below `bound` / 2^64.
+    /// A number below `bound`; 0 when the bound is 0. The bias is below `bound` / 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// From `least` to `most`, both included.
+    /// A number from `least` to `most`, both inclusive.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below((most - least).saturating_add(1))
     }
 
-    /// True `per_million` times in a million.
+    /// True with a probability of `per_million` in a million.
     pub fn chance(&mut self, per_million: u32) -> bool {
         self.below(1_000_000) < u64::from(per_million)
     }

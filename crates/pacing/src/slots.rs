@@ -1,4 +1,4 @@
-//! How a load is divided: into slots, and slots into segments.
+//! Partition of a load: into slots, and slots into segments.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::Nanos;
 /// The load is divided over this many slots: user `k` and start `k` belong to slot `k mod SLOT_COUNT`.
 pub const SLOT_COUNT: u32 = 4_096;
 
-/// A share of the load: some of its slots, at least one. Segments that have each slot once tile the plan.
+/// A share of the load: some of its slots, at least one. Segments that together have each slot once tile the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment(SlotShape);
 
@@ -15,7 +15,7 @@ pub struct Segment(SlotShape);
 enum SlotShape {
     /// Each `stride`-th slot from `first` on.
     Stride { first: u32, stride: u32 },
-    /// These, in their order.
+    /// These slots, in order.
     Set(Arc<[u16]>),
 }
 
@@ -32,7 +32,7 @@ impl Segment {
         Self(SlotShape::Stride { first: index, stride: count })
     }
 
-    /// The share that has these slots; `None` without any, or when one is none.
+    /// The segment of these slots; `None` if there are none, or if one is invalid.
     pub fn of_slots(slots: impl IntoIterator<Item = u16>) -> Option<Self> {
         let mut slots: Vec<u16> = slots.into_iter().collect();
         slots.sort_unstable();
@@ -41,7 +41,7 @@ impl Segment {
         (u32::from(last) < SLOT_COUNT).then(|| Self(SlotShape::Set(slots.into())))
     }
 
-    /// Part `index` of `count` parts of this share, which are as equal as can be.
+    /// Part `index` of `count` parts of this segment, which are as equal as possible.
     ///
     /// # Panics
     /// When `count` is zero or more than there are slots, or `index` is not below it: a bug of the caller.
@@ -56,18 +56,18 @@ impl Segment {
         }
     }
 
-    /// Its slots, in their order.
+    /// Its slots, in order.
     pub fn slots(&self) -> impl Iterator<Item = u16> + '_ {
         (0..u64::from(self.slot_count())).map(|rank| self.slot(rank) as u16)
     }
 
-    /// How many slots it has.
+    /// Number of its slots.
     #[inline]
     pub fn slot_count(&self) -> u32 {
         self.slots_below(u64::from(SLOT_COUNT)) as u32
     }
 
-    /// The slot belongs to this segment.
+    /// Whether the slot belongs to this segment.
     pub fn has_slot(&self, slot: u32) -> bool {
         match &self.0 {
             SlotShape::Stride { first, stride } => slot % stride == *first,
@@ -75,7 +75,7 @@ impl Segment {
         }
     }
 
-    /// How many of the first `count` items (users, starts, rows) belong to this segment.
+    /// Number of the first `count` items (users, starts, rows) that belong to this segment.
     pub fn count_of_first(&self, count: u64) -> u64 {
         let slots = u64::from(SLOT_COUNT);
         count / slots * self.slots_below(slots) + self.slots_below(count % slots)
@@ -104,10 +104,10 @@ impl Segment {
     }
 }
 
-/// Slots that a share has lost to others, each from its own instant on. What was before stays with the share.
+/// Slots of a segment that were revoked, each from its own instant on. Earlier items stay with the segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevokedSlots {
-    /// By slots; never, of those that it has.
+    /// Instants by slot; never, for slots that are not revoked.
     from: Arc<[Nanos]>,
 }
 
@@ -118,7 +118,7 @@ impl Default for RevokedSlots {
 }
 
 impl RevokedSlots {
-    /// These slots are lost too, from this instant on; a slot that is lost already stays so.
+    /// Revokes these slots from this instant on; a slot that is revoked already keeps its instant.
     pub fn lose(&mut self, slots: impl IntoIterator<Item = u16>, from: Nanos) {
         let all = Arc::make_mut(&mut self.from);
         for slot in slots {
@@ -128,24 +128,24 @@ impl RevokedSlots {
         }
     }
 
-    /// From when on a slot is lost; never, of one that is not.
+    /// The instant from which a slot is revoked; never, if it is not.
     #[inline]
     pub fn from(&self, slot: u32) -> Nanos {
         self.from[slot as usize]
     }
 
-    /// Of item `number`, at this instant.
+    /// Whether the slot of item `number` is revoked at this instant.
     #[inline]
     pub fn has_lost(&self, number: u64, at: Nanos) -> bool {
         at >= self.from((number % u64::from(SLOT_COUNT)) as u32)
     }
 
-    /// From when on all slots of a share are lost; never, while it has one.
+    /// The instant from which all slots of a segment are revoked; never, while it has one.
     pub fn all_from(&self, segment: &Segment) -> Nanos {
         segment.slots().map(|slot| self.from(slot.into())).max().unwrap_or(Nanos::NEVER)
     }
 
-    /// The first instant at which something is lost that was not at `after`; `None` when nothing is.
+    /// The first instant at which a slot becomes revoked that was not at `after`; `None` when there is none.
     pub fn next_change(&self, after: Option<Nanos>) -> Option<Nanos> {
         let later = |from: &Nanos| *from < Nanos::NEVER && after.is_none_or(|after| *from > after);
         self.from.iter().copied().filter(later).min()

@@ -19,12 +19,12 @@ impl Nanos {
         Self(millis * 1_000_000)
     }
 
-    /// From this instant back to an earlier one; zero when `earlier` is not earlier.
+    /// The time since an earlier instant; zero when `earlier` is not earlier.
     pub fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 
-    /// As seconds, for people.
+    /// As seconds, for display.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

@@ -1,24 +1,24 @@
-//! How many users a closed load has at an instant.
+//! The number of users of a closed load over time.
 //!
-//! Users are numbered; user `k` is there whenever the level is above `k`. So a level that rises evenly starts them one after the
-//! other, and each shard or worker knows when its own come and go without asking anybody.
+//! Users are numbered; user `k` is active whenever the level is above `k`. So a linearly rising level starts them one
+//! after the other, and each shard or worker computes when its own start and stop, without communication.
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// A span in which the level changes evenly.
+/// A span in which the level changes linearly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelStage {
-    /// At its beginning.
+    /// The level at its beginning.
     pub from: u64,
-    /// At its end.
+    /// The level at its end.
     pub to: u64,
-    /// How long it lasts.
+    /// Its duration.
     pub span: Nanos,
 }
 
 impl LevelStage {
-    /// The level, rounded up, so long after its beginning.
+    /// The level, rounded up, at a time after its beginning.
     fn count(&self, spent: Nanos) -> u64 {
         let (spent, span) = (u128::from(spent.0), u128::from(self.span.0));
         let Self { from, to, .. } = *self;
@@ -30,11 +30,11 @@ impl LevelStage {
     }
 }
 
-/// A stage in its place, or the part of it that a change left.
+/// A stage at its place in the profile, or the part of it that remains after a change.
 #[derive(Clone, Copy, Debug)]
 struct LevelPiece {
     stage: LevelStage,
-    /// What of the stage is over before the piece begins.
+    /// The part of the stage that is over before the piece begins.
     skipped: Nanos,
     begin: Nanos,
     end: Nanos,
@@ -60,30 +60,30 @@ impl LevelPiece {
     }
 }
 
-/// What was cut off a level.
+/// The remainder that was cut off a profile.
 #[derive(Clone, Debug)]
 pub struct LevelRest {
     parts: Vec<LevelPiece>,
-    /// Where it was cut.
+    /// The instant at which it was cut.
     at: Nanos,
     end: Nanos,
     last: u64,
 }
 
 impl LevelRest {
-    /// Whole stages.
+    /// A remainder of whole stages.
     pub fn of(stages: &[LevelStage]) -> Self {
         let UserProfile { pieces, end, last } = UserProfile::new(stages);
         Self { parts: pieces, at: Nanos::ZERO, end, last }
     }
 
-    /// The level with which it begins.
+    /// The level at its beginning.
     pub fn count(&self) -> u64 {
         self.parts.iter().find(|piece| piece.begin <= self.at).map_or(self.last, |piece| piece.count(self.at))
     }
 }
 
-/// A level over time. After the last stage it stays as it is.
+/// A level over time. After the last stage it stays constant.
 #[derive(Clone, Debug)]
 pub struct UserProfile {
     pieces: Vec<LevelPiece>,
@@ -92,7 +92,7 @@ pub struct UserProfile {
 }
 
 impl UserProfile {
-    /// The stages one after the other.
+    /// A profile of consecutive stages.
     pub fn new(stages: &[LevelStage]) -> Self {
         let (mut begin, mut pieces) = (Nanos::ZERO, Vec::new());
         for stage in stages {
@@ -105,10 +105,10 @@ impl UserProfile {
         Self { pieces, end: begin, last: stages.last().map_or(0, |stage| stage.to) }
     }
 
-    /// Stays from an instant on as it is then; returns what would have followed.
+    /// Keeps the level of an instant from then on; returns the remainder.
     pub fn cut(&mut self, at: Nanos) -> LevelRest {
         let (end, last) = (self.end, self.count(at));
-        // What it was until now stays what it was.
+        // The past does not change.
         self.hold_until(at);
         let index = self.pieces.partition_point(|piece| piece.end <= at);
         let mut parts: Vec<LevelPiece> = self.pieces.drain(index..).collect();
@@ -117,12 +117,12 @@ impl UserProfile {
             (piece.skipped, piece.begin) = (piece.skipped + at.since(piece.begin), at);
         }
         let rest = LevelRest { parts, at, end: end.max(at), last: self.last };
-        // What a stage without a span wanted at this instant or before holds.
+        // The level set by a stage without a span at this instant or before is held.
         (self.end, self.last) = (at, last);
         rest
     }
 
-    /// What was cut off goes on at `at`, no earlier than where it was cut.
+    /// Continues with the remainder at `at`, no earlier than where it was cut.
     pub fn go_on(&mut self, rest: &LevelRest, at: Nanos) {
         self.hold_until(at);
         let later = at.since(rest.at);
@@ -140,17 +140,17 @@ impl UserProfile {
         }
     }
 
-    /// The most users that there will ever be.
+    /// The maximum number of users over time.
     pub fn most(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.count(piece.begin).max(piece.count(piece.end))).fold(self.last, u64::max)
     }
 
-    /// A constant number.
+    /// A profile of a constant number.
     pub fn constant(count: u64) -> Self {
         Self { pieces: Vec::new(), end: Nanos::ZERO, last: count }
     }
 
-    /// How many users there are at an instant, counted from the beginning.
+    /// Number of users at an instant, counted from the beginning.
     pub fn count(&self, at: Nanos) -> u64 {
         let index = self.pieces.partition_point(|piece| piece.end <= at);
         self.pieces.get(index).map_or(self.last, |piece| piece.count(at))
@@ -221,7 +221,7 @@ mod tests {
                 count > high || low.is_some_and(|low| count <= low)
             };
             let slowly = (after + 1..=200).find(|at| leaves(*at)).map(Nanos);
-            // Behind the end nothing changes any more: there is nothing to be told.
+            // After the end nothing changes any more: there is nothing to report.
             let slowly = slowly.filter(|at| *at <= all.end);
             prop_assert_eq!(all.next_change(Nanos(after), low, high), slowly);
         }

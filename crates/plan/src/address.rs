@@ -1,4 +1,4 @@
-//! What is loaded: a URL that was understood.
+//! A parsed URL: the target of a load.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use url::Url;
 use crate::secrets::percent_decoded;
 use crate::{PlanError, masked_url};
 
-/// What is at a URL.
+/// A URL scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Http,
@@ -16,7 +16,7 @@ pub(crate) enum Scheme {
     Tcp,
 }
 
-/// A URL that was understood. Each is read as one of HTTP, so that hosts and ports mean the same.
+/// A parsed URL. Each is parsed like one of HTTP, so that hosts and ports mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub(crate) url: Url,
@@ -24,13 +24,13 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads a URL; without a scheme, http:// is meant.
+    /// Parses a URL; without a scheme, http:// is meant.
     ///
     /// # Errors
-    /// It is none, has a scheme that is not known, or holds a name or a password.
+    /// The URL is invalid, has an unknown scheme, or contains a name or a password.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let text = text.trim();
-        // A port alone is one of this machine.
+        // A port alone means this machine.
         let is_port = text.strip_prefix(':').is_some_and(|rest| rest.starts_with(|each: char| each.is_ascii_digit()));
         if let Some(reason) = no_url(text) {
             return Err(PlanError::Url { url: masked_url(text), reason: reason.to_owned() });
@@ -66,7 +66,7 @@ impl Address {
         url.set_fragment(None);
         let address = Self { url, scheme: kind };
         if kind == Scheme::Tcp {
-            // The parser takes the usual port of HTTP for none.
+            // The parser drops the default port of HTTP.
             let has_port = rest.split(['/', '?', '#']).next().is_some_and(|host| {
                 host.rsplit_once(':')
                     .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
@@ -78,8 +78,8 @@ impl Address {
         Ok(address)
     }
 
-    /// A URL that says who somebody is, without that, and `name:password` as it is sent; `None` of another one, or where there is no
-    /// head to send it in.
+    /// A URL with user information, without that, and `name:password` as it is sent; `None` for a URL without it, or of
+    /// a protocol that has no head to send it in.
     pub(crate) fn without_user(text: &str) -> Option<(String, String)> {
         let text = text.trim();
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
@@ -94,17 +94,17 @@ impl Address {
         Some((bare, if user.contains(':') { user } else { user + ":" }))
     }
 
-    /// One of HTTP, read elsewhere.
+    /// An HTTP URL that was parsed elsewhere.
     pub(crate) fn of_http(url: Url) -> Self {
         Self { url, scheme: Scheme::Http }
     }
 
-    /// It is a method of gRPC, or a server of them.
+    /// Whether it names a gRPC method, or a gRPC server.
     pub fn is_grpc(&self) -> bool {
         self.scheme == Scheme::Grpc
     }
 
-    /// Messages without a head are spoken: WebSocket, or plain TCP.
+    /// Whether it is a target of messages without a head: WebSocket, or plain TCP.
     pub(crate) fn is_talk(&self) -> bool {
         matches!(self.scheme, Scheme::WebSocket | Scheme::Tcp)
     }
@@ -129,7 +129,7 @@ impl Address {
         host_header(&self.url)
     }
 
-    /// Without brackets.
+    /// The host without brackets.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
@@ -158,13 +158,14 @@ impl fmt::Display for Address {
     }
 }
 
-/// The host with its port, unless that is the usual one.
+/// The host with its port, unless that is the default one.
 pub(crate) fn host_header(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// RFC 3986 3.1: letters, digits, `+`, `-` and `.` before `://`; elsewhere `://` belongs to a path or a query.
+/// Whether a text has a scheme (RFC 3986 3.1): letters, digits, `+`, `-` and `.` before `://`; elsewhere `://` belongs
+/// to a path or a query.
 fn has_scheme(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| {
         scheme.starts_with(|each: char| each.is_ascii_alphabetic())
@@ -172,10 +173,10 @@ fn has_scheme(text: &str) -> bool {
     })
 }
 
-/// The schemes that are known.
+/// The known schemes.
 const SCHEMES: [&str; 7] = ["http", "https", "grpc", "grpcs", "ws", "wss", "tcp"];
 
-/// Why a text names no host, though a parser of URLs would find one in it.
+/// The reason why a text names no host, though a URL parser would find one in it.
 fn no_url(text: &str) -> Option<&'static str> {
     if ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start)) {
         return Some("it is a path and names no host");

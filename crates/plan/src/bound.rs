@@ -6,13 +6,13 @@ use std::fmt;
 /// A bound of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
-    /// How it compares.
+    /// The comparison.
     pub relation: Relation,
-    /// With what.
+    /// The limit.
     pub limit: u64,
 }
 
-/// How a number compares with its bound.
+/// A comparison of a number with its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the sign of its name")]
 pub enum Relation {
@@ -34,7 +34,7 @@ impl fmt::Display for Relation {
 }
 
 impl Bound {
-    /// A number is within it.
+    /// Whether a number is within it.
     pub fn holds(self, number: u64) -> bool {
         match self.relation {
             Relation::Below => number < self.limit,

@@ -1,4 +1,4 @@
-//! What a run may spend at most, whatever its load says: for whoever must not send more than was agreed on.
+//! The budget of a run, a limit independent of its load: for users who must not send more than was agreed on.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::text::{MILLI, parse_count, parse_span};
 /// The most bytes of a budget: an exbibyte.
 const BYTES_MAX: u64 = 1 << 60;
 
-/// What a run may spend; `None` where there is no bound. A warm-up spends too.
+/// The budget of a run; `None` where there is no limit. A warm-up counts too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Requests, or messages with their answers, that are started.
+    /// Requests, or messages with their responses, that are started.
     pub requests: Option<u64>,
     /// Bytes that are sent and received, as sockets see them.
     pub bytes: Option<u64>,
@@ -30,10 +30,10 @@ pub enum BudgetPart {
 }
 
 impl BudgetPart {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Self; 3] = [Self::Requests, Self::Bytes, Self::Time];
 
-    /// As it is typed.
+    /// The name, as typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Requests => "requests",
@@ -44,22 +44,22 @@ impl BudgetPart {
 }
 
 impl Budget {
-    /// There is a bound.
+    /// Whether there is a limit.
     pub fn is_set(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Reads parts like `requests=1M,bytes=10GiB,time=10m`.
+    /// Parses parts like `requests=1M,bytes=10GiB,time=10m`.
     ///
     /// # Errors
-    /// A part is unknown, there twice, or has no value that it could have.
+    /// A part is unknown, duplicate, or has an invalid value.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let wrong = || PlanError::Budget { value: text.to_owned() };
         let mut budget = Self::default();
         for part in parts(text) {
             let (name, value) = part.split_once('=').ok_or_else(wrong)?;
             let value = value.trim();
-            let is_again = match name.trim() {
+            let is_update = match name.trim() {
                 "requests" => {
                     let requests = parse_count("--budget requests", value, 1, crate::draft::REQUESTS_MAX)?;
                     budget.requests.replace(requests).is_some()
@@ -68,7 +68,7 @@ impl Budget {
                 "time" => budget.time.replace(parse_span("--budget time", value, MILLI)?).is_some(),
                 _ => true,
             };
-            if is_again {
+            if is_update {
                 return Err(wrong());
             }
         }
@@ -76,7 +76,7 @@ impl Budget {
     }
 }
 
-/// Parts stand between commas; a comma before digits alone is one of a number: `1,000,000`.
+/// Splits parts at commas; a comma before digits alone is one of a number: `1,000,000`.
 fn parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for piece in text.split(',') {
@@ -91,10 +91,10 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// Reads bytes with a unit of either kind, or none: `10GiB`, `500MB`, `1e9`.
+/// Parses bytes with a unit of either kind, or none: `10GiB`, `500MB`, `1e9`.
 ///
 /// # Errors
-/// They are none, or nothing, or more than an exbibyte; the error names `flag`.
+/// The text is no number of bytes, zero, or more than an exbibyte; the error names `flag`.
 pub fn parse_bytes(flag: &'static str, text: &str) -> Result<u64, PlanError> {
     const UNITS: [(&str, u64); 10] = [
         ("kib", 1 << 10),

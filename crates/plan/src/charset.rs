@@ -1,14 +1,15 @@
-//! Bodies as text: in the charset that their head says, or that their first bytes say.
+//! Bodies as text: in the charset of their head, or of their first bytes.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, X_USER_DEFINED};
 
-/// So far a page may say its charset (the HTML standard, 13.2.3.2).
+/// The part of a page that may declare its charset (the HTML standard, 13.2.3.2).
 const META_BYTES_MAX: usize = 1024;
 
-/// A body as UTF-8, without the mark that may stand before it. The mark decides, then the `charset` of `Content-Type`, then what a page
-/// says of itself; where nothing says anything that is known, the body is taken as it is. What is none of its charset becomes U+FFFD.
+/// A body as UTF-8, without a byte order mark. The mark decides, then the `charset` of `Content-Type`, then the
+/// declaration of a page; where none of them is known, the body is taken unchanged. Bytes that are invalid in the
+/// charset become U+FFFD.
 pub fn text_of<'a>(content_type: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]> {
     let (charset, mark) = match Encoding::for_bom(body) {
         Some((charset, mark)) => (Some(charset), mark),
@@ -38,14 +39,14 @@ fn label_of(content_type: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// It is HTML, or may be.
+/// Whether it is HTML, or may be.
 fn is_page(content_type: Option<&[u8]>) -> bool {
     let essence = content_type.map(|of| of.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii());
     essence.is_none_or(|of| of.eq_ignore_ascii_case(b"text/html") || of.eq_ignore_ascii_case(b"application/xhtml+xml"))
 }
 
-/// The charset of `<meta charset=...>`, or of the content of `<meta http-equiv=content-type>`. A page that can be read so far is not in
-/// UTF-16, whatever it says (the HTML standard, 13.2.3.2).
+/// The charset of `<meta charset=...>`, or of the content of `<meta http-equiv=content-type>`. A page that was readable
+/// so far is not in UTF-16, whatever it declares (the HTML standard, 13.2.3.2).
 fn charset_of_page(body: &[u8]) -> Option<&'static Encoding> {
     let begin = body[..body.len().min(META_BYTES_MAX)].to_ascii_lowercase();
     let mut at = 0;
@@ -80,7 +81,7 @@ mod tests {
             (Some("text/html"), "<meta name=x><meta\ncharset=\"gb18030\">", true),
             (Some("text/html"), "<meta charset=no-such><meta charset=gbk>", true),
             (Some("application/xhtml+xml"), "<meta charset=\"gbk\"/>", true),
-            // Not a page, another charset by its head, no charset, or too late.
+            // No page, another charset in the head, no charset, or too late.
             (Some("application/json"), "<meta charset=gbk>", false),
             (Some("text/html; charset=utf-8"), "<meta charset=gbk>", false),
             (Some("text/html"), "<meta name=charset>", false),
@@ -126,7 +127,7 @@ mod tests {
             (Some("text/plain; charset=utf-16be"), utf16_be.to_vec()),
             (None, marked(&[0xff, 0xfe], &utf16)),
             (None, marked(&[0xfe, 0xff], &utf16_be)),
-            // The mark knows better.
+            // The mark takes precedence.
             (Some("text/plain; charset=gbk"), marked(&[0xff, 0xfe], &utf16)),
             (Some("text/plain; charset=gbk"), marked(&[0xef, 0xbb, 0xbf], "中文".as_bytes())),
             (Some("text/plain; charset=utf-16be"), marked(&[0xff, 0xfe], &utf16)),
@@ -138,7 +139,7 @@ mod tests {
         for (of, body) in cases {
             assert_eq!(text_of(of.map(str::as_bytes), &body), "中文".as_bytes(), "{of:?} {body:x?}");
         }
-        // What is no text stays what it is where nobody says otherwise, and never stops anything where somebody does.
+        // Invalid bytes stay unchanged where no charset is declared, and never cause an error where one is.
         assert_eq!(text_of(None, &[0x80, 0xff, 0]), &[0x80, 0xff, 0][..]);
         assert_eq!(text_of(Some(b"a/b; charset=gbk"), &[0xd6]), "\u{fffd}".as_bytes());
         assert_eq!(text_of(Some(b"a/b; charset=utf-16le"), &[0x2d, 0x4e, 0x87]), "中\u{fffd}".as_bytes());

@@ -1,4 +1,4 @@
-//! What makes an answer a success: checks on its status, its head and its body.
+//! Checks that make a response a success: of its status, its head and its body.
 
 mod exact;
 #[cfg(test)]
@@ -19,68 +19,69 @@ use crate::{PlanError, StatusSet, masked_header, text_of};
 /// The largest compiled pattern.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
-/// The most memory that a body takes as JSON while it is looked at.
+/// The most memory that a body takes as JSON while it is checked.
 pub const JSON_MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// A body of so many bytes cannot take more.
+/// The size of a body that cannot take more memory.
 const JSON_BYTES_SMALL: usize = 32 * 1024;
 
-/// What makes an answer a success.
+/// The checks that make a response a success.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Checks {
-    /// The statuses that are.
+    /// The statuses of a success.
     pub status: StatusSet,
-    /// What the body must contain.
+    /// Checks of the body.
     pub bodies: Vec<TextCheck>,
-    /// What the head must hold.
+    /// Checks of the head.
     pub headers: Vec<HeaderCheck>,
-    /// What the body must say as JSON.
+    /// Checks of the body as JSON.
     pub json: Vec<JsonCheck>,
-    /// From sent to done, in nanoseconds.
+    /// Bounds of the time from sent to done, in nanoseconds.
     pub time: Vec<Bound>,
-    /// Of the body without its coding, in bytes.
+    /// Bounds of the size of the decoded body, in bytes.
     pub size: Vec<Bound>,
-    /// The user asked for it, so a failed exchange fails the run.
+    /// Whether the user requested a check, so that a failed exchange fails the run.
     pub is_expectation: bool,
 }
 
 impl Checks {
-    /// The body is looked at.
+    /// Whether the body is checked.
     pub fn want_body(&self) -> bool {
         !self.bodies.is_empty() || !self.json.is_empty()
     }
 
-    /// The time or the size of an answer is looked at.
+    /// Whether the time or the size of a response is checked.
     pub fn want_bounds(&self) -> bool {
         !self.time.is_empty() || self.want_size()
     }
 
-    /// The size of an answer is looked at.
+    /// Whether the size of a response is checked.
     pub fn want_size(&self) -> bool {
         !self.size.is_empty()
     }
 
-    /// A body would take too much memory as JSON: reckoned by the signs in it, each by what the value takes that it makes.
+    /// Whether a body would take too much memory as JSON: computed from the characters in it, each with the memory of
+    /// the value that it begins.
     pub fn json_is_too_large(&self, body: &[u8]) -> bool {
         !self.json.is_empty() && json_is_too_large(body)
     }
 
-    /// The head is looked at.
+    /// Whether the head is checked.
     pub fn want_head(&self) -> bool {
         !self.headers.is_empty()
     }
 
-    /// What is thought of the body of an answer of this type, without its coding; gives the check that fails.
+    /// Checks the decoded body of a response of this type; the error is the failed check.
     pub fn look_at_response(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
         self.look_at_body(&text_of(content_type, body))
     }
 
-    /// What is thought of a text; gives the check that fails.
+    /// Checks a text; the error is the failed check.
     pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
         self.look_at_text(body)?;
         self.look_at_json(body)
     }
 
-    /// What is thought of a text that is not read as JSON; gives the check that fails.
+    /// Checks a text that is not read as JSON; the error is the failed check.
     pub fn look_at_text(&self, body: &[u8]) -> Result<(), String> {
         match self.bodies.iter().find(|check| !check.holds(body)) {
             Some(check) => Err(format!("--expect-body {check}")),
@@ -88,7 +89,7 @@ impl Checks {
         }
     }
 
-    /// What is thought of JSON; gives the check that fails.
+    /// Checks JSON; the error is the failed check.
     pub fn look_at_json(&self, body: &[u8]) -> Result<(), String> {
         if self.json.is_empty() {
             return Ok(());
@@ -100,7 +101,7 @@ impl Checks {
         }
     }
 
-    /// What is thought of the fields of a head; gives the check that fails.
+    /// Checks the fields of a head; the error is the failed check.
     pub fn look_at_head<'a>(&self, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone) -> Result<(), String> {
         match self.headers.iter().find(|check| !check.holds(fields.clone())) {
             Some(check) => Err(format!("--expect-header {check}")),
@@ -109,7 +110,7 @@ impl Checks {
     }
 }
 
-/// A body would take more memory as JSON than [`JSON_MEMORY_BYTES_MAX`].
+/// Whether a body would take more memory as JSON than [`JSON_MEMORY_BYTES_MAX`].
 pub(crate) fn json_is_too_large(body: &[u8]) -> bool {
     let memory = |byte: &u8| match byte {
         b'{' => 640,
@@ -120,13 +121,13 @@ pub(crate) fn json_is_too_large(body: &[u8]) -> bool {
     body.len() > JSON_BYTES_SMALL && body.iter().map(memory).sum::<usize>() > JSON_MEMORY_BYTES_MAX
 }
 
-/// A message says this `seq`.
+/// Whether a message contains this `seq`.
 pub fn says_seq(message: &[u8], seq: &str) -> bool {
     let value: Result<Value, _> = serde_json::from_slice(message);
     value.is_ok_and(|value| value.get("seq").and_then(Value::as_str) == Some(seq))
 }
 
-/// Text that must occur, or a pattern between slashes that must match.
+/// A text that must occur, or a pattern between slashes that must match.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TextCheck {
@@ -160,7 +161,7 @@ impl TryFrom<String> for TextCheck {
     }
 }
 
-/// A regular expression; or why it is none, in one line.
+/// A compiled regular expression; or the error in one line.
 pub(crate) fn compiled(pattern: &str) -> Result<Regex, String> {
     regex::bytes::RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
         let text = error.to_string();
@@ -169,10 +170,10 @@ pub(crate) fn compiled(pattern: &str) -> Result<Regex, String> {
 }
 
 impl TextCheck {
-    /// Reads `text` or `/pattern/`.
+    /// Parses `text` or `/pattern/`.
     ///
     /// # Errors
-    /// The pattern is none.
+    /// The pattern is invalid.
     pub fn parse(flag: &'static str, text: &str) -> Result<Self, PlanError> {
         let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
         let compile =
@@ -180,7 +181,7 @@ impl TextCheck {
         Ok(Self { text: text.to_owned(), pattern: inner.map(compile).transpose()? })
     }
 
-    /// It is met.
+    /// Whether the check is met.
     pub fn holds(&self, bytes: &[u8]) -> bool {
         match &self.pattern {
             Some(pattern) => pattern.is_match(bytes),
@@ -189,7 +190,7 @@ impl TextCheck {
     }
 }
 
-/// A field that must be there, or whose value must be so.
+/// A field that must exist, or whose value must match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeaderCheck {
     name: String,
@@ -204,10 +205,10 @@ impl fmt::Display for HeaderCheck {
 }
 
 impl HeaderCheck {
-    /// Reads `Name`, `Name: value` or `Name: /pattern/`.
+    /// Parses `Name`, `Name: value` or `Name: /pattern/`.
     ///
     /// # Errors
-    /// There is no name, or the pattern is none.
+    /// The name is missing, or the pattern is invalid.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let (name, value) = match text.split_once(':') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -219,7 +220,7 @@ impl HeaderCheck {
         let value = value.filter(|value| !value.is_empty());
         let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose();
         let value = value.map_err(|error| match error {
-            // The pattern of a secret is one.
+            // The pattern of a secret is a secret.
             PlanError::Pattern { flag, reason, .. } => PlanError::Pattern { flag, value: masked_header(text), reason },
             other => other,
         })?;
@@ -237,7 +238,7 @@ impl HeaderCheck {
     }
 }
 
-/// How two values are compared.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Relation {
     Equal,
@@ -248,7 +249,7 @@ enum Relation {
     AtLeast,
 }
 
-/// The signs, the longer before the shorter.
+/// The operators, the longer before the shorter.
 const RELATIONS: [(&str, Relation); 6] = [
     ("==", Relation::Equal),
     ("!=", Relation::Unequal),
@@ -258,8 +259,8 @@ const RELATIONS: [(&str, Relation); 6] = [
     (">", Relation::Above),
 ];
 
-/// A path into JSON (RFC 9535), and how what it finds must compare. It must find something, and all of it must compare so.
-/// Integers of any size are compared exactly.
+/// A path into JSON (RFC 9535), and the comparison of its matches. It must match something, and all matches must
+/// satisfy the comparison. Integers of any size are compared exactly.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct JsonCheck {
@@ -296,10 +297,10 @@ impl TryFrom<String> for JsonCheck {
 }
 
 impl JsonCheck {
-    /// Reads `$.path` or `$.path == 200`.
+    /// Parses `$.path` or `$.path == 200`.
     ///
     /// # Errors
-    /// The path is none, or what it is compared with is no JSON.
+    /// The path is invalid, or the compared value is no JSON.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let wrong = |reason: String| PlanError::JsonCheck { value: text.to_owned(), reason };
         let (path, wanted) = match split(text) {
@@ -319,7 +320,7 @@ impl JsonCheck {
         Ok(Self { text: text.trim().to_owned(), stand, path, wanted })
     }
 
-    /// It is met.
+    /// Whether the check is met.
     ///
     /// # Errors
     /// The body is no JSON.
@@ -334,7 +335,7 @@ impl JsonCheck {
             return Ok(checks.iter().find(|check| !check.is_met(&value)));
         };
         for check in checks {
-            // What is wrong stands where it stands in the body, not between the stand-ins.
+            // An error has its position in the body, not in the text with stand-ins.
             let value = serde_json::from_slice(&check.stand.replace_in(&large))
                 .map_err(|error| serde_json::from_slice::<Value>(body).err().unwrap_or(error))?;
             if !check.is_met(&value) {
@@ -354,7 +355,7 @@ impl JsonCheck {
     }
 }
 
-/// The path, the sign and the rest; `None` when no sign stands outside of brackets and quotes.
+/// The path, the operator and the rest; `None` when there is no operator outside of brackets and quotes.
 fn split(text: &str) -> Option<(&str, Relation, &str)> {
     let (mut depth, mut quote, mut was_escaped) = (0usize, None, false);
     for (index, byte) in text.bytes().enumerate() {
@@ -381,7 +382,7 @@ fn split(text: &str) -> Option<(&str, Relation, &str)> {
     None
 }
 
-/// JSON, or text in single quotes as paths have it.
+/// JSON, or text in single quotes as in paths.
 fn literal_of(text: &str, stand: &Stand) -> Option<Value> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(Value::String(inner.replace("\\'", "'")));

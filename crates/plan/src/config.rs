@@ -1,6 +1,8 @@
-//! A file of flags: `name = value`, a line each. It knows no flags, only names and values; whoever asks knows what they mean.
+//! A file of flags: `name = value`, one per line. It knows no flags, only names and values; the caller knows what they
+//! mean.
 //!
-//! A value is bare, or a string of TOML (`"..."` with escapes, `'...'` without), or a list of them in one line: `["a", "b"]`.
+//! A value is bare, or a TOML string (`"..."` with escapes, `'...'` without), or a list of them in one line: `["a",
+//! "b"]`.
 
 use std::path::Path;
 
@@ -9,31 +11,31 @@ use thiserror::Error;
 /// The largest file of flags.
 pub const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
-/// A name with its values, where it stands in the file.
+/// A name with its values, and its position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The first line is 1.
+    /// The line; the first is 1.
     pub line: usize,
     /// The name of a flag, without its hyphens.
     pub name: String,
-    /// One, or those of a list.
+    /// The value, or those of a list.
     pub values: Vec<String>,
 }
 
-/// A file of flags that cannot be read.
+/// An error in a file of flags.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}: {fault}")]
 pub struct ConfigError {
-    /// The first line is 1; 0 when the file itself is meant.
+    /// The line; the first is 1; 0 stands for the file itself.
     pub line: usize,
-    /// What is wrong there.
+    /// The fault.
     pub fault: ConfigFault,
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ConfigFault {
-    /// No `name = value`.
+    /// There is no `name = value`.
     #[error("a line is 'name = value', like: connections = 100")]
     NoPair,
     /// A name with other characters than flags have.
@@ -48,22 +50,22 @@ pub enum ConfigFault {
     /// A list without an end.
     #[error("the list is not closed; it stands in one line, like: header = [\"A: 1\", \"B: 2\"]")]
     List,
-    /// Something behind a string or a list.
+    /// Text after a string or a list.
     #[error("there is text behind the value; only a comment (#) may follow")]
     Rest,
     /// No value.
     #[error("the value is missing; an empty one is \"\"")]
     NoValue,
-    /// A section of TOML.
+    /// A TOML section.
     #[error("sections are not supported; a file is for one command")]
     Section,
-    /// It is no text.
+    /// The file is not UTF-8.
     #[error("the file is not UTF-8")]
     Utf8,
-    /// It is too large.
+    /// The file is too large.
     #[error("the file has more than {CONFIG_BYTES_MAX} bytes")]
     TooLarge,
-    /// The system does not give it.
+    /// The file cannot be read, with the error of the system.
     #[error("cannot read the file: {0}")]
     File(String),
 }
@@ -71,7 +73,7 @@ pub enum ConfigFault {
 /// Reads a file of flags.
 ///
 /// # Errors
-/// It cannot be read, or the first line that is wrong.
+/// The file cannot be read, or the first invalid line.
 pub fn read_config(path: &Path) -> Result<Vec<Setting>, ConfigError> {
     let whole = |fault| ConfigError { line: 0, fault };
     let bytes = crate::file::read_up_to("--config", &path.to_string_lossy(), CONFIG_BYTES_MAX as u64);
@@ -82,10 +84,10 @@ pub fn read_config(path: &Path) -> Result<Vec<Setting>, ConfigError> {
     parse_config(&String::from_utf8(bytes).map_err(|_| whole(ConfigFault::Utf8))?)
 }
 
-/// The settings of a text, in their order.
+/// The settings of a text, in order.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub fn parse_config(text: &str) -> Result<Vec<Setting>, ConfigError> {
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
     let settings = lines.enumerate().map(|(index, line)| {
@@ -99,7 +101,7 @@ pub fn parse_config(text: &str) -> Result<Vec<Setting>, ConfigError> {
 
 type Pair = (String, Vec<String>);
 
-/// What a line says; nothing, when it is empty or a comment.
+/// The setting of a line; `None`, when it is empty or a comment.
 fn setting(line: &str) -> Result<Option<Pair>, ConfigFault> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
@@ -140,14 +142,14 @@ fn values(text: &str) -> Result<Vec<String>, ConfigFault> {
     }
 }
 
-/// Nothing but a comment is left.
+/// Checks that only a comment is left.
 fn ends(rest: &str) -> Result<(), ConfigFault> {
     let rest = rest.trim_start();
     if rest.is_empty() || rest.starts_with('#') { Ok(()) } else { Err(ConfigFault::Rest) }
 }
 
-/// The first value of a text, and what is behind it. A bare one ends before one of these marks; before `#` only where a space
-/// stands in front, since URLs have it too.
+/// The first value of a text, and the rest. A bare one ends before one of these marks; before `#` only after a space,
+/// since URLs contain it too.
 fn value<'a>(text: &'a str, marks: &[char]) -> Result<(String, &'a str), ConfigFault> {
     if let Some(inside) = text.strip_prefix('\'') {
         let (value, rest) = inside.split_once('\'').ok_or(ConfigFault::Quote)?;
@@ -167,7 +169,7 @@ fn value<'a>(text: &'a str, marks: &[char]) -> Result<(String, &'a str), ConfigF
     if value.is_empty() { Err(ConfigFault::NoValue) } else { Ok((value.to_owned(), rest)) }
 }
 
-/// A string with escapes, behind its first quote.
+/// A string with escapes, after its first quote.
 fn escaped(text: &str) -> Result<(String, &str), ConfigFault> {
     let (mut value, mut rest) = (String::new(), text.chars());
     loop {

@@ -1,26 +1,26 @@
-//! Cookies of a file, as curl reads them: the format of Netscape, or the heads of answers.
+//! Cookie files in the formats of curl: that of Netscape, or heads of responses.
 
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One cookie, and where it goes (RFC 6265).
+/// One cookie with its scope (RFC 6265).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cookie {
     name: String,
     value: String,
     /// `None`: its line names none; curl sends it to hosts that are addresses.
     domain: Option<String>,
-    /// Hosts below the domain get it too.
+    /// Whether hosts below the domain get it too.
     has_tail: bool,
-    /// As written; the order goes by its length.
+    /// The path as written; the order depends on its length.
     path_written: String,
     path: String,
     is_secure: bool,
-    /// It ends with the session.
+    /// Whether it ends with the session.
     is_of_session: bool,
 }
 
-/// Adds the cookies of a file to those that there are; one of the same name, domain and path takes the other's place.
+/// Adds the cookies of a file; one replaces another of the same name, domain and path.
 pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs());
     for line in String::from_utf8_lossy(bytes).lines() {
@@ -44,7 +44,8 @@ pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) 
     all.retain(|cookie| !(without_sessions && cookie.is_of_session));
 }
 
-/// Those that go to a host and a path, in the order of curl: longer paths first, then longer domains, longer names, later ones.
+/// The cookies for a host and a path, in the order of curl: longer paths first, then longer domains, longer names,
+/// later ones.
 pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> Vec<Vec<u8>> {
     let mut picked: Vec<&Cookie> = all.iter().rev().filter(|cookie| cookie.goes_to(host, path, is_tls)).collect();
     picked.sort_by_key(|cookie| {
@@ -61,7 +62,7 @@ impl Cookie {
         let is_at_host = match &self.domain {
             None => is_address,
             Some(domain) if host == *domain => true,
-            // As curl: a domain of one label has nothing below it.
+            // As curl: a domain of one label has no subdomains.
             Some(domain) => {
                 self.has_tail && !is_address && domain.contains('.') && host.ends_with(&format!(".{domain}"))
             }
@@ -69,7 +70,7 @@ impl Cookie {
         let path = if path.starts_with('/') { path } else { "/" };
         let is_in_path = self.path == "/"
             || path.strip_prefix(&self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        // This machine is as good as secured.
+        // This machine counts as secure.
         let is_safe = is_tls || matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1");
         is_at_host && is_in_path && (is_safe || !self.is_secure)
     }
@@ -79,7 +80,7 @@ pub(crate) fn is_address(host: &str) -> bool {
     host.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Names that promise something keep their promise, and nothing in a cookie is a control character.
+/// Whether the conditions of name prefixes are met, and no part contains a control character.
 fn is_allowed(cookie: &Cookie) -> bool {
     let is_clean = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control());
     let keeps = if cookie.name.starts_with("__Host-") {
@@ -90,7 +91,7 @@ fn is_allowed(cookie: &Cookie) -> bool {
     keeps && is_clean(&cookie.name) && is_clean(&cookie.value)
 }
 
-/// What stands behind `Set-Cookie:`.
+/// The value of a `Set-Cookie:` line.
 fn of_head(text: &str, now: u64) -> Option<Cookie> {
     let mut parts = text.split(';');
     let (name, value) = parts.next()?.split_once('=')?;
@@ -127,7 +128,7 @@ fn of_head(text: &str, now: u64) -> Option<Cookie> {
                 cookie.has_tail = !is_address(&domain);
                 cookie.domain = Some(domain);
             }
-            // What is no number ends at once.
+            // An invalid number expires at once.
             "max-age" => most = Some(value.trim_matches('"').parse::<i64>().unwrap_or(0)),
             "expires" => expires = seconds_of(value),
             _ => {}
@@ -138,14 +139,14 @@ fn of_head(text: &str, now: u64) -> Option<Cookie> {
     (!is_over).then_some(cookie)
 }
 
-/// A line with seven fields between tabs.
+/// A line with seven fields separated by tabs.
 fn of_netscape(line: &str, now: u64) -> Option<Cookie> {
     let line = line.strip_prefix("#HttpOnly_").unwrap_or(line).trim_start_matches([' ', '\t']);
     if line.starts_with('#') {
         return None;
     }
     let mut fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
-    // A path that is empty is none.
+    // An empty path counts as none.
     if fields.get(2).is_some_and(|path| matches!(*path, "TRUE" | "FALSE")) {
         fields.insert(2, "/");
     }
@@ -169,7 +170,7 @@ fn of_netscape(line: &str, now: u64) -> Option<Cookie> {
     })
 }
 
-/// Without quotes, and without a slash at the end; what is no path is the root.
+/// A path without quotes, and without a slash at the end; an invalid path is the root.
 fn clean_path(path: &str) -> String {
     let path = path.strip_prefix('"').unwrap_or(path);
     let path = path.strip_suffix('"').unwrap_or(path);
@@ -181,7 +182,7 @@ fn clean_path(path: &str) -> String {
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Seconds since 1970 of a date in any of the forms that servers write; `None` for what is no date.
+/// Seconds since 1970 of a date in any of the forms that servers write; `None` for an invalid date.
 pub(crate) fn seconds_of(text: &str) -> Option<i64> {
     let (mut day, mut month, mut year, mut clock) = (None, None, None, (0, 0, 0));
     for word in text.split(|each: char| !each.is_ascii_alphanumeric() && each != ':').filter(|word| !word.is_empty()) {
@@ -192,7 +193,7 @@ pub(crate) fn seconds_of(text: &str) -> Option<i64> {
         } else if let Ok(number) = word.parse::<i64>() {
             match (day, number) {
                 (None, 1..=31) => day = Some(number),
-                // Two digits are of this century, or of the last one.
+                // Two digits mean this century, or the last one.
                 (_, 0..=69) => year = Some(2000 + number),
                 (_, 70..=99) => year = Some(1900 + number),
                 // No calendar goes further.

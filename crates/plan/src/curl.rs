@@ -1,4 +1,4 @@
-//! Commands of curl, as steps: what curl would send, a load sends.
+//! Commands of curl as steps: a load sends what curl would send.
 
 mod body;
 mod command;
@@ -23,10 +23,10 @@ use shell::Word;
 
 /// The largest file with commands.
 pub const CURL_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The most commands, and with them steps, of one load.
+/// The most commands of one load, each of which is a step.
 pub const COMMANDS_MAX: usize = 1_000;
 
-/// One request that a command stands for, with its circumstances.
+/// One request of a command, with its options.
 pub(crate) struct Sending {
     pub(crate) line: usize,
     pub(crate) form: Form,
@@ -37,7 +37,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// It goes to this URL instead.
+    /// Replaces its URL.
     pub(crate) fn lead(&mut self, text: &str) -> Result<(), PlanError> {
         self.form.url = CurlUrl::parse(text, false, true).map_err(|fault| match fault {
             CurlUrlFault::Glob => at(self.line, CurlFault::Glob { url: text.to_owned() }),
@@ -47,7 +47,7 @@ impl Sending {
     }
 }
 
-/// How a command follows redirects.
+/// The redirect options of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct RedirectOptions {
     most: u32,
@@ -74,7 +74,7 @@ impl RedirectOptions {
     }
 }
 
-/// How a command gets to its target.
+/// The route of a command to its target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Route {
     pub(crate) insecure: bool,
@@ -82,19 +82,19 @@ pub(crate) struct Route {
     pub(crate) cert: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) least: Option<TlsVersion>,
-    /// Sessions of TLS are not resumed.
+    /// Whether TLS sessions are not resumed.
     pub(crate) no_resumption: bool,
     pub(crate) version: Option<Version>,
     pub(crate) ways: RouteOverrides,
 }
 
-/// A command in the words of a command line, behind the name of the program.
+/// A command in the words of a command line, after the name of the program.
 pub(crate) fn of_words(words: &[Vec<u8>], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let words: Vec<Word> = words.iter().map(|bytes| Word { bytes: bytes.clone(), line: 0 }).collect();
     of_command(&words, 0, user_agent)
 }
 
-/// The words of the commands in a text, as a shell splits them: so many commands and words.
+/// The number of commands and of words in a text, split like a shell does.
 ///
 /// # Errors
 /// A quote does not end, or a running shell would be needed.
@@ -115,7 +115,7 @@ fn of_text(text: &[u8], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     for words in shell::commands(text)? {
         let Some((name, mut rest)) = words.split_first() else { continue };
         let mut name = name;
-        // As people copy it with the prompt before it.
+        // A prompt that was copied with the command.
         if name.bytes == b"$"
             && let Some((next, behind)) = rest.split_first()
         {

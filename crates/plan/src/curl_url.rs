@@ -1,4 +1,4 @@
-//! URLs as curl takes them: path and query go out as they are written.
+//! URLs in the manner of curl: path and query are sent as written.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -7,18 +7,18 @@ use url::Url;
 
 use crate::{PlanError, masked_url};
 
-/// A URL that was understood, and its path as written.
+/// A parsed URL, with its path as written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CurlUrl {
     url: Url,
     credentials: Option<Vec<u8>>,
     path: String,
     query: Option<String>,
-    /// The host as it was written.
+    /// The host as written.
     written: String,
 }
 
-/// Why there is none.
+/// The reason why a URL is invalid.
 pub(crate) enum CurlUrlFault {
     Glob,
     Plan(PlanError),
@@ -40,7 +40,7 @@ impl CurlUrl {
         Self::of_parts(&scheme, rest, path_as_is).map_err(|reason| wrong(&shown, &reason))
     }
 
-    /// `rest`: what stands behind the scheme and its slashes.
+    /// `rest`: the text after the scheme and its slashes.
     fn of_parts(scheme: &str, rest: &str, path_as_is: bool) -> Result<Self, String> {
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -73,8 +73,8 @@ impl CurlUrl {
         Ok(Self { url, credentials, path, query, written })
     }
 
-    /// Where a `Location` leads from here, as curl reads it: bytes that no URL holds become numbers, and what stands in the
-    /// path and the query is left as it is. `None` when it is none, or leads out of HTTP.
+    /// The target of a `Location` from here, in the manner of curl: bytes that no URL can contain are percent-encoded,
+    /// and path and query are otherwise left unchanged. `None` when it is invalid, or not HTTP.
     pub(crate) fn join(&self, location: &[u8], path_as_is: bool) -> Option<Self> {
         let location = location.trim_ascii();
         if location.iter().any(u8::is_ascii_control) {
@@ -107,7 +107,7 @@ impl CurlUrl {
         Some(Self { url: self.url.clone(), credentials: None, path, query, written: self.written.clone() })
     }
 
-    /// A relative path, in the folder of this one: the steps up at its front are taken even where dots stay as they are.
+    /// A relative path, in the folder of this one: leading steps up are resolved even where dots are kept.
     fn beside(&self, path: &str) -> String {
         let (mut folder, mut rest) = (self.path.rsplit_once('/').map_or("", |(folder, _)| folder), path);
         rest = rest.strip_prefix("./").unwrap_or(rest);
@@ -131,7 +131,7 @@ impl CurlUrl {
         &self.path
     }
 
-    /// Without name and password.
+    /// The URL without name and password.
     pub(crate) fn shown(&self) -> String {
         format!("{}://{}{}", self.url.scheme(), self.host_header(), self.path_and_query())
     }
@@ -140,7 +140,7 @@ impl CurlUrl {
         self.url.scheme() == "https"
     }
 
-    /// Without brackets.
+    /// The host without brackets.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
@@ -149,19 +149,19 @@ impl CurlUrl {
         self.query.as_ref().map_or(self.path.clone(), |query| format!("{}?{query}", self.path))
     }
 
-    /// The target alone, as one that flags name.
+    /// The origin alone, in the form of flags.
     pub(crate) fn origin(&self) -> Url {
         self.url.clone()
     }
 
     pub(crate) fn host_header(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
-        // Letters stay as large as they are.
+        // The case of letters is kept.
         let host = if self.written.eq_ignore_ascii_case(host) { &self.written } else { host };
         self.url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Path and query written anew, where `written` has another text for them.
+    /// Rewrites path and query, where `written` has a replacement for them.
     pub(crate) fn rewrite(&mut self, written: &dyn Fn(&str) -> Option<String>) {
         for text in [Some(&mut self.path), self.query.as_mut()].into_iter().flatten() {
             if let Some(new) = written(text) {
@@ -188,7 +188,7 @@ impl CurlUrl {
         }
     }
 
-    /// A path that ends with a slash names a place; what is put there keeps its name.
+    /// Adds the file name to a path that ends with a slash, for uploads.
     pub(crate) fn add_file_name(&mut self, name: &str) {
         if self.path.ends_with('/') {
             self.path.push_str(name);
@@ -200,7 +200,7 @@ fn wrong(url: &str, reason: &str) -> CurlUrlFault {
     CurlUrlFault::Plan(PlanError::Url { url: url.to_owned(), reason: reason.to_owned() })
 }
 
-/// The scheme, and what stands behind its slashes: one to three, as curl.
+/// The scheme, and the text after its slashes: one to three, as in curl.
 fn split_scheme(text: &str) -> Option<(String, &str)> {
     let (scheme, rest) = text.split_once(":/")?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
@@ -211,8 +211,8 @@ fn is_scheme(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Braces and brackets as curl reads them: one behind a backslash is itself, and so are `[]` and an address of IPv6. `None`
-/// when they stand for several texts, or for none.
+/// Resolves braces and brackets in the manner of curl: one after a backslash is literal, and so are `[]` and an IPv6
+/// address. `None` when they stand for several texts, or for none.
 pub(crate) fn without_globs(text: &str) -> Option<String> {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(place) = rest.find(['\\', '[', ']', '{', '}']) {
@@ -238,11 +238,12 @@ fn is_ipv6(text: &str) -> bool {
     address.parse::<std::net::Ipv6Addr>().is_ok()
 }
 
-/// As curl: what no URL holds stands as its number, and a space in a query as a plus sign. The host must be text.
+/// As curl: bytes that no URL can contain are percent-encoded, and a space in a query becomes a plus sign. The host
+/// must be text.
 fn with_all_numbers(location: &[u8]) -> Option<String> {
     let mut out = String::with_capacity(location.len());
     let mut is_query = false;
-    // A name with letters of other scripts is for the resolver to understand.
+    // An internationalized host name is left to the resolver.
     let host_end = location.windows(2).position(|pair| pair == b"//").map_or(0, |start| {
         let behind = &location[start + 2..];
         start + 2 + behind.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(behind.len())
@@ -267,14 +268,14 @@ fn with_all_numbers(location: &[u8]) -> Option<String> {
     Some(out)
 }
 
-/// As curl: what is no ASCII stands as its number in a path.
+/// As curl: non-ASCII characters in a path are percent-encoded.
 fn with_numbers(path: &str) -> String {
     path.bytes()
         .map(|byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02x}") })
         .collect()
 }
 
-/// As curl: numbers in a query that is added are written in small letters.
+/// As curl: percent-encodings in an added query are in lower case.
 fn with_small_numbers(query: &str) -> String {
     let (mut out, mut digits) = (String::new(), 0);
     for each in query.chars() {
@@ -289,7 +290,7 @@ fn with_small_numbers(query: &str) -> String {
     out
 }
 
-/// RFC 3986, 5.2.4.
+/// Removes dot segments (RFC 3986, 5.2.4).
 fn without_dots(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
@@ -312,7 +313,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}", out.join("/"))
 }
 
-/// What percent signs stand for.
+/// Decodes percent-encodings.
 fn percent_decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let (mut out, mut place) = (Vec::new(), 0);

@@ -1,6 +1,6 @@
-//! Words that were nearly right.
+//! Suggestions for misspelled words.
 
-/// How many letters must change: Damerau's distance, with neighbours that changed places as one.
+/// The number of letters to change: Damerau's distance, in which swapped neighbours count as one.
 pub fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let mut rows = vec![vec![0; other.len() + 1]; one.len() + 1];
@@ -21,7 +21,7 @@ pub fn distance(one: &str, other: &str) -> usize {
     rows[one.len()][other.len()]
 }
 
-/// The did_you_mean of some words, when it is near enough to be meant.
+/// The nearest of the known words, when it is near enough to be meant.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|each| (distance(word, each), each)).min()?;
     // One letter of four may be wrong.

@@ -1,8 +1,9 @@
-//! What is wanted, before it is a plan: plain values with their types, as the flags, a command line of another tool, commands of
-//! curl or a file of scenarios say them.
+//! The input of a plan: plain typed values, as the flags, a command line of another tool, commands of curl or a
+//! scenario file specify them.
 //!
-//! It is cut as scenarios are: [`Load`] is of a scenario; [`Request`], [`ResponseChecks`] and [`Connection`] are of a step. `None` and
-//! empty stand for what nobody said. [`Draft::plan`] checks all of it, reads the files that it names, and makes the [`Plan`].
+//! It has the structure of scenarios: [`Load`] is of a scenario; [`Request`], [`ResponseChecks`] and [`Connection`] are
+//! of a step. `None` and empty stand for values that are not given. [`Draft::plan`] checks all of it, reads the files
+//! that it names, and makes the [`Plan`].
 
 mod body;
 mod calls;
@@ -43,49 +44,49 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 const GRACE_DEFAULT: Duration = Duration::from_secs(5);
 const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
-/// Orders are the same in each run.
+/// The seed of random orders: they are the same in each run.
 const ORDER_SEED: u64 = 1;
 
-/// What is wanted of a run.
+/// The input of a run's plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// What is loaded, unless commands of curl say so.
+    /// The target, unless commands of curl name it.
     pub url: Option<Address>,
-    /// What is loaded, as commands of curl.
+    /// The target as commands of curl.
     pub commands: Option<Commands>,
-    /// How much of it.
+    /// The load.
     pub load: Load,
-    /// What is sent.
+    /// The request.
     pub request: Request,
-    /// What is thought of answers.
+    /// The checks of responses.
     pub responses: ResponseChecks,
-    /// How the target is reached, and what is spoken with it.
+    /// The connection and protocol options.
     pub connection: Connection,
-    /// How long the end waits for what is in flight.
+    /// The grace time for exchanges in flight at the end.
     pub grace: Option<Duration>,
-    /// Time between two lines of the table.
+    /// The time between two lines of the table.
     pub interval: Option<Duration>,
-    /// What is kept beside the usual.
+    /// The additional data that is captured.
     pub keeps: CaptureOptions,
-    /// What it may spend at most.
+    /// The budget.
     pub budget: Budget,
-    /// Hosts that the user may load, wherever they are.
+    /// Hosts that the user allows to load, wherever they are.
     pub consents: Vec<String>,
 }
 
 impl Draft {
-    /// The plan that is meant.
+    /// Makes the plan.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.plan_with(None)
     }
 
-    /// The same, with what the target said of itself: see [`Draft::reflection`].
+    /// The same, with the schema that the target returned: see [`Draft::reflection`].
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
         let (targets, steps) = match self.command_steps()? {
             Some(parts) => parts,
@@ -136,10 +137,10 @@ impl Draft {
         Ok(plan.reaching(&reach))
     }
 
-    /// One step of several, and what it goes to. `listens`: of messages, there may be none that is sent.
+    /// One step of several, with its target. `listens`: a message step may have no message to send.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn part(&self, described: Option<&Schema>, listens: bool) -> Result<(Target, Step), PlanError> {
         let url = self.url.as_ref().ok_or(PlanError::NoUrl)?;
         let step = match url.scheme {
@@ -150,7 +151,7 @@ impl Draft {
         Ok((self.target(url)?, step))
     }
 
-    /// How long the end waits, and the time between two lines of the table.
+    /// The grace time at the end, and the time between two lines of the table.
     ///
     /// # Errors
     /// One of them is too short or too long.
@@ -158,7 +159,7 @@ impl Draft {
         Ok((self.grace()?, self.interval()?))
     }
 
-    /// Where a load may go.
+    /// The target policy.
     pub(super) fn reach(&self, wants_consent: bool) -> TargetPolicy {
         if wants_consent { TargetPolicy::Near(self.consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
@@ -229,7 +230,7 @@ impl Draft {
         })
     }
 
-    /// A request of HTTP.
+    /// An HTTP request.
     fn step(&self, url: &Address) -> Result<Step, PlanError> {
         let form = Arc::new(self.form(url)?);
         let request = form.request(&form.begin(), false);

@@ -1,4 +1,4 @@
-//! What of a step is made anew for each exchange, and what users remember from one to the next.
+//! The dynamic parts of a step, made anew for each exchange, and the state that users keep between exchanges.
 
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -6,87 +6,88 @@ use std::io::Write;
 use crate::render::{NotFilled, Rendering, Scope, ValuePattern};
 use crate::{Column, Expression, Extract, Request, Value};
 
-/// The parts of a request that change, and what is taken from its answers.
+/// The parts of a request that change, and the extractions from its responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DynamicParts {
     /// Path and query.
     pub path: Option<Rendering>,
-    /// Values of headers, by their places in the request of the step.
+    /// Values of headers, by their indices in the request of the step.
     pub headers: Vec<(usize, Rendering)>,
     /// The body.
     pub body: Option<Rendering>,
-    /// What is sent beside the request: of a talk the one message, of a call each message as JSON.
+    /// The data sent in addition to the request: the one message of a message step, or each message of a call as JSON.
     pub messages: Vec<Rendering>,
-    /// The place of the header that names a trace, another one each time.
+    /// The index of the header with a trace ID, another one each time.
     pub trace: Option<usize>,
-    /// Values that are taken from answers that succeeded, one after the other.
+    /// The extractions from successful responses, in order.
     pub takes: Vec<Extraction>,
 }
 
-/// A variable that an answer sets.
+/// A variable that is set from a response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Extraction {
-    /// Its number.
+    /// The number of the variable.
     pub variable: u32,
-    /// Its name, for messages.
+    /// The name of the variable, for messages.
     pub name: String,
-    /// Where its value stands.
+    /// The extraction.
     pub take: Extract,
-    /// Its value when nothing is there, made of what the user knows when the answer has come; without one the step fails.
+    /// The value when nothing matches, made from the user's state at the time of the response; without one the step
+    /// fails.
     pub default: Option<ValuePattern>,
 }
 
-/// What each user of a scenario remembers.
+/// The state of each user of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The variables, with the values that they have when an iteration begins.
+    /// The variables, with their values at the begin of an iteration.
     pub variables: Vec<Value>,
-    /// Cookies of answers go with later requests, as in browsers.
+    /// Whether cookies of responses are sent with later requests, as in browsers.
     pub cookies: bool,
-    /// What an iteration leaves is there in the next one.
+    /// Whether the state is kept from one iteration to the next.
     pub keeps: bool,
-    /// Counters of the run that requests use.
+    /// The number of counters of the run that requests use.
     pub counters: u32,
     /// Columns of rows, by the numbers that slots have for them.
     pub columns: Vec<Column>,
     /// Expressions, by the numbers that slots and conditions have for them.
     pub expressions: Vec<Expression>,
-    /// Variables that each user draws for itself before it does anything, with what they are drawn from; one may be made of those
-    /// in front of it.
+    /// Variables that each user draws for itself before its first step, with their patterns; one may use those before
+    /// it.
     pub of_user: Vec<(u32, ValuePattern)>,
-    /// Variables whose values are shown to nobody.
+    /// Variables whose values are masked.
     pub secret_variables: Vec<u32>,
-    /// Columns whose values are shown to nobody.
+    /// Columns whose values are masked.
     pub secret_columns: Vec<u32>,
 }
 
 impl Memory {
-    /// Some of what users remember is shown to nobody.
+    /// Whether some of the state is masked.
     pub fn has_secrets(&self) -> bool {
         !self.secret_variables.is_empty() || !self.secret_columns.is_empty()
     }
 
-    /// Users remember something.
+    /// Whether users have any state.
     pub fn is_needed(&self) -> bool {
         !self.variables.is_empty() || self.cookies || !self.columns.is_empty() || !self.expressions.is_empty()
     }
 }
 
 impl DynamicParts {
-    /// All that is filled in.
+    /// All renderings.
     pub(crate) fn renderings(&self) -> impl Iterator<Item = &Rendering> {
         let headers = self.headers.iter().map(|(_, rendering)| rendering);
         let defaults = self.takes.iter().filter_map(|taking| taking.default.as_ref()?.rendering());
         self.path.iter().chain(headers).chain(&self.body).chain(&self.messages).chain(defaults)
     }
 
-    /// Requests are made anew.
+    /// Whether requests are made anew.
     pub fn makes_requests(&self) -> bool {
         let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
         is_changed || !self.messages.is_empty() || self.trace.is_some()
     }
 
-    /// What is sent beside the request, each as it is written.
+    /// The data sent in addition to the request, each rendered.
     ///
     /// # Errors
     /// As [`DynamicParts::request`].
@@ -98,17 +99,18 @@ impl DynamicParts {
         self.messages.iter().map(text).collect()
     }
 
-    /// The request of an exchange. The length of its body is said where the step says one.
+    /// The request of an exchange. Its content length is updated where the step has one.
     ///
     /// # Errors
-    /// A value cannot be had, or cannot stand where it should.
+    /// A value is not available, or not valid in its place.
     pub fn request(&self, step: &Request, scope: &mut impl Scope) -> Result<Request, NotFilled> {
         let mut request = step.clone();
         self.remake(step, &mut request, scope)?;
         Ok(request)
     }
 
-    /// The same in the place of an earlier one of this step, whatever cookies went with that. After an error there is neither.
+    /// The same in the place of an earlier request of this step, whatever cookies that had. After an error there is
+    /// neither.
     ///
     /// # Errors
     /// As [`DynamicParts::request`].
@@ -151,12 +153,12 @@ impl DynamicParts {
     }
 }
 
-/// What was taken from an answer leads to this target: a path, or a URL with its host.
+/// The path of an extracted URL at this target: the URL is a path, or contains the host of the target.
 fn of_target(path: String, headers: &[(String, Vec<u8>)]) -> Result<String, NotFilled> {
     let scheme = ["http://", "https://", "ws://", "wss://", "//"]
         .into_iter()
         .find(|scheme| path.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));
-    // A fragment is for whoever shows a page; servers never see it (RFC 9110 4.2.4).
+    // A fragment is for user agents; it is never sent (RFC 9110 4.2.4).
     let path = path.split('#').next().map(str::to_owned).unwrap_or_default();
     let Some(scheme) = scheme else {
         return if path.starts_with('/') { Ok(path) } else { Err(NotFilled::Elsewhere { given: path }) };

@@ -1,5 +1,4 @@
-//! Plans as bytes: for whoever carries out a part of a load somewhere else. What is read may come from anywhere, so nothing is believed
-//! that cannot be.
+//! The encoding of plans as bytes, for workers. The input may come from anywhere, so every value is validated.
 
 mod validate;
 
@@ -7,54 +6,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Hold, Plan, nesting};
 
-/// What is to be done, by somebody else.
+/// The work of a remote worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Carried {
     /// A load.
     Load(Box<Plan>),
-    /// Connections that are held.
+    /// A hold.
     Hold(Box<Hold>),
 }
 
-/// The version of the bytes. They are read by the same version of onrush alone.
+/// The version of the encoding. It is read by the same version of onrush alone.
 const VERSION: u8 = 1;
-/// The most bytes of a plan: as many as the largest body with all around it.
+/// The most bytes of a plan: enough for the largest body and everything else.
 pub const CARRIED_BYTES_MAX: usize = 2 << 30;
 
-/// Why bytes are no plan.
+/// The reason why bytes are no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CarriedError {
     /// They were written by another version.
     #[error("this plan was written by another version of onrush; use the same version everywhere")]
     Version,
-    /// They are none, or say what cannot be.
+    /// They are invalid.
     #[error("this plan is damaged ({reason}); send it again")]
     Damaged {
-        /// What was found.
+        /// The reason.
         reason: String,
     },
-    /// It cannot be written.
+    /// The plan cannot be encoded.
     #[error("this plan cannot be sent to others: {reason}")]
     Unwritten {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Carried {
-    /// As bytes. The same plan is the same bytes.
+    /// Encodes it. The same plan gives the same bytes.
     ///
     /// # Errors
-    /// A path in it is no UTF-8.
+    /// A path in it is not UTF-8.
     pub fn to_bytes(&self) -> Result<Vec<u8>, CarriedError> {
         let wrong = |error: postcard::Error| CarriedError::Unwritten { reason: error.to_string() };
         postcard::to_extend(self, vec![VERSION]).map_err(wrong)
     }
 
-    /// Reads it, and looks whether it is one that flags or a file could have made.
+    /// Decodes it, and validates that flags or a file could have made it.
     ///
     /// # Errors
-    /// The bytes are none.
+    /// The bytes are no plan.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CarriedError> {
         let damaged = |reason: String| CarriedError::Damaged { reason };
         let (version, rest) = bytes.split_first().ok_or_else(|| damaged("it is empty".to_owned()))?;

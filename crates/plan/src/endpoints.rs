@@ -1,4 +1,4 @@
-//! Where connections come from, and where they go.
+//! Source and target addresses of connections.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,22 +7,22 @@ use std::sync::Arc;
 
 use crate::{PLACES_MAX, PlanError};
 
-/// The addresses of ours that connections come from.
+/// The source addresses of connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sources {
-    /// The kernel's choice; as many of 127.0.0.0/8 as are needed when the target is there too.
+    /// The kernel's choice; for a loopback target, as many addresses of 127.0.0.0/8 as are needed.
     #[default]
     Usual,
-    /// Those of the interface to the target.
+    /// The addresses of the interface to the target.
     Auto,
     /// These, in turn.
     These(Vec<IpAddr>),
 }
 
-/// Reads `10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24` or `auto`.
+/// Parses `10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24` or `auto`.
 ///
 /// # Errors
-/// It is none of these, or they are too many.
+/// The text is invalid, or there are too many.
 pub fn parse_sources(text: &str) -> Result<Sources, PlanError> {
     if text.trim() == "auto" {
         return Ok(Sources::Auto);
@@ -41,7 +41,8 @@ pub fn parse_sources(text: &str) -> Result<Sources, PlanError> {
     Ok(Sources::These(all))
 }
 
-/// The first and the last address of `a`, `a-b` or `a/bits`. Of a network, its own address and the one for all are left out.
+/// The first and the last address of `a`, `a-b` or `a/bits`. For a network, its own address and the broadcast address
+/// are left out.
 fn span_of(part: &str) -> Option<(IpAddr, IpAddr)> {
     if let Some((first, last)) = part.split_once('-') {
         return Some((first.trim().parse().ok()?, last.trim().parse().ok()?));
@@ -80,26 +81,26 @@ fn between(first: IpAddr, last: IpAddr) -> Option<Box<dyn Iterator<Item = IpAddr
     }
 }
 
-/// A place to connect to: an address, or that of the URL, and a port.
+/// An endpoint to connect to: an address, or that of the URL, and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
-    /// `None` for the address of the URL.
+    /// The address; `None` for that of the URL.
     pub address: Option<IpAddr>,
     /// Its port.
     pub port: u16,
 }
 
 impl Endpoint {
-    /// With the address of the URL.
+    /// The socket address, with the address of the URL as default.
     pub fn with(self, address: IpAddr) -> SocketAddr {
         SocketAddr::new(self.address.unwrap_or(address), self.port)
     }
 }
 
-/// Reads `10.0.0.1:8001-8016,:8080,[::1]:9000`.
+/// Parses `10.0.0.1:8001-8016,:8080,[::1]:9000`.
 ///
 /// # Errors
-/// It is none of these, or they are too many.
+/// The text is invalid, or there are too many.
 pub fn parse_places(text: &str) -> Result<Vec<Endpoint>, PlanError> {
     let wrong = || PlanError::Places { value: text.to_owned() };
     let mut all = Vec::new();
@@ -123,13 +124,13 @@ pub fn parse_places(text: &str) -> Result<Vec<Endpoint>, PlanError> {
     Ok(all)
 }
 
-/// The longest path of a socket: the kernel wants a zero behind it.
+/// The longest path of a socket: the kernel needs a zero after it.
 const UNIX_PATH_BYTES_MAX: usize = 107;
 
-/// Reads the path of a socket.
+/// Parses the path of a socket.
 ///
 /// # Errors
-/// It is longer than the kernel takes, or empty.
+/// It is longer than the kernel accepts, or empty.
 pub(crate) fn parse_unix_socket(text: &str) -> Result<Arc<Path>, PlanError> {
     let is_good = (1..=UNIX_PATH_BYTES_MAX).contains(&text.len()) && !text.contains('\0');
     is_good.then(|| Path::new(text).into()).ok_or_else(|| PlanError::UnixSocket { path: text.to_owned() })

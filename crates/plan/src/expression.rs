@@ -1,4 +1,4 @@
-//! Expressions in JavaScript, and whoever evaluates them.
+//! JavaScript expressions, and their evaluators.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -11,20 +11,20 @@ use crate::Value;
 pub struct Column {
     /// The number of the feed in the run.
     pub feed: u32,
-    /// Its number among the columns of the feed.
+    /// The index among the columns of the feed.
     pub column: u32,
 }
 
-/// An expression, and all names that there are for it.
+/// An expression, and the names available to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expression {
-    /// In JavaScript.
+    /// The JavaScript source.
     pub text: String,
-    /// Names of variables, and `row.column` for columns, with what they mean.
+    /// Names of variables, and `row.column` for columns, with their meanings.
     pub names: Vec<(String, Meaning)>,
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Meaning {
     /// The variable of this number.
@@ -33,32 +33,32 @@ pub enum Meaning {
     Column(u32),
 }
 
-/// What an evaluation draws from, and the clock that it sees.
+/// The source of random numbers and the clock of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// For `Math.random`.
+    /// The seed of `Math.random`.
     pub seed: u64,
-    /// For `Date`, since the epoch of Unix.
+    /// The time of `Date`, since the Unix epoch.
     pub now: Duration,
 }
 
-/// The expressions of one scenario, on one thread.
+/// An evaluator for the expressions of one scenario, on one thread.
 pub trait Evaluate: Debug {
-    /// What an expression uses, by places among its names.
+    /// The names that an expression uses, by their indices.
     fn uses(&self, expression: u32) -> &[u32];
 
-    /// What an expression gives. `values`: those that it uses, in that order.
+    /// Evaluates an expression. `values`: those that it uses, in that order.
     ///
     /// # Errors
-    /// Why it gives nothing, for a person.
+    /// The reason why it has no value, for the user.
     fn evaluate(&mut self, expression: u32, values: &[Value], moment: Moment) -> Result<Value, String>;
 }
 
-/// Makes interpreters: they stay on the thread that asks for one.
+/// A factory of evaluators: they stay on the thread that creates them.
 pub trait Interpreters: Send + Sync + Debug {
-    /// One for these expressions.
+    /// An evaluator for these expressions.
     ///
     /// # Errors
-    /// An expression cannot be compiled, or there is no memory; for a person.
+    /// An expression cannot be compiled, or there is no memory; the text is for the user.
     fn start(&self, expressions: &[Expression]) -> Result<Box<dyn Evaluate>, String>;
 }

@@ -1,4 +1,4 @@
-//! Values that are taken from answers, for what a user does next.
+//! Extraction of values from responses, for the user's next steps.
 
 #[cfg(feature = "css")]
 mod css;
@@ -17,27 +17,27 @@ use serde_json_path::JsonPath;
 use crate::checks::{compiled, json_is_too_large};
 use crate::{Value, text_of};
 
-/// The most values that are taken at a time.
+/// The most values of one extraction.
 pub const TAKEN_MAX: usize = 10_000;
 
-/// Where a value stands in an answer.
+/// The source of a value in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExtractFrom {
     /// A path into JSON (RFC 9535).
     Json(String),
-    /// The first group of a pattern, or all that matches when it has none.
+    /// The first group of a pattern, or the whole match when it has none.
     Regex(String),
     /// A header.
     Header(String),
-    /// A cookie that the answer sets.
+    /// A cookie that the response sets.
     Cookie(String),
     /// The status.
     Status,
-    /// An element of HTML, by a CSS selector: this attribute of it, or its text.
+    /// An HTML element, by a CSS selector: this attribute of it, or its text.
     Css {
-        /// Selects elements.
+        /// The selector.
         selector: String,
-        /// Without `@`.
+        /// The attribute, without `@`.
         attribute: Option<String>,
     },
     /// The whole body, or the message.
@@ -45,7 +45,7 @@ pub enum ExtractFrom {
 }
 
 impl fmt::Display for ExtractFrom {
-    /// As a scenario file has it.
+    /// The notation of a scenario file.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(path) => write!(out, "json {path}"),
@@ -60,7 +60,7 @@ impl fmt::Display for ExtractFrom {
     }
 }
 
-/// Which of several values is taken.
+/// Which of several values is extracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
     /// The first.
@@ -70,67 +70,67 @@ pub enum Which {
     Last,
     /// All, as a list.
     All,
-    /// Any, each as likely.
+    /// A random one, all equally likely.
     Random,
-    /// This one; the first is 1.
+    /// The one with this number; the first is 1.
     Nth(u32),
 }
 
-/// Why something cannot be taken at all.
+/// The reason why an extraction is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// No path into JSON.
+    /// An invalid JSON path.
     #[error("'{path}' is not a JSON path: {reason}; write it like $.items[0].id (RFC 9535)")]
     Path {
         /// As given.
         path: String,
-        /// What the library says.
+        /// The error of the library.
         reason: String,
     },
-    /// No regular expression.
+    /// An invalid regular expression.
     #[error("'{pattern}' is not a regular expression: {reason}; write it like id=([0-9]+)")]
     Pattern {
         /// As given.
         pattern: String,
-        /// What the library says.
+        /// The error of the library.
         reason: String,
     },
-    /// No CSS selector.
+    /// An invalid CSS selector.
     #[error("'{selector}' is not a CSS selector: {reason}; write it like input[name=csrf]")]
     Selector {
         /// As given.
         selector: String,
-        /// What the library says.
+        /// The error of the library.
         reason: String,
     },
-    /// This build reads no HTML.
+    /// This build cannot read HTML.
     #[error(
         "this build has no CSS selectors; take it by a regex, use a package of onrush, or build it with --features css"
     )]
     NoSelectors,
 }
 
-/// Why nothing was taken.
+/// The reason why nothing was extracted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotExtracted {
-    /// Nothing of the kind is there, or fewer than were asked for.
+    /// There is no match, or there are fewer than requested.
     #[error("nothing is there")]
     Nothing,
     /// The body is no JSON.
     #[error("the body is no JSON ({reason})")]
     NoJson {
-        /// What the parser says.
+        /// The error of the parser.
         reason: String,
     },
-    /// There is more than is looked at.
+    /// The body exceeds the limit.
     #[error("the body takes too much memory as {form}")]
     TooLarge {
-        /// What it is read as.
+        /// The format that it is read as.
         form: &'static str,
     },
 }
 
-/// An answer, as far as values are taken from it. What is made of its body is made once.
+/// A response for extractions. Conversions of its body are made once.
 #[derive(Debug)]
 pub struct Answered<'a> {
     status: u16,
@@ -143,7 +143,7 @@ pub struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// `body`: without its codings.
+    /// `body`: decoded.
     pub fn new(status: u16, fields: &'a [(&'a [u8], &'a [u8])], body: &'a [u8]) -> Self {
         Self {
             status,
@@ -165,7 +165,7 @@ impl<'a> Answered<'a> {
         self.text.get_or_init(|| text_of(self.values_of(b"content-type").next(), self.body))
     }
 
-    /// What stands at one place of the JSON.
+    /// The value at one position in the JSON.
     fn at(&self, segments: &[plain::Segment]) -> Result<Option<serde_json::Value>, NotExtracted> {
         let text = self.text();
         if json_is_too_large(text) {
@@ -186,7 +186,7 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// What takes a value from an answer.
+/// A prepared extraction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "(ExtractFrom, Which)", into = "(ExtractFrom, Which)")]
 pub struct Extract {
@@ -196,7 +196,7 @@ pub struct Extract {
 }
 
 impl Extract {
-    /// Where it looks.
+    /// The source.
     pub fn from(&self) -> &ExtractFrom {
         &self.from
     }
@@ -225,7 +225,7 @@ impl PartialEq for Extract {
 #[derive(Clone, Debug)]
 enum Finder {
     Json(JsonPath),
-    /// To one place.
+    /// A path to a single position.
     Plain(Vec<plain::Segment>),
     Regex(Regex),
     Header(Box<[u8]>),
@@ -237,10 +237,10 @@ enum Finder {
 }
 
 impl Extract {
-    /// Makes it ready.
+    /// Prepares an extraction.
     ///
     /// # Errors
-    /// The path, the pattern or the selector is none; or this build has no selectors.
+    /// The path, the pattern or the selector is invalid; or this build has no selectors.
     pub fn new(from: &ExtractFrom, which: Which) -> Result<Self, ExtractError> {
         let finder = match from {
             ExtractFrom::Json(path) => {
@@ -261,20 +261,20 @@ impl Extract {
         Ok(Self { from: from.clone(), finder, which })
     }
 
-    /// It looks at the body.
+    /// Whether it needs the body.
     pub fn wants_body(&self) -> bool {
         !self.wants_head() && !matches!(self.finder, Finder::Status)
     }
 
-    /// It looks at the fields of the head.
+    /// Whether it needs the fields of the head.
     pub fn wants_head(&self) -> bool {
         matches!(self.finder, Finder::Header(_) | Finder::Cookie(_))
     }
 
-    /// The value. `draw`: gives a number below the one that it gets, each as likely.
+    /// Extracts the value. `draw`: returns a number below its argument, all equally likely.
     ///
     /// # Errors
-    /// It is not there.
+    /// There is no match.
     pub fn take(&self, response: &Answered<'_>, draw: impl FnOnce(u64) -> u64) -> Result<Value, NotExtracted> {
         let found = self.find(response)?;
         if found.is_empty() {
@@ -290,7 +290,7 @@ impl Extract {
         found.into_iter().nth(place).ok_or(NotExtracted::Nothing)
     }
 
-    /// All that there are, or as many as are needed.
+    /// All matches, or as many as are needed.
     fn find(&self, response: &Answered<'_>) -> Result<Vec<Value>, NotExtracted> {
         let most = match self.which {
             Which::First => 1,
@@ -305,7 +305,7 @@ impl Extract {
             }
             Finder::Regex(pattern) => {
                 let matches = pattern.captures_iter(response.text()).take(most);
-                // A group that took no part in the match has nothing to say.
+                // A group that took no part in the match has no value.
                 matches
                     .filter_map(|one| one.get(usize::from(one.len() > 1)))
                     .map(|one| of_bytes(one.as_bytes()))

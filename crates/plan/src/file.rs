@@ -1,14 +1,14 @@
-//! Files that a plan is made of.
+//! Files that a plan reads.
 
 use std::fs::File;
 use std::io::Read;
 
 use crate::PlanError;
 
-/// Certificates of all authorities of the web are a quarter of this.
+/// All root certificates of the web are a quarter of this.
 const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A certificate, a key, or the like.
+/// Reads a certificate, a key, or the like.
 pub(crate) fn read_file(flag: &'static str, path: &str) -> Result<Vec<u8>, PlanError> {
     read_up_to(flag, path, SMALL_FILE_BYTES_MAX)
 }

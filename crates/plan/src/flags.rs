@@ -1,6 +1,6 @@
-//! The flags of the command line as they were typed, and the one place where their texts become values: a [`Draft`].
+//! The flags of the command line as typed, and the only place where their texts become values: a [`Draft`].
 //!
-//! What a value means, and which of them go together, is the business of the draft.
+//! The meaning of a value, and the valid combinations, belong to the draft.
 
 mod over;
 mod read;
@@ -9,7 +9,7 @@ use crate::draft::HoldDraft;
 use crate::grpc::Schema;
 use crate::{Draft, Plan, PlanError};
 
-/// What was typed; `None` where nothing was.
+/// The typed flags; `None` for those that are not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
 pub struct Flags {
@@ -55,7 +55,7 @@ pub struct Flags {
     pub curl_file: Option<String>,
     /// A file of URLs.
     pub urls: Option<String>,
-    /// The words behind `curl`, when there were some.
+    /// The words after `curl`, if any.
     pub curl: Option<Vec<Vec<u8>>>,
     pub shuffle: bool,
     pub protos: Vec<String>,
@@ -69,7 +69,7 @@ pub struct Flags {
     pub arrivals: Option<String>,
     pub max_lateness: Option<String>,
     pub preconnect: bool,
-    pub stages_of: Option<String>,
+    pub user_stages: Option<String>,
     pub ramp: Option<String>,
     pub rendezvous: bool,
     pub warmup: Option<String>,
@@ -88,15 +88,15 @@ pub struct Flags {
     pub persists: bool,
     pub budget: Option<String>,
     pub log_share: Option<String>,
-    /// Sent as `User-Agent` unless a header says otherwise.
+    /// Sent as `User-Agent` unless a header overrides it.
     pub user_agent: String,
 }
 
 impl Flags {
-    /// What the flags ask for.
+    /// The draft of the flags.
     ///
     /// # Errors
-    /// The first value that cannot be read, with its remedy.
+    /// The first invalid value, with its remedy.
     pub fn draft(&self) -> Result<Draft, PlanError> {
         read::draft(self)
     }
@@ -104,25 +104,25 @@ impl Flags {
     /// The plan that the flags describe.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.draft()?.plan()
     }
 
-    /// The same, with what the target said of itself: see [`Draft::reflection`].
+    /// The same, with the schema that the target returned: see [`Draft::reflection`].
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
         self.draft()?.plan_with(described)
     }
 }
 
-/// What was typed behind `hold`; `None` where nothing was.
+/// The typed flags of `hold`; `None` for those that are not given.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
 pub struct HoldFlags {
-    /// Those that a load has too.
+    /// The flags in common with a load.
     pub common: Flags,
     pub hold: Option<String>,
     pub every: Option<String>,
@@ -132,18 +132,18 @@ pub struct HoldFlags {
 }
 
 impl HoldFlags {
-    /// What the flags ask for.
+    /// The draft of the flags.
     ///
     /// # Errors
-    /// The first value that cannot be read, with its remedy.
+    /// The first invalid value, with its remedy.
     pub fn draft(&self) -> Result<HoldDraft, PlanError> {
         read::hold_draft(self)
     }
 
-    /// What is to be held.
+    /// The plan of the hold.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan(&self) -> Result<crate::Hold, PlanError> {
         self.draft()?.plan()
     }

@@ -1,4 +1,4 @@
-//! What a call of gRPC needs beside a request: descriptions of services, and messages made of JSON.
+//! Parts of a gRPC call beyond a request: descriptions of services, and messages made from JSON.
 
 mod deadline;
 mod describe;
@@ -21,44 +21,44 @@ pub use types::MessageTypes;
 
 use crate::Target;
 
-/// The largest set of descriptions that is read.
+/// The largest descriptor set that is read.
 pub const SCHEMA_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most messages that one call sends.
 pub const MESSAGES_MAX: usize = 1_000_000;
 
-/// What makes a request a call of gRPC.
+/// The parts that make a request a gRPC call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What is sent, in this order, each as Protobuf.
+    /// The messages to send, in order, each as Protobuf.
     pub messages: Vec<Vec<u8>>,
     /// The time between two of them.
     pub interval: Duration,
-    /// They are compressed.
+    /// Whether they are compressed.
     pub is_gzipped: bool,
-    /// The method takes any number of messages.
+    /// Whether the method takes a stream of messages.
     pub sends_stream: bool,
-    /// The method answers with any number of messages.
+    /// Whether the method responds with a stream of messages.
     pub responses_stream: bool,
-    /// What its messages are; none where nobody described them.
+    /// The types of its messages; `None` without a description.
     pub types: Option<MessageTypes>,
-    /// What an answer looks like, where that is described.
+    /// The shape of a response, where that is described.
     pub response: Option<Arc<Shape>>,
 }
 
-/// What a target is to be asked before there can be a plan: where things are described.
+/// A query to a target that is needed before there can be a plan: it returns descriptions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reflection {
-    /// Who is asked.
+    /// The server to query.
     pub target: Target,
-    /// What goes with the question.
+    /// The metadata of the query.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// The service that the plan needs; none when only the names of services are asked for.
+    /// The service that the plan needs; `None` when only the names of services are requested.
     pub symbol: Option<String>,
-    /// Until there is a connection.
+    /// The time limit of the connection.
     pub connect_timeout: Duration,
-    /// From there on.
+    /// The time limit from there on.
     pub timeout: Duration,
-    /// What comes after the question; nothing where it is all.
+    /// The load after the query; `None` where the query is all.
     pub load: Option<crate::Load>,
 }
 

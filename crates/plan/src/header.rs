@@ -1,31 +1,31 @@
-//! A header of the user.
+//! Headers given by the user.
 
 use crate::PlanError;
 
-/// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
+/// A header in the syntax of curl: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A token.
+    /// The name, an HTTP token.
     pub name: String,
-    /// Without line ends; `None` leaves a default out.
+    /// The value without line ends; `None` leaves a default out.
     pub value: Option<Vec<u8>>,
 }
 
 impl Header {
-    /// Reads a header that does not frame a body.
+    /// Parses a header that does not frame a body.
     ///
     /// # Errors
     /// It has no name, a control character, or would contradict the body.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let header = Self::parse_any(text)?;
         if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
-            // Whoever frames the body wrongly measures a server that waits for the rest of it.
+            // A load with a wrongly framed body measures a server that waits for the rest of it.
             return Err(PlanError::HeaderFraming { header: header.name });
         }
         Ok(header)
     }
 
-    /// One that is known to be good.
+    /// A header that is known to be valid.
     pub(crate) fn of(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: Some(value.as_bytes().to_vec()) }
     }
@@ -36,17 +36,17 @@ impl Header {
         Self::of("Authorization", &format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
-    /// Leaves a default out.
+    /// A header that leaves a default out.
     pub(crate) fn without(name: &str) -> Self {
         Self { name: name.to_owned(), value: None }
     }
 
-    /// It has this name.
+    /// Whether it has this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// The same with those that frame a body.
+    /// Parses any header, including those that frame a body.
     pub(crate) fn parse_any(text: &str) -> Result<Self, PlanError> {
         let header = || shown(text);
         let (name, value) = match text.split_once(':') {
@@ -57,7 +57,7 @@ impl Header {
             },
         };
         if name.is_empty() || !name.bytes().all(is_token) {
-            // What stands behind the colon may be a secret.
+            // The text after the colon may be a secret.
             return Err(PlanError::HeaderName { header: shown(name) });
         }
         if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
@@ -69,12 +69,12 @@ impl Header {
     }
 }
 
-/// A header for a message: neither a screen nor a log should show what it keeps secret.
+/// A header for a message, with masked secrets: neither a screen nor a log should show them.
 fn shown(text: &str) -> String {
     crate::masked_header(text).escape_debug().to_string()
 }
 
-/// RFC 9110 5.6.2.
+/// Whether a byte is valid in a token (RFC 9110 5.6.2).
 pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! Connections that are held: how many, how fast they come, what goes on on them.
+//! The plan of a hold: the number of connections, their ramp, and the messages on them.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -8,43 +8,43 @@ use crate::{Step, Target};
 /// The most connections that are held.
 pub const HOLD_MAX: u64 = 10_000_000;
 
-/// What is to be held.
+/// The plan of a hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hold {
-    /// Where.
+    /// The target.
     pub target: Target,
-    /// How many connections.
+    /// The number of connections.
     pub connections: u64,
-    /// How fast they come, in thousandths of one in an hour; `None` for as fast as they are taken.
+    /// The ramp, in thousandths of a connection per hour; `None` for as fast as they are accepted.
     pub ramp: Option<u64>,
-    /// How long they are held when all have been tried.
+    /// The time for which they are held when all have been tried.
     pub duration: Duration,
-    /// How a connection begins, and what is said on it.
+    /// The handshake of a connection, and its message.
     pub step: Step,
-    /// When it is said.
+    /// When the message is sent.
     pub work: HoldWork,
-    /// A connection that is lost, or that could not be opened, is tried again.
+    /// Whether a connection that is lost, or could not be opened, is tried again.
     pub reconnects: bool,
-    /// How long the end waits for what is in flight, and for the closes of the peers.
+    /// The grace time for messages in flight, and for the closes of the peers.
     pub grace: Duration,
-    /// Time between two lines of the table.
+    /// The time between two lines of the table.
     pub interval: Duration,
 }
 
-/// When a connection says something.
+/// When a connection sends its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HoldWork {
     /// Never.
     Nothing,
-    /// Once, when it is there.
+    /// Once, when it is established.
     Once,
-    /// In turn, so that each has its turn once in this time.
+    /// In turn, so that each connection sends once in this time.
     Every(Duration),
-    /// After a random pause since its last answer.
+    /// After a random pause since its last response.
     Pause {
-        /// At least.
+        /// The minimum.
         least: Duration,
-        /// At most.
+        /// The maximum.
         most: Duration,
     },
 }

@@ -1,32 +1,32 @@
-//! Cookies of one user, kept as browsers keep them (RFC 6265 as it is being revised).
+//! The cookies of one user, stored as browsers store them (RFC 6265 and its revision).
 //!
-//! Suffixes under which anybody may register a name take no cookies. Their whole list changes every week and takes megabytes, so it is
-//! not here: a name of one label is such a suffix, and so is one like `co.uk` or `com.cn`.
+//! Public suffixes, under which anybody may register a name, get no cookies. The full list changes every week and takes
+//! megabytes, so it is not included: a name of one label is such a suffix, and so is one like `co.uk` or `com.cn`.
 
 use crate::cookies::{is_address, seconds_of};
 
-/// The most cookies of one user; a further one takes the place of the oldest.
+/// The most cookies of one user; a further one replaces the oldest.
 pub const JAR_COOKIES_MAX: usize = 300;
-/// The most bytes of a name with its value; a longer cookie is not taken.
+/// The most bytes of a name with its value; a longer cookie is rejected.
 pub const COOKIE_BYTES_MAX: usize = 4_096;
-/// The most bytes of the value of an attribute; a longer one is passed over.
+/// The most bytes of the value of an attribute; a longer one is ignored.
 const ATTRIBUTE_BYTES_MAX: usize = 1_024;
-/// What stands before a country in suffixes that take no cookies.
+/// Labels before a country code that make a public suffix.
 const SECOND_LEVELS: [&str; 10] = ["ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org"];
 
-/// Who is asked, or has answered.
+/// The origin and path of a request, or of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
-    /// In lower case, without a port.
+    /// The host in lower case, without a port.
     pub host: &'a str,
-    /// Without a query.
+    /// The path without a query.
     pub path: &'a str,
-    /// It is reached by TLS.
+    /// Whether it uses TLS.
     pub is_tls: bool,
 }
 
 impl Endpoint<'_> {
-    /// This machine is as good as secured.
+    /// Whether it counts as secure: this machine does.
     fn is_safe(&self) -> bool {
         self.is_tls || matches!(self.host, "localhost" | "127.0.0.1" | "::1" | "[::1]")
     }
@@ -35,36 +35,37 @@ impl Endpoint<'_> {
 /// The cookies of one user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jar {
-    /// The oldest first.
+    /// The cookies, the oldest first.
     cookies: Vec<StoredCookie>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StoredCookie {
-    /// `name=value`, domain and path, one behind the other.
+    /// `name=value`, domain and path, concatenated.
     text: Box<str>,
     name_bytes: u16,
     pair_bytes: u16,
     domain_bytes: u16,
     is_of_host: bool,
     is_secure: bool,
-    /// Seconds since 1970.
+    /// The expiry, in seconds since 1970.
     expires: u64,
 }
 
-/// What a field says.
+/// A parsed `Set-Cookie` field.
 struct SetCookie<'a> {
     name: &'a str,
     value: &'a str,
     domain: Option<String>,
     path: Option<&'a str>,
     is_secure: bool,
-    /// Seconds since 1970; `None`: as long as the user.
+    /// Seconds since 1970; `None`: until the user ends.
     expires: Option<i64>,
 }
 
 impl Jar {
-    /// Takes what a `Set-Cookie` says, unless it may not. `now_s`: seconds since 1970. True when something changed.
+    /// Stores the cookie of a `Set-Cookie` field, unless it is not allowed. `now_s`: seconds since 1970. True when
+    /// something changed.
     pub fn hear(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
         let text = String::from_utf8_lossy(field);
         let Some(said) = SetCookie::of(&text, now_s) else { return false };
@@ -87,7 +88,7 @@ impl Jar {
         true
     }
 
-    /// As it is kept; `None` of one that may not be.
+    /// The cookie to store; `None` if it is not allowed.
     fn admitted(&self, said: &SetCookie<'_>, from: Endpoint<'_>) -> Option<StoredCookie> {
         let domain = said.domain.as_deref().filter(|domain| !domain.is_empty());
         let is_of_suffix = domain.is_some_and(is_suffix);
@@ -115,7 +116,7 @@ impl Jar {
         })
     }
 
-    /// A secure cookie of this name is there, which one that is not secure may not hide.
+    /// Whether there is a secure cookie of this name, which an insecure one must not hide.
     fn is_hidden(&self, name: &str, domain: &str, path: &str) -> bool {
         self.cookies.iter().any(|kept| {
             kept.is_secure
@@ -125,7 +126,8 @@ impl Jar {
         })
     }
 
-    /// Writes the value of `Cookie` for a request; nothing when none goes there. Those of longer paths come first, then the older ones.
+    /// Writes the value of `Cookie` for a request; nothing when no cookie matches. Those of longer paths come first,
+    /// then the older ones.
     pub fn write(&self, to: Endpoint<'_>, now_s: u64, out: &mut Vec<u8>) {
         let begins = out.len();
         let goes = |kept: &&StoredCookie| {
@@ -148,12 +150,12 @@ impl Jar {
         }
     }
 
-    /// Forgets all.
+    /// Removes all cookies.
     pub fn clear(&mut self) {
         self.cookies.clear();
     }
 
-    /// There is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }
@@ -163,7 +165,7 @@ impl Jar {
         self.cookies.iter().map(|kept| (kept.name(), kept.value()))
     }
 
-    /// Bytes of heap.
+    /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.cookies.capacity() * size_of::<StoredCookie>()
             + self.cookies.iter().map(|kept| kept.text.len()).sum::<usize>()
@@ -192,7 +194,7 @@ impl StoredCookie {
         &self.text[usize::from(self.pair_bytes) + usize::from(self.domain_bytes)..]
     }
 
-    /// What there is one of.
+    /// The identity of a cookie.
     fn key(&self) -> (&str, &str, bool, &str) {
         (self.name(), self.domain(), self.is_of_host, self.path())
     }
@@ -233,7 +235,7 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// A number of seconds; one that is too large is as large as can be.
+/// A number of seconds; too large a one is the largest possible.
 fn seconds(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -242,10 +244,10 @@ fn seconds(text: &str) -> Option<i64> {
     Some(text.parse().unwrap_or(if digits.len() < text.len() { i64::MIN } else { i64::MAX }))
 }
 
-/// Names that promise something keep their promise. `is_bound`: it names no domain.
+/// Whether the conditions of name prefixes are met. `is_bound`: it names no domain.
 fn keeps_word(said: &SetCookie<'_>, is_bound: bool) -> bool {
     let begins = |text: &str, word: &str| text.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
-    // One without a name may not look as if it had one.
+    // A nameless cookie must not look as if it had a name.
     let promises = |word: &str| begins(said.name, word) || (said.name.is_empty() && begins(said.value, word));
     if promises("__Host-") {
         return said.is_secure && is_bound && said.path == Some("/") && !said.name.is_empty();
@@ -253,20 +255,20 @@ fn keeps_word(said: &SetCookie<'_>, is_bound: bool) -> bool {
     !promises("__Secure-") || (said.is_secure && !said.name.is_empty())
 }
 
-/// The host is the domain, or below it.
+/// Whether the host is the domain, or below it.
 fn is_within(host: &str, domain: &str) -> bool {
     let is_below = || host.strip_suffix(domain).is_some_and(|front| front.ends_with('.')) && !is_address(host);
     host == domain || is_below()
 }
 
-/// The path is this folder, or below it.
+/// Whether the path is this folder, or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     let path = if path.starts_with('/') { path } else { "/" };
     let is_whole = |rest: &str| rest.is_empty() || folder.ends_with('/') || rest.starts_with('/');
     path.strip_prefix(folder).is_some_and(is_whole)
 }
 
-/// The folder of a path, where a cookie without one goes.
+/// The folder of a path, which is the default path of a cookie.
 fn folder(path: &str) -> &str {
     match path.rfind('/') {
         Some(place) if place > 0 && path.starts_with('/') => &path[..place],
@@ -274,7 +276,7 @@ fn folder(path: &str) -> &str {
     }
 }
 
-/// Anybody may register a name under it.
+/// Whether anybody may register a name under it.
 fn is_suffix(domain: &str) -> bool {
     match domain.split_once('.') {
         None => domain != "localhost",

@@ -1,4 +1,4 @@
-//! What to run: the [`Plan`], and the ways to write one.
+//! The [`Plan`] of a run, and the ways to make one.
 //!
 //! A plan is complete and checked: code that has one needs no flag and no file any more. Making one starts nothing.
 //! Every mistake of a user is a `PlanError`.
@@ -116,56 +116,56 @@ pub use version::{TlsVersion, Version};
 pub const USERS_MAX: u64 = 10_000_000;
 /// The most exchanges at a time on one connection.
 pub const STREAMS_MAX: u64 = 10_000;
-/// Connections of an open load that names no number.
+/// The default number of connections of an open load.
 pub const OPEN_CONNECTIONS_MAX: u64 = 10_000;
-/// The highest rate, in starts a second.
+/// The highest rate, in starts per second.
 pub const RATE_MAX: u64 = 100_000_000;
-/// One start a second, in the unit of rates: thousandths of a start in an hour.
+/// One start per second, in the unit of rates: thousandths of a start per hour.
 pub const RATE_UNIT: u64 = 3_600_000;
 /// The most stages of a load.
 pub const STAGES_MAX: usize = 1_000;
-/// The most that a check looks at of one body.
+/// The most bytes of one body that a check reads.
 pub const CHECKED_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest body that a request carries.
 pub const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// The shortest interval between two lines of the table.
 pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
-/// What is to be done.
+/// The plan of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Run side by side.
+    /// The scenarios, which run in parallel.
     pub scenarios: Vec<Scenario>,
-    /// How long the run waits at its end for what is in flight.
+    /// The grace time at the end for exchanges in flight.
     pub grace: Duration,
-    /// How long the load is run before what it does counts.
+    /// The time of load before measurements count.
     pub warmup: Duration,
     /// Time between two snapshots.
     pub interval: Duration,
-    /// Where users wait for each other.
+    /// The barriers at which users wait for each other.
     pub barriers: Vec<Barrier>,
-    /// What is kept beside the usual.
+    /// The additional data that is captured.
     pub keeps: CaptureOptions,
-    /// What a run may spend at most.
+    /// The budget.
     pub budget: Budget,
-    /// The number that its draws come from, where a person may want it again.
+    /// The seed of random draws, where it is reproducible for the user.
     pub seed: Option<u64>,
 }
 
-/// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.
+/// Options for data that is captured in addition to the usual figures: for the output of other tools, and for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureOptions {
-    /// Each exchange by itself.
+    /// A row for each exchange.
     pub rows: bool,
-    /// Whether bodies are as long as the first, and how long they took to come.
+    /// Whether bodies have the length of the first, and the time that they took to arrive.
     pub bodies: bool,
-    /// A target that was never reached is tried to the end.
+    /// Whether a target that was never reached is tried to the end.
     pub persists: bool,
-    /// What fails, as it went.
+    /// Failed exchanges in full.
     pub failures: bool,
-    /// The variables of the first user of the first scenario, as they are at the end.
+    /// The final variables of the first user of the first scenario.
     pub values: bool,
-    /// What users remember is shown as it is, secrets too.
+    /// Whether the state of users is shown with its secrets.
     pub secrets: bool,
 }
 
@@ -174,86 +174,86 @@ pub struct CaptureOptions {
 pub struct Scenario {
     /// Its name in reports.
     pub name: String,
-    /// What is under load; the first step goes to the first.
+    /// The targets; the first step goes to the first.
     pub targets: Vec<Target>,
-    /// How much of it.
+    /// The load.
     pub load: Load,
-    /// Of a closed load: it begins so long after the run. An open one says that by its stages.
+    /// Of a closed load: the delay from the start of the run. An open one has a stage for it.
     pub begin: Duration,
-    /// An iteration of a user of a closed load starts so often at most.
+    /// Pacing: the minimum time between iteration starts of one user of a closed load.
     pub every: Option<Duration>,
-    /// So many iterations of each user of a closed load, at most.
+    /// The most iterations of each user of a closed load.
     pub iterations_per_user: Option<u64>,
-    /// So many connections that the users of a closed load share; `None`: each has its own.
+    /// The number of connections that the users of a closed load share; `None`: each has its own.
     pub shared_connections: Option<u64>,
-    /// What its users ask for.
+    /// The steps of its users.
     pub steps: Vec<Step>,
-    /// What a user does in one iteration.
+    /// The actions of a user in one iteration.
     pub program: Program,
-    /// What users remember.
+    /// The state of users.
     pub memory: Memory,
 }
 
 /// What is under load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// A name or an address, as it stands in the URL, without brackets.
+    /// The name or address in the URL, without brackets.
     pub host: String,
-    /// The name or address, and port, that are connected to instead.
+    /// The name or address, and port, to connect to instead.
     pub dial: Option<(String, u16)>,
-    /// The socket of this machine that is connected to instead.
+    /// The Unix socket to connect to instead.
     pub unix: Option<Arc<Path>>,
     /// Its port.
     pub port: u16,
-    /// The URL as it was understood.
+    /// The URL, as parsed.
     pub url: String,
-    /// What is spoken with it.
+    /// The protocol.
     pub protocol: Protocol,
-    /// How many exchanges go on at a time on each connection.
+    /// The number of concurrent exchanges on each connection.
     pub streams: u32,
-    /// How its connections are secured, if they are.
+    /// The TLS options, if it uses TLS.
     pub tls: Option<Tls>,
-    /// Where connections come from.
+    /// The source addresses of connections.
     pub sources: Sources,
-    /// Where they go, in turn, when not to the host of the URL.
+    /// The addresses to connect to, in turn, when not those of the host in the URL.
     pub places: Vec<Endpoint>,
-    /// Where the load may go.
+    /// The target policy.
     pub reach: TargetPolicy,
 }
 
-/// One action of a user: a request, and what is thought of its answer.
+/// One action of a user: a request, and the checks of its response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its name in reports.
     pub name: String,
-    /// What goes out.
+    /// The request.
     pub request: Request,
-    /// What of it is made anew for each exchange, and what is taken from answers.
+    /// The parts of it that are made anew for each exchange, and the extractions.
     pub making: Option<Arc<DynamicParts>>,
-    /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
+    /// The gRPC part, if it is a call. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
-    /// Which of the targets it goes to.
+    /// The index of its target.
     pub target: usize,
-    /// Where answers send it on, it goes.
+    /// How redirects are followed, if they are.
     pub follow: Option<Follow>,
-    /// Its answers are shown to a person.
+    /// Whether its responses are shown to the user.
     pub is_shown: bool,
-    /// What is said on a connection of WebSocket or TCP; then the request is how it is opened.
+    /// The message on a WebSocket or TCP connection; then the request is its handshake.
     pub talk: Option<Talk>,
-    /// What makes the answer a success.
+    /// The checks that make the response a success.
     pub checks: Checks,
-    /// From sent to done.
+    /// The time limit from sent to done.
     pub timeout: Duration,
-    /// From the start of a connection to its establishment.
+    /// The time limit of a connection's establishment.
     pub connect_timeout: Duration,
-    /// The connection is used again for the next exchange of the same user.
+    /// Whether the connection is reused for the next exchange of the same user.
     pub keep_alive: bool,
-    /// A request whose connection, which was kept, ended before its answer goes out once more where that does no harm.
+    /// Whether a request is resent, where that does no harm, when its kept connection ended before the response.
     pub retries: bool,
 }
 
 impl Step {
-    /// Bytes of what it sends, without heads and frames.
+    /// The bytes that it sends, without heads and frames.
     pub fn bytes(&self) -> usize {
         let message =
             self.talk.as_ref().and_then(|talk| talk.message.as_ref()).map_or(0, |message| message.bytes.len());
@@ -262,7 +262,7 @@ impl Step {
     }
 }
 
-/// The version of HTTP/1 that is spoken.
+/// The version of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.0
@@ -271,28 +271,29 @@ pub enum HttpVersion {
     Http11,
 }
 
-/// An HTTP request. The fields are complete and in the order in which they go out.
+/// An HTTP request. The fields are complete and in the order in which they are sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// A token.
+    /// The method, an HTTP token.
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// In the start line.
+    /// The version in the start line.
     pub version: HttpVersion,
-    /// Names are tokens; values have no line ends.
+    /// The headers. Names are tokens; values have no line ends.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Sent as it is.
+    /// The body, sent unchanged.
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// Sending it twice does what sending it once does (RFC 9110 9.2.2).
+    /// Whether sending it twice has the effect of sending it once (RFC 9110 9.2.2).
     pub fn is_idempotent(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
     }
 
-    /// A server closes behind a request of HTTP/1.0 that does not ask for another (RFC 9112 9.3), whatever its answer says.
+    /// Whether it asks for a persistent connection: a server closes after an HTTP/1.0 request that does not (RFC 9112
+    /// 9.3), whatever its response says.
     pub fn asks_to_stay(&self) -> bool {
         let says = |(name, value): &(String, Vec<u8>)| {
             name.eq_ignore_ascii_case("connection")
@@ -301,7 +302,7 @@ impl Request {
         self.version != HttpVersion::Http10 || self.headers.iter().any(says)
     }
 
-    /// It asks the server to say whether it wants the body (RFC 9110 10.1.1). A server of HTTP/1.0 knows no such word.
+    /// Whether it expects `100 Continue` before the body (RFC 9110 10.1.1). An HTTP/1.0 server does not know that.
     pub fn expects_word(&self) -> bool {
         let says = |(name, value): &(String, Vec<u8>)| {
             name.eq_ignore_ascii_case("expect") && value.trim_ascii().eq_ignore_ascii_case(b"100-continue")
@@ -310,16 +311,16 @@ impl Request {
     }
 }
 
-/// What a step needs of an answer. Nothing else is kept.
+/// The parts of a response that a step needs. Nothing else is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseNeeds {
     /// The most bytes of the body that are kept for the checks; 0 for none.
     pub body_bytes_max: usize,
-    /// The whole head is kept.
+    /// Whether the whole head is kept.
     pub head: bool,
 }
 
-/// So much of a body is kept to be shown when a check on the head fails.
+/// The bytes of a body that are kept for display when a check of the head fails.
 const SHOWN_BODY_BYTES_MAX: usize = 1024;
 
 impl Step {
@@ -335,14 +336,14 @@ impl Step {
                 (false, true) => SHOWN_BODY_BYTES_MAX,
                 (false, false) => 0,
             },
-            // How the body is coded stands there.
+            // The head has the content coding of the body.
             head: wants_body || wants_head || self.follow.is_some() || self.is_shown,
         }
     }
 }
 
 impl Target {
-    /// Whom it is about, for messages: host and port.
+    /// Host and port, for messages.
     pub fn place(&self) -> String {
         match &self.unix {
             Some(path) => format!("unix:{}", path.display()),
@@ -351,7 +352,7 @@ impl Target {
         }
     }
 
-    /// The URL of a path of it.
+    /// The URL of a path at this target.
     pub fn url_of(&self, path: &str) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -360,19 +361,19 @@ impl Target {
 }
 
 impl Scenario {
-    /// What its first step goes to.
+    /// The target of its first step.
     pub fn target(&self) -> &Target {
         self.targets.first().expect("a scenario has a target")
     }
 
-    /// The users of a closed load, or the most exchanges at a time of an open one.
+    /// The users of a closed load, or the most concurrent exchanges of an open one.
     pub fn users(&self) -> u64 {
         self.load.connections().saturating_mul(u64::from(self.target().streams))
     }
 }
 
 impl Plan {
-    /// The same with one user who takes each step once, and whose answers are shown.
+    /// The same plan with one user who takes each step once, and whose responses are shown.
     #[must_use]
     pub fn for_debug(mut self) -> Self {
         for scenario in &mut self.scenarios {
@@ -383,12 +384,12 @@ impl Plan {
         // One user would wait for others that never come.
         self.barriers.iter_mut().for_each(|barrier| barrier.users = 1);
         self.warmup = Duration::ZERO;
-        // Loops of an iteration may be more than a person makes.
+        // Loops of an iteration may exceed what a user makes by hand.
         let requests = self.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
         if requests > UNASKED_RATE_MAX { self } else { self.reaching(&TargetPolicy::Anywhere) }
     }
 
-    /// The same, of a load that may go there.
+    /// The same plan with another target policy.
     #[must_use]
     pub fn reaching(mut self, reach: &TargetPolicy) -> Self {
         for scenario in &mut self.scenarios {
@@ -399,14 +400,14 @@ impl Plan {
         self
     }
 
-    /// The same, and what fails is kept as it went.
+    /// The same plan with failed exchanges recorded in full.
     #[must_use]
     pub fn for_failures(mut self) -> Self {
         self.keeps.failures = true;
         self
     }
 
-    /// Some exchange was expected to go in a way that the user named.
+    /// Whether the user requested a check of some exchange.
     pub fn has_expectations(&self) -> bool {
         self.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.checks.is_expectation)
     }

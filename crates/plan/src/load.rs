@@ -1,40 +1,40 @@
-//! How much load: how many users, or at what rate, over time.
+//! The load: the number of users, or the rate, over time.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How much load.
+/// A load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Load {
     /// The closed model: users that are kept busy, until the requests are used up or the time is over.
     Closed {
-        /// How many connections, at most. Each has a user for each of its streams.
+        /// The most connections. Each has a user for each of its streams.
         users: u64,
-        /// When they come and go.
+        /// The number of users over time.
         shape: UserShape,
-        /// How many exchanges in all; `None` for no bound.
+        /// The total number of exchanges; `None` for no limit.
         requests: Option<u64>,
-        /// How long exchanges are started; `None` for no bound.
+        /// The time during which exchanges are started; `None` for no limit.
         duration: Option<Duration>,
     },
     /// The open model: starts come at a rate, whatever the target does.
     Open {
         /// The rate over time.
         stages: Vec<RateStage>,
-        /// How the starts are spaced.
+        /// The spacing of the starts.
         arrivals: Arrivals,
-        /// How many starts in all, at most; `None` for no bound. Only with [`Arrivals::Even`].
+        /// The most starts in total; `None` for no limit. Only with [`Arrivals::Even`].
         requests: Option<u64>,
-        /// How many connections serve them.
+        /// The number of connections.
         connections: ConnectionCount,
-        /// A start that could not be sent for so long is dropped.
+        /// The lateness after which a start that could not be sent is dropped.
         max_lateness: Duration,
     },
 }
 
 impl Load {
-    /// How many connections there are at most.
+    /// The maximum number of connections.
     pub fn connections(&self) -> u64 {
         match self {
             Self::Closed { users, .. } => *users,
@@ -42,7 +42,7 @@ impl Load {
         }
     }
 
-    /// Something is started in its first instant.
+    /// Whether something is started in its first instant.
     pub(crate) fn begins_above_nothing(&self) -> bool {
         match self {
             Self::Closed { shape: UserShape::Stages(stages), .. } => {
@@ -56,38 +56,38 @@ impl Load {
     }
 }
 
-/// When the users of a closed load come and go.
+/// The number of users of a closed load over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UserShape {
-    /// All are there from the beginning on.
+    /// All users are active from the beginning on.
     AtOnce,
-    /// All are there, wait for each other, and start in one instant, round after round.
+    /// All users wait for each other, and start in one instant, round after round.
     Rendezvous,
-    /// They come one after the other, evenly, within this time; the time runs in a warm-up too.
+    /// Users start one after the other, evenly, within this time; a warm-up counts too.
     Ramp(Duration),
     /// Their number changes by stages.
     Stages(Vec<UserStage>),
 }
 
-/// A span in which the number of users changes evenly.
+/// A span in which the number of users changes linearly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserStage {
-    /// At its beginning.
+    /// The number at its beginning.
     pub from: u64,
-    /// At its end.
+    /// The number at its end.
     pub to: u64,
-    /// How long it lasts.
+    /// Its duration.
     pub span: Duration,
 }
 
-/// A span in which the rate changes evenly. Rates are exact: thousandths of a start in an hour.
+/// A span in which the rate changes linearly. Rates are exact: thousandths of a start per hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateStage {
-    /// At its beginning.
+    /// The rate at its beginning.
     pub from: u64,
-    /// At its end.
+    /// The rate at its end.
     pub to: u64,
-    /// How long it lasts.
+    /// Its duration.
     pub span: Duration,
 }
 
@@ -96,29 +96,29 @@ pub fn highest(stages: &[RateStage]) -> u64 {
     stages.iter().map(|stage| stage.from.max(stage.to)).max().unwrap_or(0)
 }
 
-/// How starts are spaced.
+/// The spacing of starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// As evenly as the rate allows.
     Even,
     /// At random and independent of each other: a Poisson process.
     Poisson {
-        /// The same seed gives the same starts.
+        /// The seed; the same seed gives the same starts.
         seed: u64,
     },
 }
 
-/// How many connections serve an open load.
+/// The number of connections of an open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionCount {
-    /// So many from the beginning on, whether they are needed or not.
+    /// This number from the beginning on, whether needed or not.
     Exactly(u64),
-    /// As many as are needed, up to so many.
+    /// As many as are needed, up to this number.
     UpTo(u64),
 }
 
 impl ConnectionCount {
-    /// As many as somebody named; opened at the beginning when that is asked for.
+    /// The given number of connections; opened at the beginning when that is requested.
     pub fn of(named: Option<u64>, preconnect: bool) -> Self {
         match named {
             Some(count) if preconnect => Self::Exactly(count),
@@ -126,7 +126,7 @@ impl ConnectionCount {
         }
     }
 
-    /// The most that there may be.
+    /// The maximum.
     pub fn most(self) -> u64 {
         match self {
             Self::Exactly(count) | Self::UpTo(count) => count,

@@ -1,14 +1,14 @@
-//! What lies in something of its own kind, read from bytes: not without end.
+//! Deserialization of recursive types with a limit of the nesting.
 
 use std::cell::Cell;
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-/// How deep anything may lie in itself: deeper than programs and calls may.
+/// The maximum nesting: deeper than that of programs and calls.
 const NESTED_MAX: usize = 80;
 
-/// Nothing was read yet on this thread.
+/// Resets the depth of this thread.
 pub(crate) fn begin() {
     DEPTH.set(0);
 }
@@ -17,7 +17,7 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Reads what lies in something of its own kind, which may not go on without end.
+/// Deserializes a nested value, up to the limit.
 pub(crate) fn deeper<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<Vec<T>, D::Error> {
     let depth = DEPTH.get();
     if depth > NESTED_MAX {

@@ -1,8 +1,8 @@
-//! Texts with slots, which are filled anew for each exchange: `/items/${random(1,1000)}`.
+//! Texts with slots, which are rendered anew for each exchange: `/items/${random(1,1000)}`.
 //!
-//! A slot is a name, a column of a row, a variable of the environment, or a call of one of the [`Function`]s: whoever renders it
-//! needs no interpreter. Everything else between `${` and `}` is an expression: its text is kept, and somebody else compiles it.
-//! `$${` stands for `${`. What a name means is not known here, only that it is one.
+//! A slot is a name, a column of a row, an environment variable, or a call of one of the [`Function`]s: rendering it
+//! needs no interpreter. Everything else between `${` and `}` is an expression: its text is kept, and compiled
+//! elsewhere. `$${` stands for `${`. The meaning of a name is not known here, only that it is one.
 
 mod function;
 mod scan;
@@ -23,7 +23,7 @@ pub const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 pub const SLOTS_MAX: usize = 10_000;
 /// The most bytes between `${` and `}`.
 pub const SLOT_BYTES_MAX: usize = 4096;
-/// How deep brackets and calls may lie in each other in one slot.
+/// The maximum nesting of brackets and calls in one slot.
 pub const SLOT_DEPTH_MAX: usize = 32;
 /// The most arguments of one call.
 pub const ARGUMENTS_MAX: usize = 100;
@@ -31,48 +31,48 @@ pub const ARGUMENTS_MAX: usize = 100;
 /// A text with slots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pattern {
-    /// One after the other; two texts never follow each other.
+    /// The parts in order; two texts never follow each other.
     pub parts: Vec<PatternPart>,
 }
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PatternPart {
-    /// As it is.
+    /// Constant text.
     Text(String),
-    /// What is there when it is sent.
+    /// A slot that is filled when it is sent.
     Slot(Slot),
 }
 
-/// A place that is filled.
+/// A slot in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
-    /// What fills it.
+    /// The source of its value.
     pub filling: Filling,
-    /// Where it stands, and so what must be escaped in its value.
+    /// Its context, which determines the escaping of its value.
     pub place: SlotPlace,
-    /// As written, without the blanks around it.
+    /// The source text, without surrounding blanks.
     pub text: String,
-    /// Where that stands in the text of the pattern, in bytes.
+    /// The position of that in the text of the pattern, in bytes.
     pub at: Range<usize>,
 }
 
-/// What fills a slot.
+/// The source of a slot's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filling {
     /// The value of this name.
     Name(String),
-    /// `row.column`: what a row has in a column, or a variable under a key.
+    /// `row.column`: a column of a row, or a key of a variable.
     Column(String, String),
-    /// A variable of the environment of this process.
+    /// An environment variable of this process.
     Environment(String),
-    /// What a function gives.
+    /// The result of a function.
     Call(Function, Vec<Argument>),
-    /// Anything else: an expression in JavaScript, the text of the slot.
+    /// Anything else: a JavaScript expression, the text of the slot.
     Expression,
 }
 
-/// What a text with slots becomes a part of.
+/// The context of a text with slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// A URL, or its path.
@@ -83,14 +83,14 @@ pub enum Ground {
     Form,
     /// A string in JSON.
     Json,
-    /// Anything: values go in as they are.
+    /// Any text: values are inserted unchanged.
     Text,
 }
 
-/// Where a slot stands, and so what must be escaped in its value.
+/// The context of a slot, which determines the escaping of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SlotPlace {
-    /// The beginning of a URL, up to its path: the value is a URL or the beginning of one, as it is.
+    /// The beginning of a URL, up to its path: the value is a URL or the beginning of one, unescaped.
     Origin,
     /// A part of a path: everything but unreserved characters is escaped (RFC 3986 2.3), slashes too.
     Path,
@@ -100,37 +100,37 @@ pub enum SlotPlace {
     Header,
     /// A form: escaped as `application/x-www-form-urlencoded`.
     Form,
-    /// Within a string of JSON: escaped as strings are (RFC 8259 7).
+    /// Within a JSON string: escaped as strings are (RFC 8259 7).
     JsonString,
-    /// All of a string of JSON: the value keeps its type.
+    /// A whole JSON string: the value keeps its type.
     JsonValue,
     /// Nothing is escaped.
     Text,
 }
 
-/// What is wrong with a pattern.
+/// An error in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct PatternError {
-    /// Where it is, in bytes of the text.
+    /// The position, in bytes of the text.
     pub at: Range<usize>,
-    /// What it is.
+    /// The fault.
     pub fault: PatternFault,
 }
 
-/// What is wrong with a pattern.
+/// The kind of an error in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternFault {
     /// There is no `}`.
     #[error("${{ has no }}; close it, or write $${{ for the two characters themselves")]
     Open,
-    /// There is nothing in it.
+    /// The slot is empty.
     #[error("${{}} is empty; write a name in it, or $${{ for the two characters themselves")]
     Empty,
-    /// Arguments that a function does not take.
+    /// Arguments that a function does not accept.
     #[error("{}() takes {}", .0.name(), .0.usage())]
     Arguments(Function),
-    /// From more to less.
+    /// A range from more to less.
     #[error("random(LEAST, MOST) begins with the smaller number")]
     Range,
     /// More than [`ARGUMENTS_MAX`].
@@ -145,10 +145,10 @@ pub enum PatternFault {
     /// Deeper than [`SLOT_DEPTH_MAX`].
     #[error("brackets lie in each other more than {SLOT_DEPTH_MAX} deep; make it simpler")]
     TooDeep,
-    /// Brackets that do not belong together.
+    /// Unbalanced brackets.
     #[error("the brackets of this slot do not match; close each with its own kind")]
     Brackets,
-    /// What templates of other programs have.
+    /// The template syntax of other programs.
     #[error("{{{{ }}}} is not a slot here; write ${{name}}")]
     Braces,
 }
@@ -160,10 +160,10 @@ impl PatternFault {
 }
 
 impl Pattern {
-    /// Reads a text that becomes a part of `ground`.
+    /// Parses a text of this context.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The fault, with its position.
     pub fn parse(text: &str, ground: Ground) -> Result<Self, PatternError> {
         if text.len() > PATTERN_BYTES_MAX {
             return Err(PatternFault::TooLong.at(0..0));
@@ -200,7 +200,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// A text without slots.
+    /// A pattern without slots.
     pub fn plain(text: &str) -> Self {
         let mut pattern = Self::default();
         pattern.push_text(&mut text.to_owned());
@@ -213,14 +213,14 @@ impl Pattern {
         }
     }
 
-    /// A string of JSON that is exactly one slot takes the type of its value.
+    /// A JSON string that is exactly one slot takes the type of its value.
     fn keep_type(&mut self) {
         if let [PatternPart::Slot(slot)] = &mut self.parts[..] {
             slot.place = SlotPlace::JsonValue;
         }
     }
 
-    /// The text, when nothing in it changes.
+    /// The text, if there are no slots.
     pub fn as_plain(&self) -> Option<&str> {
         match &self.parts[..] {
             [] => Some(""),
@@ -229,7 +229,7 @@ impl Pattern {
         }
     }
 
-    /// What changes in it.
+    /// The slots.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         self.parts.iter().filter_map(|part| match part {
             PatternPart::Slot(slot) => Some(slot),
@@ -237,7 +237,7 @@ impl Pattern {
         })
     }
 
-    /// The same, to be changed.
+    /// The slots, mutable.
     pub fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.parts.iter_mut().filter_map(|part| match part {
             PatternPart::Slot(slot) => Some(slot),
@@ -247,7 +247,7 @@ impl Pattern {
 }
 
 impl fmt::Display for Pattern {
-    /// As it could be written.
+    /// A possible notation of it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
             PatternPart::Text(text) => out.write_str(&text.replace("${", "$${")),
@@ -257,7 +257,7 @@ impl fmt::Display for Pattern {
 }
 
 impl Slot {
-    /// Reads what stands at `inner`, between the braces.
+    /// Parses the slot at `inner`, between the braces.
     fn read(whole: &str, inner: Range<usize>, place: SlotPlace) -> Result<Self, PatternError> {
         let raw = &whole[inner.clone()];
         let text = raw.trim();
@@ -274,16 +274,16 @@ impl Slot {
     }
 }
 
-/// Where the next slot stands.
+/// Tracks the context of the next slot.
 struct Placing {
     ground: Ground,
     part: UrlPart,
 }
 
-/// How far a URL has come.
+/// The current part of a URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UrlPart {
-    /// Nothing was there yet.
+    /// Nothing so far.
     Nothing,
     /// A scheme or a host, or a slot that may be anything.
     Origin,
@@ -296,7 +296,7 @@ impl Placing {
         Self { ground, part: UrlPart::Nothing }
     }
 
-    /// What stands before the slot.
+    /// Handles the text before a slot.
     fn see(&mut self, text: &str) {
         if self.ground != Ground::Url || text.is_empty() {
             return;
@@ -335,7 +335,7 @@ impl Placing {
     }
 }
 
-/// `{{name}}` in a URL is never meant as it stands: who writes it comes from another program.
+/// `{{name}}` in a URL is never meant literally: it is the syntax of another program.
 fn refuse_braces(text: &str, ground: Ground) -> Result<(), PatternError> {
     let Some(start) = text.find("{{").filter(|_| ground == Ground::Url) else { return Ok(()) };
     // Braces within a slot belong to its expression.

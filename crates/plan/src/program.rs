@@ -1,7 +1,7 @@
-//! What a user does in one iteration: exchanges, pauses, and what decides which of them come next.
+//! The program of a user's iteration: exchanges, pauses, and control flow.
 //!
-//! All that is drawn depends on the seed, the scenario, the user, its iteration and the place in the program alone: the same
-//! on one thread and on seven.
+//! All random draws depend on the seed, the scenario, the user, its iteration and the position in the program alone:
+//! they are the same on one thread and on seven.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -12,23 +12,23 @@ use crate::nesting::deeper;
 pub const NODES_MAX: usize = 100_000;
 /// The most rounds of one repetition.
 pub const ROUNDS_MAX: u32 = 1_000_000;
-/// The most exchanges of one user that are under way at a time.
+/// The most concurrent exchanges of one user.
 pub const PARALLEL_MAX: u16 = 256;
-/// How deep nodes may lie in each other.
+/// The maximum nesting of nodes.
 pub const DEPTH_MAX: usize = 64;
 
-/// What a user does.
+/// The program of a user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {
-    /// The same seed draws the same.
+    /// The seed of its random draws.
     pub seed: u64,
-    /// Once for each user, before its first iteration. When it fails, it is tried again later.
+    /// The nodes of `on_start`, run once per user before its first iteration. On failure they are tried again later.
     pub start: Vec<Node>,
-    /// One iteration: one after the other.
+    /// The nodes of one iteration, in sequence.
     pub nodes: Vec<Node>,
-    /// Once for each user, after its last iteration.
+    /// The nodes of `on_stop`, run once per user after its last iteration.
     pub stop: Vec<Node>,
-    /// What is timed as one, by the number that [`Node::Transaction`] says.
+    /// The transactions, by the number in [`Node::Transaction`].
     pub transactions: Vec<Transaction>,
 }
 
@@ -37,7 +37,7 @@ pub struct Program {
 pub struct Transaction {
     /// Its name in reports.
     pub name: String,
-    /// Its pauses are part of its time.
+    /// Whether its pauses are part of its time.
     pub has_pauses: bool,
 }
 
@@ -46,168 +46,169 @@ pub struct Transaction {
 pub enum Node {
     /// The exchange of a step.
     Ask {
-        /// Its number.
+        /// The number of the step.
         step: usize,
-        /// What comes next when it fails.
+        /// The action on failure.
         on_failure: OnFailure,
     },
-    /// The user does nothing; that is in no latency.
+    /// A pause of the user; it is in no latency.
     Think(Think),
-    /// What is in it is timed as one. It counts once: as a success when all that it holds came to its end.
+    /// Nodes that are timed as one. It counts once: as a success when all of its nodes completed.
     Transaction {
         /// Its number among the transactions.
         number: usize,
-        /// One after the other.
+        /// The nodes in sequence.
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
-    /// Several times, a number that is drawn.
+    /// A repetition, with a random number of rounds.
     Repeat {
-        /// At least so often.
+        /// The minimum number of rounds.
         least: u32,
-        /// At most so often.
+        /// The maximum number of rounds.
         most: u32,
-        /// One after the other.
+        /// The nodes in sequence.
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
-    /// One of them, as often as its weight says.
+    /// One of several alternatives, chosen by weight.
     Choose(Vec<Choice>),
-    /// Each once, in an order that is drawn.
+    /// Each node once, in random order.
     Shuffle(#[serde(deserialize_with = "deeper")] Vec<Node>),
-    /// One of them in each iteration, in turn: users begin at different ones, and what comes at a rate takes the next one.
+    /// One node in each iteration, in turn: users begin at different ones, and iterations at a rate take the next one.
     InTurn(#[serde(deserialize_with = "deeper")] Vec<Node>),
-    /// What a condition says.
+    /// A conditional.
     If {
         /// Its number among the expressions of the scenario.
         condition: u32,
-        /// When it is true.
+        /// The nodes when it is true.
         #[serde(deserialize_with = "deeper")]
         then: Vec<Node>,
-        /// When it is not.
+        /// The nodes when it is false.
         #[serde(deserialize_with = "deeper")]
         otherwise: Vec<Node>,
     },
-    /// Again and again, until a condition ends it.
+    /// A loop with a condition.
     Loop {
         /// Its number among the expressions of the scenario.
         condition: u32,
-        /// It is looked at behind each round, and ends the loop when it is true; else before each round, and when it is false.
+        /// Whether the condition is checked after each round, and ends the loop when true; otherwise it is checked
+        /// before each round, and ends the loop when false.
         is_until: bool,
-        /// After so many rounds it fails.
+        /// The maximum number of rounds, after which it fails.
         most: u32,
-        /// What comes next then.
+        /// The action on failure.
         on_failure: OnFailure,
-        /// One after the other.
+        /// The nodes in sequence.
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
-    /// Users wait for each other at the meeting of this number in the plan.
+    /// A wait at the barrier with this number in the plan.
     Barrier(u32),
-    /// What is in it has a connection of its own to this target, which ends with it.
+    /// Nodes with a connection of their own to this target, which ends with them.
     Talk {
-        /// Which of the targets of the scenario.
+        /// The index of the target in the scenario.
         target: usize,
-        /// One after the other.
+        /// The nodes in sequence.
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
-    /// Exchanges of steps that are under way at a time; what follows waits for all of them.
+    /// Concurrent exchanges of steps; the next node waits for all of them.
     Parallel {
-        /// So many at most.
+        /// The maximum number at a time.
         most: u16,
-        /// Their steps; those that wait go first to last.
+        /// Their steps; waiting ones go first to last.
         steps: Vec<usize>,
-        /// What comes next when one of them fails.
+        /// The action when one of them fails.
         on_failure: OnFailure,
     },
 }
 
-/// Which of its steps an iteration asks for.
+/// The choice of the step of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OneOf {
     /// The next one.
     InTurn,
-    /// One that is drawn.
+    /// A random one.
     Drawn,
 }
 
-/// One way of several.
+/// An alternative of a choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// How often, beside the weights of the others.
+    /// The weight, relative to those of the others.
     pub weight: u32,
-    /// One after the other; none does nothing.
+    /// The nodes in sequence; an empty list does nothing.
     #[serde(deserialize_with = "deeper")]
     pub nodes: Vec<Node>,
 }
 
-/// What comes next when an exchange fails.
+/// The action after a failed exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnFailure {
-    /// What would come after a success.
+    /// Continue as after a success.
     #[default]
     GoOn,
-    /// The iteration ends, and what is timed as one around it fails.
+    /// End the iteration, and fail the enclosing transaction.
     Next,
-    /// The exchange again, so often at most; then the iteration ends.
+    /// Repeat the exchange, at most this many times; then end the iteration.
     Retry(u16),
     /// The user leaves; in an open load its iteration ends.
     Stop,
 }
 
-/// Where users wait for each other.
+/// A barrier at which users wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Barrier {
     /// Its name in reports.
     pub name: String,
-    /// The arrival of so many lets them all go on.
+    /// The number of arrivals that releases the waiting users.
     pub users: u64,
-    /// Nobody waits longer than this.
+    /// The longest wait of a user.
     pub within: Option<Duration>,
 }
 
-/// How long a pause is.
+/// The length of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Think {
-    /// Always so long.
+    /// Constant.
     Fixed(Duration),
-    /// Evenly spread.
+    /// Uniformly distributed.
     Uniform(Duration, Duration),
-    /// Without memory, of this mean.
+    /// Exponentially distributed, with this mean.
     Exponential(Duration),
-    /// Around a mean, with a standard deviation; never below zero.
+    /// Normally distributed, with a mean and a standard deviation; never below zero.
     Normal(Duration, Duration),
-    /// With a long tail: the median, and the standard deviation of its logarithm.
+    /// Log-normally distributed: the median, and the standard deviation of the logarithm.
     LogNormal(Duration, f64),
 }
 
-/// What is wrong with a program.
+/// An error in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramFault {
     /// More than [`NODES_MAX`].
     TooLarge,
     /// Deeper than [`DEPTH_MAX`].
     TooDeep,
-    /// It names a step or a transaction that is not there.
+    /// It refers to a step or a transaction that does not exist.
     Nowhere,
     /// A repetition from more to fewer rounds, or of more than [`ROUNDS_MAX`].
     Rounds,
-    /// Weights that are all zero, or nothing to choose of.
+    /// Weights that are all zero, or an empty choice.
     Weights,
     /// No exchange, or more at a time than [`PARALLEL_MAX`], or none at a time.
     Parallel,
-    /// Nothing is ever asked.
+    /// Nothing is ever requested.
     Idle,
 }
 
 impl Program {
-    /// Steps one after the other; what fails changes nothing.
+    /// Steps in sequence; a failure changes nothing.
     pub fn in_turn(steps: usize) -> Self {
         Self { nodes: asks(steps), ..Self::default() }
     }
 
-    /// Each step once, in an order that is drawn for each iteration of each user.
+    /// Each step once, in a new random order for each iteration of each user.
     pub fn shuffled(steps: usize, seed: u64) -> Self {
         Self { seed, nodes: vec![Node::Shuffle(asks(steps))], ..Self::default() }
     }
@@ -217,7 +218,7 @@ impl Program {
         Self { nodes: vec![Node::InTurn(asks(steps))], ..Self::default() }
     }
 
-    /// One step in each iteration, which is drawn.
+    /// One random step in each iteration.
     pub fn one_drawn(steps: usize, seed: u64) -> Self {
         let choices = asks(steps).into_iter().map(|node| Choice { weight: 1, nodes: vec![node] });
         Self { seed, nodes: vec![Node::Choose(choices.collect())], ..Self::default() }
@@ -230,12 +231,12 @@ impl Program {
         program
     }
 
-    /// Its steps come in an order that is drawn.
+    /// Whether its steps are in random order.
     pub fn is_shuffled(&self) -> bool {
         matches!(self.nodes[..], [Node::Shuffle(_)])
     }
 
-    /// Each iteration asks for one of its steps: one that is drawn, or the next one.
+    /// Whether each iteration requests one of its steps: a random one, or the next one.
     pub fn asks_one(&self) -> Option<OneOf> {
         let is_ask = |node: &Node| matches!(node, Node::Ask { .. });
         let is_equal = |choice: &Choice| choice.weight == 1 && matches!(&choice.nodes[..], [one] if is_ask(one));
@@ -246,10 +247,10 @@ impl Program {
         }
     }
 
-    /// Looks whether it can be carried out with so many steps.
+    /// Checks that it is valid for this number of steps.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The error.
     pub fn check(&self, steps: usize) -> Result<(), ProgramFault> {
         let mut seen = 0;
         for nodes in [&self.start, &self.nodes, &self.stop] {
@@ -258,24 +259,26 @@ impl Program {
         if asks_something(&self.nodes) { Ok(()) } else { Err(ProgramFault::Idle) }
     }
 
-    /// The most requests that one iteration can make, with those at the ends of a user; `of_step`: those of one exchange of a step.
+    /// The most requests that one iteration can make, with those of `on_start` and `on_stop`; `of_step`: those of one
+    /// exchange of a step.
     pub fn requests_most(&self, of_step: &dyn Fn(usize) -> u64) -> u64 {
         [&self.start, &self.nodes, &self.stop]
             .into_iter()
             .fold(0, |sum, nodes| sum.saturating_add(most(nodes, of_step)))
     }
 
-    /// The exchanges of each iteration, where chances and conditions have no say in them, and users do nothing beside their iterations.
+    /// The exchanges of each iteration, where chance and conditions do not change them, and there is no `on_start` or
+    /// `on_stop`.
     pub fn asks_each(&self) -> Option<u64> {
         exactly(&self.nodes).filter(|_| !self.has_apart())
     }
 
-    /// Users do something before their first iteration or behind their last.
+    /// Whether there is an `on_start` or `on_stop`.
     pub fn has_apart(&self) -> bool {
         !self.start.is_empty() || !self.stop.is_empty()
     }
 
-    /// An iteration is one exchange, with its redirects and perhaps pauses: so many are they that nobody counts both.
+    /// Whether an iteration is one exchange, with its redirects and perhaps pauses: then only exchanges are counted.
     pub fn is_one_exchange(&self) -> bool {
         let is_ask = |node: &Node| matches!(node, Node::Ask { .. });
         let is_plain = |node: &Node| match node {
@@ -286,17 +289,17 @@ impl Program {
         !self.has_apart() && asks == 1 && self.nodes.iter().all(is_plain)
     }
 
-    /// Users do nothing for a while somewhere in an iteration.
+    /// Whether there is a pause in an iteration.
     pub fn pauses(&self) -> bool {
         pause(&self.nodes)
     }
 
-    /// What fails is tried again somewhere.
+    /// Whether there is a retry.
     pub fn retries(&self) -> bool {
         self.asks_each().is_some_and(|each| self.requests_most(&|_| 1) > each)
     }
 
-    /// The meetings at which its users wait for others, by their numbers in the plan; each once.
+    /// The barriers of its users, by their numbers in the plan; each once.
     pub fn barriers(&self) -> Vec<u32> {
         let mut numbers = Vec::new();
         [&self.start, &self.nodes, &self.stop].into_iter().for_each(|nodes| collect_barriers(nodes, &mut numbers));
@@ -305,7 +308,7 @@ impl Program {
         numbers
     }
 
-    /// The most exchanges of one iteration at a time.
+    /// The most concurrent exchanges of one iteration.
     pub fn parallel_most(&self) -> u64 {
         [&self.start, &self.nodes, &self.stop].into_iter().map(|nodes| widest(nodes)).max().unwrap_or(1)
     }
@@ -388,7 +391,7 @@ fn collect_barriers(nodes: &[Node], numbers: &mut Vec<u32>) {
     }
 }
 
-/// The exchanges of these, where that is one number.
+/// The exchanges of these nodes, where that number is fixed.
 fn exactly(nodes: &[Node]) -> Option<u64> {
     let same = |all: Vec<Option<u64>>| {
         let first = (*all.first()?)?;
@@ -412,7 +415,7 @@ fn exactly(nodes: &[Node]) -> Option<u64> {
     nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(of_node(node)?)))
 }
 
-/// The most of these that one user has under way at a time.
+/// The most concurrent exchanges of one user in these nodes.
 fn widest(nodes: &[Node]) -> u64 {
     let of_node = |node: &Node| match node {
         Node::Think(_) | Node::Barrier(_) | Node::Ask { .. } => 1,
@@ -429,7 +432,7 @@ fn widest(nodes: &[Node]) -> u64 {
     nodes.iter().map(of_node).max().unwrap_or(1)
 }
 
-/// The most requests that these make.
+/// The most requests of these nodes.
 fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
     let tries = |on_failure: &OnFailure| match on_failure {
         OnFailure::Retry(times) => 1 + u64::from(*times),
@@ -468,7 +471,7 @@ fn pause(nodes: &[Node]) -> bool {
     })
 }
 
-/// Some way through it asks something.
+/// Whether some path through them makes a request.
 fn asks_something(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Ask { .. } | Node::Parallel { .. } => true,

@@ -1,4 +1,4 @@
-//! Where an answer sends a user on (RFC 9110, 15.4).
+//! Redirects (RFC 9110, 15.4).
 
 mod form;
 
@@ -9,42 +9,42 @@ use crate::{Protocol, Request, RouteOverrides, Sources, Target, TargetPolicy, Tl
 pub use form::{At, Form};
 pub(crate) use form::{BodyContent, Field};
 
-/// Which redirects are followed, and how.
+/// The redirect options of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Follow {
-    /// What each request is made of.
+    /// The form of each request.
     pub form: Arc<Form>,
-    /// How connections are secured where a redirect leads from plain ones to secured ones.
+    /// The TLS options where a redirect leads from a plain to a secure connection.
     pub tls: Box<Tls>,
-    /// Where hosts are, as the user said.
+    /// The route overrides of the user.
     pub ways: Box<RouteOverrides>,
-    /// Where they may lead.
+    /// The target policy.
     pub reach: TargetPolicy,
-    /// So many, one after the other.
+    /// The most redirects in a row.
     pub most: u32,
-    /// Secrets go to other hosts too.
+    /// Whether secrets are sent to other hosts too.
     pub trusts_others: bool,
-    /// The method was named by the user, and stays what it is.
+    /// Whether the method was named by the user, and is kept.
     pub keeps_method: bool,
-    /// The method of a POST stays after these: bit 0 for 301, 1 for 302, 2 for 303.
+    /// The method of a POST is kept after these: bit 0 for 301, 1 for 302, 2 for 303.
     pub keeps_post: u8,
-    /// Says where it comes from.
+    /// Whether a `Referer` is sent.
     pub tells_referer: bool,
 }
 
-/// The next request, and where it goes.
+/// The next request, with its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hop {
     /// The request.
     pub request: Request,
-    /// Where it goes.
+    /// The position in the chain.
     pub at: At,
-    /// It goes to another target than the last one: scheme, host and port.
+    /// The origin, if it is another one than before: scheme, host and port.
     pub elsewhere: Option<(bool, String, u16)>,
 }
 
 impl Follow {
-    /// A target that a redirect names, reached as the one before it.
+    /// A target that a redirect names, with the options of the target before it.
     pub fn target(&self, base: &Target, is_tls: bool, host: String, port: u16) -> Target {
         let was_http2 = base.protocol == Protocol::Http2;
         let protocol = match (was_http2, is_tls) {
@@ -53,7 +53,7 @@ impl Follow {
             _ => Protocol::Http1,
         };
         let tls = is_tls.then(|| Tls { name: host.clone(), ..base.tls.clone().unwrap_or_else(|| (*self.tls).clone()) });
-        // What was said of hosts was understood before the run.
+        // Route overrides were validated before the run.
         let (places, dial) = self.ways.to(&host, port, Vec::new()).unwrap_or_default();
         Target {
             reach: self.reach.clone(),
@@ -70,8 +70,8 @@ impl Follow {
         }
     }
 
-    /// What follows an answer of this status with this `Location` (not empty). `None` when it cannot be understood, or leads out
-    /// of HTTP. `at`: where the answer came from; `target`: the same, as it was connected to.
+    /// The redirect of a response with this status and this `Location` (not empty). `None` when it is invalid, or not
+    /// HTTP. `at`: the position of the response; `target`: the target that it came from.
     pub fn hop(&self, status: u16, location: &[u8], at: &At, target: &Target) -> Option<Hop> {
         let url = at.url.join(location, self.form.path_as_is)?;
         let (is_tls, host, port) = url.place();
@@ -83,7 +83,7 @@ impl Follow {
             303 => at.content == BodyContent::File || is_post && !keeps_post,
             _ => false,
         };
-        // After 303 every method but HEAD is GET; after 301 and 302 browsers and curl do so with POST.
+        // After 303 every method but HEAD becomes GET; after 301 and 302 browsers and curl do so with POST.
         let is_changed = match status {
             301 | 302 => at.method == "POST" && !keeps_post,
             303 => at.method != "HEAD" && !(keeps_post && at.method == "POST"),
@@ -96,7 +96,8 @@ impl Follow {
             next.method = "GET".to_owned();
         }
         let was = at.url.place();
-        // As curl: a password is forgotten with another port or scheme, and comes back from another host.
+        // As curl: a password is dropped with another port or scheme, and is used again on the way back from another
+        // host.
         if !self.trusts_others && (was.0, was.2) != (is_tls, port) {
             next.user = None;
         }

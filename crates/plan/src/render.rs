@@ -1,7 +1,7 @@
-//! Patterns filled: bytes of a request, from the values of the moment.
+//! Rendering of patterns: bytes of a request, from current values.
 //!
-//! A [`Rendering`] is a pattern whose names are looked up once. Filling it asks a [`Scope`] for values and writes each as its place
-//! wants it; it makes no text that is thrown away.
+//! A [`Rendering`] is a pattern whose names are resolved once. Rendering it reads values from a [`Scope`] and writes
+//! each with the escaping of its place, without temporary texts.
 
 mod escape;
 mod people;
@@ -20,31 +20,31 @@ use escape::write_escaped;
 pub use uses::Uses;
 pub use value_pattern::ValuePattern;
 
-/// What patterns are filled from.
+/// The source of values for patterns.
 pub trait Scope {
     /// A variable, by its number.
     fn variable(&self, number: u32) -> &Value;
 
-    /// A column of the row that the user has drawn, by its number; `None`: there is no row.
+    /// A column of the user's current row, by its number; `None`: there is no row.
     fn column(&mut self, number: u32) -> Option<Value>;
 
-    /// A number below `bound`, each as likely; anything of 64 bits for 0.
+    /// A uniformly random number below `bound`; any 64-bit number for 0.
     fn draw(&mut self, bound: u64) -> u64;
 
     /// Nanoseconds since 1970.
     fn now_ns(&self) -> u128;
 
-    /// The next number of a counter of the run.
+    /// The next value of a counter of the run.
     fn count(&mut self, counter: u32) -> u64;
 
-    /// What an expression gives, by its number.
+    /// The value of an expression, by its number.
     ///
     /// # Errors
-    /// Why it gives nothing, for a person.
+    /// The reason why it has no value, for the user.
     fn evaluate(&mut self, expression: u32) -> Result<Value, String>;
 }
 
-/// Who knows what names mean.
+/// The resolver of names.
 pub trait Names {
     /// The number of a variable.
     fn variable(&mut self, name: &str) -> Option<u32>;
@@ -52,7 +52,7 @@ pub trait Names {
     /// The number of a column of rows.
     fn column(&mut self, row: &str, column: &str) -> Option<u32>;
 
-    /// What the environment says.
+    /// The value of an environment variable.
     fn environment(&mut self, name: &str) -> Option<String>;
 
     /// The number of a counter.
@@ -62,49 +62,49 @@ pub trait Names {
     fn expression(&mut self, text: &str) -> Option<u32>;
 }
 
-/// Why a pattern is not filled.
+/// The reason why a pattern cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFilled {
-    /// A header would be two.
+    /// A line end would split a header.
     #[error("a value for a header has a line end; take it without, or encode it")]
     LineEnd,
-    /// A URL that was taken leads to another host.
+    /// An extracted URL leads to another host.
     #[error("'{given}' is no path of this target; take one that begins with /, or write a step for its host")]
     Elsewhere {
-        /// What was rendered.
+        /// The rendered URL.
         given: String,
     },
     /// There are no more rows.
     #[error("there is no row")]
     NoRow,
-    /// Something else than a whole number.
+    /// A range bound that is no whole number.
     #[error("random() wants whole numbers, the smaller first, not '{given}'")]
     NoRange {
-        /// What it got.
+        /// The actual value.
         given: String,
     },
-    /// What was rendered is no message of the method.
+    /// The rendered text is no message of the method.
     #[error("it is no message of the method: {reason}")]
     Message {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// An expression gave nothing.
+    /// An expression without a value.
     #[error("{reason}")]
     Expression {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A name that means nothing.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// As it is written.
+    /// The name, as written.
     pub text: String,
 }
 
-/// A pattern made ready.
+/// A pattern with resolved names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rendering {
     parts: Vec<TextPart>,
@@ -116,7 +116,7 @@ enum TextPart {
     Slot(SlotPlace, Term),
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Term {
     Constant(Value),
@@ -127,7 +127,7 @@ enum Term {
     Expression(u32),
 }
 
-/// How many there are of what slots name by numbers.
+/// The numbers of things that slots refer to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotCounts {
     pub(crate) variables: usize,
@@ -154,7 +154,7 @@ impl Term {
 }
 
 impl Rendering {
-    /// Whether all that it names by numbers is there.
+    /// Checks that all that it refers to exists.
     pub(crate) fn look_at(&self, known: SlotCounts) -> Result<(), &'static str> {
         let terms =
             self.parts.iter().filter_map(|part| if let TextPart::Slot(_, term) = part { Some(term) } else { None });
@@ -164,10 +164,10 @@ impl Rendering {
         Ok(())
     }
 
-    /// Looks up what the slots of a pattern mean.
+    /// Resolves the names in the slots of a pattern.
     ///
     /// # Errors
-    /// The first name that means nothing.
+    /// The first unknown name.
     pub fn new(pattern: &Pattern, names: &mut impl Names) -> Result<Self, Unknown> {
         let mut parts = Vec::new();
         for part in &pattern.parts {
@@ -185,7 +185,7 @@ impl Rendering {
         Ok(Self { parts })
     }
 
-    /// Its first byte is the same in each rendering.
+    /// Whether its first byte is constant.
     pub(crate) fn begins_with_text(&self) -> bool {
         self.parts
             .iter()
@@ -193,13 +193,13 @@ impl Rendering {
             .is_some_and(|part| matches!(part, TextPart::Text(_)))
     }
 
-    /// Bytes that are always the same.
+    /// Constant bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         let text = TextPart::Text(bytes.into());
         Self { parts: if bytes.is_empty() { Vec::new() } else { vec![text] } }
     }
 
-    /// The same with another behind it.
+    /// The concatenation with another one.
     #[must_use]
     pub fn then(mut self, other: Self) -> Self {
         let mut others = other.parts.into_iter();
@@ -215,7 +215,7 @@ impl Rendering {
         self
     }
 
-    /// The bytes, when they are always the same.
+    /// The bytes, if they are constant.
     pub fn constant(&self) -> Option<&[u8]> {
         match &self.parts[..] {
             [] => Some(b""),
@@ -224,10 +224,10 @@ impl Rendering {
         }
     }
 
-    /// Writes it, with the values of the moment, behind `out`.
+    /// Appends it to `out`, with current values.
     ///
     /// # Errors
-    /// A value cannot be had, or cannot stand where it should.
+    /// A value is not available, or not valid in its place.
     pub fn fill(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
         for part in &self.parts {
             match part {
@@ -240,7 +240,7 @@ impl Rendering {
         Ok(())
     }
 
-    /// The value of a pattern that is nothing but one slot, with its type; of any other the text.
+    /// The value of a pattern that is exactly one slot, with its type; of any other the text.
     ///
     /// # Errors
     /// As [`Rendering::fill`].
@@ -256,7 +256,7 @@ impl Rendering {
 
 fn term_of(filling: &Filling, names: &mut impl Names) -> Option<Term> {
     Some(match filling {
-        // A function that takes nothing may be called like a name; a variable of that name is nearer.
+        // A function without arguments can be called like a name; a variable of that name takes precedence.
         Filling::Name(name) => match names.variable(name) {
             Some(number) => Term::Variable(number),
             None => call_of(Function::of_name(name).filter(|function| function.is_bare())?, &[], names)?,
@@ -346,7 +346,7 @@ fn called(function: Function, arguments: &[Term], scope: &mut impl Scope) -> Res
         Function::Name => Value::text(&people::name(scope)),
         Function::Email => Value::text(&people::email(scope)),
         Function::Phone => Value::text(&people::phone(scope)),
-        // A term of its own.
+        // It is a term of its own.
         Function::Counter => Value::Null,
     })
 }
@@ -365,7 +365,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Version 4 (RFC 9562): all bits are drawn but those that say so.
+/// Version 4 (RFC 9562): all bits are random but those of the version and the variant.
 fn uuid(bits: u128) -> String {
     let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{bits:032x}");

@@ -1,4 +1,4 @@
-//! Other ways to a host than the one its name says, as curl has them.
+//! Overrides of the route to a host, as in curl.
 
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -7,32 +7,32 @@ use std::sync::Arc;
 
 use crate::{Endpoint, PlanError, Remedy};
 
-/// Places, and the name and port to connect to.
+/// Endpoints, and the name and port to connect to.
 pub(crate) type RouteOverride = (Vec<Endpoint>, Option<(String, u16)>);
 
-/// What was said of where hosts are.
+/// The route overrides of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteOverrides {
     /// Addresses of names.
     pub resolve: Vec<Resolve>,
     /// Other hosts to connect to.
     pub connect_to: Vec<ConnectTo>,
-    /// The socket of this machine that is connected to instead.
+    /// The Unix socket to connect to instead.
     pub unix: Option<Arc<Path>>,
 }
 
 /// The address of a name at a port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolve {
-    /// `*` for any.
+    /// The host; `*` for any.
     pub host: String,
-    /// Of the URL.
+    /// The port in the URL.
     pub port: u16,
-    /// Where it is.
+    /// The address.
     pub address: IpAddr,
 }
 
-/// Another host and port to connect to. What is empty or `None` stays what it is, and fits anything.
+/// Another host and port to connect to. Empty and `None` parts stay unchanged, and match anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectTo {
     host: String,
@@ -42,15 +42,15 @@ pub struct ConnectTo {
 }
 
 impl Resolve {
-    /// Reads `host:port:address`.
+    /// Parses `host:port:address`.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is invalid.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let read = || {
             let [host, port, addresses] = *fields(text.trim_start_matches('+'), 3)? else { return None };
             let first = addresses.split(',').next().unwrap_or_default();
-            // As curl writes it, a hyphen takes an address away again; here none is left over from before.
+            // As in curl, a hyphen removes an address; here there is none to remove.
             let address = without_brackets(first).parse().ok().filter(|_| !host.starts_with('-'))?;
             Some(Self { host: host.to_owned(), port: port_of(port)?, address })
         };
@@ -59,10 +59,10 @@ impl Resolve {
 }
 
 impl ConnectTo {
-    /// Reads `host:port:host:port`.
+    /// Parses `host:port:host:port`.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is invalid.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let port = |text: &str| if text.is_empty() { Some(None) } else { port_of(text).map(Some) };
         let read = || {
@@ -78,9 +78,9 @@ impl ConnectTo {
 }
 
 impl RouteOverrides {
-    /// Where a host and port are. `places`: those that were named by themselves.
+    /// The endpoints for a host and port. `places`: those that were named directly.
     pub(crate) fn to(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<RouteOverride, PlanError> {
-        // As curl: the first that fits.
+        // As curl: the first that matches.
         let led = self.connect_to.iter().find(|way| way.fits(host, port));
         let dial = led.map(|way| {
             let to = if way.to.is_empty() { host } else { &way.to };
@@ -98,7 +98,7 @@ impl RouteOverrides {
     }
 }
 
-/// Parts between colons; brackets hold colons of their own. The last takes the rest.
+/// Parts between colons; brackets protect colons within. The last part takes the rest.
 fn fields(text: &str, count: usize) -> Option<Box<[&str]>> {
     let (mut all, mut start, mut depth) = (Vec::new(), 0, 0i32);
     for (index, byte) in text.bytes().enumerate() {

@@ -1,7 +1,8 @@
-//! What is nobody's business: which names have secret values, and texts without them.
+//! Secrets: the names whose values are secret, and texts without them.
 //!
-//! Two ways, one behind the other. [`masked`] and its like know a secret by the name in front of it, in heads, queries, forms and
-//! JSON. [`SecretValues`] knows the values themselves, wherever they turn up: what a user typed, a server may say again under any name.
+//! There are two mechanisms. [`masked`] and related functions recognize a secret by the name before it, in heads,
+//! queries, forms and JSON. [`SecretValues`] knows the values themselves, wherever they occur: a server may repeat what
+//! a user typed under any name.
 
 mod known;
 mod scan;
@@ -12,10 +13,10 @@ mod tests;
 pub use known::SecretValues;
 use scan::secrets_in;
 
-/// What stands for a secret.
+/// The replacement of a secret.
 const MASK: &str = "***";
 
-/// A name whose value is secret ends with one of these, without what is no letter or digit.
+/// A name whose value is secret ends with one of these, compared by letters and digits only.
 const ENDINGS: [&str; 25] = [
     "token",
     "authorization",
@@ -45,31 +46,31 @@ const ENDINGS: [&str; 25] = [
 ];
 /// Or it is one of these.
 const WHOLE: [&str; 6] = ["auth", "xauth", "pass", "sig", "sid", "jwt"];
-/// In a query or a form these are too: elsewhere they mean many other things.
+/// In a query or a form these are secret too: elsewhere they have many other meanings.
 const OF_QUERIES: [&str; 4] = ["key", "code", "session", "sas"];
-/// Longer than any name: what comes from a server may be anything.
+/// Longer than any name: a server may send anything.
 const NAME_BYTES_MAX: usize = 256;
 
-/// A name whose value is nobody's business, of a field, of a part of a query or a form, or in JSON: it is shown to no one unasked.
+/// Whether a name has a secret value, as a field, in a query or a form, or in JSON: it is masked by default.
 pub fn is_secret_field(name: &str) -> bool {
     let name = name.trim();
     if name.len() > NAME_BYTES_MAX {
         return false;
     }
     let decoded = if name.contains('%') { percent_decoded(name) } else { name.to_owned() };
-    // Metadata of gRPC whose value is bytes.
+    // gRPC metadata with a binary value.
     let decoded = decoded.strip_suffix("-bin").unwrap_or(&decoded);
     let compact: String =
         decoded.chars().filter(char::is_ascii_alphanumeric).map(|each| each.to_ascii_lowercase()).collect();
     WHOLE.contains(&compact.as_str()) || ENDINGS.iter().any(|ending| compact.ends_with(ending))
 }
 
-/// The same of a name in a query or a form.
+/// The same for a name in a query or a form.
 fn is_secret_in_query(name: &str) -> bool {
     OF_QUERIES.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
-/// RFC 3986, 2.1.
+/// Decodes percent-encodings (RFC 3986, 2.1).
 pub(crate) fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -89,7 +90,7 @@ pub(crate) fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A text without the secrets in it that a name tells.
+/// A text with the secrets masked that follow a secret name.
 pub fn masked(text: &str) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     for secret in secrets_in(text) {
@@ -101,7 +102,8 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// A URL as it was typed, perhaps with mistakes. A password may hold what would end the host: then more is left out than need be.
+/// A URL as typed, perhaps with errors. A password may contain characters that end the host: then more is masked than
+/// necessary.
 pub fn masked_url(text: &str) -> String {
     match user_of(text) {
         Some(user) => format!("{}{MASK}{}", &text[..user.start], masked(&text[user.end..])),
@@ -109,11 +111,11 @@ pub fn masked_url(text: &str) -> String {
     }
 }
 
-/// Where a URL says who somebody is.
+/// The range of a URL's user information.
 fn user_of(text: &str) -> Option<std::ops::Range<usize>> {
     let last = |from: usize, to: usize| text[from..to].rfind('@').map(|at| from..from + at);
     let Some(start) = text.find("://").map(|place| place + 3) else {
-        // Without its slashes, nobody knows where the host begins.
+        // Without its slashes, the begin of the host is unknown.
         let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
         let signs = text[letters..].bytes().take_while(|byte| matches!(byte, b':' | b'/' | b'\\')).count();
         let is_scheme = ["http", "https", "ws", "wss", "tcp", "grpc", "grpcs"].contains(&&text[..letters]);
@@ -127,7 +129,7 @@ fn user_of(text: &str) -> Option<std::ops::Range<usize>> {
     last(start, if host.contains('@') || !is_odd { end } else { text.len() })
 }
 
-/// A header as it was typed, perhaps with mistakes, or as it is sent.
+/// A header as typed, perhaps with errors, or as sent.
 pub fn masked_header(line: &str) -> String {
     let lower = line.to_ascii_lowercase();
     let words =

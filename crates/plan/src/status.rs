@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::PlanError;
 
-/// The statuses of gRPC, by their numbers.
+/// The gRPC statuses, by their numbers.
 const GRPC_NAMES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -31,7 +31,7 @@ const GRPC_NAMES: [&str; 17] = [
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 
 impl StatusSet {
-    /// Every status is in it.
+    /// Whether every status is in it.
     pub(crate) fn is_all(&self) -> bool {
         (100..=599).all(|status| self.0.iter().any(|range| range.contains(&status)))
     }
@@ -45,16 +45,16 @@ impl Default for StatusSet {
 }
 
 impl StatusSet {
-    /// Reads statuses and ranges, separated by commas.
+    /// Parses statuses and ranges, separated by commas.
     ///
     /// # Errors
-    /// Something is no status from 100 to 999, or a range runs backwards.
+    /// An item is no status from 100 to 999, or a range runs backwards.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let ranges: Option<Vec<_>> = text.split(',').map(|item| range(item.trim())).collect();
         ranges.map(Self).ok_or_else(|| PlanError::Statuses { value: text.to_owned() })
     }
 
-    /// Every status of HTTP.
+    /// Every HTTP status.
     pub fn any() -> Self {
         Self(vec![100..=999])
     }
@@ -64,15 +64,15 @@ impl StatusSet {
         Self(vec![status..=status])
     }
 
-    /// The status of a call of gRPC that went well.
+    /// The gRPC status of a successful call.
     pub fn grpc_ok() -> Self {
         Self(vec![0..=0])
     }
 
-    /// Reads statuses of gRPC, by their names or numbers, separated by commas.
+    /// Parses gRPC statuses, by their names or numbers, separated by commas.
     ///
     /// # Errors
-    /// Something is no status of gRPC.
+    /// An item is no gRPC status.
     pub fn parse_grpc(text: &str) -> Result<Self, PlanError> {
         let one = |item: &str| {
             let number = GRPC_NAMES.iter().position(|name| name.eq_ignore_ascii_case(item));
@@ -88,7 +88,7 @@ impl StatusSet {
     pub fn contains(&self, status: u16) -> bool {
         let is_within = |range: &RangeInclusive<u16>| *range.start() <= status && status <= *range.end();
         match &self.0[..] {
-            // Each answer asks, mostly this.
+            // Called for each response, mostly with one range.
             [only] => is_within(only),
             several => several.iter().any(is_within),
         }

@@ -1,67 +1,67 @@
-//! What goes to and fro on a connection of WebSocket, or on a plain one of TCP.
+//! Messages on a WebSocket connection, or on a plain TCP connection.
 
 use serde::{Deserialize, Serialize};
 
 /// The most random bytes of a message.
 pub const MESSAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The most addresses of ours that connections come from, and the most places they go to.
+/// The most source addresses of connections, and the most endpoints.
 pub const PLACES_MAX: usize = 65_536;
 
-/// One message, and where its answer ends.
+/// One message, and the end of its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Talk {
-    /// What is sent, without a frame; none of those who only listen.
+    /// The message, without a frame; `None` when the step only listens.
     pub message: Option<Message>,
-    /// Where the answer ends.
+    /// The end of the response.
     pub response: ResponseEnd,
-    /// Of WebSocket: subprotocols that are offered, the dearest first.
+    /// Of WebSocket: the offered subprotocols, in order of preference.
     pub subprotocols: Vec<String>,
-    /// Answers that fail the checks are passed over: it waits for one that does not.
+    /// Whether responses that fail the checks are skipped: it waits for one that passes.
     pub awaits: bool,
-    /// Of WebSocket: compression is offered.
+    /// Of WebSocket: whether compression is offered.
     pub offers_deflate: bool,
 }
 
-/// What is sent.
+/// A message to send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// How it is framed.
+    /// Its framing.
     pub kind: MessageKind,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// It is `{"seq":"USER_NUMBER","cmd":"ping","data":{}}`, anew each time, and its answer says the same `seq`.
+    /// Whether it is `{"seq":"USER_NUMBER","cmd":"ping","data":{}}`, anew each time, with a response of the same `seq`.
     pub is_numbered: bool,
 }
 
-/// How a message is framed.
+/// The framing of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageKind {
-    /// Not at all.
+    /// No framing.
     Plain,
-    /// A text of WebSocket.
+    /// A WebSocket text message.
     Text,
-    /// Bytes of WebSocket.
+    /// A WebSocket binary message.
     Binary,
-    /// A sign of life of WebSocket is asked for.
+    /// A WebSocket ping.
     Ping,
 }
 
-/// Where an answer ends.
+/// The end of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResponseEnd {
-    /// There is none.
+    /// There is no response.
     None,
-    /// With a message of WebSocket; with a pong, if a ping was sent.
+    /// At the end of a WebSocket message; with a pong, if a ping was sent.
     Message,
-    /// After so many bytes.
+    /// After this number of bytes.
     Bytes(u64),
-    /// Behind these bytes.
+    /// After these bytes.
     Until(Vec<u8>),
-    /// A number of so many bytes says how many follow it.
+    /// After a length prefix, and the number of bytes that it gives.
     LengthPrefix {
-        /// Bytes of the number.
+        /// The bytes of the prefix.
         width: u8,
-        /// Its least significant byte comes first.
+        /// Whether its least significant byte comes first.
         is_little_endian: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! Whom a load may reach unasked: this machine and private networks. Anybody else has to be meant.
+//! The target policy: a load may reach this machine and private networks by default. Any other host needs consent.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -6,33 +6,33 @@ use std::sync::Arc;
 
 use crate::{Hold, HoldWork, Load, Plan, RATE_UNIT, Scenario, highest};
 
-/// Requests a second that nobody has to be asked for: all steps of an iteration and all redirects that may be followed count.
+/// The highest request rate without consent: all steps of an iteration and all redirects that may be followed count.
 pub const UNASKED_RATE_MAX: u64 = 100;
-/// Connections that nobody has to be asked for.
+/// The most connections without consent.
 pub const UNASKED_CONNECTIONS_MAX: u64 = 50;
 
-/// Where a load may go.
+/// The targets that a load may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetPolicy {
-    /// Anywhere: it is no more than a person makes.
+    /// Any: the load is no more than a user makes by hand.
     #[default]
     Anywhere,
-    /// To addresses that are near, and to these hosts and addresses, which the user named.
+    /// Near addresses, and these hosts and addresses, which the user named.
     Near(Arc<[String]>),
     /// These hosts and addresses, and nothing else, near or not.
     Only(Arc<[String]>),
 }
 
 impl TargetPolicy {
-    /// Whether an address that these names led to may be loaded. An address speaks for itself alone, a name of this machine for no
-    /// other.
+    /// Whether an address that these names resolved to may be loaded. An address gives consent to itself alone, and a
+    /// name of this machine to no other one.
     pub fn allows(&self, names: &[&str], address: IpAddr) -> bool {
         let (named, near) = match self {
             Self::Anywhere => return true,
             Self::Near(also) => (also, is_near(address)),
             Self::Only(named) => (named, false),
         };
-        // What only this machine is called names it, where it is named.
+        // A name of this machine counts, where it is named.
         let is_own = |name: &str| matches!(self, Self::Only(_)) && !is_name_of_others(name) && is_near(address);
         let is_named = |named: &String| {
             let named = named.trim_start_matches('[').trim_end_matches([']', '.']);
@@ -55,7 +55,7 @@ impl TargetPolicy {
     }
 }
 
-/// A host that somebody else may have: no address, and not this machine.
+/// Whether it is a host name that may belong to others: no address, and not this machine.
 pub fn is_name_of_others(host: &str) -> bool {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let is_here = host == "localhost" || host.ends_with(".localhost");
@@ -66,7 +66,7 @@ fn is_same(name: &str, named: &str) -> bool {
     name.trim_end_matches('.').eq_ignore_ascii_case(named)
 }
 
-/// Loopback, private or link-local; of an address of IPv6 that stands for one of IPv4, that one decides.
+/// Whether it is loopback, private or link-local; for an IPv6 address that stands for an IPv4 one, that one decides.
 pub fn is_near(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -83,7 +83,7 @@ pub fn is_near(address: IpAddr) -> bool {
     }
 }
 
-/// The address of IPv4 that is mapped (RFC 4291, 2.5.5), translated (RFC 6052) or tunnelled (RFC 3056).
+/// The IPv4 address that is mapped (RFC 4291, 2.5.5), translated (RFC 6052) or tunnelled (RFC 3056).
 fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
@@ -96,7 +96,7 @@ fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
 }
 
 impl Load {
-    /// It is more than a person makes. Nobody knows how much a closed load is before it runs.
+    /// Whether it exceeds what a user makes by hand. The rate of a closed load is unknown before it runs.
     pub fn wants_consent(&self) -> bool {
         match self {
             Self::Closed { .. } => true,
@@ -119,7 +119,7 @@ impl Scenario {
 }
 
 impl Plan {
-    /// All that it starts together is more than a person makes.
+    /// Whether all scenarios together exceed what a user makes by hand.
     pub fn wants_consent(&self) -> bool {
         let (mut per_s, mut connections) = (0u128, 0u64);
         for scenario in &self.scenarios {
@@ -127,7 +127,7 @@ impl Plan {
                 Load::Closed { .. } => return true,
                 Load::Open { stages, connections: own, .. } => {
                     per_s += u128::from(highest(stages)) * u128::from(scenario.requests_most());
-                    // Each target has connections of its own, and so has each exchange of several at a time.
+                    // Each target has connections of its own, and so has each of several concurrent exchanges.
                     let wide = scenario.program.parallel_most().saturating_mul(scenario.targets.len() as u64);
                     connections = connections.saturating_add(own.most().saturating_mul(wide));
                 }
@@ -138,7 +138,7 @@ impl Plan {
 }
 
 impl Hold {
-    /// The same of connections that are held, and of what is said on them.
+    /// The same for a hold, and its messages.
     pub fn wants_consent(&self) -> bool {
         let per_s = match self.work {
             HoldWork::Nothing | HoldWork::Once => 0.0,
@@ -224,13 +224,13 @@ mod tests {
         );
         assert!(near.with("[2001:db8::1]").allows(&["x"], "2001:db8::1".parse().expect("an address")));
         assert!(near.with("8.8.8.8").allows(&["x"], "::ffff:8.8.8.8".parse().expect("an address")));
-        // Whoever is near vouches for nobody else.
+        // A near host gives consent to no other one.
         for here in ["10.0.0.1", "127.0.0.1", "localhost", "shop.localhost.", "[::1]", "8.8.4.4"] {
             assert!(!near.with(here).allows(&[here], far), "{here}");
         }
     }
 
-    /// A rate that is near to nothing asks for much when each of its starts does.
+    /// A rate near zero makes many requests when each of its starts does.
     #[test]
     fn all_requests_of_a_start_count() {
         let plan = |flags: &Flags| flags.plan().expect("a plan");

@@ -117,7 +117,7 @@ fn connection_says_what_is_meant() {
     assert_eq!(line(true, true).as_deref(), Some("Connection: close"));
 }
 
-/// As curl: who a URL names goes out as Basic, a flag goes before, and the URL is shown without it.
+/// As curl: the user information of a URL is sent as Basic, a flag takes precedence, and the URL is shown without it.
 #[test]
 fn who_a_url_names_is_sent_as_basic() {
     let basic = |flags: &Flags| {
@@ -353,7 +353,7 @@ fn a_closed_load_of_each_shape() {
     }
     let round = Flags { rendezvous: true, requests: some("7"), ..flags("a") };
     assert_eq!(shape(round), (50, UserShape::Rendezvous, None));
-    let stages = Flags { stages: some("10:0s,10:5s,40:1m"), stages_of: some("users"), ..flags("a") };
+    let stages = Flags { user_stages: some("10:0s,10:5s,40:1m"), ..flags("a") };
     let stage = |from, to, span| UserStage { from, to, span: secs(span) };
     let expect = UserShape::Stages(vec![stage(0, 10, 0), stage(10, 10, 5), stage(10, 40, 60)]);
     assert_eq!(shape(stages.clone()), (40, expect, Some(65)));
@@ -363,12 +363,11 @@ fn a_closed_load_of_each_shape() {
         (Flags { connections: some("5"), ..stages.clone() }, "how many users"),
         (Flags { duration: some("5s"), ..stages.clone() }, "how long the load lasts"),
         (Flags { rate: some("5"), ..stages.clone() }, "how many users"),
-        (Flags { stages: some("10:5s"), warmup: some("1s"), ..stages.clone() }, "begins with nothing"),
+        (Flags { user_stages: some("10:5s"), warmup: some("1s"), ..stages.clone() }, "begins with nothing"),
         (Flags { stages: some("10:5s"), warmup: some("1s"), ..flags("a") }, "begins with nothing"),
-        (Flags { stages: some("0:5s"), ..stages.clone() }, "makes no start"),
-        (Flags { stages: some("5.5:5s"), ..stages.clone() }, "no number of users"),
-        (Flags { stages_of: some("cats"), ..stages.clone() }, "--stages-of wants one of rate, users"),
-        (Flags { stages_of: some("users"), ..flags("a") }, "--stages-of needs --stages"),
+        (Flags { user_stages: some("0:5s"), ..stages.clone() }, "makes no start"),
+        (Flags { user_stages: some("5.5:5s"), ..stages.clone() }, "no number of users"),
+        (Flags { stages: some("5:5s"), ..stages.clone() }, "--stages and --user-stages"),
         (Flags { arrivals: some("poisson"), ..stages }, "--arrivals needs a rate"),
         (Flags { ramp: some("5"), rate: some("5"), ..flags("a") }, "--ramp and -q"),
         (Flags { ramp: some("5"), rendezvous: true, ..flags("a") }, "--rendezvous and --ramp"),
@@ -411,7 +410,7 @@ fn an_open_load_of_each_kind() {
             max_lateness
         }
     );
-    // They are opened before they are needed where that is asked for, and somebody says how many there are.
+    // They are opened before they are needed where that is requested, and their number is given.
     let early = Flags { preconnect: true, ..counted };
     assert!(matches!(open_load(&early), Load::Open { connections: ConnectionCount::Exactly(4), .. }));
     let refused = [Flags { connections: None, ..early.clone() }, Flags { rate: None, ..early }];

@@ -1,4 +1,4 @@
-//! Numbers and times as people write them.
+//! Numbers and times in the notation of users.
 
 mod number;
 
@@ -9,26 +9,25 @@ pub(crate) use number::grouped;
 
 use crate::{PlanError, RATE_MAX, RATE_UNIT, RateStage, STAGES_MAX, StageFault, USERS_MAX, UserStage};
 
-/// What times of a load are at least.
+/// The minimum of times of a load.
 pub(crate) const MILLI: Duration = Duration::from_millis(1);
-/// Thousandths of a start in an hour, at one a second.
 /// Longer than any run; sums of two of them cannot overflow.
 const DURATION_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 
-/// Reads a whole number from `least` to `most`: `1000`, `1_000`, `1,000`, `1k`, `2M`, `1e3`.
+/// Parses a whole number from `least` to `most`: `1000`, `1_000`, `1,000`, `1k`, `2M`, `1e3`.
 ///
 /// # Errors
-/// It is none, or out of range; the error names `flag`.
+/// The text is invalid, or out of range; the error names `flag`.
 pub fn parse_count(flag: &'static str, text: &str, least: u64, most: u64) -> Result<u64, PlanError> {
     let number = Decimal::parse(text).and_then(|number| number.times_ten_to(0));
     let wrong = || PlanError::Number { flag, value: text.to_owned(), least, most };
     number.filter(|number| (least..=most).contains(number)).ok_or_else(wrong)
 }
 
-/// Reads a share like `1%` or `0.01`, in millionths.
+/// Parses a share like `1%` or `0.01`, in millionths.
 ///
 /// # Errors
-/// It is none, or nothing, or more than all; the error names `flag`.
+/// The text is invalid, zero, or more than the whole; the error names `flag`.
 pub fn parse_share(flag: &'static str, text: &str) -> Result<u32, PlanError> {
     let wrong = || PlanError::Share { flag, value: text.to_owned() };
     let (number, zeros) = text.trim().strip_suffix('%').map_or((text.trim(), 6), |number| (number, 4));
@@ -36,50 +35,50 @@ pub fn parse_share(flag: &'static str, text: &str) -> Result<u32, PlanError> {
     u32::try_from(millionths).ok().filter(|share| (1..=1_000_000).contains(share)).ok_or_else(wrong)
 }
 
-/// Reads a time like `500ms`, `10s`, `1.5m`, `1h30m`; a number without a unit is seconds.
+/// Parses a time like `500ms`, `10s`, `1.5m`, `1h30m`; a number without a unit is seconds.
 ///
 /// # Errors
-/// It is none; the error names `flag`.
+/// The text is invalid; the error names `flag`.
 pub fn parse_duration(flag: &'static str, text: &str) -> Result<Duration, PlanError> {
     read_duration(text.trim()).ok_or_else(|| PlanError::Duration { flag, value: text.to_owned() })
 }
 
-/// Reads a time that is no shorter than `least`.
+/// Parses a time that is no shorter than `least`.
 ///
 /// # Errors
-/// It is none, or shorter; the error names `flag`.
+/// The text is invalid, or shorter; the error names `flag`.
 pub fn parse_span(flag: &'static str, text: &str, least: Duration) -> Result<Duration, PlanError> {
     let span = parse_duration(flag, text)?;
     let too_short = || PlanError::DurationTooShort { flag, value: text.to_owned(), least: least_text(least) };
     if span < least { Err(too_short()) } else { Ok(span) }
 }
 
-/// A time that somebody else read is one that could have been typed.
+/// Checks that a time from elsewhere is one that could have been typed.
 pub(crate) fn check_span_max(flag: &'static str, span: Duration) -> Result<Duration, PlanError> {
     let wrong = || PlanError::Duration { flag, value: text_of_span(span) };
     if span > DURATION_MAX { Err(wrong()) } else { Ok(span) }
 }
 
-/// The same of one that is no shorter than `least`.
+/// The same with a minimum.
 pub(crate) fn check_span(flag: &'static str, span: Duration, least: Duration) -> Result<Duration, PlanError> {
     let too_short = || PlanError::DurationTooShort { flag, value: text_of_span(span), least: least_text(least) };
     if span < least { Err(too_short()) } else { check_span_max(flag, span) }
 }
 
-/// A number that somebody else read is within its bounds.
+/// Checks that a number from elsewhere is within its bounds.
 pub(crate) fn check_count(flag: &'static str, count: u64, least: u64, most: u64) -> Result<u64, PlanError> {
     let wrong = || PlanError::Number { flag, value: count.to_string(), least, most };
     (least..=most).contains(&count).then_some(count).ok_or_else(wrong)
 }
 
-/// A rate that somebody else read is one that could have been typed.
+/// Checks that a rate from elsewhere is one that could have been typed.
 pub(crate) fn check_rate(flag: &'static str, rate: u64) -> Result<u64, PlanError> {
     let text = || format!("{}/s", rate as f64 / RATE_UNIT as f64);
     let wrong = || PlanError::Rate { flag, value: text(), most: RATE_MAX };
     (1..=RATE_MAX * RATE_UNIT).contains(&rate).then_some(rate).ok_or_else(wrong)
 }
 
-/// A rate in starts a second, to a thousandth of one.
+/// A rate in starts per second, to a thousandth of one.
 pub(crate) fn rate_of(per_s: f64) -> u64 {
     (per_s * 1_000.0).round() as u64 * 3_600
 }
@@ -92,31 +91,32 @@ fn least_text(least: Duration) -> &'static str {
     if least > MILLI { "100ms" } else { "1ms" }
 }
 
-/// Reads a rate like `5000`, `100/m`, `2.5/s`, `1000/h`, with up to three decimals; a number without a unit is a second's.
-/// The result is exact, in thousandths of a start in an hour.
+/// Parses a rate like `5000`, `100/m`, `2.5/s`, `1000/h`, with up to three decimals; a number without a unit is per
+/// second. The result is exact, in thousandths of a start per hour.
 ///
 /// # Errors
-/// It is none, or zero, or above [`RATE_MAX`]; the error names `flag`.
+/// The text is invalid, or zero, or above [`RATE_MAX`]; the error names `flag`.
 pub fn parse_rate(flag: &'static str, text: &str) -> Result<u64, PlanError> {
     let rate = read_rate(text.trim()).filter(|&rate| rate > 0);
     rate.ok_or_else(|| PlanError::Rate { flag, value: text.to_owned(), most: RATE_MAX })
 }
 
-/// Reads stages like `0:30s,1000:1m`: each changes the rate evenly from what it was, 0 at the beginning, to its target.
+/// Parses stages like `0:30s,1000:1m`: each changes the rate linearly from its previous value, 0 at the beginning, to
+/// its target.
 ///
 /// # Errors
-/// The first stage that is none.
+/// The first invalid stage.
 pub fn parse_stages(text: &str) -> Result<Vec<RateStage>, PlanError> {
     let stages = read_stages(text, read_rate, StageFault::Target)?;
     Ok(stages.into_iter().map(|(from, to, span)| RateStage { from, to, span }).collect())
 }
 
-/// The same of users.
+/// The same for users.
 ///
 /// # Errors
-/// The first stage that is none.
+/// The first invalid stage.
 pub fn parse_user_stages(text: &str) -> Result<Vec<UserStage>, PlanError> {
-    let users = |text: &str| parse_count("--stages", text, 0, USERS_MAX).ok();
+    let users = |text: &str| parse_count("--user-stages", text, 0, USERS_MAX).ok();
     let stages = read_stages(text, users, StageFault::Users)?;
     Ok(stages.into_iter().map(|(from, to, span)| UserStage { from, to, span }).collect())
 }
@@ -142,7 +142,7 @@ fn read_stages(
     Ok(stages)
 }
 
-/// The ways to say how often: the end of the text, and thousandths of a start in an hour of one.
+/// The units of a rate: the end of the text, and thousandths of a start per hour for one.
 const PER: [(&str, u64); 13] = [
     ("/second", 3_600),
     ("/sec", 3_600),
@@ -205,7 +205,7 @@ fn read_duration(text: &str) -> Option<Duration> {
     (micros <= DURATION_MAX.as_micros() as f64).then(|| Duration::from_micros(micros as u64))
 }
 
-/// A text that is nothing but a time with its unit.
+/// Whether a text is nothing but a time with its unit.
 pub(crate) fn is_time(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(|each: char| each.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! What is spoken with a target, and how its connections are secured.
+//! The protocol of a target, and TLS options.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub enum Protocol {
     Http1,
     /// HTTP/2; a target that does not speak it fails.
     Http2,
-    /// What the target chooses in the TLS handshake.
+    /// The one that the target chooses in the TLS handshake.
     Negotiated,
     /// WebSocket, over HTTP/1.1.
     WebSocket,
@@ -17,21 +17,21 @@ pub enum Protocol {
     Tcp,
 }
 
-/// Whom a client trusts.
+/// The trust of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
-    /// Whoever answers.
+    /// In any server.
     Anybody,
-    /// Whom this system trusts.
+    /// In the root certificates of this system.
     System,
-    /// The certificates of a PEM text, and those whom they have signed.
+    /// In the certificates of a PEM text, and those signed by them.
     Pem(Vec<u8>),
 }
 
-/// A certificate of our own, as PEM texts.
+/// A client certificate, as PEM texts.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCertificate {
-    /// It, and those that lead to a known authority.
+    /// The certificate, and those that lead to a known CA.
     pub chain: Vec<u8>,
     /// Its private key.
     pub key: Vec<u8>,
@@ -44,21 +44,21 @@ impl std::fmt::Debug for OwnCertificate {
     }
 }
 
-/// How connections are secured.
+/// TLS options of connections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
-    /// Whom we trust.
+    /// The trust.
     pub trust: Trust,
-    /// What we show of ourselves.
+    /// The client certificate.
     pub certificate: Option<OwnCertificate>,
-    /// The name that is asked for, and that the certificate must have.
+    /// The requested name, which the certificate must have.
     pub name: String,
-    /// Protocols that are offered (ALPN), in order of preference.
+    /// The offered protocols (ALPN), in order of preference.
     pub alpn: Vec<String>,
-    /// Key exchange groups, in order of preference; none for the usual ones.
+    /// Key exchange groups, in order of preference; empty for the default ones.
     pub groups: Vec<String>,
-    /// TLS 1.2 is refused.
+    /// Whether TLS 1.2 is refused.
     pub only_tls13: bool,
-    /// Earlier sessions are resumed.
+    /// Whether earlier sessions are resumed.
     pub resumes: bool,
 }

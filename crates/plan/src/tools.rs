@@ -1,6 +1,6 @@
 //! Command lines of other load generators: their flags and defaults, as a plan of ours.
 //!
-//! Each tool has a table of its flags. What one of them means and has no counterpart here is refused by its name.
+//! Each tool has a table of its flags. A flag without a counterpart here is refused by its name.
 
 mod ab;
 mod gostress;
@@ -24,10 +24,10 @@ pub use wrk::WrkSettings;
 
 /// Longer than any run.
 const NO_TIMEOUT: Duration = Duration::from_secs(3_650 * 24 * 3_600);
-/// As often as a table of theirs may want a line.
+/// The shortest interval at which a table of theirs may need a line.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A load generator whose command lines are understood.
+/// A load generator whose command lines are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the tool of its name")]
 pub enum Tool {
@@ -41,7 +41,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// All of them.
+    /// All tools.
     pub const ALL: [Self; 7] = [Self::Wrk, Self::Wrk2, Self::Ab, Self::Hey, Self::Oha, Self::Webbench, Self::GoStress];
 
     /// The name of its program.
@@ -57,7 +57,7 @@ impl Tool {
         }
     }
 
-    /// The tool of a program's name, with the names that it goes by on some systems.
+    /// The tool of a program's name, including the names that it has on some systems.
     pub fn of_name(name: &str) -> Option<Self> {
         let known = Self::ALL.into_iter().find(|tool| tool.name() == name);
         known.or(match name {
@@ -66,7 +66,7 @@ impl Tool {
         })
     }
 
-    /// The flags of it that are read, as they are written.
+    /// The supported flags, as written.
     pub fn flags(self) -> Vec<&'static str> {
         let table = match self {
             Self::Wrk | Self::Wrk2 => &wrk::TABLE[..],
@@ -79,7 +79,7 @@ impl Tool {
         table.iter().map(|opt| opt.id).collect()
     }
 
-    /// How it ends when its flags are wrong.
+    /// Its exit code when its flags are invalid.
     pub fn usage_exit(self, fault: &ToolFault) -> u8 {
         match self {
             Self::Hey if fault.is_of_file() => 2,
@@ -91,10 +91,10 @@ impl Tool {
     }
 }
 
-/// What is wrong with a command line.
+/// An error in a command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolFault {
-    /// A flag that the tool has not.
+    /// A flag that the tool does not have.
     #[error("the flag {flag} is none of its flags; leave it out, or see docs/come-as-you-are.md")]
     Unknown {
         /// As written.
@@ -106,17 +106,17 @@ pub enum ToolFault {
         /// The flag.
         flag: String,
     },
-    /// A value that cannot be read.
+    /// An invalid value.
     #[error("the flag {flag} wants {wanted}, not '{value}'")]
     Value {
         /// The flag.
         flag: &'static str,
         /// As given.
         value: String,
-        /// What it wants.
+        /// The expected form.
         wanted: &'static str,
     },
-    /// What has no counterpart here.
+    /// A flag without a counterpart here.
     #[error("{flag} has no counterpart here; leave it out, or see docs/come-as-you-are.md for what there is instead")]
     Unsupported {
         /// The flag.
@@ -128,12 +128,12 @@ pub enum ToolFault {
     /// More users than requests.
     #[error("-n {requests} is fewer than -c {users}; raise one or lower the other")]
     FewerRequests {
-        /// Requests.
+        /// The number of requests.
         requests: u64,
-        /// Users.
+        /// The number of users.
         users: u64,
     },
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("the flag {flag} must be there; add it")]
     Missing {
         /// The flag.
@@ -147,13 +147,13 @@ pub enum ToolFault {
         /// Another.
         other: &'static str,
     },
-    /// What our own plan says.
+    /// An error in the resulting plan.
     #[error("{0}")]
     Plan(Box<PlanError>),
 }
 
 impl ToolFault {
-    /// A file that a flag names is not there, or too large.
+    /// Whether a file that a flag names is missing, or too large.
     fn is_of_file(&self) -> bool {
         let Self::Plan(error) = self else { return false };
         matches!(**error, PlanError::File { .. } | PlanError::FileTooLarge { .. })
@@ -166,7 +166,7 @@ impl From<PlanError> for ToolFault {
     }
 }
 
-/// What a tool was asked for beside its load; each shapes what is printed.
+/// The options of a tool beside its load, which determine its output.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each is of the tool of its name")]
 pub enum Settings {
@@ -178,28 +178,28 @@ pub enum Settings {
     GoStress(GoStressSettings),
 }
 
-/// A command line that was understood.
+/// A parsed command line.
 #[derive(Clone, Debug)]
 pub struct ToolRun {
-    /// Whose it is.
+    /// The tool.
     pub tool: Tool,
     /// The load.
     pub draft: Draft,
-    /// Its threads, where they were named.
+    /// The number of threads, where given.
     pub threads: Option<u64>,
-    /// Our own output is wanted.
+    /// Whether our own output is requested.
     pub is_native: bool,
-    /// One exchange is shown, and no load follows.
+    /// Whether one exchange is shown, and no load follows.
     pub is_debug: bool,
-    /// What is printed.
+    /// The options of the output.
     pub settings: Settings,
 }
 
 impl ToolRun {
-    /// Understands the words behind the name of a tool.
+    /// Parses the words after the name of a tool.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn parse(tool: Tool, words: &[String], user_agent: &str) -> Result<Self, ToolFault> {
         let is_native = words.iter().any(|word| word == "--native");
         let words: Vec<String> = words.iter().filter(|word| *word != "--native").cloned().collect();
@@ -266,7 +266,7 @@ fn span_of(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
     Duration::try_from_secs_f64(sum).ok()
 }
 
-/// What is sent with these headers, and a body as it is.
+/// A request with these headers, and an unchanged body.
 fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout: Duration) -> Request {
     Request {
         method: Some(method.to_owned()),
@@ -277,7 +277,7 @@ fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout
     }
 }
 
-/// Every status is an answer.
+/// Every status is a success.
 fn any_response() -> ResponseChecks {
     ResponseChecks { status: Some(StatusSet::any()), ..ResponseChecks::default() }
 }
@@ -287,7 +287,7 @@ fn trusting(is_insecure: bool) -> Security {
     Security { insecure: is_insecure, ..Security::default() }
 }
 
-/// A header in the place of one of the same name.
+/// Replaces a header of the same name.
 fn set(headers: &mut Vec<Header>, header: Header) {
     headers.retain(|known| !known.is(&header.name));
     headers.push(header);

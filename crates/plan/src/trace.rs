@@ -1,4 +1,4 @@
-//! Requests that name a trace (W3C Trace Context), so that what a server wrote about them can be found.
+//! Trace IDs in requests (W3C Trace Context), so that a server's records about them can be found.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::render::Scope;
 use crate::{DynamicParts, Need, Plan, PlanError, Request, Step};
 
-/// The header that names it.
+/// The header with the trace ID.
 const HEADER: &str = "traceparent";
 /// Its length: version, trace, the request within it, flags.
 const LENGTH: usize = 2 + 1 + 32 + 1 + 16 + 1 + 2;
 
 impl Plan {
-    /// Each request of HTTP and each call names a trace of its own. One with a `traceparent` of its own keeps it, and messages on a
-    /// connection have no place for one.
+    /// Gives each HTTP request and each call a trace ID of its own. A request with a `traceparent` of its own keeps it,
+    /// and messages on a connection have no place for one.
     ///
     /// # Errors
     /// There are only such messages.
@@ -41,7 +41,7 @@ fn place(request: &Request) -> Option<usize> {
     request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case(HEADER))
 }
 
-/// The trace that a request names; `None` for none, and for what is no trace.
+/// The trace ID of a request; `None` without a valid one.
 pub fn trace_of(request: &Request) -> Option<u128> {
     let value = request.headers.get(place(request)?)?.1.as_slice();
     let digits = value.get(3..35).filter(|_| value.get(2) == Some(&b'-') && value.get(35) == Some(&b'-'))?;
@@ -50,7 +50,7 @@ pub fn trace_of(request: &Request) -> Option<u128> {
 }
 
 impl DynamicParts {
-    /// Names another trace. Draws are those of the seed; the time of day keeps traces of two runs apart.
+    /// Writes a new trace ID. Random draws are those of the seed; the time of day keeps the traces of two runs apart.
     pub(crate) fn write_trace(&self, request: &mut Request, scope: &mut impl Scope) {
         let Some((_, value)) = self.trace.and_then(|place| request.headers.get_mut(place)) else { return };
         let time = spread(scope.now_ns() as u64);
@@ -61,7 +61,7 @@ impl DynamicParts {
     }
 }
 
-/// Each bit of a number in about half of the bits (the end of SplitMix64).
+/// Spreads each bit of a number over about half of the bits (the end of SplitMix64).
 fn spread(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

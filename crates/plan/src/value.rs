@@ -1,10 +1,10 @@
-//! A value of a variable: what was taken from an answer, read from a row, or computed.
+//! The value of a variable: extracted from a response, read from a row, or computed.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A value, with the type that it had where it comes from.
+/// A value, with the type of its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// Nothing.
@@ -18,7 +18,7 @@ pub enum Value {
     Float(f64),
     /// A text.
     Text(Box<str>),
-    /// An array or an object, or a number that the others cannot hold, as JSON.
+    /// An array or an object, or a number that the others cannot represent, as JSON.
     Json(Box<str>),
 }
 
@@ -28,7 +28,7 @@ impl Value {
         Self::Text(text.into())
     }
 
-    /// Of JSON, with its type.
+    /// A value from JSON, with its type.
     pub fn of_json(json: &serde_json::Value) -> Self {
         match json {
             serde_json::Value::Null => Self::Null,
@@ -44,10 +44,11 @@ impl Value {
         }
     }
 
-    /// Of the text of JSON. Lists, objects and numbers with more digits than others hold stay as they are written.
+    /// A value from JSON text. Lists, objects and numbers with more digits than other variants can represent keep their
+    /// text.
     ///
     /// # Errors
-    /// It is no JSON.
+    /// The text is no JSON.
     pub fn of_json_text(text: &[u8]) -> Result<Self, serde_json::Error> {
         match text.first() {
             Some(b'[' | b'{') => {
@@ -62,7 +63,7 @@ impl Value {
         }
     }
 
-    /// As JSON; a number that JSON has no words for is null.
+    /// Writes it as JSON; a number that JSON cannot represent is null.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(text) => {
@@ -75,7 +76,7 @@ impl Value {
         }
     }
 
-    /// True in a condition, as JavaScript has it.
+    /// Whether it is true in a condition, as in JavaScript.
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -83,12 +84,12 @@ impl Value {
             Self::Int(number) => *number != 0,
             Self::Float(number) => *number != 0.0 && !number.is_nan(),
             Self::Text(text) => !text.is_empty(),
-            // Objects are; so is a large number, but for a zero of BigInt.
+            // Objects are; so is a large number, except for a zero of BigInt.
             Self::Json(json) => &**json != "0",
         }
     }
 
-    /// Bytes of heap.
+    /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Json(text) => text.len(),
@@ -97,7 +98,7 @@ impl Value {
     }
 }
 
-/// A whole number of 64 bits or a double does not say all digits of this number of JSON.
+/// Whether a 64-bit integer or a double cannot represent all digits of this JSON number.
 pub fn loses_digits(number: &str) -> bool {
     const DIGITS_SURE: usize = 15;
     let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
@@ -108,7 +109,7 @@ pub fn loses_digits(number: &str) -> bool {
     number.parse::<f64>().map_or(true, |double| double.to_string() != number)
 }
 
-/// As it stands in a text. Nothing is the empty text.
+/// The value in a text. Null is the empty text.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

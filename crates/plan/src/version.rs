@@ -1,6 +1,6 @@
-//! Versions that a person may ask for.
+//! Versions that the user may request.
 
-/// A version of HTTP that is asked for.
+/// A version of HTTP that the user may request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// HTTP/1.0

@@ -1,4 +1,4 @@
-//! Of what a run was made: what a report says beside its figures, so that it can be repeated.
+//! The environment of a run: what a report contains besides its figures, so that the run can be repeated.
 
 use figures::Run;
 use serde_json::{Map, Value, json};
@@ -7,14 +7,14 @@ use crate::Language;
 use crate::request_records::utc;
 use crate::summary::scenario_in_words;
 
-/// What is known of the program and of the machine it runs on.
+/// Facts of the program and of the machine that it runs on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// The version of the program.
     pub version: String,
     /// The command line, without secrets.
     pub command: String,
-    /// The kernel, by its name and release.
+    /// The name and release of the kernel.
     pub kernel: String,
     /// The model of the processor.
     pub cpu: String,
@@ -22,7 +22,7 @@ pub struct About {
     pub cores: usize,
     /// Memory of the machine.
     pub memory_bytes: Option<u64>,
-    /// Settings of the kernel that bound a load.
+    /// Kernel settings that limit a load.
     pub settings: Vec<(&'static str, String)>,
 }
 
@@ -56,7 +56,7 @@ impl About {
         })
     }
 
-    /// The same of something that is made of many runs.
+    /// The same for a report over many runs.
     pub(crate) fn of_many(&self, began_unix: core::time::Duration) -> Value {
         json!({
             "version": self.version,

@@ -1,4 +1,4 @@
-//! Rounds of meetings that went on without some of their users.
+//! Barrier rounds that went on without some of their users.
 
 use engine::BarrierStats;
 use figures::Run;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Language;
 use crate::format::count;
 
-/// A line for each meeting and reason.
+/// A line for each barrier and reason.
 pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
     let reported = |BarrierStats { name, users, full, by_time, short }: &BarrierStats| {
         let (users, all) = (count(*users), count(full + by_time + short));
@@ -32,7 +32,7 @@ pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
     run.met.iter().flat_map(reported).collect()
 }
 
-/// All of them for programs.
+/// All barriers as JSON.
 pub(crate) fn value(run: &Run) -> Value {
     let reported = |BarrierStats { name, users, full, by_time, short }: &BarrierStats| json!({ "name": name, "users": users, "full": full, "by_time": by_time, "short": short });
     run.met.iter().map(reported).collect()

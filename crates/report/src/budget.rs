@@ -1,4 +1,4 @@
-//! What a run was allowed to spend, and whether that ended it.
+//! The budget of a run, and whether it ended the run.
 
 use figures::Run;
 use plan::BudgetPart;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Language;
 use crate::format::{bytes, count, span};
 
-/// The part of the budget that ended the run, with its bound.
+/// The part of the budget that ended the run, with its limit.
 pub(crate) fn used_up(run: &Run, language: Language) -> Option<String> {
     let budget = &run.plan.budget;
     let (en, zh) = match run.spent? {
@@ -30,7 +30,7 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Option<String> {
     )
 }
 
-/// The budget with the part that ended the run; null without one.
+/// The budget as JSON with the part that ended the run; null without a budget.
 pub(crate) fn value(run: &Run) -> Value {
     let budget = &run.plan.budget;
     if !budget.is_set() {

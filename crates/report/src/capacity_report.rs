@@ -1,4 +1,5 @@
-//! The arithmetic of capacity: each result with its formula, as text and as JSON. `docs/capacity.schema.json` describes the JSON.
+//! The capacity estimate: each result with its formula, as text and as JSON. `docs/capacity.schema.json` describes the
+//! JSON.
 
 use search::capacity::{CapacityError, CapacityLine, Name, number};
 use serde_json::{Value, json};
@@ -8,10 +9,10 @@ use crate::format::{bytes, count, rate};
 use crate::page::Page;
 use crate::screen::{Paint, Screen};
 
-/// Grows with every change that a reader could stumble over.
+/// The schema version; it grows with every change that could confuse a reader.
 const SCHEMA: u32 = 1;
 
-/// What a line is, in words.
+/// The label of a line, in words.
 fn label(name: Name, language: Language) -> &'static str {
     let (english, chinese) = match name {
         Name::PeakViews => ("Peak views", "峰值浏览量"),
@@ -51,7 +52,7 @@ fn shown(line: &CapacityLine) -> String {
     }
 }
 
-/// What else a person should know of it.
+/// A further remark for the user.
 fn remark(line: &CapacityLine, lines: &[CapacityLine], language: Language) -> Option<String> {
     let of = |name: Name| lines.iter().find(|line| line.name == name).map(|line| line.value);
     match line.name {
@@ -110,7 +111,7 @@ fn formula(line: &CapacityLine, language: Language) -> String {
     }
 }
 
-/// The same as JSON.
+/// All lines as JSON.
 pub fn capacity_json(lines: &[CapacityLine]) -> String {
     let mut value = json!({"schema": SCHEMA, "kind": "capacity"});
     for line in lines {
@@ -121,7 +122,7 @@ pub fn capacity_json(lines: &[CapacityLine]) -> String {
     format!("{value:#}\n")
 }
 
-/// Why nothing was reckoned.
+/// The reason why nothing was computed.
 pub fn capacity_error(error: &CapacityError, language: Language) -> String {
     match (error, language) {
         (error, Language::En) => error.to_string(),

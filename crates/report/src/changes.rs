@@ -1,4 +1,4 @@
-//! What was changed of a load while it ran: a line for each.
+//! Changes of a load while it ran: a line for each.
 
 use figures::{Changed, ChangedTo, Run};
 use pacing::Nanos;
@@ -9,7 +9,7 @@ use crate::Screen;
 use crate::format::{count, rate, span};
 use crate::wrap::wrap;
 
-/// What a load is from then on, in words.
+/// The load after a change, in words.
 pub fn change_text(changed: &Changed, language: Language) -> String {
     let over = |by: Nanos| match by {
         Nanos::ZERO => String::new(),
@@ -52,12 +52,12 @@ pub(crate) fn lines(run: &Run, screen: &Screen) -> String {
     run.changes.iter().map(one).collect()
 }
 
-/// For the report.
+/// All changes as JSON, for the report.
 pub(crate) fn value(run: &Run) -> Value {
     run.changes.iter().map(change_value).collect()
 }
 
-/// A change, for machines.
+/// A change as JSON.
 pub fn change_value(changed: &Changed) -> Value {
     let (change, to, by) = match changed.to {
         ChangedTo::Rate(per_s, by) => ("rate", Some(json!(per_s)), by),

@@ -1,4 +1,4 @@
-//! What charts show of a run, as values in no language: [`crate::html_report`] gives them their words.
+//! The data of the charts of a run, as values in no language: [`crate::html_report`] adds the texts.
 
 use core::time::Duration;
 
@@ -7,16 +7,16 @@ use metrics::{Distribution, Measure};
 use pacing::Nanos;
 use serde_json::{Map, Value, json};
 
-/// Grows with every change that a reader could stumble over.
+/// The version of the data; it grows with every change that could confuse a reader.
 const VERSION: u32 = 1;
-/// The most steps and transactions that have series of their own: the busiest.
+/// The most steps and transactions with series of their own: the busiest.
 const PARTS_MAX: usize = 24;
-/// The most kinds of failures that have series of their own: the most frequent.
+/// The most kinds of failures with series of their own: the most frequent.
 const FAILURES_MAX: usize = 8;
 /// Steps of the heat map for each power of ten.
 const HEAT_STEPS: f64 = 10.0;
 
-/// All of it, when the run is over.
+/// All data, when the run is over.
 pub fn charts_value(charts: &Charts, run: &Run) -> Value {
     let of = |measure: Measure| run.recorded.succeeded.of(measure);
     let until = Until {
@@ -27,33 +27,33 @@ pub fn charts_value(charts: &Charts, run: &Run) -> Value {
     Shown { charts, points: &charts.points }.value(&until)
 }
 
-/// The same while it goes on, in no language; [`crate::page_charts`] gives it one.
+/// The same while the run goes on, in no language; [`crate::page_charts`] adds it.
 pub fn live_charts(charts: &Charts, moment: &Moment<'_>) -> Value {
     Shown { charts, points: &charts.points }.value(&Until::of(moment))
 }
 
-/// The same of the last point alone.
+/// The same for the last point alone.
 pub(crate) fn last_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     let last = charts.points.len().saturating_sub(1);
     Shown { charts, points: &charts.points[last..] }.value(&Until::of(moment))
 }
 
-/// Where a run stands that goes on.
+/// The state of a run that goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// When it began.
+    /// The start of the run, since the Unix epoch.
     pub began_unix: Duration,
-    /// Since the start of the run.
+    /// The current instant, since the start of the run.
     pub now: Nanos,
-    /// What there was since.
+    /// The totals since the start.
     pub standing: &'a LiveTotals,
 }
 
-/// The end of what is shown.
+/// The totals at the end of the shown time.
 struct Until<'a> {
     began_unix_ms: u64,
     wall: Nanos,
-    /// Response and service times of what succeeded.
+    /// Response and service times of successes.
     times: [&'a Distribution; 2],
 }
 
@@ -66,7 +66,7 @@ impl<'a> Until<'a> {
 
 struct Shown<'a> {
     charts: &'a Charts,
-    /// All points of it, or the last one.
+    /// The points: all of them, or the last one.
     points: &'a [Point],
 }
 
@@ -100,7 +100,7 @@ impl Shown<'_> {
         let mut put = |name: &str, of: &dyn Fn(&Point) -> Option<f64>| {
             all.insert(name.to_owned(), self.each(of));
         };
-        // What asks for iterations does not stand beside requests.
+        // A rate of iterations is not drawn next to requests.
         if self.charts.asks_for_requests {
             put("requested_per_s", &|point| self.charts.requested_between(point));
         }
@@ -144,7 +144,7 @@ impl Shown<'_> {
     }
 
     fn parts_of(&self) -> Value {
-        // One step is the whole.
+        // A single step equals the whole.
         if self.charts.parts.len() < 2 {
             return Value::Array(Vec::new());
         }
@@ -171,7 +171,7 @@ impl Shown<'_> {
         places.iter().map(one).collect()
     }
 
-    /// How often each time was met, by the interval.
+    /// The heat map: counts of times by interval.
     fn heat(&self) -> Value {
         let (mut least, mut most) = (f64::INFINITY, 0.0f64);
         for (seconds, _) in self.points.iter().flat_map(|point| point.times.bars()) {
@@ -217,13 +217,13 @@ fn curve(times: &Distribution) -> Value {
     least.into_iter().chain(shares.into_iter().skip(1).filter_map(at)).chain(most).collect()
 }
 
-/// Four digits: more cannot be seen.
+/// Rounds to four digits: a chart cannot show more.
 fn round(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
     }
     let scale = 10f64.powi(4 - value.abs().log10().floor() as i32);
     let rounded = (value * scale).round() / scale;
-    // The digits that a division adds are none.
+    // Digits that only the division adds are dropped.
     format!("{rounded:.9}").parse().unwrap_or(rounded)
 }

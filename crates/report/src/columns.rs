@@ -1,19 +1,19 @@
-//! The columns of a table that grows while a load runs: as many as the terminal has room for.
+//! The columns of a table that grows while a load runs: as many as fit on the terminal.
 
 use crate::Language;
 use crate::format::{Align, pad};
 use crate::screen::Screen;
 
-/// What a column tells of.
+/// What a column covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Nothing but where the row is.
+    /// Only the position of the row.
     Row,
-    /// How it is at the end of the interval.
+    /// The state at the end of the interval.
     Now,
-    /// What happened in the interval.
+    /// The interval.
     Interval,
-    /// What happened since the start.
+    /// The time since the start.
     Total,
 }
 
@@ -28,22 +28,22 @@ impl Of {
     }
 }
 
-/// A column: how wide it is, and what it tells of.
+/// A column: its width, and what it covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) width: usize,
     pub(crate) of: Of,
 }
 
-/// A column so wide.
+/// A column of this width.
 pub(crate) const fn column(width: usize, of: Of) -> Column {
     Column { width, of }
 }
 
-/// What stands behind the last column, in lines of any length.
+/// The text after the last column, in lines of any length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tail {
-    /// The least that it gets on a terminal.
+    /// The minimum width on a terminal.
     pub(crate) width_min: usize,
     pub(crate) of: Of,
 }
@@ -56,11 +56,12 @@ pub(crate) struct Columns {
     tail: Option<Tail>,
 }
 
-/// Characters of a rule behind the last column, where a line may have any length.
+/// Characters of a rule after the last column, where a line may have any length.
 const TAIL_RULE_WIDTH: usize = 18;
 
 impl Columns {
-    /// Those of `all` that a screen has room for. It goes without the `dispensable` ones, in their order, as far as it must.
+    /// The columns of `all` that fit on a screen. The `dispensable` ones are dropped, in their order, as far as
+    /// necessary.
     pub(crate) fn fitting(all: &'static [Column], dispensable: &[usize], tail: Option<Tail>, screen: &Screen) -> Self {
         let mut columns = Self { all, kept: (0..all.len()).collect(), tail };
         let Some(room) = screen.columns() else { return columns };
@@ -74,17 +75,17 @@ impl Columns {
         columns
     }
 
-    /// How wide all of them are, with the lines between them.
+    /// The width of all columns, with the lines between them.
     fn width(&self) -> usize {
         self.kept.iter().map(|&index| self.all[index].width + 1).sum::<usize>().saturating_sub(1)
     }
 
-    /// Characters behind the last column.
+    /// Characters after the last column.
     pub(crate) fn tail_columns(&self, screen: &Screen) -> Option<usize> {
         screen.columns().map(|columns| columns.saturating_sub(self.width() + 1))
     }
 
-    /// The lines above the first row. `names` are those of all columns, the tail's is the last.
+    /// The lines above the first row. `names` are those of all columns, that of the tail is the last.
     pub(crate) fn head(&self, names: &[&str], screen: &Screen) -> String {
         let words: Vec<String> = self.all.iter().map(|column| column.of.word(screen.language).to_owned()).collect();
         let names_owned: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();

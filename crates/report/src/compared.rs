@@ -1,4 +1,4 @@
-//! Two sides of runs beside each other: what was done, what differs, what the noise allows to say, and what may not be.
+//! The comparison of two sides of runs: their plans, the differences, the noise, and the conditions that fail it.
 
 use history::{Comparison, Difference, FIGURES, FailIf, Figure, Ruling, Side};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::Language;
 use crate::format::{Align, pad, rate, time};
 use crate::history::{in_percent, plain_text};
 
-/// Grows with every change that a reader could stumble over.
+/// The version of the JSON; it grows with every change that could confuse a reader.
 const VERSION: u32 = 2;
 /// Columns of a comparison.
 const FIGURE_WIDTH: usize = 22;
@@ -22,7 +22,7 @@ fn value_of(difference: &Difference, value: Option<f64>) -> String {
     }
 }
 
-/// Percents of a share are percentage points.
+/// Differences of shares are percentage points.
 fn change_of(difference: &Difference) -> String {
     match (difference.change, difference.figure) {
         (None, _) => "-".to_owned(),
@@ -37,7 +37,7 @@ fn judged(difference: &Difference, language: Language) -> String {
         (false, Some(visible), _) => {
             let points =
                 if difference.figure == Figure::Failed { language.pick(" points", " 个百分点") } else { "%" };
-            // Rounded up: what is told could be seen.
+            // Rounded up: a difference of the printed size would have been visible.
             let least = format!("{}{points}", (visible * 1_000.0).ceil() / 10.0);
             return language.pick(
                 format!("within the noise; differences below {least} could not be seen"),
@@ -52,7 +52,7 @@ fn judged(difference: &Difference, language: Language) -> String {
     text.to_owned()
 }
 
-/// As thresholds name it, but for what it means of connections that were held.
+/// The name as in thresholds, except for figures that mean something else in a hold.
 fn name_of(figure: Figure, is_hold: bool, language: Language) -> &'static str {
     match (figure, is_hold) {
         (Figure::Rate, true) => language.pick("messages/s", "消息/s"),
@@ -61,7 +61,7 @@ fn name_of(figure: Figure, is_hold: bool, language: Language) -> &'static str {
     }
 }
 
-/// What a side is made of: its runs, then each target and plan.
+/// The description of a side: its runs, then each target and plan.
 fn side_in_words(letter: &str, side: &Side, names: &[String], language: Language) -> String {
     let mut text = format!("{letter}  {}\n", plain_text(&names.join(", ")));
     let targets = side.targets.iter().filter(|target| !target.is_empty());
@@ -72,7 +72,7 @@ fn side_in_words(letter: &str, side: &Side, names: &[String], language: Language
     text
 }
 
-/// Both sides beside each other. `names`: of the runs of each.
+/// The comparison as a table. `names`: the names of the runs of each side.
 pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language: Language) -> String {
     let row = |cells: [String; 4], end: &str| {
         let [figure, others @ ..] = cells;
@@ -118,7 +118,7 @@ pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language
     text
 }
 
-/// The same as JSON, with what was not to be. `docs/compare.schema.json` describes it.
+/// The comparison as JSON, with the results of the conditions. `docs/compare.schema.json` describes it.
 pub fn comparison_json(comparison: &Comparison, names: [&[String]; 2], fail_if: &[FailIf]) -> String {
     let one = |difference: &Difference| {
         json!({
@@ -161,7 +161,7 @@ pub fn comparison_json(comparison: &Comparison, names: [&[String]; 2], fail_if: 
     format!("{value:#}\n")
 }
 
-/// A line for a difference that may not be and is, or of which nothing can be said; `None` where there is nothing to say.
+/// A line for a condition that failed or could not be decided; `None` where it passed.
 pub fn ruling_line(fail_if: &FailIf, comparison: &Comparison, language: Language) -> Option<String> {
     let text = &fail_if.text;
     match (fail_if.judge(comparison), fail_if.difference(comparison)) {
@@ -188,7 +188,7 @@ pub fn ruling_line(fail_if: &FailIf, comparison: &Comparison, language: Language
     }
 }
 
-/// A run that is compared is of another kind.
+/// The error that a compared run is of another kind.
 pub fn other_kind(name: &str, language: Language) -> String {
     language.pick(
         format!("{name} is of another kind: a load cannot be compared with connections that were held"),
@@ -196,7 +196,7 @@ pub fn other_kind(name: &str, language: Language) -> String {
     )
 }
 
-/// What is wrong with a text of `--fail-if`.
+/// The error in a text of `--fail-if`.
 pub fn fail_if_error(error: &history::FailIfError, language: Language) -> String {
     match (error, language) {
         (error, Language::En) => error.to_string(),

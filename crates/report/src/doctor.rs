@@ -1,4 +1,4 @@
-//! What this machine allows, as a page and as JSON.
+//! The limits of this machine, as a page and as JSON.
 
 mod rows;
 
@@ -10,30 +10,30 @@ use crate::format::{Align, count, pad};
 use crate::limits::{limit_figures, limit_name, remedies};
 use crate::screen::Screen;
 
-/// What was looked at.
+/// The result of a checkup.
 #[derive(Clone, Debug)]
 pub struct Checkup<'a> {
-    /// What holds now.
+    /// The current settings.
     pub settings: &'a Settings,
-    /// What the connections are of.
+    /// The kind of the connections.
     pub situation: Situation,
-    /// How many are wanted, if somebody said so.
+    /// The wanted number of connections, if given.
     pub wanted: Option<u64>,
-    /// What bounds them, the tightest first.
+    /// The limits of the connections, the tightest first.
     pub limits: &'a [Limit],
-    /// What can be widened by settings.
+    /// The limits that settings can widen.
     pub changes: &'a [Change],
-    /// What drives sockets here.
+    /// The socket driver selected on this machine.
     pub driver: &'a DriverSelection,
 }
 
 impl Checkup<'_> {
-    /// Connections that this machine carries; `None` where the system does not say.
+    /// The number of connections that this machine carries; `None` where the system does not say.
     pub fn carries(&self) -> Option<u64> {
         self.limits.first().map(|limit| limit.connections)
     }
 
-    /// As many as are wanted.
+    /// Whether it carries the wanted number.
     pub fn is_enough(&self) -> bool {
         self.wanted.is_none_or(|wanted| self.carries().is_none_or(|carries| carries >= wanted))
     }
@@ -69,7 +69,7 @@ impl Checkup<'_> {
         page
     }
 
-    /// Whether so many fit, and what to do when they do not.
+    /// Whether the wanted number fits, and what to do when it does not.
     fn advice(&self, wanted: u64, page: &mut String, screen: &Screen) {
         let (language, requested) = (screen.language, count(wanted));
         if self.is_enough() && self.changes.is_empty() {
@@ -96,7 +96,7 @@ impl Checkup<'_> {
                     &language.pick(format!("{name}, {}:", remedy.title), format!("{name}，{}：", remedy.title)),
                     screen,
                 );
-                // A command is copied as it stands.
+                // A command is copied unchanged.
                 remedy.commands.iter().for_each(|command| page.push_str(&format!("    {command}\n")));
                 if let Some(warning) = remedy.warning {
                     rows::line(page, 4, warning, screen);
@@ -117,7 +117,7 @@ impl Checkup<'_> {
         self.changes.iter().for_each(|change| page.push_str(&format!("  {}\n", change.line())));
     }
 
-    /// The same for programs, with a line end.
+    /// The JSON, with a line end.
     pub fn json(&self) -> String {
         let all = self.settings;
         let kind = |kind: LimitKind| match kind {

@@ -1,4 +1,4 @@
-//! Exchanges as they went over the wire, for a person: what failed, and what `--debug` shows.
+//! Recorded exchanges for display: the failed ones, and those of `--debug`.
 
 mod parts;
 
@@ -12,23 +12,23 @@ use crate::{Language, messages};
 use figures::{Quantile, Run};
 pub(crate) use parts::masked_line;
 
-/// How exchanges are shown.
+/// Options for the display of exchanges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Showing {
     /// The language.
     pub language: Language,
-    /// Secrets that are known, and shown to nobody; none where secrets are shown too.
+    /// Known secrets, which are masked; `None` where secrets are shown too.
     pub secrets: Option<SecretValues>,
 }
 
 impl Showing {
-    /// The value of a name, which may be that of a secret.
+    /// The value of a name, masked if it is that of a secret.
     fn hide_value(&self, name: &str, value: &str) -> String {
         let is_hidden = self.secrets.is_some() && plan::is_secret_field(name);
         if is_hidden { "***".to_owned() } else { self.hide(value) }
     }
 
-    /// A text without what nobody should see.
+    /// A text with masked secrets.
     fn hide(&self, text: &str) -> String {
         match &self.secrets {
             Some(known) => known.hide(&plan::masked(text)),
@@ -37,7 +37,7 @@ impl Showing {
     }
 }
 
-/// The failed exchanges that were kept; empty when there are none.
+/// The recorded failed exchanges; empty without any.
 pub fn failed_responses(run: &Run, showing: &Showing) -> String {
     let samples: Vec<&Sample> =
         run.samples.iter().filter(|sample| matches!(sample.outcome, Outcome::Failed(_))).collect();
@@ -62,13 +62,13 @@ pub fn failed_responses(run: &Run, showing: &Showing) -> String {
     text
 }
 
-/// Something came of an exchange that was kept, or it says why nothing was sent.
+/// Whether a recorded exchange has a response, or a reason why nothing was sent.
 pub fn has_responses(run: &Run) -> bool {
     let says_why = |sample: &Sample| sample.parts.is_empty() && !sample.reason.is_empty();
     run.samples.iter().any(|sample| says_why(sample) || sample.parts.iter().any(|part| !part.is_ours))
 }
 
-/// One exchange, or those that redirects made of it, as curl shows them with `-v`, with its instants.
+/// One exchange, or the chain of its redirects, in the form of `curl -v`, with its instants.
 pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
     let language = showing.language;
     let mut text = String::new();
@@ -125,7 +125,7 @@ pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
     text
 }
 
-/// When it was sent, and when its answer came.
+/// The instants of its sending and of its response.
 fn instants(sample: &Sample, language: Language, text: &mut String) {
     let of = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| format!("+{}", time(ns as f64)));
     let after = |ns: Option<u64>| of(sample.wait_ns.zip(ns).map(|(wait, ns)| wait + ns));
@@ -165,7 +165,7 @@ fn way(sample: &Sample, showing: &Showing, text: &mut String) {
     }
 }
 
-/// What a server says may hold anything; the terminal stays as it is.
+/// A server text without control characters, which would affect the terminal.
 fn visible(text: &str) -> String {
     text.chars()
         .flat_map(|each| {

@@ -1,4 +1,4 @@
-//! Why nothing at all succeeded, where that is plain to see.
+//! The reason why nothing at all succeeded, where it is obvious.
 
 use engine::Basis;
 use figures::{Note, Run};
@@ -9,7 +9,7 @@ use crate::Language;
 use crate::format::{count, percent};
 use crate::messages::failure_name;
 
-/// The beginning of the verdict of a run in which nothing succeeded; `None` of any other.
+/// The beginning of the verdict of a run without a success; `None` of any other.
 pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String> {
     let tally = &run.tally;
     if tally.all_started() == 0 || tally.succeeded() > 0 || tally.connections_established() == 0 {
@@ -19,11 +19,11 @@ pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String>
     Some(language.pick(format!("nothing succeeded: {why}"), format!("没有一个请求成功：{why}")))
 }
 
-/// The share of failures from which on they are the first thing that is said.
+/// The share of failures from which on they come first in the verdict.
 const REPORTED_SHARE_MIN: f64 = 0.01;
 
-/// The beginning of the verdict of a run of which a part failed: how much of it, and for which reason most of that. What the target
-/// refused because it was too much is told by the verdict itself.
+/// The beginning of the verdict of a run with failures: their share, and the most frequent reason. Failures of a target
+/// that was overloaded are covered by the verdict itself.
 pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
     let (tally, finished) = (&run.tally, run.tally.finished());
     let is_reported = tally.failed as f64 >= REPORTED_SHARE_MIN * finished.max(1) as f64;
@@ -34,7 +34,7 @@ pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
     let most = tally.failures.iter().max_by_key(|each| each.count)?;
     let is_failure = |status: &&(u16, u64)| status.0 >= 300 || status.0 < 200;
     let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
-    // Statuses are counted of redirects and of expected ones too.
+    // Statuses include those of redirects and of expected ones too.
     let status = status.filter(|(_, number)| most.failure == Failure::Status && *number <= most.count);
     let (name, number) = match status {
         Some((status, number)) => (status.to_string(), *number),
@@ -63,7 +63,7 @@ fn why(run: &Run, language: Language) -> Option<String> {
     if most.failure == Failure::Check {
         return Some(of_checks(run, language));
     }
-    // A status is the cause only where it is what failed.
+    // A status is the cause only where it is the failure.
     if let [(status, count)] = tally.statuses[..]
         && count >= tally.failed
         && most.failure == Failure::Status
@@ -80,7 +80,7 @@ fn why(run: &Run, language: Language) -> Option<String> {
     Some(language.pick(format!("mostly {name}; see the failures"), format!("主要是 {name}；详见失败原因")))
 }
 
-/// The checks that the answers did not meet, by their flags: one of them, or several.
+/// The checks that the responses did not pass, by their flags: one of them, or several.
 fn of_checks(run: &Run, language: Language) -> String {
     let all = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| &step.checks);
     let flags = [

@@ -1,4 +1,5 @@
-//! A search for the highest load: its JSON, of which the text and the page are made. `docs/find-max.schema.json` describes it.
+//! The JSON report of a search for the highest load; the text and the page are made from it.
+//! `docs/find-max.schema.json` describes it.
 
 mod chart;
 mod html;
@@ -17,20 +18,20 @@ pub(crate) use html::search_part;
 pub use text::{search_head, search_row, search_text};
 pub(crate) use words::{figure, limit, took};
 
-/// Grows with every change that a reader could stumble over.
+/// The schema version; it grows with every change that could confuse a reader.
 const SCHEMA: u32 = 1;
 
-/// What a search varies.
+/// The varied quantity of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varied {
-    /// Starts a second. Each is one request, or an iteration of several.
+    /// Starts per second. Each is one request, or an iteration of several.
     Rate {
-        /// It is one request.
+        /// Whether a start is one request.
         is_request: bool,
     },
     /// Users of a closed load.
     Users,
-    /// Connections that are held.
+    /// Held connections.
     Connections,
 }
 
@@ -53,32 +54,32 @@ impl Varied {
     }
 }
 
-/// What the report of a search is made of.
+/// The input for the report of a search.
 #[derive(Clone, Debug)]
 pub struct SearchInput<'a> {
-    /// What it came to, so far.
+    /// The result so far.
     pub found: &'a SearchResult,
-    /// Its trials, in order.
+    /// The trials, in order.
     pub trials: &'a [Trial],
-    /// Its goals, as written.
+    /// The goals, as written.
     pub goals: &'a [String],
-    /// What it varied.
+    /// The varied quantity.
     pub varied: Varied,
-    /// What was loaded.
+    /// The target.
     pub target: &'a str,
-    /// How long it might take.
+    /// The time limit.
     pub budget: Duration,
-    /// When it began, since the epoch of Unix.
+    /// The start, since the Unix epoch.
     pub began_unix: Duration,
-    /// Of what it was made.
+    /// The environment of the search.
     pub about: &'a About,
-    /// Where it is kept.
+    /// The name under which it is stored.
     pub kept_as: Option<&'a str>,
-    /// It goes on.
+    /// Whether it still goes on.
     pub is_running: bool,
 }
 
-/// A search or a sweep as a part of a page, by what its report says that it is.
+/// A search or a sweep as a part of a page, depending on the kind of its report.
 pub fn part_of_page(report: &Value, language: crate::Language) -> String {
     match report["kind"].as_str() {
         Some("sweep") => crate::sweep_report::sweep_part(report, language),

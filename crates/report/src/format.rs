@@ -1,10 +1,10 @@
-//! Figures as people read them, and columns that stay aligned with wide characters.
+//! Formatting of figures, and of columns that stay aligned with wide characters.
 
 use core::time::Duration;
 
 use unicode_width::UnicodeWidthStr;
 
-/// Where a cell sticks to its column.
+/// The alignment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// To the left.
@@ -13,7 +13,7 @@ pub enum Align {
     Right,
 }
 
-/// Fills a text with blanks up to `width` columns of the terminal. A longer text stays whole.
+/// Pads a text with blanks to `width` columns of the terminal. A longer text stays whole.
 pub fn pad(text: &str, width: usize, align: Align) -> String {
     let blanks = " ".repeat(width.saturating_sub(text.width()));
     match align {
@@ -41,7 +41,7 @@ pub fn short_count(number: u64) -> String {
     // Five digits are as short as their short form.
     let unit = UNITS.into_iter().find(|(size, _)| number >= *size && number >= 10_000);
     let Some((size, name)) = unit else { return number.to_string() };
-    // Cut, not rounded: it never says more than there were.
+    // Truncated, not rounded: it never exceeds the number.
     let hundredths = number / (size / 100);
     match hundredths {
         0..1_000 => format!("{}.{:02}{name}", hundredths / 100, hundredths % 100),
@@ -55,7 +55,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A rate with the digits that mean something.
+/// A rate with its significant digits.
 pub fn rate(per_second: f64) -> String {
     if per_second >= 100.0 { count(per_second.round() as u64) } else { format!("{per_second:.2}") }
 }
@@ -102,7 +102,7 @@ pub fn span(span: Duration) -> String {
     if minutes > 0 { format!("{minutes}m{seconds}") } else { seconds }
 }
 
-/// A share as percent. What is not all never reads 100, and what is not nothing never reads 0.
+/// A share as percent. A part of the whole never reads 100, and a non-zero share never reads 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();

@@ -1,4 +1,4 @@
-//! What GitHub Actions shows of a run: the page of its step in Markdown, and annotations.
+//! The output for GitHub Actions: the step summary in Markdown, and annotations.
 
 use figures::{Held, Run, Times};
 
@@ -7,10 +7,10 @@ use crate::held::verdicts;
 use crate::verdict::{threshold_line, verdict};
 use crate::{Language, messages};
 
-/// Failures that the page names.
+/// The most failures that the page names.
 const FAILURES_MAX: usize = 10;
 
-/// The page of the step, with a line end.
+/// The step summary, with a line end.
 pub fn github_page(run: &Run, language: Language) -> String {
     let counts = &run.tally;
     let target = &run.plan.scenarios[0].target().url;
@@ -56,7 +56,7 @@ pub fn github_page(run: &Run, language: Language) -> String {
     out
 }
 
-/// Lines that GitHub reads from the output of the step: the verdict, and each threshold that was crossed.
+/// Workflow commands in the output of the step: the verdict, and each crossed threshold.
 pub fn github_annotations(run: &Run, language: Language) -> String {
     let crossed = run.judged.iter().filter(|judged| !judged.judgement.holds);
     let lines = crossed.map(|judged| {
@@ -66,7 +66,7 @@ pub fn github_annotations(run: &Run, language: Language) -> String {
     lines.chain([format!("::notice title=onrush::{}\n", escaped(&verdict(run, language)))]).collect()
 }
 
-/// The page of connections that were held, with a line end.
+/// The step summary of a hold, with a line end.
 pub fn github_hold_page(held: &Held, language: Language) -> String {
     let (tally, times) = (&held.tally, &held.response);
     let lines = verdicts(held, language);
@@ -84,7 +84,7 @@ pub fn github_hold_page(held: &Held, language: Language) -> String {
     out
 }
 
-/// Lines that GitHub reads from the output of the step: whether all were held.
+/// Workflow commands in the output of the step: whether all connections were held.
 pub fn github_hold_annotations(held: &Held, language: Language) -> String {
     let kind = if held.is_kept { "notice" } else { "error" };
     let line = |line: &String| format!("::{kind} title=onrush::{}\n", escaped(line));
@@ -100,18 +100,18 @@ fn percentiles(times: &Times) -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Names with their values.
+/// A table of names with their values.
 fn table(rows: &[(&str, String)]) -> String {
     let rows: String = rows.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
     format!("| | |\n|---|---:|\n{rows}")
 }
 
-/// A text in a command of GitHub.
+/// A text escaped for a workflow command.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A text in a cell of Markdown, as it is.
+/// A text escaped for a Markdown cell.
 fn text(text: &str) -> String {
     let mut out = String::new();
     for each in text.chars() {

@@ -1,7 +1,7 @@
 //! The files of the HdrHistogram tools: the percentile text of the whole run, and the log of its intervals.
 //!
-//! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of what succeeded. The log
-//! has the response times of each step and each transaction too, where there is more than one step.
+//! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of successes.
+//! The log also has the response times of each step and each transaction, where there is more than one step.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -15,16 +15,16 @@ use metrics::{Distribution, Measure, VALUE_NS_MAX};
 
 use crate::{Language, verdict};
 
-/// As precise as what is measured.
+/// The precision of the recorded times.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Nanoseconds in the unit of the text.
 const MILLI: f64 = 1e6;
-/// Steps of the percentile text for each halving of what is left, as its writers usually have.
+/// Steps of the percentile text for each halving of the remainder, the usual value.
 const TICKS_PER_HALF: u32 = 5;
 
-/// Writes the log, piece by piece. What a line is made with is kept for the next one: memory of its size that came and went with each
-/// interval would leave holes between what stays, and the process would grow by so much each time.
+/// Writes the log, piece by piece. The buffers of a line are reused for the next one: memory of its size that came and
+/// went with each interval would fragment the heap, and the process would grow by as much each time.
 #[derive(Default)]
 pub struct HdrLog {
     has_head: bool,
@@ -37,7 +37,7 @@ impl std::fmt::Debug for HdrLog {
     }
 }
 
-/// What lines are made with.
+/// The reused buffers of a line.
 struct Tools {
     histogram: Histogram<u64>,
     serializer: V2DeflateSerializer,
@@ -66,8 +66,8 @@ impl Tools {
 }
 
 impl HdrLog {
-    /// The lines of an interval, and before the first the head; `now` is the end of the interval, since the
-    /// epoch of Unix.
+    /// The lines of an interval, and before the first the header; `now` is the end of the interval, since the Unix
+    /// epoch.
     pub fn interval(&mut self, interval: &Interval, now: Duration) -> String {
         let mut text = String::new();
         if !std::mem::replace(&mut self.has_head, true) {
@@ -78,7 +78,7 @@ impl HdrLog {
             )
             .expect("writing to a string does not fail");
         }
-        // What came late of an interval is a line more with its times.
+        // An update of an interval adds a line with the times that came late.
         let added = &interval.added;
         let tools = self.tools.get_or_insert_with(Tools::new);
         let mut line = |tag: &str, times| text.push_str(&tools.line(interval, tag, times));
@@ -91,7 +91,7 @@ impl HdrLog {
     }
 }
 
-/// Each step and each transaction with its tag; none where one step is all there is.
+/// Each step and each transaction with its tag; empty for a single step.
 fn parts(scenarios: &[ScenarioPart]) -> Vec<(String, &StepPart)> {
     let all: Vec<_> = scenarios.iter().flat_map(parts_of).collect();
     if all.len() > 1 { all } else { Vec::new() }
@@ -103,12 +103,12 @@ fn parts_of(scenario: &ScenarioPart) -> impl Iterator<Item = (String, &StepPart)
     steps.chain(scenario.transactions.iter().map(move |part| (tagged("transaction", part), part)))
 }
 
-/// As readers of the log split it: at commas and at white space.
+/// A tag without the characters at which readers of the log split: commas and white space.
 fn tag(name: &str) -> String {
     name.replace(|sign: char| sign == ',' || sign.is_whitespace(), "_")
 }
 
-/// The percentile text of the response times of what succeeded.
+/// The percentile text of the response times of successes.
 pub fn hdr_text(run: &Run) -> String {
     let mut text = percentiles(run.recorded.succeeded.of(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
@@ -127,7 +127,7 @@ pub fn hdr_text(run: &Run) -> String {
     text
 }
 
-/// The histogram for those who write its format.
+/// The histogram for the writers of the format.
 fn histogram_of(times: &Distribution) -> Histogram<u64> {
     let mut histogram = empty_histogram();
     record_all(&mut histogram, times);
@@ -162,7 +162,7 @@ fn percentiles(times: &Distribution) -> String {
         line.expect("writing to a string does not fail");
     }
     let (mean, stdev) = (times.mean().unwrap_or(0.0) / MILLI, times.stdev().unwrap_or(0.0) / MILLI);
-    // A power of two that tells twice as many steps apart as the digits have.
+    // The power of two that distinguishes twice as many steps as the digits have.
     let sub_buckets = (2 * 10u64.pow(u32::from(histogram.sigfig()))).next_power_of_two();
     let buckets = 1 + histogram.high().div_ceil(sub_buckets).next_power_of_two().ilog2();
     write!(
@@ -202,7 +202,7 @@ mod tests {
         assert!(text.contains("SubBuckets     =         2048]"), "{text}");
     }
 
-    /// Tools that were used before leave nothing of that in what they make.
+    /// Reused buffers leave no trace in later lines.
     #[test]
     fn a_line_holds_its_own_times_whatever_came_before() {
         let times = |from: u64, count: u64| {

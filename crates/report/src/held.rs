@@ -1,4 +1,4 @@
-//! The views of connections that are held: the table while they are, the summary at the end, the JSON.
+//! The views of a hold: the live table, the summary, the JSON.
 
 mod json;
 mod planned;
@@ -33,7 +33,7 @@ pub fn hold_summary(held: &Held, screen: Screen) -> String {
     page.text
 }
 
-/// What is said when not one connection was established.
+/// The text for a hold in which not one connection was established.
 pub fn nothing_held(held: &Held, language: Language) -> String {
     let (tried, address) = (count(held.tally.tried()), messages::place_held(held));
     match held.tally.failed_by.first() {
@@ -57,7 +57,7 @@ impl Page {
         let (counts, plan) = (&held.tally, &held.plan);
         let (from, to) = held.places;
         let spread = match (from, to) {
-            // Of none nobody has told.
+            // A single address or none needs no text.
             (1, 1) | (0, _) | (_, 0) => String::new(),
             _ => self
                 .language()

@@ -1,4 +1,4 @@
-//! Runs that were kept: lists of them, and where a series of them changed.
+//! Stored runs: lists of them, and the changes within a series.
 
 use history::{Card, Change, Listed, TREND_RUNS_MIN};
 use serde_json::json;
@@ -8,12 +8,12 @@ use crate::format::{Align, count, counted, pad, rate, time};
 use crate::screen::Screen;
 use crate::wrap::cut;
 
-/// Columns of a list, but for the target, which takes what is left.
+/// Widths of the columns of a list; the target takes the rest.
 const WIDTHS: [usize; 6] = [18, 15, 9, 10, 10, 12];
 const TARGET_WIDTH: usize = 40;
 const TARGET_WIDTH_MIN: usize = 12;
 
-/// Runs, the latest first, a line for each.
+/// A list of runs, the latest first, a line for each.
 pub fn history_table(listed: &Listed, screen: &Screen) -> String {
     let language = screen.language;
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
@@ -73,12 +73,12 @@ pub fn history_table(listed: &Listed, screen: &Screen) -> String {
     text
 }
 
-/// A text of files that may come from anywhere, without what a terminal would obey.
+/// A text of untrusted files without control characters, which a terminal would obey.
 pub fn plain_text(text: &str) -> String {
     text.chars().map(|each| if each.is_control() { '?' } else { each }).collect()
 }
 
-/// The same as JSON.
+/// The list as JSON.
 pub fn history_json(listed: &Listed) -> String {
     let damaged = |one: &history::Damage| json!({"id": one.name, "is_of_another_version": one.is_of_another_version});
     let value = json!({
@@ -89,7 +89,7 @@ pub fn history_json(listed: &Listed) -> String {
     format!("{value:#}\n")
 }
 
-/// Where runs like each other changed for good. `runs`: from the oldest on; `series`: what changed, and where.
+/// The change points of equal runs. `runs`: from the oldest on; `series`: the changed figures with their changes.
 pub fn trend_text(runs: &[&Card], series: &[(&str, Vec<Change>)], language: Language) -> String {
     let mut text = String::new();
     for (figure, changes) in series {
@@ -119,7 +119,7 @@ pub(crate) fn in_percent(share: f64) -> String {
     format!("{:+.1}%", share * 100.0)
 }
 
-/// What is wrong with a run that was asked for, or with its folder.
+/// An error about a requested run, or its folder.
 pub fn history_error(error: &history::HistoryError, language: Language) -> String {
     use history::HistoryError;
     match error {

@@ -1,7 +1,7 @@
-//! The offline report: one file that needs no network, made of the JSON report and of what charts show.
+//! The offline report: one file that needs no network, made from the JSON report and the data of the charts.
 //!
-//! Everything but the charts is plain HTML, so that it reads without scripts and on paper. The charts' data stands in it
-//! compressed, and is drawn by the modules in `assets`.
+//! Everything but the charts is plain HTML, so that it is readable without scripts and on paper. The data of the charts
+//! is embedded compressed, and drawn by the modules in `assets`.
 
 pub(crate) mod data;
 pub(crate) mod held;
@@ -16,19 +16,19 @@ use serde_json::Value;
 use crate::Language;
 pub(crate) use markup::{Cell, Markup, escaped};
 
-/// The program that made a page, as each page says it.
+/// The generator mark of every page.
 pub const MARK_OF_PAGES: &str = "<meta name=\"generator\" content=\"onrush\">";
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 pub(crate) const CHARTS: &str = include_str!("../assets/charts.js");
 const REPORT: &str = include_str!("../assets/report.js");
-/// The texts of the charts in Chinese; in English they are the modules' own.
+/// The texts of the charts in Chinese; the English ones are in the modules.
 pub(crate) const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
-/// What the modules say when they stand in files of their own.
+/// The import line of the modules when they are separate files.
 const IMPORT: &str = "import { mount } from \"./charts.js\";";
 
-/// The report of a run. `report`: the JSON report; `charts`: what [`crate::charts_value`] made, or nothing for connections that were
-/// held: their report is enough.
+/// The report of a run. `report`: the JSON report; `charts`: the result of [`crate::charts_value`], or null for a hold,
+/// whose report is enough.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
     if history::is_hold(report) {
         return hold_html_report(report, language);
@@ -63,8 +63,8 @@ fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String 
     )
 }
 
-/// The page of a report that is made of many runs, all of it markup: no script, nothing that is fetched. `titles`: what it is, and the
-/// heading of its last part.
+/// The page of a report over many runs, all of it markup: no script, and nothing that is fetched. `titles`: the title
+/// of the page, and the heading of its last part.
 pub(crate) fn plain_page(
     report: &Value,
     titles: [(&'static str, &'static str); 2],
@@ -99,7 +99,7 @@ pub(crate) fn plain_page(
     )
 }
 
-/// As a Content-Security-Policy names a text that stands in the page.
+/// The digest of an inline text, in the form of a Content-Security-Policy.
 fn digest(text: &str) -> String {
     STANDARD.encode(hmac_sha256::Hash::hash(text.as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! The JSON report. Its schema is `docs/report.schema.json`; it holds every figure that the text has.
+//! The JSON report. Its schema is `docs/report.schema.json`; it contains every figure of the text.
 
 pub(crate) mod distribution;
 pub(crate) mod intervals;
@@ -19,7 +19,7 @@ use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
 
-/// Grows with every change that a reader could stumble over.
+/// The schema version; it grows with every change that could confuse a reader.
 const SCHEMA: u32 = 1;
 
 /// Collects intervals and writes the report.
@@ -31,15 +31,15 @@ pub struct Json {
 }
 
 impl Json {
-    /// One that says of what the run was made.
+    /// An empty collector with the environment of the run.
     pub fn about(about: About) -> Self {
         Self { about, ..Self::default() }
     }
 
-    /// Keeps an interval.
+    /// Adds an interval.
     pub fn interval(&mut self, interval: &Interval) {
         let seen = &interval.seen;
-        self.intervals.put(interval.number, interval.is_again, || {
+        self.intervals.put(interval.number, interval.is_update, || {
             json!({
                 "from_s": interval.from.as_secs_f64(),
                 "to_s": interval.to.as_secs_f64(),
@@ -61,7 +61,7 @@ impl Json {
         });
     }
 
-    /// What has become of exports.
+    /// Sets the delivery results of exports.
     pub fn exports(&mut self, exports: Vec<Delivery>) {
         self.exports = exports;
     }
@@ -71,7 +71,7 @@ impl Json {
         format!("{:#}\n", self.value(run))
     }
 
-    /// The same as a value.
+    /// The report as a value.
     pub fn value(&mut self, run: &Run) -> Value {
         let mut report = facts(run);
         report["about"] = self.about.of_run(run);
@@ -103,7 +103,7 @@ impl Json {
     }
 }
 
-/// What has become of an export.
+/// The delivery result of an export.
 pub(crate) fn export_value(delivery: &Delivery) -> Value {
     json!({
         "kind": delivery.kind,
@@ -179,7 +179,7 @@ fn facts(run: &Run) -> Value {
     })
 }
 
-/// For each class that has any: each measure.
+/// The times of each non-empty class: each measure.
 fn all_times(run: &Run) -> Value {
     let mut by_class = Map::new();
     for class in &run.classes {
@@ -210,7 +210,7 @@ pub(crate) fn grpc_statuses(of: &[(&'static str, u64)]) -> Value {
     Value::Object(of.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect())
 }
 
-/// Conversations of WebSocket that the server ended.
+/// WebSocket sessions that the server closed.
 fn closes(run: &Run) -> Value {
     let one = |close: &figures::Close| json!({"code": close.code, "reason": close.reason, "count": close.count});
     run.closes.iter().map(one).collect()
@@ -235,7 +235,7 @@ fn thresholds(run: &Run) -> Value {
     run.judged.iter().map(threshold).collect()
 }
 
-/// A threshold, and what was seen of it.
+/// A threshold with its result.
 pub(crate) fn threshold(judged: &ThresholdResult) -> Value {
     let judgement = &judged.judgement;
     let unit = match judgement.unit {

@@ -1,4 +1,4 @@
-//! The words of table and summary. A struct for each language: a word that is missing in one does not compile.
+//! The labels of table and summary. One struct value per language: a label that is missing in one does not compile.
 
 use crate::Language;
 

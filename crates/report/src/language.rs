@@ -1,6 +1,6 @@
 //! The two languages.
 
-/// A language that every text exists in.
+/// A language in which every text exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -10,7 +10,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language that a locale asks for: Chinese for `zh...`, English for everything else.
+    /// The language of a locale: Chinese for `zh...`, English for everything else.
     pub fn of_locale(locale: &str) -> Self {
         if locale.to_ascii_lowercase().starts_with("zh") { Self::Zh } else { Self::En }
     }

@@ -1,4 +1,4 @@
-//! What this machine allows, in words: limits, and how to widen them.
+//! The limits of this machine in words, and how to widen them.
 
 use host::{Limit, LimitKind, Settings};
 
@@ -18,7 +18,7 @@ pub(crate) fn limit_name(kind: LimitKind, language: Language) -> &'static str {
     }
 }
 
-/// Its figures.
+/// The figures of a limit.
 pub(crate) fn limit_figures(kind: LimitKind, settings: &Settings, language: Language) -> String {
     let known = |number: Option<u64>| number.map_or("-".to_owned(), count);
     match kind {
@@ -50,16 +50,16 @@ pub(crate) fn limit_figures(kind: LimitKind, settings: &Settings, language: Lang
     }
 }
 
-/// What widens a limit.
+/// A remedy that widens a limit.
 pub(crate) struct Remedy {
     /// Whether all of the commands are needed, or one of them.
     pub(crate) title: &'static str,
     pub(crate) commands: Vec<String>,
-    /// What may go wrong.
+    /// A risk of the remedy.
     pub(crate) warning: Option<&'static str>,
 }
 
-/// What widens it for `wanted` connections, the quickest first.
+/// Remedies that widen it for `wanted` connections, the quickest first.
 pub(crate) fn remedies(kind: LimitKind, settings: &Settings, wanted: u64, language: Language) -> Vec<Remedy> {
     let with_room = wanted.saturating_add(wanted / 10).saturating_add(1_000);
     let one = language.pick("run", "执行");
@@ -134,7 +134,7 @@ fn descriptors(settings: &Settings, with_room: u64, language: Language) -> Vec<R
     all
 }
 
-/// A line before a run that asks for more than this machine carries.
+/// A line before a run that requests more than this machine carries.
 pub fn limit_warning(limit: &Limit, settings: &Settings, wanted: u64, language: Language) -> String {
     let (name, figures) = (limit_name(limit.kind, language), limit_figures(limit.kind, settings, language));
     let remedies = remedies(limit.kind, settings, wanted, language);

@@ -1,4 +1,5 @@
-//! A run that goes on, as values for whoever watches: a page in a browser, a program. In no language but for what stands in both.
+//! The state of an active run as values for dashboards: a page in a browser, a program. In no language, except for
+//! texts that are given in both.
 
 mod csv;
 
@@ -21,7 +22,7 @@ pub const CHARTS_MODULE: &str = html::CHARTS;
 /// The texts of the charts in Chinese; in English they are the module's own.
 pub const CHART_WORDS_ZH: &str = html::WORDS_ZH;
 
-/// What a load is, before it begins. `plan`: without secrets.
+/// The description of a load before it begins. `plan`: without secrets.
 pub fn live_plan(plan: &Plan, address: SocketAddr) -> Value {
     let scenario = |scenario: &plan::Scenario| {
         let (kind, rate, users) = match &scenario.load {
@@ -50,7 +51,7 @@ pub fn live_plan(plan: &Plan, address: SocketAddr) -> Value {
     })
 }
 
-/// The same of connections that are held.
+/// The same for a hold.
 pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
     json!({
         "kind": "hold",
@@ -66,7 +67,7 @@ pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
     })
 }
 
-/// Where a load stands at the end of an interval. `judged`: its thresholds so far.
+/// The state of a load at the end of an interval. `judged`: the results of its thresholds so far.
 pub fn live_value(interval: &Interval, standing: &LiveTotals, judged: &[ThresholdResult]) -> Value {
     let (seen, total) = (&interval.seen, &interval.total);
     let working_s = interval.working_s();
@@ -127,7 +128,7 @@ fn scenarios(all: &[ScenarioPart]) -> Value {
     all.iter().map(one).collect()
 }
 
-/// The last point of all series, and its place among those that there are: for whoever has the others.
+/// The last point of all series, and its index: for a reader that has the others.
 pub fn live_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     let mut value = html::data::page_data(&Value::Null, &last_point(charts, moment), Language::En);
     value["index"] = charts.points.len().saturating_sub(1).into();
@@ -136,12 +137,12 @@ pub fn live_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     value
 }
 
-/// What the module of the charts draws. `thresholds`: as in a report.
+/// The input of the chart module. `thresholds`: as in a report.
 pub fn page_charts(charts: &Value, thresholds: &Value, language: Language) -> Value {
     html::data::page_data(&json!({"thresholds": thresholds}), charts, language)
 }
 
-/// What the module of the charts draws of connections that are held. `rows`: of [`crate::live_hold_row`].
+/// The input of the chart module for a hold. `rows`: from [`crate::live_hold_row`].
 pub fn hold_charts(rows: &Value, now_s: f64, language: Language) -> Value {
     html::held::data(&json!({"intervals": rows, "wall_s": now_s}), language)
 }

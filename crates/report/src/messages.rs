@@ -1,4 +1,4 @@
-//! What went wrong, in both languages: cause and remedy.
+//! Error messages in both languages: cause and remedy.
 
 mod closes;
 mod config_error;
@@ -81,7 +81,7 @@ pub(crate) fn reason_called(name: &str, language: Language) -> String {
     }
 }
 
-/// The same, with the status that a call of gRPC has which failed so.
+/// The same, with the HTTP status of a gRPC call that failed with it.
 pub(crate) fn failure_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
     let name = failure_name(failure);
     match call_status(failure, scene.is_grpc) {
@@ -92,15 +92,15 @@ pub(crate) fn failure_in(failure: Failure, scene: &Scene<'_>, language: Language
     }
 }
 
-/// The status of a call of gRPC that failed so; `None` when it has one of its own, or no calls are made.
+/// The HTTP status of a gRPC call that failed with it; `None` when it has a gRPC status, or no calls are made.
 pub(crate) fn call_status_name(failure: Failure, run: &Run) -> Option<&'static str> {
     call_status(failure, run.is_grpc())
 }
 
-/// Statuses that are named one by one.
+/// The most statuses that are named individually.
 const STATUSES_NAMED_MAX: usize = 4;
 
-/// A failure with how often it was met. Of statuses each is counted by itself, where that is known.
+/// A failure with its count. Statuses are counted separately, where that is known.
 pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, language: Language) -> String {
     let all = count(failure.count);
     let plain = || {
@@ -111,7 +111,7 @@ pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, languag
         return plain();
     }
     let mut statuses = scene.failed_statuses.clone();
-    // A redirect, or an expectation of one step only, makes it unclear which of them failed.
+    // A redirect, or a status expected by one step only, makes it unclear which of them failed.
     if statuses.iter().map(|(_, count)| count).sum::<u64>() != failure.count {
         return plain();
     }
@@ -131,7 +131,7 @@ pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, languag
     parts.join(language.pick(", ", "，"))
 }
 
-/// Statuses of HTTP that no step takes for a success.
+/// HTTP statuses that no step counts as a success.
 fn failed_statuses(run: &Run) -> Vec<(u16, u64)> {
     let steps = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
     if steps().any(|step| step.call.is_some()) {
@@ -146,17 +146,17 @@ fn call_status(failure: Failure, is_grpc: bool) -> Option<&'static str> {
     Some(metrics::GRPC_STATUSES[status.index()])
 }
 
-/// ENOENT: what a path names is not there.
+/// ENOENT: the path does not exist.
 const NO_SUCH_FILE: u16 = 2;
 
-/// Where the load went.
+/// The target of the load.
 pub(crate) fn place(run: &Run) -> String {
     let scenario = run.plan.scenarios.first();
     let unix = scenario.and_then(|scenario| scenario.targets.first()).and_then(|target| target.unix.as_deref());
     place_of(run.address, unix)
 }
 
-/// The same of connections that are held.
+/// The target of a hold.
 pub(crate) fn place_held(held: &Held) -> String {
     place_of(held.address, held.plan.target.unix.as_deref())
 }
@@ -165,7 +165,8 @@ fn place_of(address: SocketAddr, unix: Option<&Path>) -> String {
     unix.map_or_else(|| address.to_string(), |path| format!("unix:{}", path.display()))
 }
 
-/// Why a connection was not established, in brackets. What the remedy says in words needs no number before it.
+/// The reason why a connection was not established, in brackets. Where the remedy names the error, its number is
+/// omitted.
 pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> String {
     match failure {
         Failure::Os(_) => String::new(),
@@ -173,22 +174,22 @@ pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> Strin
     }
 }
 
-/// What a person can do about a failure.
+/// The remedy of a failure for the user.
 pub fn failure_remedy(failure: Failure, run: &Run, language: Language) -> String {
     remedy_in(failure, &Scene::of_failure(run, failure), language)
 }
 
-/// The same of a failure that was met at this place.
+/// The remedy of a failure at this host.
 pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run, language: Language) -> String {
     let scene = Scene::of_failure(run, failure);
-    // Of a single target the address says more than its name.
+    // For a single target the address says more than its name.
     let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
     remedy_in(failure, &Scene { place, ..scene }, language)
 }
 
-/// The same, in circumstances of any kind.
+/// The same, in given circumstances.
 pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
-    // Some servers close without an alert, or with one that says little.
+    // Some servers close without an alert, or with an unspecific one.
     let may_be_for_want_of_one = matches!(
         failure,
         Failure::Status
@@ -431,7 +432,7 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
     format!("{}{}{look}", language.pick(en, zh), language.pick("; ", "；"))
 }
 
-/// Why this driver runs.
+/// The reason for the selected driver.
 pub(crate) fn driver_reason(chosen: &DriverSelection, language: Language) -> String {
     match (&chosen.refusal, chosen.was_requested) {
         (Some(refusal), _) => language
@@ -441,7 +442,7 @@ pub(crate) fn driver_reason(chosen: &DriverSelection, language: Language) -> Str
     }
 }
 
-/// io_uring was asked for by name, and the system refuses it.
+/// The error that io_uring was requested explicitly, and the system refuses it.
 pub fn driver_error(error: &std::io::Error, language: Language) -> String {
     language.pick(
         format!("--driver uring does not work here: {error}; use --driver poll, or allow io_uring (seccomp, kernel.io_uring_disabled)"),
@@ -449,7 +450,7 @@ pub fn driver_error(error: &std::io::Error, language: Language) -> String {
     )
 }
 
-/// A name that leads nowhere.
+/// A name resolution error.
 pub fn resolve_error(error: &ResolveError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),

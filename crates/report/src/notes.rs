@@ -1,4 +1,4 @@
-//! What was noted while a load ran, in both languages: the limit, its figure, and the command that helps.
+//! Notes about a load in both languages: the limit, its figure, and the command that helps.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use figures::Note;
 use crate::Language;
 use crate::format::count;
 
-/// A note in words while the load runs: what it counts may still grow.
+/// The text of a note while the load runs: its counts may still grow.
 pub fn note_so_far(note: &Note, language: Language) -> String {
     let text = note_text(note, language);
     match note {
@@ -20,7 +20,7 @@ pub fn note_so_far(note: &Note, language: Language) -> String {
     }
 }
 
-/// A note in words.
+/// The text of a note.
 pub fn note_text(note: &Note, language: Language) -> String {
     let (en, zh) = match note {
         Note::LocalPorts { address, ports } => {
@@ -97,7 +97,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
     language.pick(en, zh)
 }
 
-/// Users left before the load was over, or without what comes behind their last iteration.
+/// Users left before the load was over, or skipped their `on_stop` steps.
 fn users_gone(note: &Note, language: Language) -> String {
     match note {
         Note::UsersLeft { left, of: Some(all) } => {
@@ -137,7 +137,7 @@ fn users_gone(note: &Note, language: Language) -> String {
     }
 }
 
-/// Connections took longer than the kernel waits before it asks again.
+/// Connections took longer than the time after which the kernel resends a SYN.
 fn accept_queue(note: &Note, language: Language) -> String {
     let Note::AcceptQueue { address, slow, timed_out, overflows, backlog_max } = note else { return String::new() };
     let (slow, failed) = (count(*slow), count(*timed_out));

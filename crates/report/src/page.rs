@@ -1,4 +1,4 @@
-//! What the pages of a load and of held connections have in common: labelled lines, times in columns, failures with their remedies.
+//! Common parts of the pages of a load and of a hold: labelled lines, times in columns, failures with their remedies.
 
 use std::fmt::Write;
 
@@ -13,18 +13,18 @@ use crate::screen::{Paint, Screen};
 use crate::wrap::{wrap, wrap_items};
 
 pub(crate) const LABEL_WIDTH: usize = 14;
-/// On a terminal that is narrower still, lines are left to the terminal.
+/// On an even narrower terminal, wrapping is left to the terminal.
 const VALUE_WIDTH_MIN: usize = 20;
 const TIME_WIDTH_MIN: usize = 9;
-/// Columns of times that a narrow terminal goes without, in this order: stdev, p95, p90, min, p99.9, mean.
+/// Columns of times that a narrow terminal omits, in this order: stdev, p95, p90, min, p99.9, mean.
 const TIMES_DISPENSABLE: [usize; 6] = [2, 5, 4, 0, 7, 1];
 
-/// A percentile as all tables show it.
+/// A percentile in the form of all tables.
 pub(crate) fn percentile(times: &Times, quantile: Quantile) -> String {
     times.at(quantile).map_or("-".to_owned(), known)
 }
 
-/// The same, with a `!` where our own stalls may have made it.
+/// The same, with a `!` where stalls of the generator may have caused it.
 pub(crate) fn marked(times: &Times, quantile: Quantile) -> String {
     times.at(quantile).map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_unreliable { "!" } else { "" }))
 }
@@ -53,18 +53,18 @@ impl Page {
         self.painted(label, value, Paint::Plain);
     }
 
-    /// A label and its line, each in English and in Chinese.
+    /// Adds a label and its line, each in English and in Chinese.
     pub(crate) fn say(&mut self, label: (&str, &str), en: String, zh: String) {
         let value = self.language().pick(en, zh);
         self.line(self.language().pick(label.0, label.1), &value);
     }
 
-    /// A line that a person must not overlook.
+    /// Adds a line that the user must not overlook.
     pub(crate) fn warn(&mut self, label: &str, value: &str) {
         self.painted(label, value, Paint::Bad);
     }
 
-    /// A line that goes on below itself where the terminal is narrow.
+    /// Adds a line that wraps where the terminal is narrow.
     pub(crate) fn painted(&mut self, label: &str, value: &str, paint: Paint) {
         let lines = match self.value_columns() {
             Some(columns) => wrap(value, columns),
@@ -73,7 +73,7 @@ impl Page {
         self.lines(label, &lines, paint);
     }
 
-    /// Items, each whole.
+    /// Adds items, none of which is split.
     pub(crate) fn items(&mut self, label: &str, items: &[String], between: &str) {
         let lines = wrap_items(items, between, self.value_columns().unwrap_or(usize::MAX));
         self.lines(label, &lines, Paint::Plain);
@@ -88,19 +88,19 @@ impl Page {
         }
     }
 
-    /// A line as it is, painted or not: it is short.
+    /// Adds a short line unchanged, painted or not.
     pub(crate) fn raw(&mut self, label: &str, value: &str) {
         let text = format!("{}{value}", pad(label, LABEL_WIDTH, Align::Left));
         writeln!(self.text, "{}", text.trim_end()).expect("writing to a string does not fail");
     }
 
-    /// What stands beside a label fits into so many columns.
+    /// The columns available beside a label.
     pub(crate) fn value_columns(&self) -> Option<usize> {
         self.screen.columns().map(|columns| columns.saturating_sub(LABEL_WIDTH).max(VALUE_WIDTH_MIN))
     }
 
-    /// Failures with their remedies, in their order, and where the pages explain them. `link`: what stands between the two.
-    /// `scene`: of each failure.
+    /// Adds failures with their remedies, in the given order, and the sections of the docs that explain them. `link`:
+    /// the text between the two. `scene`: the circumstances of each failure.
     pub(crate) fn failures<'a>(
         &mut self,
         label: &str,
@@ -124,7 +124,7 @@ impl Page {
         }
     }
 
-    /// A table of times, one line for each name, with as many columns as there is room for.
+    /// Adds a table of times, one line for each name, with as many columns as fit.
     pub(crate) fn times(&mut self, rows: &[(&str, &Times)]) {
         let (heads, names) = (self.language().words(), Quantile::ALL.map(Quantile::name));
         let mut columns: Vec<Vec<String>> = [heads.min, heads.mean, heads.stdev]
@@ -163,20 +163,20 @@ impl Page {
     }
 }
 
-/// The least, the mean and the deviation of a row.
+/// The minimum, the mean and the deviation of a row.
 fn summed(times: &Times) -> [String; 3] {
     let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
     let is_open_ended = times.incomplete > 0;
     let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.mean_lower_bound_ns));
-    // Nobody knows how far apart times are that never ended.
+    // The deviation of incomplete times is unknown.
     let stdev = plain(times.stdev_ns.filter(|_| !is_open_ended));
-    // What was given up sooner than anything was answered might have been answered later.
+    // A request incomplete before the first response might have been answered later than it.
     let is_least = times.min_lower_bound_ns.is_some() && times.min_ns != times.min_lower_bound_ns;
     let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.min_lower_bound_ns.map(|ns| ns as f64)));
     [min, mean, stdev]
 }
 
-/// The percentiles of a row. A `!` marks what our own stalls may have made.
+/// The percentiles of a row. A `!` marks those that stalls of the generator may have caused.
 fn percentiles(times: &Times) -> impl Iterator<Item = String> + '_ {
     Quantile::ALL.into_iter().map(|quantile| marked(times, quantile))
 }

@@ -1,4 +1,4 @@
-//! How far a run is, in one short line, and what is said before it begins.
+//! The progress of a run in one short line, and the text before it begins.
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use crate::summary::scenario_in_words;
 use crate::wrap::{cut, wrap};
 use crate::{Language, Screen, held};
 
-/// What a run is going to take.
+/// The planned size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aim {
     warmup: Duration,
@@ -20,7 +20,7 @@ pub struct Aim {
 }
 
 impl Aim {
-    /// What a load takes.
+    /// The size of a load.
     pub fn of_load(plan: &plan::Plan) -> Self {
         let of = |scenario: &Scenario| match &scenario.load {
             Load::Closed { requests, duration, .. } => {
@@ -33,41 +33,41 @@ impl Aim {
             }
         };
         let all: Vec<_> = plan.scenarios.iter().map(of).collect();
-        // The one that takes longest is the last; requests are counted of all together.
+        // The longest scenario ends last; requests are counted over all of them.
         let duration = all.iter().map(|(_, duration)| *duration).collect::<Option<Vec<_>>>();
         let duration = duration.and_then(|spans| spans.into_iter().max());
         let requests = if let [(requests, _)] = all[..] { requests } else { None };
         Self { warmup: plan.warmup, duration, grace: plan.grace, requests }
     }
 
-    /// What holding connections takes: the time to open them, and the time to hold them.
+    /// The size of a hold: the time to open the connections, and the time to hold them.
     pub fn of_hold(plan: &Hold) -> Self {
-        // The ramp is in thousandths of connections an hour.
+        // The ramp is in thousandths of connections per hour.
         let opening =
             plan.ramp.map_or(0.0, |ramp| (plan.connections * plan::RATE_UNIT) as f64 / (ramp as f64).max(1.0));
         let duration = Duration::from_secs_f64(opening.min(1e9)) + plan.duration;
         Self { duration: Some(duration), ..Self::default() }
     }
 
-    /// So many requests are all there are, when they are counted.
+    /// The total number of requests, when it is limited.
     pub fn requests(&self) -> Option<u64> {
         self.requests
     }
 
-    /// How long the measured time is, when a time ends it.
+    /// The length of the measured time, when a time ends it.
     pub fn duration(&self) -> Option<Duration> {
         self.duration
     }
 
-    /// How far it is after so long, with so many requests done. At most `columns` wide.
+    /// The progress after this time, with this many requests done. At most `columns` wide.
     pub fn progress(&self, elapsed: Duration, done: u64, columns: usize, language: Language) -> String {
-        // The last column makes some terminals go on to the next line.
+        // Writing to the last column makes some terminals wrap.
         cut(&self.line(elapsed, done, language), columns.saturating_sub(1))
     }
 
     fn line(&self, elapsed: Duration, done: u64, language: Language) -> String {
         let whole = |span_of: Duration| span(Duration::from_secs(span_of.as_secs()));
-        // A second that has begun is still to come.
+        // A second that has begun still counts as left.
         let left = |until: Duration| span(Duration::from_secs_f64((until - elapsed).as_secs_f64().ceil()));
         if elapsed < self.warmup {
             let left = left(self.warmup);
@@ -106,7 +106,7 @@ impl Aim {
     }
 }
 
-/// What is said before a load: where it goes, and what it is.
+/// The text before a load: its target and its plan.
 pub fn begins(plan: &plan::Plan, address: SocketAddr, screen: &Screen) -> String {
     let language = screen.language;
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
@@ -126,7 +126,7 @@ pub fn begins(plan: &plan::Plan, address: SocketAddr, screen: &Screen) -> String
     in_lines(&line, screen)
 }
 
-/// The same before connections are held.
+/// The same before a hold.
 pub fn hold_begins(plan: &Hold, address: SocketAddr, screen: &Screen) -> String {
     let language = screen.language;
     let (url, words) = (plan::masked_url(&plan.target.url), held::plan_in_words(plan, language));

@@ -1,4 +1,4 @@
-//! Exchanges one by one: the slowest in the summary and the report, and the lines of a log.
+//! Single exchanges: the slowest in the summary and the report, and the lines of a request log.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -13,25 +13,25 @@ use crate::messages::failure_name;
 use crate::screen::Screen;
 use crate::wrap::cut;
 
-/// Widths of the columns but for the step, which takes what is left.
+/// Widths of the columns; the step takes the rest.
 const WIDTHS: [usize; 6] = [10, 11, 14, 17, 12, 6];
 const STEP_WIDTH_MIN: usize = 10;
 const STEP_WIDTH: usize = 44;
 
-/// The columns of a log, in their order.
+/// The columns of a request log, in order.
 pub const LOG_COLUMNS: &str = "at_s,time,step,outcome,reason,status,response_ns,lateness_ns,wait_ns,service_ns,first_byte_ns,body_bytes,connection,thread,scenario,trace_id";
 
-/// How lines of a log are written.
+/// The format of request log lines.
 #[derive(Clone, Debug)]
 pub struct LogStyle {
-    /// As CSV; else as JSON.
+    /// Whether the format is CSV; otherwise it is JSON.
     pub is_csv: bool,
     /// The steps of a plan.
     pub steps: Vec<StepName>,
 }
 
 impl LogStyle {
-    /// Adds a line. `began`: the measured time, since the epoch of Unix.
+    /// Adds a line. `began`: the start of the measured time, since the Unix epoch.
     pub fn line(&self, traced: &RequestRecord, began: Duration, text: &mut String) {
         let at = traced.intended_ns as f64 / 1e9;
         let (utc, step) = (utc(began + Duration::from_nanos(traced.intended_ns)), self.step(traced));
@@ -74,10 +74,10 @@ impl LogStyle {
     }
 }
 
-/// What a step is called.
+/// The names of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepName {
-    /// Of which scenario it is.
+    /// The name of its scenario.
     pub scenario: String,
     /// Its own name.
     pub step: String,
@@ -92,7 +92,7 @@ pub fn step_names(plan: &plan::Plan) -> Vec<StepName> {
     plan.scenarios.iter().flat_map(of).collect()
 }
 
-/// A table of the slowest; empty where none were kept.
+/// A table of the slowest; empty where none were stored.
 pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     if run.slowest.is_empty() {
         return String::new();
@@ -137,7 +137,7 @@ fn row(cells: &[String; WIDTHS.len()], step: &str, step_width: usize) -> String 
     if step_width == 0 { padded } else { format!("{padded}  {}", cut(step, step_width)) }
 }
 
-/// The same for the report.
+/// The slowest as JSON, for the report.
 pub(crate) fn values(run: &Run) -> Value {
     let names = step_names(&run.plan);
     let one = |traced: &RequestRecord| {
@@ -163,12 +163,12 @@ pub(crate) fn values(run: &Run) -> Value {
     run.slowest.iter().map(one).collect()
 }
 
-/// As traces are written: 32 hexadecimal digits.
+/// The trace ID in its usual form: 32 hexadecimal digits.
 fn trace_id(traced: &RequestRecord) -> Option<String> {
     (traced.trace != 0).then(|| format!("{:032x}", traced.trace))
 }
 
-/// The status of the answer, unless there is more to say.
+/// The status of the response, unless there is more to say.
 fn status_in_words(traced: &RequestRecord) -> String {
     match (traced.status, reason(traced.end)) {
         (0, None) => "-".to_owned(),
@@ -194,7 +194,7 @@ fn reason(end: RequestRecordEnd) -> Option<String> {
     }
 }
 
-/// Whether it was opened for this exchange.
+/// Whether the connection was opened for this exchange.
 fn connection(traced: &RequestRecord) -> &'static str {
     match (traced.wait_ns, traced.is_connection_new) {
         (_, true) => "new",
@@ -211,20 +211,20 @@ fn connection_in_words(traced: &RequestRecord, language: Language) -> &'static s
     }
 }
 
-/// A field of CSV.
+/// A CSV field.
 fn quoted(text: &str) -> String {
     let is_plain = !text.contains(['"', ',', '\n', '\r']);
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
-/// An instant since the epoch of Unix as a name: `20261123-043105`, in UTC.
+/// An instant since the Unix epoch as a name: `20261123-043105`, in UTC.
 pub fn utc_stamp(since: Duration) -> String {
     let utc = utc(since);
     let digits = |range: core::ops::Range<usize>| utc.get(range).unwrap_or_default().replace(['-', ':'], "");
     format!("{}-{}", digits(0..10), digits(11..19))
 }
 
-/// An instant since the epoch of Unix, like `2026-11-23T04:31:05.123456Z`.
+/// An instant since the Unix epoch, like `2026-11-23T04:31:05.123456Z`.
 pub(crate) fn utc(since: Duration) -> String {
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     // Years that begin in March end with the leap day; 400 of them have 146,097 days.

@@ -9,9 +9,9 @@ use crate::format::count;
 
 /// A line for each file.
 pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
-    let reported = |UsedUp { file, rows, is_again }: &UsedUp| {
+    let reported = |UsedUp { file, rows, is_update }: &UsedUp| {
         let (file, rows) = (file.display(), count(*rows));
-        if *is_again {
+        if *is_update {
             language.pick(
                 format!("rows used twice: {file} has {rows}, and more were needed; add rows, or say at_end: stop"),
                 format!("数据行被重复使用：{file} 只有 {rows} 行，不够用；请增加数据，或设置 at_end: stop"),
@@ -28,13 +28,13 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
 
 /// The file whose rows ended the load before its plan.
 pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
-    // Of several scenarios it may have been of another one.
-    let ended = run.used_up.iter().find(|file| !file.is_again && run.plan.scenarios.len() == 1);
+    // With several scenarios it may have been a file of another one.
+    let ended = run.used_up.iter().find(|file| !file.is_update && run.plan.scenarios.len() == 1);
     ended.map(|file| file.file.display().to_string())
 }
 
-/// The same for programs.
+/// The files as JSON.
 pub(crate) fn value(run: &Run) -> Value {
-    let reported = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });
+    let reported = |UsedUp { file, rows, is_update }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_update { "again" } else { "stop" } });
     run.used_up.iter().map(reported).collect()
 }

@@ -1,6 +1,7 @@
-//! A scenario file of what a command line sends: where somebody begins who wants more than one request again and again.
+//! A scenario file made from a command line: a start for users who want more than one request repeated.
 //!
-//! It says what the plan says, in the words of the file; what those cannot say is for the caller to find, who reads the file again.
+//! It contains what the plan contains, in the keys of the file; what those cannot express is detected by the caller,
+//! which reads the file again.
 
 mod text;
 
@@ -12,29 +13,29 @@ use plan::{Follow, Plan, Protocol, Request, Step, Target, Trust, is_secret_field
 use crate::Language;
 use text::{key, pattern, plain};
 
-/// What users of a closed load are there at first, and for how long: little enough for any server.
+/// The initial users of a closed load and its duration: little enough for any server.
 const LOAD: &str = "{users: 10, for: 30s}";
 
-/// That of a step which says none.
+/// The timeout of a step without one.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A file, and what it leaves to its reader.
+/// A file with the secrets that its reader must provide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioFile {
     /// The file.
     pub text: String,
-    /// Secrets that are not in it, as the environment variables that it reads, with the values that they had.
+    /// Secrets that are not in it: the environment variables that it reads, with their values.
     pub secrets: Vec<(String, String)>,
 }
 
-/// The body of this request, counted from 1, is no text: a file cannot hold it.
+/// The body of this request, counted from 1, is binary: a file cannot contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BinaryBody(pub usize);
 
-/// The file of a plan of HTTP. `agent` is what the program says of itself when nobody says otherwise; `name` is what the file is called.
+/// The file of an HTTP plan. `agent` is the default user agent of the program; `name` is the name of the file.
 ///
 /// # Errors
-/// A body is no text.
+/// A body is binary.
 pub fn scenario_file(plan: &Plan, agent: &str, name: &str, language: Language) -> Result<ScenarioFile, BinaryBody> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let mut writer = Writer { text: String::new(), secrets: Vec::new(), language, agent, name };
@@ -50,7 +51,7 @@ pub fn scenario_file(plan: &Plan, agent: &str, name: &str, language: Language) -
     })
 }
 
-/// The file of another protocol, by the scheme of the URL; `None` where that is HTTP.
+/// The file of another protocol, by the scheme of the URL; `None` for HTTP.
 pub fn scenario_file_of_talk(url: &str, name: &str, language: Language) -> Option<String> {
     let (scheme, _) = url.split_once("://")?;
     let url = pattern(url);
@@ -81,7 +82,7 @@ pub fn scenario_file_of_talk(url: &str, name: &str, language: Language) -> Optio
     Some(writer.text)
 }
 
-/// A step beside its target.
+/// A step with its target.
 struct TargetedStep<'a> {
     step: &'a Step,
     target: &'a Target,
@@ -89,9 +90,9 @@ struct TargetedStep<'a> {
 
 /// A value that stays out of the file.
 struct Secret {
-    /// That the file reads it from.
+    /// The environment variable that the file reads it from.
     variable: String,
-    /// That the file calls it.
+    /// Its name in the file.
     name: String,
     value: String,
 }
@@ -113,7 +114,7 @@ impl<'a> TargetedStep<'a> {
         std::str::from_utf8(&self.request().body).ok()
     }
 
-    /// What is in front of its path.
+    /// The origin of its URL.
     fn origin(&self) -> String {
         let Target { url, .. } = self.target;
         let host = url.find("://").map_or(0, |place| place + 3);
@@ -121,7 +122,7 @@ impl<'a> TargetedStep<'a> {
         url[..end].to_owned()
     }
 
-    /// Fields that a step of a file does not write by itself, but for those that belong to the connection.
+    /// The fields that the file has to name: not those that are written by default or belong to the connection.
     fn headers(&self, agent: &str) -> Vec<(&'a str, String)> {
         let own_host = self.origin().rsplit('/').next().unwrap_or_default().to_owned();
         let has_body = !self.request().body.is_empty();
@@ -141,7 +142,7 @@ impl<'a> TargetedStep<'a> {
         all.filter(|(name, value)| !is_own(name, value)).map(|(name, value)| (name, value.into_owned())).collect()
     }
 
-    /// The body as a value of JSON that is written as it is.
+    /// The body as a JSON value, if that is written to the same text.
     fn json(&self) -> Option<serde_json::Value> {
         let is_json = |(name, value): &(String, Vec<u8>)| {
             name.eq_ignore_ascii_case("content-type") && value == b"application/json"
@@ -186,7 +187,7 @@ impl Writer<'_> {
         let origin = parts.first().map(TargetedStep::origin).unwrap_or_default();
         self.line(0, &format!("target: {}", plain(&origin)));
         let shared = self.shared(parts);
-        // The steps are written first: what is secret in them stands in front.
+        // The steps are written first: their secrets are declared before them.
         let head = std::mem::take(&mut self.text);
         self.defaults(parts, &shared);
         self.scenario(parts, &origin, &shared);
@@ -211,7 +212,7 @@ impl Writer<'_> {
         self.text += &rest;
     }
 
-    /// Fields that every step has, where there are several.
+    /// Fields that every step has, where there are several steps.
     fn shared(&self, parts: &[TargetedStep]) -> Vec<(String, String)> {
         let mut all = parts.iter().map(|part| part.headers(self.agent));
         let Some(first) = all.next().filter(|_| parts.len() > 1) else { return Vec::new() };

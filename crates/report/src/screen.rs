@@ -1,17 +1,17 @@
-//! What a page is shown on: its language, its room, and how much of it is wanted.
+//! The output device of a page: its language, its size, and the wanted level of detail.
 
 use crate::Language;
 
-/// Where pages and tables go.
+/// The output device of pages and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// The language of all that is shown.
+    /// The language of all output.
     pub language: Language,
     /// The size of the terminal; `None` where lines may have any length, as in a file or a pipe.
     pub room: Option<Room>,
-    /// Colors may be used. They only repeat what words say.
+    /// Whether colors may be used. They only repeat what words say.
     pub is_colorful: bool,
-    /// Lines that add nothing are shown too.
+    /// Whether lines of low interest are shown too.
     pub is_full: bool,
 }
 
@@ -41,11 +41,11 @@ impl Screen {
     }
 }
 
-/// How a text stands out on a terminal.
+/// The emphasis of a text on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
-    /// What most people look for.
+    /// Key figures.
     Strong,
     Good,
     Bad,

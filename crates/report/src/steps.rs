@@ -20,7 +20,7 @@ fn all(run: &Run) -> &[StepPart] {
     run.scenarios.first().map_or(&[], |scenario| &scenario.steps)
 }
 
-/// A line for each step, and for each transaction; empty when there is only one step. With several scenarios each has its tables.
+/// A line for each step, and for each transaction; empty for a single step. With several scenarios each has its tables.
 pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     let (language, mut text) = (screen.language, String::new());
     let are_several = run.scenarios.len() > 1;
@@ -62,7 +62,7 @@ fn rows(title: &str, counted: &str, parts: &[StepPart], screen: &Screen, text: &
     }
 }
 
-/// The same for the report.
+/// The steps as JSON, for the report.
 pub(crate) fn values(run: &Run) -> Value {
     parts(all(run))
 }

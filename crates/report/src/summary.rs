@@ -1,4 +1,4 @@
-//! The summary: what a run has come to, as text. The answer comes first; what adds nothing is shown on demand only.
+//! The summary: the result of a run, as text. The verdict comes first; lines of low interest are shown on demand only.
 
 mod facts;
 mod headline;
@@ -38,7 +38,7 @@ pub fn summary(run: &Run, screen: Screen) -> String {
     page.text
 }
 
-/// Whether all of it stands on one screen, with the line of the prompt below it.
+/// Whether all of it fits on one screen, with the line of the prompt below it.
 fn has_room(pages: &[&Page], screen: Screen) -> bool {
     let lines: usize = pages.iter().map(|page| page.text.lines().count()).sum();
     screen.room.is_none_or(|room| lines < room.rows)

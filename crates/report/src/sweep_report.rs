@@ -1,4 +1,4 @@
-//! A sweep: its JSON, of which the text and the page are made. `docs/sweep.schema.json` describes it.
+//! The JSON report of a sweep; the text and the page are made from it. `docs/sweep.schema.json` describes it.
 
 mod html;
 mod text;
@@ -15,10 +15,10 @@ pub use html::sweep_html;
 pub(crate) use html::sweep_part;
 pub use text::{sweep_head, sweep_row, sweep_text};
 
-/// Grows with every change that a reader could stumble over.
+/// The schema version; it grows with every change that could confuse a reader.
 const SCHEMA: u32 = 2;
 
-/// Why something is no sweep.
+/// The error of an invalid grid.
 pub fn grid_error(error: &search::GridError, language: crate::Language) -> String {
     use search::{CELLS_MAX, GridError};
     let chinese = match error {
@@ -35,28 +35,28 @@ pub fn grid_error(error: &search::GridError, language: crate::Language) -> Strin
     language.pick(format!("--vary: {error}"), format!("--vary：{chinese}"))
 }
 
-/// What the report of a sweep is made of.
+/// The input for the report of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepInput<'a> {
-    /// What was varied.
+    /// The varied options.
     pub grid: &'a Grid,
     /// The runs so far, in order.
     pub runs: &'a [SweptRun],
-    /// Connections were held.
+    /// Whether the runs are holds.
     pub is_hold: bool,
-    /// By what the best cell is found.
+    /// The criterion of the best cell.
     pub best_by: BestBy,
-    /// What was loaded.
+    /// The target.
     pub target: &'a str,
-    /// When it began, since the epoch of Unix.
+    /// The start, since the Unix epoch.
     pub began_unix: Duration,
-    /// How long it took; `None` while it goes on.
+    /// The duration; `None` while it goes on.
     pub took: Option<Duration>,
-    /// Somebody stopped it.
+    /// Whether the user stopped it.
     pub was_stopped: bool,
-    /// Of what it was made.
+    /// The environment of the sweep.
     pub about: &'a About,
-    /// Where it is kept.
+    /// The name under which it is stored.
     pub kept_as: Option<&'a str>,
 }
 
@@ -117,7 +117,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
     })
 }
 
-/// The names of percentiles that stalls of our own may have made.
+/// The names of percentiles that stalls of the generator may have caused.
 fn affected(which: [bool; 2]) -> Vec<&'static str> {
     ["p50", "p99"].into_iter().zip(which).filter(|(_, is_it)| *is_it).map(|(name, _)| name).collect()
 }

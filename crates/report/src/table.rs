@@ -10,7 +10,7 @@ use crate::format::{bytes, count, rate};
 use crate::page::percentile;
 use crate::screen::{Paint, Screen};
 
-/// Columns of the terminal, in the order of the headings.
+/// The columns of the terminal, in the order of the headings.
 const COLUMNS: [Column; 10] = [
     column(7, Of::Row),
     column(7, Of::Now),
@@ -31,11 +31,11 @@ const P99: usize = 6;
 const MAX: usize = 7;
 const BYTES: usize = 8;
 const BYTES_PER_S: usize = 9;
-/// What a narrow terminal goes without, in this order.
+/// Columns that a narrow terminal omits, in this order.
 const DISPENSABLE: [usize; 6] = [BYTES, BYTES_PER_S, MAX, USERS, P50, P99];
-/// Room for the status codes, and what else there is to say of an interval.
+/// The column of the status codes and of remarks on an interval.
 const CODES: Tail = Tail { width_min: 18, of: Of::Total };
-/// The head comes again only where there is a screen of rows between two of them.
+/// The header is repeated only where there is a screen of rows between two of them.
 const ROWS_MIN: usize = 10;
 
 /// Writes the lines of the table.
@@ -43,9 +43,9 @@ const ROWS_MIN: usize = 10;
 pub struct IntervalTable {
     screen: Screen,
     columns: Columns,
-    /// Starts come at a rate: what is in flight is shown in the place of users.
+    /// Whether starts come at a rate: then exchanges in flight are shown in place of users.
     of_rate: bool,
-    /// Lines since the last head; `None` before the first.
+    /// Lines since the last header; `None` before the first.
     rows_since: Option<usize>,
 }
 
@@ -56,14 +56,15 @@ impl IntervalTable {
         Self { screen, columns, of_rate: false, rows_since: None }
     }
 
-    /// That of a plan: where all starts come at rates nobody counts users, and what is in flight is shown.
+    /// A table for a plan: where all starts come at rates, exchanges in flight are shown instead of users.
     #[must_use]
     pub fn of_plan(self, plan: &Plan) -> Self {
         let of_rate = plan.scenarios.iter().all(|scenario| matches!(scenario.load, Load::Open { .. }));
         Self { of_rate, ..self }
     }
 
-    /// The next row, with a head where one is due: above the first, and again when the last is about to leave the screen.
+    /// The next row, with a header where one is due: above the first, and again when the last is about to leave the
+    /// screen.
     pub fn next(&mut self, interval: &Interval) -> String {
         let head = head_due(&mut self.rows_since, &self.screen).then(|| self.head());
         format!("{}{}", head.unwrap_or_default(), self.row(interval))
@@ -88,7 +89,7 @@ impl IntervalTable {
         self.columns.head(&names, &self.screen)
     }
 
-    /// One interval. Rate, times and bytes a second are those of the interval; the rest is from the start.
+    /// The row of an interval. Rate, times and bytes per second are those of the interval; the rest is since the start.
     pub fn row(&self, interval: &Interval) -> String {
         let (total, response) = (&interval.total, &interval.response);
         let cells = [
@@ -112,12 +113,12 @@ impl IntervalTable {
     }
 }
 
-/// Whether a head stands above the next row. Without a terminal there is one only: programs read on.
+/// Whether a header is due above the next row. Without a terminal there is only one: programs read on.
 pub(crate) fn head_due(rows_since: &mut Option<usize>, screen: &Screen) -> bool {
     let is_due = match (*rows_since, screen.room) {
         (None, _) => true,
         (Some(_), None) => false,
-        // The head has four lines, and the progress stands below the rows.
+        // The header has four lines, and the progress is below the rows.
         (Some(rows), Some(room)) => rows >= room.rows.saturating_sub(5).max(ROWS_MIN),
     };
     *rows_since = Some(if is_due { 1 } else { rows_since.unwrap_or(0) + 1 });

@@ -1,4 +1,4 @@
-//! What people see, letter by letter.
+//! The exact output that users see.
 
 mod more;
 mod noise;
@@ -114,7 +114,7 @@ fn run(plan: &Plan, result: RunResult) -> Run {
     })
 }
 
-/// An interval that all shards have told.
+/// An interval that all shards have reported.
 fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interval {
     let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total };
     let reported = engine::Interval {
@@ -123,7 +123,7 @@ fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interv
         to,
         paused: Nanos::ZERO,
         late_shards: 0,
-        is_again: false,
+        is_update: false,
         seen,
         added: seen,
         total,
@@ -173,7 +173,7 @@ fn a_row_shows_its_interval() {
     );
 }
 
-/// Nobody counts users where starts come at a rate: what is in flight is shown.
+/// Where starts come at a rate, exchanges in flight are shown instead of users.
 #[test]
 fn a_rate_has_what_is_in_flight() {
     let seen = seen(100, &[]);
@@ -292,7 +292,7 @@ fn figures_as_people_read_them() {
 }
 
 proptest::proptest! {
-    /// Whatever is merged: in every output each percentile is at most the next, and the maximum is above them all.
+    /// After any merge: in every output each percentile is at most the next, and the maximum is above them all.
     #[test]
     fn percentiles_stay_in_order_over_merges(
         parts in proptest::collection::vec(
@@ -336,7 +336,7 @@ proptest::proptest! {
     }
 }
 
-/// Users that wait for connections which they share need more of these, and not more users.
+/// Users that wait for shared connections need more connections, and not more users.
 #[test]
 fn shared_connections_that_were_too_few_are_reported() {
     let mut plan = plan();
@@ -353,7 +353,7 @@ fn shared_connections_that_were_too_few_are_reported() {
     assert!(chinese.contains("瓶颈在共用的连接：请求有 80% 的时间在等待 5 个连接之一"), "{chinese}");
 }
 
-/// Rounds that went on without some of their users are told, in both languages; all rounds for programs.
+/// Barrier rounds that went on without some of their users are reported, in both languages; all rounds in JSON.
 #[test]
 fn barriers_that_were_missed_are_reported() {
     let of = |full, by_time, short| {
@@ -376,11 +376,11 @@ fn barriers_that_were_missed_are_reported() {
     }
 }
 
-/// Each file once, in both languages, and for programs.
+/// Each file once, in both languages, and in JSON.
 #[test]
 fn files_that_were_used_up_are_reported() {
     let of = |rows: &[(&str, u64, bool)]| {
-        let used_up = rows.iter().map(|&(file, rows, is_again)| engine::UsedUp { file: file.into(), rows, is_again });
+        let used_up = rows.iter().map(|&(file, rows, is_update)| engine::UsedUp { file: file.into(), rows, is_update });
         let mut result = result(seen(1_000, &[]));
         result.used_up = used_up.collect();
         let run = run(&plan(), result);
@@ -403,9 +403,9 @@ fn files_that_were_used_up_are_reported() {
         {"file": "codes.csv", "rows": 7, "then": "again"},
     ]);
     assert_eq!(rows, expect);
-    // A plan that ended early is not one that was kept, and none of that is green.
+    // A plan that ended early has not reached its target load, and none of that is green.
     let mut result = result(seen(1_000, &[]));
-    result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_again: false }];
+    result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_update: false }];
     (result.verdict.limit, result.verdict.known) = (Limit::PlanKept, Basis::Counts);
     let run = run(&plan(), result);
     let said = verdict::verdict(&run, Language::En);

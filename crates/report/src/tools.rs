@@ -1,6 +1,6 @@
-//! What other load generators print, with our figures: so that scripts which read it go on working.
+//! Output in the formats of other load generators, with our figures, so that scripts that parse it keep working.
 //!
-//! Where a figure of a tool is known to mislead, the true one stands in its place, and one line says so.
+//! Where a figure of a tool is known to mislead, the true one replaces it, and one line says so.
 
 mod ab;
 mod gostress;
@@ -17,12 +17,12 @@ use plan::{Settings, ToolRun};
 use crate::Language;
 pub use messages::{tool_fault, tool_note};
 
-/// What is to be written.
+/// The output of a tool view.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pages {
-    /// For programs that read it.
+    /// Output for programs that parse it.
     pub stdout: String,
-    /// For the person.
+    /// Output for the user.
     pub stderr: String,
     /// Files, by their paths.
     pub files: Vec<(String, String)>,
@@ -32,19 +32,19 @@ pub struct Pages {
 #[derive(Debug)]
 pub struct ToolView<'a> {
     run: &'a ToolRun,
-    /// Of each interval: its seconds and what finished in it.
+    /// For each interval: its seconds and the number of completions in it.
     rates: Vec<(f64, u64)>,
-    /// What was told of the progress.
+    /// The last reported progress.
     reported: u64,
 }
 
 impl<'a> ToolView<'a> {
-    /// Nothing has happened yet.
+    /// A view before the start.
     pub fn new(run: &'a ToolRun) -> Self {
         Self { run, rates: Vec::new(), reported: 0 }
     }
 
-    /// What is printed before the load.
+    /// The output before the load.
     pub fn begin(&self) -> Pages {
         match &self.run.settings {
             Settings::Wrk(settings) => wrk::begin(settings),
@@ -55,10 +55,10 @@ impl<'a> ToolView<'a> {
         }
     }
 
-    /// What is printed when an interval is over.
+    /// The output after an interval.
     pub fn interval(&mut self, interval: &Interval) -> Pages {
-        // What came late of an interval that was told is no row of a tool.
-        if interval.is_again && interval.added.is_empty {
+        // An update of a reported interval is no row of a tool.
+        if interval.is_update && interval.added.is_empty {
             return Pages::default();
         }
         self.rates.push((interval.working_s(), interval.seen.responses()));
@@ -72,7 +72,7 @@ impl<'a> ToolView<'a> {
         }
     }
 
-    /// What is printed at the end.
+    /// The output at the end.
     pub fn finish(&self, run: &Run) -> Pages {
         match &self.run.settings {
             Settings::Wrk(settings) => wrk::finish(settings, run, &self.rates),
@@ -84,19 +84,19 @@ impl<'a> ToolView<'a> {
         }
     }
 
-    /// What is said on stderr of figures that differ from those of the tool.
+    /// A note on stderr about figures that differ from those of the tool.
     pub fn note(&self, language: Language) -> String {
         tool_note(self.run, language)
     }
 }
 
-/// From the first request to the last answer, where redirects were followed; else the response time.
+/// The times from the first request to the last response, where redirects were followed; else the response times.
 fn whole<'a>(run: &'a Run, times: &'a Timings) -> &'a Distribution {
     let chains = &run.recorded.chains;
     if chains.count() > 0 { chains } else { times.of(Measure::Response) }
 }
 
-/// The one lookup of a run, for whoever was answered.
+/// The one name lookup of a run, for those tools that count it for every response.
 fn lookup(run: &Run, times: &Distribution) -> Distribution {
     let mut lookup = Distribution::default();
     if times.count() > 0 {
@@ -105,7 +105,7 @@ fn lookup(run: &Run, times: &Distribution) -> Distribution {
     lookup
 }
 
-/// How often each status was met, without those of redirects that were followed.
+/// Statuses with their counts, without those of redirects that were followed.
 fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
     let mut hops = counts.redirects();
     let last = counts.statuses.iter().map(|&(status, count)| {
@@ -116,12 +116,12 @@ fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
     last.filter(|(_, count)| *count > 0).collect()
 }
 
-/// Exchanges that were answered.
+/// Exchanges with a response.
 fn responses(run: &Run) -> u64 {
     run.recorded.answered.of(Measure::Response).count()
 }
 
-/// Failures without an answer, by kind.
+/// Failures without a response, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Faults {
     connect: u64,

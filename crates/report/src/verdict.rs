@@ -1,4 +1,4 @@
-//! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
+//! The verdict in words, with its figures: the bottleneck, what the times hide, and the thresholds.
 
 mod known;
 mod tone;
@@ -18,21 +18,22 @@ pub(crate) use tone::{Tone, title, tone};
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
 const NEEDED_SHARE_MIN: f64 = 0.5;
 const DELAYED_SHARE_MIN: f64 = 0.1;
-/// A share of the users' time that is worth a word.
+/// The share of the users' time from which on it is reported.
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
-/// A thread that stood still for this part of its time is told so.
+/// A thread that stalled for this share of its time is reported.
 const STALLED_SHARE_MIN: f64 = 0.01;
-/// A rate at which a target still keeps up, as a share of what it did when its users did not let it rest.
+/// A rate at which a target still keeps up, as a share of its rate under constant load.
 const BEARABLE_SHARE: f64 = 0.7;
-/// Refused connections for this share of all requests: the target was gone, and its rate says nothing of what it can do.
+/// The share of all requests that were refused, from which on the target was gone: its rate says nothing of its
+/// capacity.
 const REFUSED_SHARE_MIN: f64 = 0.1;
-/// A wait that is longer than this shows that the target did not follow.
+/// A wait that is longer than this shows that the target did not keep up.
 const WAIT_MIN_NS: u64 = 10_000_000;
 
 /// The verdict in one line.
 pub(crate) fn verdict(run: &Run, language: Language) -> String {
     let verdict = match nothing_succeeded(run, language) {
-        // Who was the limit of failures says nothing, unless it made them.
+        // The bottleneck of a failing load means nothing, unless it caused the failures.
         Some(said) if !is_of_this_machine(run.verdict.limit) => said,
         Some(said) => language.pick(format!("{said}; "), format!("{said}；")) + &verdict_in_words(run, language),
         None => match some_failed(run, language) {
@@ -60,19 +61,19 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
     }
 }
 
-/// Somebody stopped it in the warm-up.
+/// Whether the run was stopped in the warm-up.
 pub(crate) fn is_without_time(run: &Run) -> bool {
     run.started_for.0 == 0 && !run.plan.warmup.is_zero()
 }
 
-/// This machine, or its way to the target, may be why nothing succeeded.
+/// Whether this machine, or its path to the target, may be why nothing succeeded.
 fn is_of_this_machine(limit: Limit) -> bool {
     matches!(limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Link | Limit::Workers)
 }
 
 fn verdict_in_words(run: &Run, language: Language) -> String {
     let verdict = &run.verdict;
-    // A plan that was kept was kept by all.
+    // A reached target load was reached by all.
     let is_of_all = verdict.limit == Limit::PlanKept && verdict.known == Basis::Counts;
     let of = if is_of_all { run.whole() } else { run.limited() };
     let counts = &of.tally;
@@ -126,7 +127,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
         Limit::Target => {
             let signs = signs(run, language).join(language.pick(", ", "，"));
             let requested = of.requested_per_s.map_or(String::new(), |requested| match of.achieved_per_s.map(rate) {
-                // A plan asks for starts; redirects come on top.
+                // A plan requests starts; redirects come on top.
                 Some(started) if counts.redirects() > 0 => pick(
                     format!(" with redirects; {started}/s of {}/s requested were started", rate(requested)),
                     format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(requested)),
@@ -168,7 +169,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
     }
 }
 
-/// A plan of iterations of several requests that was kept: what begins at a rate is iterations.
+/// A plan of iterations of several requests whose target load was reached: the rate is that of iterations.
 fn kept_iterations(run: &Run, language: Language) -> Option<String> {
     let requested = iterations_requested(run)?;
     let (begun, requested) = (run.iterations.completed + run.iterations.failed + run.iterations.cut, rate(requested));
@@ -178,16 +179,17 @@ fn kept_iterations(run: &Run, language: Language) -> Option<String> {
     ))
 }
 
-/// Iterations a second that were asked for, where each is more than one request; `None` where that is not known, or is requests.
+/// Requested iterations per second, where each is more than one request; `None` where that is unknown, or they are
+/// requests.
 pub(crate) fn iterations_requested(run: &Run) -> Option<f64> {
     let [scenario] = &run.plan.scenarios[..] else { return None };
     let each = scenario.program.asks_each().filter(|each| *each > 1)?;
     run.requested_per_s.map(|requested| requested / each as f64)
 }
 
-/// New connections that were refused by a target that had answered, where they are many of all requests.
+/// New connections refused by a target that had responded, where they are a large share of all requests.
 fn went_away(run: &Run) -> Option<u64> {
-    // Of several, the one that refuses need not be the one that answered.
+    // With several, the one that refuses need not be the one that responded.
     let refused = run.notes.iter().find_map(|note| match note {
         Note::Refused { count, places, .. } if places.is_empty() => Some(*count),
         _ => None,
@@ -196,7 +198,7 @@ fn went_away(run: &Run) -> Option<u64> {
     (is_large && run.tally.succeeded() > 0).then_some(refused)
 }
 
-/// Lateness and wait of all that was taken up, well or not: the rows of the table are of what succeeded.
+/// Lateness and wait of all that was taken up, successful or not: the rows of the table are those of successes.
 fn delays(verdict: &Verdict, language: Language) -> String {
     let Some((lateness, wait)) = verdict.lateness_p99_ns.zip(verdict.wait_p99_ns) else { return String::new() };
     let [lateness, wait] = [lateness, wait].map(|ns| time(ns as f64));
@@ -206,7 +208,7 @@ fn delays(verdict: &Verdict, language: Language) -> String {
     )
 }
 
-/// Nothing was answered, and no request had its time before the load was over: how long that is.
+/// The longest timeout, if nothing was answered and no request had reached its timeout before the load was over.
 fn waits_longer(run: &Run) -> Option<Duration> {
     let scenario = run.plan.scenarios.get(run.verdict.scenario)?;
     let longest = scenario.steps.iter().map(|step| step.timeout).max()?;
@@ -214,7 +216,7 @@ fn waits_longer(run: &Run) -> Option<Duration> {
     (is_all && longest > run.wall.as_duration()).then_some(longest)
 }
 
-/// What shows that the target did not follow.
+/// The evidence that the target did not keep up.
 fn signs(run: &Run, language: Language) -> Vec<String> {
     let (verdict, of) = (&run.verdict, run.limited());
     let counts = &of.tally;
@@ -267,7 +269,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
 
 fn generator(run: &Run, language: Language) -> String {
     let verdict = &run.verdict;
-    // Who has all of them can have no more.
+    // With all cores in use, more threads are no remedy.
     let more = if run.host.cores.is_some_and(|cores| cores > run.threads) {
         language.pick("give it more cores (--threads), or take", "请增加核数（--threads），或移走")
     } else {
@@ -300,12 +302,13 @@ fn generator(run: &Run, language: Language) -> String {
     )
 }
 
-/// It stood still, and not because it was busy or waited for a core: those are told by what it needed and got.
+/// Whether the thread stalled, and not because it was busy or waited for a core: those cases are reported by the CPU
+/// time needed and received.
 fn is_idle_stall(spent: &ThreadUsage) -> bool {
     spent.stalled_share() >= STALLED_SHARE_MIN && spent.stalled_share() + spent.wanted_share() <= 1.05
 }
 
-/// What our own stalls did to the times: which percentiles contain them, and which do not.
+/// The effect of the generator's stalls on the times: the percentiles that contain them, and those that do not.
 pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     let stalled = time(run.stalled?.stalled_ns as f64);
     let response = run.succeeded.of(Measure::Response);
@@ -323,7 +326,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
         language.pick(format!("; up to {name} they do not"), format!("；{name} 及以下不包含"))
     });
     let is_grave = run.is_unreliable();
-    // A result that is spoiled says so with its verdict.
+    // The verdict of an unreliable result says so already.
     let grave = match is_grave && !run.verdict.is_unreliable() {
         true => language.pick("; so this result is unreliable", "；因此本次结果不可靠"),
         false => "",
@@ -337,7 +340,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     ))
 }
 
-/// The mark of a result that the generator spoiled.
+/// The mark of a result that the generator made unreliable.
 pub(crate) fn unreliable(run: &Run, language: Language) -> Option<&'static str> {
     run.verdict.is_unreliable().then(|| unreliable_mark(language))
 }
@@ -349,9 +352,9 @@ pub(crate) fn unreliable_mark(language: Language) -> &'static str {
     )
 }
 
-/// What the difference between response and service time means, when there is one.
+/// The meaning of the difference between response and service time, when there is one.
 pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
-    // What a stall hides is more than what a moment adds.
+    // The requests that a stall hides matter more than the delay of a moment.
     if let Some(hidden) = hidden_by_users(run, language) {
         return Some(hidden);
     }
@@ -363,11 +366,11 @@ pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
         ))
 }
 
-/// A closed load starts nothing while it waits: what a stall hides.
+/// The requests that a stall hides: a closed load starts nothing while it waits.
 fn hidden_by_users(run: &Run, language: Language) -> Option<String> {
     let hidden = run.hidden?;
     let (hidden, max) = (count(hidden.requests), hidden.slowest_ns);
-    // As a rate that the flag reads.
+    // The rate in a form that the flag accepts.
     let (max, own) = (time(max as f64), format!("{:.0}", (run.rate * BEARABLE_SHARE).max(1.0)));
     Some(language.pick(
         format!("a closed load starts nothing while its users wait: the slowest answer took {max}, and up to {hidden} requests that would have met it were never started. To see how long users would wait, load at a rate: -q {own}"),
@@ -385,7 +388,7 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some(value), Unit::PerSecond) => format!("{value:.2}/s"),
     };
     let bound = if judgement.at_least { ">=" } else { "" };
-    // What did not end might have ended in any way.
+    // Incomplete exchanges might have ended in any way.
     let value = match (judgement.range, judgement.unit) {
         (Some((least, most)), Unit::Count) => format!("{} - {}", count(least as u64), count(most as u64)),
         (Some((least, most)), Unit::Ratio) => format!("{:.4}% - {:.4}%", least * 100.0, most * 100.0),

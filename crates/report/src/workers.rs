@@ -1,4 +1,4 @@
-//! Who carried out a run, where several processes or machines did.
+//! The workers that carried out a run, where several processes or machines did.
 
 use engine::{StartAccounting, WorkerResult, WorkersSummary};
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::Language;
 use crate::format::{count, percent, time};
 
-/// Slots of a whole load.
+/// The number of slots of a whole load.
 const SLOTS: f64 = pacing::SLOT_COUNT as f64;
-/// Workers that are told one by one; of more, the first of them.
+/// The most workers that are listed individually; of more, the first of them.
 const REPORTED_MAX: usize = 8;
 
-/// Lines for a person: all of them, each of them, and what nobody did.
+/// Lines for the user: all workers, each of them, and undelivered starts.
 pub(crate) fn reported(workers_summary: Option<&WorkersSummary>, language: Language) -> Vec<String> {
     let Some(workers_summary) = workers_summary else { return Vec::new() };
     let mut lines = vec![all(workers_summary, language)];
@@ -43,7 +43,7 @@ fn all(workers_summary: &WorkersSummary, language: Language) -> String {
     )
 }
 
-/// Whoever leads did not keep up.
+/// The leader did not keep up.
 fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> {
     let late = workers_summary.received_late;
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
@@ -56,7 +56,7 @@ fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> 
     ))
 }
 
-/// A change of the load reached some of them late; `None` when all followed in time.
+/// A change of the load reached some workers late; `None` when all followed in time.
 pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
     let workers_summary = workers_summary?;
     let late = workers_summary.changed_late;
@@ -85,7 +85,7 @@ fn one(worker: &WorkerResult, language: Language) -> String {
         format!("{name}: {part} of the load, {started} started, {} failed", count(*failed)),
         format!("{name}：负载的 {part}，发起 {started}，失败 {}", count(*failed)),
     );
-    // One that was lost has told nothing of it.
+    // A lost worker has not reported it.
     if cpu.total_ns() > 0 {
         let cpu = time(cpu.total_ns() as f64);
         text.push_str(&language.pick(format!(", CPU {cpu}"), format!("，CPU {cpu}")));
@@ -99,7 +99,7 @@ fn one(worker: &WorkerResult, language: Language) -> String {
     text
 }
 
-/// What nobody did, or nobody knows of; `None` when all is accounted for.
+/// Undelivered and unaccounted starts; `None` when all is accounted for.
 pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
     let workers_summary = workers_summary?;
     let StartAccounting { undelivered, unknown, stalled, .. } = workers_summary.books;
@@ -134,7 +134,7 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
     Some(text)
 }
 
-/// The same of connections that were held: nobody knows what became of those.
+/// The connections of a hold whose outcome is unknown.
 pub(crate) fn missed_held(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
     let workers_summary = workers_summary.filter(|workers_summary| workers_summary.has_losses())?;
     let lost = workers_summary.workers.iter().filter(|worker| worker.losses > 0).count();
@@ -148,7 +148,7 @@ pub(crate) fn missed_held(workers_summary: Option<&WorkersSummary>, language: La
     ))
 }
 
-/// The same for programs; null where threads of one process carried it out.
+/// The workers as JSON; null where threads of one process carried out the run.
 pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
     let Some(WorkersSummary { workers, books, received_late, changed_late }) = workers_summary else {
         return Value::Null;
@@ -164,7 +164,7 @@ pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
     })
 }
 
-/// The same of connections that were held.
+/// The same for a hold.
 pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
     let Some(WorkersSummary { workers, books, received_late, .. }) = workers_summary else { return Value::Null };
     let late = received_late.as_secs_f64();
@@ -176,10 +176,10 @@ pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
     })
 }
 
-/// Workers that are shown one by one while a load goes on; of more, the first of them.
+/// The most workers that are listed individually while a load goes on; of more, the first of them.
 const LIVE_MAX: usize = 64;
 
-/// Those who carry out a load, as far as is known by now; null where threads of one process do.
+/// The workers of a load, as far as known by now; null where threads of one process carry it out.
 pub fn live_workers(workers: &[WorkerResult]) -> Value {
     if workers.is_empty() {
         return Value::Null;
@@ -200,7 +200,7 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
     })
 }
 
-/// A worker was lost, while the load goes on.
+/// The message that a worker was lost, while the load goes on.
 pub fn lost_worker(name: &str, language: Language) -> String {
     language.pick(
         format!("worker {name} was lost: what is due at it until others have it counts as undelivered"),
@@ -208,7 +208,7 @@ pub fn lost_worker(name: &str, language: Language) -> String {
     )
 }
 
-/// A worker was lost, while connections are held.
+/// The message that a worker was lost, during a hold.
 pub fn lost_holder(name: &str, language: Language) -> String {
     language.pick(
         format!("worker {name} was lost: until it tells more, nobody knows what became of its connections"),

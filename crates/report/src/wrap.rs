@@ -1,16 +1,16 @@
-//! Long texts in lines that fit: broken at blanks, and between Chinese characters, never inside a word.
+//! Wrapping of long texts: at blanks, and between Chinese characters, never inside a word.
 
 #[cfg(test)]
 mod tests;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Signs that may not begin a line.
+/// Characters that must not begin a line.
 const CLOSING: &str = "，。；：、！？）》”’%…";
-/// Signs that may not end a line.
+/// Characters that must not end a line.
 const OPENING: &str = "（《“‘";
 
-/// A text in lines of at most `columns`. A single word that is wider gets a line of its own.
+/// Wraps a text to lines of at most `columns`. A single word that is wider gets a line of its own.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in pieces(text) {
@@ -29,7 +29,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Items in lines of at most `columns`; an item stays whole.
+/// Wraps items to lines of at most `columns`; an item is never split.
 pub(crate) fn wrap_items(items: &[String], between: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for item in items {
@@ -44,7 +44,7 @@ pub(crate) fn wrap_items(items: &[String], between: &str, columns: usize) -> Vec
     lines
 }
 
-/// A text that is cut to `columns`, with a sign where something is left out.
+/// A text truncated to `columns`, with a mark where something is left out.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -60,7 +60,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     short
 }
 
-/// The parts of a text between which a line may end.
+/// The parts of a text between which a line may break.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut begin = 0;

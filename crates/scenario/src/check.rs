@@ -1,4 +1,5 @@
-//! Whether the parts of a file fit together: names have values where they are used, messages have connections, loads have work.
+//! Consistency checks of a file: names have values where they are used, messages have connections, loads have steps
+//! that send.
 
 mod names;
 mod scope;
@@ -14,8 +15,8 @@ use crate::source::{Source, Span};
 use names::Symbols;
 use scope::Walk;
 
-/// Looks at a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that are given
-/// to something that was wrong.
+/// Checks a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that
+/// are given to something that was wrong.
 pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &mut DiagnosticSink) {
     let declared = Symbols::of(file, source, seen);
     declared.check(file, source, found);
@@ -54,7 +55,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     redirects(file, found);
 }
 
-/// How many redirects are followed says something where some are.
+/// A limit of redirects needs steps that follow some.
 fn redirects(file: &File, found: &mut DiagnosticSink) {
     let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.responses.location) else { return };
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
@@ -68,7 +69,7 @@ fn follow(steps: &[Step]) -> bool {
     steps.iter().any(|step| is_one(step) || step.inner().into_iter().any(follow))
 }
 
-/// Some way through the steps sends something.
+/// Whether some path through the steps sends something.
 fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Talk(_) | Action::Send(_) => true,
@@ -83,7 +84,7 @@ fn asks(steps: &[Step]) -> bool {
     })
 }
 
-/// What is the same for all users is made of nothing that each of them has for itself.
+/// Checks that values common to all users depend on none that is per user.
 fn of_users(file: &File, found: &mut DiagnosticSink) {
     let own = file.vars.iter().enumerate().filter(|(_, variable)| variable.per_user);
     let own: HashMap<&str, usize> = own.map(|(place, variable)| (variable.name.text.as_str(), place)).collect();
@@ -94,12 +95,12 @@ fn of_users(file: &File, found: &mut DiagnosticSink) {
     }
 }
 
-/// Variables that are made of each other.
+/// Finds variables that depend on each other in a cycle.
 fn cycles(file: &File, found: &mut DiagnosticSink) {
     let names: Vec<&str> = file.vars.iter().map(|variable| variable.name.text.as_str()).collect();
     let places: HashMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
     let made_of: Vec<Vec<usize>> = file.vars.iter().map(|variable| names::parts(&variable.value, &places)).collect();
-    // 0: not looked at; 1: on the way; 2: done.
+    // 0: not visited; 1: on the current path; 2: done.
     let mut state = vec![0u8; names.len()];
     for start in 0..names.len() {
         let mut way: Vec<(usize, usize)> = vec![(start, 0)];
@@ -129,7 +130,7 @@ fn cycles(file: &File, found: &mut DiagnosticSink) {
     }
 }
 
-/// Thresholds are of something that is there.
+/// Checks that the names in thresholds exist.
 fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
     let mut known: Vec<&str> = file.scenarios.iter().map(|scenario| scenario.name.text.as_str()).collect();
     for scenario in &file.scenarios {
@@ -149,7 +150,7 @@ fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
     }
 }
 
-/// The series of steps and transactions.
+/// The names of steps and transactions, which are series.
 fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
     for step in steps {
         if matches!(

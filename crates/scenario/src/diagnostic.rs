@@ -1,4 +1,4 @@
-//! What can be wrong with a file: typed, each with its place. The texts here are English; views have others.
+//! Diagnostics of a file: typed, each with its position. The texts here are English; views have others.
 
 mod flags;
 mod names;
@@ -17,103 +17,103 @@ use plan::{ExtractError, PatternFault, PlanError};
 use crate::keys::Object;
 use crate::source::{Source, Span};
 
-/// The most mistakes that are kept of one file; the others are counted.
+/// The most diagnostics that are kept of one file; the others are counted.
 pub const MISTAKES_MAX: usize = 100;
 
-/// A file that is wrong, and all that is.
+/// An invalid file with its diagnostics.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     /// The file.
     pub source: Source,
-    /// In the order of the file; at most [`MISTAKES_MAX`].
+    /// The diagnostics in the order of the file; at most [`MISTAKES_MAX`].
     pub all: Vec<Diagnostic>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more: usize,
 }
 
-/// Something that is wrong at a place.
+/// An error at a position.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{fault}")]
 pub struct Diagnostic {
-    /// Where.
+    /// The position.
     pub at: Span,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong, and what to do.
+/// The kind of an error, with its remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// The system does not give the file.
+    /// The file cannot be read.
     #[error("cannot read the file: {reason}; check its path")]
     File {
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
     /// The file is too large.
     #[error("the file has more than {most} bytes; move long lists into data files")]
     FileTooLarge {
-        /// [`crate::FILE_BYTES_MAX`].
+        /// The limit, [`crate::FILE_BYTES_MAX`].
         most: usize,
     },
-    /// The file is no text.
+    /// The file is not UTF-8.
     #[error("the file is not UTF-8; save it as UTF-8")]
     NotUtf8,
-    /// It is no YAML.
+    /// The file is not valid YAML.
     #[error("{0}")]
     Syntax(SyntaxFault),
-    /// A key that nobody knows.
+    /// An unknown key.
     #[error("'{key}' is no key of {}{}", .object.title, said_near(.near.as_ref(), *.belongs, known))]
     UnknownKey {
-        /// As written.
+        /// The key, as written.
         key: String,
-        /// Where it stands.
+        /// The object that contains it.
         object: &'static Object,
-        /// The one that is probably meant.
+        /// The key that is probably meant.
         near: Option<String>,
-        /// What has it, where that is something else.
+        /// The object that has this key, where that is another one.
         belongs: Option<&'static Object>,
-        /// All that there are.
+        /// All known keys.
         known: String,
     },
-    /// A key twice.
+    /// A duplicate key.
     #[error("'{key}' stands here again; it is in line {first} already: write it once")]
     DuplicateKey {
-        /// As written.
+        /// The key, as written.
         key: String,
         /// The line of the first.
         first: usize,
     },
-    /// A key that must be there.
+    /// A required key is missing.
     #[error("{} needs '{key}'; add it", .object.title)]
     MissingKey {
-        /// What lacks it.
+        /// The object that lacks it.
         object: &'static Object,
-        /// Its name.
+        /// The key.
         key: &'static str,
     },
     /// Two keys that exclude each other.
     #[error("'{one}' and '{other}' do not go together; leave one of them out")]
     Conflict {
-        /// A key.
+        /// One key.
         one: &'static str,
-        /// Another.
+        /// The other key.
         other: &'static str,
     },
-    /// A key that says nothing without another.
+    /// A key that has no effect without another.
     #[error("'{key}' needs '{needed}' beside it; add that, or leave it out")]
     Needs {
-        /// A key.
+        /// The key.
         key: &'static str,
-        /// What it needs.
+        /// The key that it needs.
         needed: &'static str,
     },
-    /// Something of another kind.
+    /// A value of the wrong kind.
     #[error("{wanted} belongs here, not {given}; {}", .wanted.example())]
     Wrong {
-        /// What belongs there.
+        /// The expected kind.
         wanted: Wanted,
-        /// What is there.
+        /// The actual value.
         given: FoundInstead,
     },
     /// A word that some programs read as true or false, and others do not.
@@ -121,7 +121,7 @@ pub enum Fault {
         "'{given}' is true or false for some programs and text for others; write true or false, or '{given}' in quotes for text"
     )]
     Boolean {
-        /// As written.
+        /// The text, as written.
         given: String,
     },
     /// A number that some programs read in base 8 or 16.
@@ -129,219 +129,219 @@ pub enum Fault {
         "'{given}' means different numbers to different programs; write it in decimal digits, or in quotes for text"
     )]
     Octal {
-        /// As written.
+        /// The text, as written.
         given: String,
     },
     /// A value that the grammar of the flags refuses.
     #[error("{}", as_keys(&.0.to_string()))]
     Value(PlanError),
-    /// Something that cannot be taken from any answer.
+    /// An invalid extraction.
     #[error("{0}")]
     Extract(ExtractError),
-    /// A word of few.
+    /// A word that is none of a fixed set.
     #[error("'{given}' is none of {known}{}", said_meant(.near.as_ref()))]
     Choice {
-        /// As written.
+        /// The word, as written.
         given: String,
-        /// The one that is probably meant.
+        /// The word that is probably meant.
         near: Option<String>,
-        /// All that there are.
+        /// All possible words.
         known: String,
     },
-    /// A text with slots that is wrong.
+    /// An error in a text with slots.
     #[error("{0}")]
     Pattern(PatternFault),
-    /// A slot where nothing is filled in.
+    /// A slot in a place that allows none.
     #[error("slots are not filled in here; write the text itself")]
     SlotHere,
-    /// An expression that is wrong.
+    /// An error in an expression.
     #[error("{0}")]
     Expression(ExpressionFault),
-    /// A threshold that is wrong.
+    /// An error in a threshold.
     #[error("{0}")]
     Threshold(ThresholdFault),
-    /// A step that says nothing to do.
+    /// A step without a verb.
     #[error("this step does nothing that is known; it needs one of: {known}")]
     NoVerb {
-        /// What a step can do.
+        /// The possible verbs.
         known: String,
     },
-    /// A step that says two things to do.
+    /// A step with two verbs.
     #[error("a step does one thing, and this one has '{one}' and '{other}'; make it two steps")]
     TwoVerbs {
-        /// The first.
+        /// The first verb.
         one: &'static str,
-        /// The second.
+        /// The second verb.
         other: &'static str,
     },
-    /// A message without a connection.
+    /// A message step outside of a connection.
     #[error("'{verb}' belongs into the steps of a websocket or tcp step; put it there")]
     NotTalking {
-        /// The step.
+        /// The verb of the step.
         verb: &'static str,
     },
-    /// What cannot be done at the same time.
+    /// A step that cannot run in parallel.
     #[error("'{verb}' cannot be under way beside others; 'parallel' takes requests and calls only")]
     NotParallel {
-        /// The step.
+        /// The verb of the step.
         verb: &'static str,
     },
-    /// A list that needs something in it.
+    /// A list that must not be empty.
     #[error("{} has no {key}; add at least one", .object.title)]
     Empty {
-        /// What it is of.
+        /// The object that contains it.
         object: &'static Object,
-        /// What is missing.
+        /// The key of the list.
         key: &'static str,
     },
-    /// More than can be.
+    /// More items than allowed.
     #[error("there are more than {most} {what}; make it fewer")]
     TooMany {
-        /// Of what.
+        /// The kind of the items.
         what: Things,
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// A scenario that never asks anything.
+    /// A scenario that never sends a request.
     #[error("the steps of '{scenario}' never send anything; add a step like: get: /")]
     Idle {
-        /// Its name.
+        /// The scenario.
         scenario: String,
     },
-    /// A loop without a bound.
+    /// A loop without a limit.
     #[error("this {0} could go on for ever; add 'max_rounds', the number of rounds after which the step fails")]
     LoopWithoutEnd(LoopWord),
     /// A load without an end.
     #[error("this load never ends; add 'for', 'iterations' or 'iterations_per_user', or give stages with their times")]
     LoadWithoutEnd,
-    /// A relative URL of nothing.
+    /// A relative URL without a target.
     #[error(
         "'{url}' is relative, and there is no target; add 'target: https://host' at the top, or write the whole URL"
     )]
     NoTarget {
-        /// As written.
+        /// The URL, as written.
         url: String,
     },
-    /// A URL of another protocol.
+    /// A URL with a scheme of another protocol.
     #[error("'{url}' is not for a '{verb}' step; it takes {}", schemes_of(verb))]
     Scheme {
-        /// As written.
+        /// The URL, as written.
         url: String,
-        /// The step.
+        /// The verb of the step.
         verb: &'static str,
     },
     /// A variable that the command line sets, and the file does not have.
     #[error("--var {name}: the file has no variable '{name}'; it has: {known}")]
     NoVariable {
-        /// Its name.
+        /// The name of the variable.
         name: String,
-        /// All that there are.
+        /// All variables of the file.
         known: String,
     },
-    /// Rows that nobody has twice, in two scenarios.
+    /// A data set with unique rows, used by two scenarios.
     #[error(
         "'{set}' has 'sharing: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own"
     )]
     UniqueTwice {
-        /// The name of the data.
+        /// The name of the data set.
         set: String,
     },
-    /// A threshold of a part that would end the run.
+    /// A threshold on a part with an abort clause.
     #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
     AbortOfPart,
-    /// A meeting that never has all of its users.
+    /// A barrier that can never have all of its users.
     #[error(
         "'{name}' waits for {users} users, and at most {most} can come; write a smaller number, or raise the users of the load"
     )]
     MeetingTooLarge {
-        /// Its name.
+        /// The name of the barrier.
         name: String,
-        /// How many it waits for.
+        /// The number of users that it waits for.
         users: u64,
-        /// How many there are in all scenarios with this meeting.
+        /// The number of users in all scenarios with this barrier.
         most: u64,
     },
-    /// A host that changes.
+    /// A variable host.
     #[error(
         "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars' that no step takes, or ${{env.NAME}}"
     )]
     HostSlot {
-        /// What is in the slot.
+        /// The text in the slot.
         text: String,
     },
-    /// A slot where a method is named.
+    /// A slot in the place of a method name.
     #[error("slots are not filled in here: a step calls one method; write a step for each")]
     MethodSlot,
-    /// A slot that means nothing.
+    /// A slot without a meaning.
     #[error("nobody knows what '${{{text}}}' is; use a variable, a column or a function")]
     Slot {
-        /// What is in it.
+        /// The text in the slot.
         text: String,
     },
-    /// A variable of the environment that nobody has set.
+    /// An environment variable that is not set.
     #[error("the environment has no variable {name}; set it before: {name}=VALUE onrush ...")]
     Unset {
-        /// Its name.
+        /// The name of the variable.
         name: String,
     },
-    /// A variable that has no value.
+    /// A variable without a value.
     #[error("'{name}' cannot be reckoned: {reason}")]
     Constant {
-        /// Its name.
+        /// The name of the variable.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// An expression that is no JavaScript.
+    /// An expression that is not valid JavaScript.
     #[error("{reason}")]
     Script {
-        /// What the compiler says.
+        /// The error of the compiler.
         reason: String,
     },
-    /// More than a program can be.
+    /// A program beyond its limits.
     #[error("the steps of this scenario are too many, or lie too deep in each other; cut it into several scenarios")]
     Program {
-        /// What is wrong.
+        /// The fault.
         fault: plan::ProgramFault,
     },
     /// A data file that cannot be read.
     #[error("cannot read the data file '{path}': {reason}; paths begin at the folder of this file")]
     DataFile {
-        /// As written.
+        /// The path, as written.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
     /// A data file of an unknown kind.
     #[error("nobody knows what '{path}' holds; its name ends in .csv, .tsv, .json or .jsonl, or 'format' says it")]
     DataFormat {
-        /// As written.
+        /// The path, as written.
         path: String,
     },
     /// A data file without rows.
     #[error("the data file '{path}' has no rows; the first line of a CSV file names its columns")]
     DataEmpty {
-        /// As written.
+        /// The path, as written.
         path: String,
     },
-    /// A data file whose rows are longer or shorter than the names of its columns.
+    /// A data file whose rows have more or fewer fields than there are column names.
     #[error(
         "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'"
     )]
     DataColumns {
-        /// As written.
+        /// The path, as written.
         path: String,
-        /// How many are named.
+        /// The number of named columns.
         wanted: usize,
-        /// How many there are.
+        /// The number of fields.
         found: usize,
     },
-    /// Something about a name.
+    /// An error of a name.
     #[error("{0}")]
     Name(NameFault),
 }
 
-/// What follows where a key is unknown.
+/// The hint after the message of an unknown key.
 fn said_near(near: Option<&String>, belongs: Option<&Object>, known: &str) -> String {
     match (near, belongs) {
         (Some(near), _) => format!("; did you mean '{near}'?"),
@@ -350,7 +350,7 @@ fn said_near(near: Option<&String>, belongs: Option<&Object>, known: &str) -> St
     }
 }
 
-/// Where the keys of something stand.
+/// The location of an object's keys.
 fn place_of(object: &Object) -> String {
     match object.id {
         "file" => "at the top of the file".to_owned(),
@@ -360,12 +360,12 @@ fn place_of(object: &Object) -> String {
     }
 }
 
-/// What follows where something like it is known.
+/// The hint after a message, where something similar is known.
 fn said_meant(near: Option<&String>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
-/// The URLs that a step takes.
+/// The URL schemes of a step.
 fn schemes_of(verb: &str) -> &'static str {
     match verb {
         "grpc" => "grpc:// or grpcs://, or a path of the target that begins with /",
@@ -376,7 +376,7 @@ fn schemes_of(verb: &str) -> &'static str {
 }
 
 impl Fault {
-    /// It is wrong whatever else the file says, also what was not read any more.
+    /// Whether the error is independent of the rest of the file, also of what was not read.
     pub(crate) fn stands_alone(&self) -> bool {
         !matches!(
             self,
@@ -395,7 +395,7 @@ impl Fault {
     }
 }
 
-/// Where mistakes go while a file is read.
+/// Collects diagnostics while a file is read.
 #[derive(Debug, Default)]
 pub(crate) struct DiagnosticSink {
     all: Vec<Diagnostic>,
@@ -406,7 +406,7 @@ impl DiagnosticSink {
     pub(crate) fn add(&mut self, at: Span, fault: Fault) {
         let mistake = Diagnostic { at, fault };
         if self.all.contains(&mistake) {
-            // An alias brings the same text again.
+            // An alias repeats the same text.
             return;
         }
         match self.all.len() < MISTAKES_MAX {
@@ -419,28 +419,29 @@ impl DiagnosticSink {
         self.all.is_empty()
     }
 
-    /// Another one would be kept. When not, nobody needs to know what was probably meant, which takes long to find.
+    /// Whether another diagnostic would be kept. If not, the suggestion for it, which takes long to find, is not
+    /// needed.
     pub(crate) fn has_room(&self) -> bool {
         self.all.len() < MISTAKES_MAX
     }
 
-    /// One more that is only counted.
+    /// Counts a diagnostic without keeping it.
     pub(crate) fn count(&mut self) {
         self.more += 1;
     }
 
-    /// What follows from the rest of the file, which could not be read, is left out.
+    /// Drops the diagnostics that may follow from the unread rest of the file.
     pub(crate) fn keep_what_stands_alone(&mut self, behind: usize) {
         self.all.retain(|mistake| mistake.fault.stands_alone() && mistake.at.end <= behind);
     }
 
-    /// What somebody else found, too.
+    /// Adds the diagnostics of another sink.
     pub(crate) fn join(&mut self, other: Self) {
         self.more += other.more;
         other.all.into_iter().for_each(|mistake| self.add(mistake.at, mistake.fault));
     }
 
-    /// In the order of the file.
+    /// The diagnostics in the order of the file.
     pub(crate) fn into_mistakes(mut self, source: Source) -> Diagnostics {
         self.all.sort_by_key(|mistake| mistake.at);
         Diagnostics { source, all: self.all, more: self.more }

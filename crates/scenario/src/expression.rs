@@ -1,7 +1,7 @@
-//! A first look at expressions: what is surely wrong is told with its place, before anything is compiled.
+//! A first check of expressions: certain errors are reported with their position, before anything is compiled.
 //!
-//! This is no parser of JavaScript. It cuts a text into words, and knows what cannot follow what; whatever it does not know for sure
-//! it lets pass, and the compiler has the last word.
+//! This is no parser of JavaScript. It splits a text into tokens, and knows which cannot follow each other; in doubt it
+//! accepts the text, and the compiler decides.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::diagnostic::ExpressionFault;
 /// The most bytes of an expression.
 pub const EXPRESSION_BYTES_MAX: usize = SLOT_BYTES_MAX;
 
-/// Names that JavaScript has itself, as far as strict functions of their variables can use them.
+/// Global names of JavaScript that strict functions of variables can use.
 const GLOBALS: [&str; 35] = [
     "Array",
     "BigInt",
@@ -51,21 +51,21 @@ const GLOBALS: [&str; 35] = [
     "Reflect",
 ];
 
-/// Words that stand between values, or before one.
+/// Words that are operators between values, or before one.
 const OPERATOR_WORDS: [&str; 8] = ["in", "instanceof", "typeof", "void", "new", "delete", "of", "await"];
-/// What other languages call operators.
+/// Operators of other languages.
 const FOREIGN_WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("not", "!")];
 
-/// A piece of an expression.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A name, or a word of the language.
+    /// A name, or a keyword.
     Word,
     /// A number, a string, a template.
     Literal,
     /// `(`, `[`, `{`
     Open,
-    /// Their partners.
+    /// The closing ones.
     Close,
     /// `.` and `?.`
     Dot,
@@ -88,7 +88,7 @@ impl Token<'_> {
 
 type ExpressionError = (Range<usize>, ExpressionFault);
 
-/// Looks at an expression; what is wrong comes with its place in it.
+/// Checks an expression; an error has its position in it.
 pub(crate) fn check(text: &str) -> Result<(), ExpressionError> {
     if text.len() > EXPRESSION_BYTES_MAX {
         return Err((0..0, ExpressionFault::TooLong(EXPRESSION_BYTES_MAX)));
@@ -100,7 +100,7 @@ pub(crate) fn check(text: &str) -> Result<(), ExpressionError> {
     brackets(&tokens)?;
     functions(&tokens)?;
     statements(&tokens)?;
-    // Functions and objects have statements and keys of their own: the compiler knows them.
+    // Functions and objects have statements and keys of their own: they are left to the compiler.
     if is_beyond(&tokens) {
         return Ok(());
     }
@@ -126,7 +126,7 @@ fn statements(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     Ok(())
 }
 
-/// Our functions are none of the language.
+/// The functions of slots are not part of the language.
 fn functions(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
     let called = tokens
@@ -136,7 +136,7 @@ fn functions(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     called.map_or(Ok(()), |(_, two)| Err((two[0].range(), ExpressionFault::Function(two[0].text.to_owned()))))
 }
 
-/// The variables that an expression names, each with its place; nothing, when it is beyond what is understood here.
+/// The variables in an expression, each with its position; empty when the expression is too complex for this check.
 pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
     if is_beyond(&tokens) {
@@ -149,7 +149,7 @@ pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
     named.filter(|(_, token)| !known(token.text)).map(|(_, token)| (token.text, token.range())).collect()
 }
 
-/// The columns that are asked for as `row.column`, with the place of the column.
+/// The columns in the form `row.column`, with the position of the column.
 pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
     let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
@@ -160,7 +160,7 @@ pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
     requested.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
 }
 
-/// It may be written for values that are not there: `a ?? b`, `a ? b : c`, `a == null`.
+/// Whether the expression may handle absent values: `a ?? b`, `a ? b : c`, `a == null`.
 pub(crate) fn asks_whether(text: &str) -> bool {
     tokens(text).is_ok_and(|tokens| {
         let asks = ["??", "?", "?.", "||", "&&", "!", "==", "!=", "===", "!==", "typeof"];
@@ -168,7 +168,7 @@ pub(crate) fn asks_whether(text: &str) -> bool {
     })
 }
 
-/// There is a function, an object, a template with slots or the like in it.
+/// Whether it contains a function, an object, a template with slots or the like.
 fn is_beyond(tokens: &[Token<'_>]) -> bool {
     tokens.iter().any(|token| {
         matches!(token.text, "=>" | "{" | ";" | "function" | "class" | "let" | "const" | "var" | "/")
@@ -205,7 +205,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExpressionError> {
     Ok(tokens)
 }
 
-/// How long an operator is.
+/// The length of an operator.
 fn operator(text: &str) -> usize {
     const LONG: [&str; 27] = [
         ">>>=", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=", ">=", "&&",
@@ -215,7 +215,7 @@ fn operator(text: &str) -> usize {
     long.unwrap_or_else(|| text.chars().next().map_or(1, char::len_utf8))
 }
 
-/// How long a string is, with its quotes.
+/// The length of a string, with its quotes.
 fn string(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut was_escaped = false;
@@ -253,7 +253,7 @@ fn brackets(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     open.last().map_or(Ok(()), |token| Err((token.range(), ExpressionFault::Brackets)))
 }
 
-/// Values and operators take turns.
+/// Checks that values and operators alternate.
 fn order(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     // Whether a value has just ended.
     let mut is_behind_value = false;
@@ -263,7 +263,7 @@ fn order(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
             Kind::Word if is_after_dot => is_behind_value = true,
             Kind::Word if OPERATOR_WORDS.contains(&token.text) => is_behind_value = false,
             Kind::Word | Kind::Literal => {
-                // `not` is a word in front of a value, and the others stand behind one.
+                // `not` comes before a value, and the others after one.
                 let is_prefix = !is_behind_value
                     && matches!(tokens.get(index + 1).map(|next| next.kind), Some(Kind::Word | Kind::Literal));
                 if let Some((word, meant)) = FOREIGN_WORDS.iter().find(|(word, _)| *word == token.text)

@@ -1,4 +1,4 @@
-//! What a file says, typed: complete, with names and places for whoever carries it out.
+//! The typed content of a file: complete, with names and positions for the lowering.
 
 mod load;
 mod step;
@@ -18,97 +18,97 @@ use plan::{Budget, Flags, OnFailure, Pattern};
 
 use crate::source::Span;
 
-/// All that a file says.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// What the whole is called in reports.
+    /// The name of the whole in reports.
     pub name: Option<String>,
-    /// What relative URLs begin with.
+    /// The base of relative URLs.
     pub target: Option<Pattern>,
-    /// Values that are there from the beginning on; none is made of one that is made of it.
+    /// Variables with a value from the beginning on; their dependencies have no cycle.
     pub vars: Vec<Variable>,
-    /// Names whose values are shown to nobody.
+    /// Names whose values are masked.
     pub secrets: Vec<Secret>,
     /// Files with rows for users.
     pub data: Vec<DataSet>,
-    /// What is true of each step unless it says otherwise.
+    /// Defaults of the steps.
     pub defaults: Defaults,
-    /// What is done once, before the run.
+    /// The steps of `setup`, done once before the run.
     pub before: Vec<Step>,
-    /// What is done once, after the run.
+    /// The steps of `teardown`, done once after the run.
     pub after: Vec<Step>,
-    /// What users do, side by side.
+    /// The scenarios, which run in parallel.
     pub scenarios: Vec<Scenario>,
-    /// What figures must be.
+    /// The thresholds.
     pub thresholds: Vec<Limit>,
-    /// How the run goes.
+    /// Settings of the run.
     pub run: Run,
 }
 
-/// A name with its place.
+/// A name with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// Letters, digits and `_`.
     pub text: String,
-    /// Where it stands.
+    /// The position.
     pub at: Span,
 }
 
-/// A text with its place.
+/// An expression with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expression {
-    /// In JavaScript.
+    /// The JavaScript source.
     pub text: String,
-    /// Where it stands.
+    /// The position.
     pub at: Span,
 }
 
-/// A value that is there from the beginning on.
+/// A variable with a value from the beginning on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// Its name.
     pub name: Name,
-    /// What it is, perhaps made of others.
+    /// Its value, which may use other variables.
     pub value: Json,
-    /// Each user has its own.
+    /// Whether each user has its own.
     pub per_user: bool,
 }
 
-/// A name whose value is shown to nobody.
+/// A name whose value is masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// A variable, or data.
+    /// A variable, or a data set.
     pub name: Name,
-    /// The column of the data.
+    /// The column of the data set.
     pub column: Option<String>,
 }
 
 /// A file with rows for users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataSet {
-    /// What its rows are called.
+    /// The name of the data set.
     pub name: Name,
-    /// Where it is; relative ones begin at the folder of the scenario file.
+    /// The path; relative ones begin at the folder of the scenario file.
     pub file: PathBuf,
-    /// What is in it.
+    /// The format of the file.
     pub format: DataFormat,
-    /// How its text is coded.
+    /// The encoding of its text.
     pub encoding: Encoding,
-    /// What stands between two fields of CSV.
+    /// The separator of CSV fields.
     pub separator: u8,
-    /// Which row comes.
+    /// The order of the rows.
     pub pick: RowPick,
-    /// Who gets which.
+    /// The distribution of the rows over users.
     pub share: RowShare,
-    /// What follows the last.
+    /// The behaviour after the last row.
     pub at_end: AtEnd,
-    /// What each row has, when the file could be read.
+    /// The columns of each row, when the file could be read.
     pub columns: Option<Vec<String>>,
-    /// The first line is a row already, and the file of scenarios names the columns.
+    /// Whether the first line is a row already, and the scenario file names the columns.
     pub is_headless: bool,
 }
 
-/// What is in a data file.
+/// The format of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the format of its name")]
 pub enum DataFormat {
@@ -117,7 +117,7 @@ pub enum DataFormat {
     JsonLines,
 }
 
-/// How the text of a data file is coded.
+/// The text encoding of a data file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the encoding of its name")]
 pub enum Encoding {
@@ -126,124 +126,125 @@ pub enum Encoding {
     Gbk,
 }
 
-/// Which row comes.
+/// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowPick {
-    /// One after the other.
+    /// In sequence.
     #[default]
     Next,
-    /// Any.
+    /// Random.
     Random,
 }
 
-/// Who gets which rows.
+/// The distribution of rows over users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowShare {
     /// Users share them.
     #[default]
     Split,
-    /// Each user goes through all of them.
+    /// Each user iterates over all of them.
     Copy,
     /// No row twice in the whole run.
     Unique,
 }
 
-/// What follows the last row.
+/// The behaviour after the last row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtEnd {
-    /// The first.
+    /// Continue with the first row.
     #[default]
     Again,
     /// Users stop.
     Stop,
 }
 
-/// What is true of each step unless it says otherwise.
+/// Defaults of the steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Defaults {
     /// Headers of requests, handshakes and calls.
     pub headers: Headers,
-    /// Cookies are kept for each user as browsers do: so it is unless a file says otherwise.
+    /// Whether cookies are kept for each user as browsers do; the default is true.
     pub cookies: bool,
-    /// What a good answer is.
+    /// The expectations on a good response.
     pub expect: Expect,
-    /// What follows a failure.
+    /// The action after a failure.
     pub on_failure: Option<OnFailure>,
-    /// Where they say how many redirects are followed.
+    /// The position of the limit of redirects.
     pub max_redirs_at: Option<Span>,
-    /// What flags of a request and its connection say: times, TLS, versions, ways, descriptions of services.
+    /// Settings of requests and their connections from flags: times, TLS, versions, route overrides, service
+    /// descriptions.
     pub flags: Draft,
-    /// The same as it was written.
+    /// The same as written.
     pub typed: Flags,
 }
 
-/// What users do, and how many of them.
+/// The steps of users, and their load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Its name in reports.
     pub name: Name,
-    /// How much.
+    /// The load.
     pub load: Load,
-    /// So long after the beginning of the run.
+    /// The delay from the start of the run to the start of the scenario.
     pub begin: Duration,
-    /// An iteration of a user starts so often at most.
+    /// Pacing: the minimum time between iteration starts of one user.
     pub every: Option<Duration>,
-    /// So many connections that its users share; `None`: each user has its own.
+    /// The number of connections that its users share; `None`: each user has its own.
     pub connections: Option<u64>,
-    /// Variables and cookies are carried on from one iteration to the next.
+    /// Whether variables and cookies are carried over from one iteration to the next.
     pub keep: bool,
-    /// Once for each user, before its first iteration.
+    /// The steps of `on_start`, done once per user before its first iteration.
     pub start: Vec<Step>,
-    /// What a user does in one iteration.
+    /// The steps of one iteration.
     pub steps: Vec<Step>,
-    /// Once for each user, after its last iteration.
+    /// The steps of `on_stop`, done once per user after its last iteration.
     pub stop: Vec<Step>,
 }
 
-/// What a figure must be.
+/// A threshold with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// The figure, and its bound.
+    /// The figure with its limit.
     pub threshold: Threshold,
-    /// The transaction, step or scenario that it is of; `None`: of all.
+    /// The transaction, step or scenario that it is about; `None`: all.
     pub of: Option<Name>,
-    /// Where it stands.
+    /// The position.
     pub at: Span,
 }
 
-/// How the run goes. `None` and empty stand for what nobody said.
+/// Settings of the run. `None` and empty stand for settings that are not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// How long the load runs before it counts.
+    /// The time of load before measurements count.
     pub warmup: Option<Duration>,
-    /// How long the end waits for what is in flight.
+    /// The grace time for exchanges in flight at the end.
     pub grace: Option<Duration>,
-    /// The same seed draws the same.
+    /// The seed of all random draws.
     pub seed: Option<u64>,
-    /// Time between two lines of the table.
+    /// The time between two lines of the table.
     pub interval: Option<Duration>,
-    /// What may be spent.
+    /// The budget.
     pub budget: Option<Budget>,
-    /// Hosts that the user may load, wherever they are.
+    /// Hosts that the user allows to load, wherever they are.
     pub consents: Vec<String>,
     /// Threads that generate the load.
     pub threads: Option<u64>,
-    /// A result that the generator spoiled fails the run.
+    /// Whether an unreliable result fails the run.
     pub strict: bool,
-    /// Half of the users go on when the load is over.
+    /// Whether half of the users go on as a probe when the load is over.
     pub probe: Option<bool>,
-    /// A target that was never reached is tried to the end.
+    /// Whether a target that was never reached is tried to the end.
     pub persist: bool,
-    /// Where the JSON report goes.
+    /// The path of the JSON report.
     pub json: Option<String>,
-    /// Where percentiles go.
+    /// The path of the percentiles.
     pub hdr: Option<String>,
-    /// Where a line for each request goes.
+    /// The path of the request log.
     pub log: Option<String>,
 }
 
 impl File {
-    /// How many steps there are, with those within others.
+    /// The number of steps, nested ones included.
     pub fn step_count(&self) -> usize {
         let scenarios = self.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
         [&self.before].into_iter().chain(scenarios).chain([&self.after]).map(|steps| step::count(steps)).sum()

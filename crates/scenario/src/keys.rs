@@ -1,4 +1,4 @@
-//! The keys of the file: one table that the reader goes by, and that the schema and the reference are made of.
+//! The keys of the file: one table for the reader, the schema and the reference.
 
 mod common;
 mod steps;
@@ -8,18 +8,18 @@ pub(crate) use common::{CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET
 pub(crate) use steps::{STEP, STEPS, verb_of};
 pub(crate) use top::{DATA, DEFAULTS, FILE, LOAD, RUN, SCENARIO};
 
-/// Something with keys.
+/// An object with keys.
 #[derive(Debug)]
 pub struct Object {
-    /// What it is called in messages: 'a step', 'the load'.
+    /// The name in messages: 'a step', 'the load'.
     pub title: &'static str,
-    /// The same in Chinese.
+    /// The name in Chinese.
     pub title_zh: &'static str,
-    /// Its name in the schema.
+    /// The name in the schema.
     pub id: &'static str,
-    /// In the order of the reference.
+    /// The keys, in the order of the reference.
     pub fields: &'static [Field],
-    /// One of these must be there.
+    /// Keys of which one is required.
     pub any_of: &'static [&'static str],
 }
 
@@ -32,22 +32,22 @@ impl PartialEq for Object {
 /// A key.
 #[derive(Debug)]
 pub struct Field {
-    /// As it is written.
+    /// The name, as written.
     pub name: &'static str,
-    /// What belongs behind it.
+    /// The kind of its value.
     pub kind: Kind,
-    /// It must be there.
+    /// Whether it is required.
     pub is_needed: bool,
-    /// What it means.
+    /// The meaning in English.
     pub english: &'static str,
-    /// The same in Chinese.
+    /// The meaning in Chinese.
     pub chinese: &'static str,
 }
 
-/// What belongs behind a key.
+/// The kind of a value.
 #[derive(Debug)]
 pub enum Kind {
-    /// Nothing: `key:` alone.
+    /// No value: `key:` alone.
     Nothing,
     /// A text; numbers and switches are the text that they are written as.
     Text,
@@ -63,35 +63,35 @@ pub enum Kind {
     Time,
     /// A rate.
     Rate,
-    /// One of these words.
+    /// One of a set of words.
     Word(&'static [&'static str]),
-    /// Anything that JSON knows, with slots in its strings.
+    /// Any JSON value, with slots in its strings.
     Json,
     /// One or several.
     OneOrMore(&'static Self),
     /// A list.
     List(&'static Self),
-    /// Names of any kind, and what belongs behind each.
+    /// Arbitrary names, each with a value.
     Named(&'static Self),
-    /// The same; each is a variable.
+    /// The same, where each is a variable.
     Variables(&'static Self),
-    /// Keys of its own.
+    /// An object with keys of its own.
     Object(&'static Object),
-    /// One of these.
+    /// One of several kinds.
     Either(&'static [Self]),
     /// Steps, at least one.
     Steps,
-    /// Steps, perhaps none.
+    /// Steps, possibly none.
     MaybeSteps,
 }
 
-/// A key that may be left out.
+/// An optional key.
 pub(crate) const fn field(name: &'static str, kind: Kind, english: &'static str, chinese: &'static str) -> Field {
     Field { name, kind, is_needed: false, english, chinese }
 }
 
 impl Field {
-    /// It must be there.
+    /// Makes the key required.
     pub(crate) const fn needed(mut self) -> Self {
         self.is_needed = true;
         self

@@ -51,30 +51,30 @@ pub use source::{Location, Source, Span};
 use diagnostic::DiagnosticSink;
 use reader::Reader;
 
-/// The largest file.
+/// The largest file, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A file that was read, with its text.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// What it says.
+    /// Its content.
     pub file: File,
-    /// Its text, for what is told of places in it later.
+    /// Its text, for later messages about positions in it.
     pub source: Source,
 }
 
 /// Reads and checks a file, with the data files that it names.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors in it.
 pub fn read(path: &Path) -> Result<Opened, Diagnostics> {
     read_with(path, std::iter::empty())
 }
 
-/// The same, with values for variables of the file; `target` is what relative URLs begin with.
+/// The same, with values for variables of the file; `target` is the base of relative URLs.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors in it.
 pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>) -> Result<Opened, Diagnostics> {
     let name = path.to_string_lossy();
     let whole = |fault, text: &str| {
@@ -101,10 +101,10 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
     parse_with(&name, &text, &Folder(folder), vars)
 }
 
-/// Reads and checks the text of a file. `files` has the data files that it names.
+/// Reads and checks the text of a file. `files` provides the data files that it names.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors in it.
 pub fn parse(name: &str, text: &str, files: &dyn Files) -> Result<Opened, Diagnostics> {
     parse_with(name, text, files, std::iter::empty())
 }
@@ -124,7 +124,7 @@ fn parse_with<'v>(
     }
     let vars: Vec<(&str, &str)> = vars.collect();
     if vars.iter().any(|(name, _)| *name == overrides::TARGET) {
-        // What it is comes behind the file.
+        // The command line gives it later.
         reader.target = reader::Target::Open;
     }
     let mut syntax = DiagnosticSink::default();
@@ -133,16 +133,16 @@ fn parse_with<'v>(
     let (mut found, names) = (reader.found, reader.names);
     let is_whole = end == usize::MAX;
     if !is_whole {
-        // Of what comes behind nobody knows: only what is wrong anyway is told.
+        // The rest of the file is unknown: only errors that are independent of it are reported.
         found.keep_what_stands_alone(end);
     }
-    // What is no YAML comes first, also where there is more than is kept.
+    // Syntax errors come first, also where there are more diagnostics than are kept.
     syntax.join(found);
     let mut found = syntax;
     let mut file = read.unwrap_or_default();
     vars.into_iter().for_each(|(name, value)| overrides::set(&mut file, name, value, &mut found));
     if is_whole {
-        // What is wrong in itself gives no value, and what is missing then is not told a second time.
+        // Something invalid has no value, and what is missing because of it is not reported again.
         let seen = if found.is_empty() { Vec::new() } else { names };
         check::check(&mut file, &source, &seen, &mut found);
     }
@@ -159,7 +159,7 @@ pub struct Folder(pub PathBuf);
 impl Files for Folder {
     fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
         let path = self.0.join(path);
-        // Opening a pipe would wait for somebody to write into it.
+        // Opening a pipe would wait for a writer.
         if !std::fs::metadata(&path)?.is_file() {
             return Err(std::io::Error::other("not a file"));
         }

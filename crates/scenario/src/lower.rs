@@ -1,7 +1,7 @@
-//! A file becomes plans: one of what it runs, and one each of what is done before and after that.
+//! Lowering of a file to plans: one for the run, and one each for `setup` and `teardown`.
 //!
-//! A step is made as a step of the flags is, from a [`plan::Draft`]; its slots stand there as marks, which are found again in what
-//! was made, and become what is filled anew for each exchange.
+//! A step is made like a step of the flags, from a [`plan::Draft`]; its slots are represented by marks, which are found
+//! again in the result, and become the parts that are rendered for each exchange.
 
 mod barriers;
 mod bodies;
@@ -30,62 +30,62 @@ use barriers::Barriers;
 use names::Naming;
 use nodes::Nodes;
 
-/// Draws come from this, unless the file or whoever runs it has a seed.
+/// The seed of random draws, unless the file or the command line has one.
 const SEED: u64 = 1;
-/// Between the seeds of two scenarios: as far as can be.
+/// The distance between the seeds of two scenarios: as far as possible.
 const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a file needs of whoever runs it.
+/// The context that the caller provides.
 #[derive(Clone, Copy)]
 pub struct Outside<'a> {
-    /// Variables of the environment.
+    /// Reads environment variables.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
-    /// What evaluates expressions.
+    /// The evaluator of expressions.
     pub interpreters: Option<&'a dyn Interpreters>,
-    /// What servers said of their services, beside what was asked for.
+    /// Schemas that servers returned, with the draft of each query.
     pub schemas: &'a [(Draft, Schema)],
-    /// Where the files are that the file names.
+    /// The folder for relative paths of the file.
     pub folder: &'a std::path::Path,
-    /// Sent as `User-Agent`, unless the file says otherwise.
+    /// The default `User-Agent`.
     pub user_agent: &'a str,
 }
 
-/// A file on its way to plans.
+/// A file that is being lowered.
 pub struct Lowering<'a> {
     opened: &'a Opened,
     outside: &'a Outside<'a>,
-    /// Values that are there from the beginning on.
+    /// Values from the beginning on.
     globals: Vec<(String, Value)>,
 }
 
-/// A plan, and what its parts are called.
+/// A plan, and the names of its variables.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// What is run.
+    /// The plan.
     pub plan: Plan,
     /// The variables of the first scenario, in the order of their numbers.
     pub variables: Vec<String>,
 }
 
-/// What lies around the steps that are made.
+/// The context of the steps that are made.
 pub(crate) struct DynamicParts<'a> {
     pub(crate) file: &'a File,
     pub(crate) outside: &'a Outside<'a>,
     pub(crate) naming: Naming<'a>,
-    /// What marks begin with.
+    /// The prefix of marks.
     pub(crate) mark: String,
-    /// Where the next mistake is, when that is nearer than its step.
+    /// The position of the next error, when that is more precise than its step.
     pub(crate) fault_at: Option<Span>,
-    /// Something in the file is secured by TLS, as far as anybody can know.
+    /// Whether TLS is used in the file, as far as that is known.
     pub(crate) may_secure: bool,
     pub(crate) found: DiagnosticSink,
 }
 
 impl<'a> Lowering<'a> {
-    /// Reckons what the variables of a file are from the beginning on.
+    /// Computes the initial values of a file's variables.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors.
     pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Diagnostics> {
         let mut found = DiagnosticSink::default();
         let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &mut found);
@@ -95,7 +95,7 @@ impl<'a> Lowering<'a> {
         Ok(Self { opened, outside, globals })
     }
 
-    /// What was taken before the run is there from then on.
+    /// Adds the values that were extracted in `setup`.
     pub fn learn(&mut self, names: &[String], values: &[Value]) {
         for (name, value) in names.iter().zip(values) {
             match self.globals.iter_mut().find(|(known, _)| known == name) {
@@ -105,33 +105,33 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What is done before the run, if there is something.
+    /// The plan of `setup`, if there are such steps.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors.
     pub fn before(&self) -> Result<Option<Lowered>, Diagnostics> {
         self.once("setup", &self.opened.file.before)
     }
 
-    /// What is done after the run, if there is something.
+    /// The plan of `teardown`, if there are such steps.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors.
     pub fn after(&self) -> Result<Option<Lowered>, Diagnostics> {
         self.with_awaited().once("teardown", &self.opened.file.after)
     }
 
-    /// What is run: the scenarios that are named, or all.
+    /// The plan of the run: of the named scenarios, or all.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors.
     pub fn run(&self, only: &[String]) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
         let chosen = file.scenarios.iter().filter(|one| only.is_empty() || only.contains(&one.name.text));
         self.with_awaited().lower(chosen, file.run.warmup.unwrap_or_default())
     }
 
-    /// The same with a value for each name that is taken before the run, which is not there yet.
+    /// The same with a placeholder value for each name that `setup` extracts, since it has not run yet.
     fn with_awaited(&self) -> Self {
         let mut names = Vec::new();
         collect_takes(&self.opened.file.before, &mut names);
@@ -144,7 +144,7 @@ impl<'a> Lowering<'a> {
         Self { opened: self.opened, outside: self.outside, globals }
     }
 
-    /// What must be asked of servers before there can be a plan: calls whose services nobody described.
+    /// The queries to servers that are needed before the plan: calls whose services are not described.
     pub fn undescribed(&self) -> Vec<Draft> {
         let file = &self.opened.file;
         let lists = file.scenarios.iter().flat_map(|one| [&one.start, &one.steps, &one.stop]);
@@ -191,7 +191,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// One user does these steps once.
+    /// A plan in which one user does these steps once.
     fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Diagnostics> {
         if steps.is_empty() {
             return Ok(None);
@@ -237,14 +237,14 @@ impl<'a> Lowering<'a> {
                 (Duration::ZERO, Duration::ZERO)
             }
         };
-        // A part is judged when all is over.
+        // A threshold on a part is judged at the end of the run.
         for limit in file.thresholds.iter().filter(|limit| limit.of.is_some()) {
             if limit.threshold.abort_after.is_some() {
                 found.add(limit.at, Fault::AbortOfPart);
             }
         }
         judge_parts(&file.thresholds, &lowered, &mut found);
-        // Of some scenarios alone, those that meet the others are missed, and that is told.
+        // When only some scenarios run, the other users of their barriers are missing, and that is reported.
         if found.is_empty() && lowered.len() >= file.scenarios.len() {
             barriers.check(&lowered, &mut found);
         }
@@ -259,7 +259,7 @@ impl<'a> Lowering<'a> {
         Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
     }
 
-    /// Where a load may go.
+    /// The target policy of the run.
     fn reach(&self, wants_consent: bool) -> TargetPolicy {
         let consents = &self.opened.file.run.consents;
         if wants_consent { TargetPolicy::Near(consents.clone().into()) } else { TargetPolicy::Anywhere }
@@ -271,13 +271,13 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What marks begin with: nothing that the file says, or knows from elsewhere.
+/// The prefix of marks: no text that the file, or one of the given values, contains.
 fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
     let is_known = |text: &str| globals.iter().any(|(_, value)| value.to_string().contains(text));
     marks::beginning(|text| opened.source.text.contains(text) || is_known(text))
 }
 
-/// Thresholds judge what is counted of their parts.
+/// Checks that thresholds only judge what is counted for their parts.
 fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut DiagnosticSink) {
     let catalog = Catalog::of_scenarios(lowered.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
@@ -291,10 +291,10 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
     }
 }
 
-/// What stands for a value that is not there yet: as good a path as any.
+/// The placeholder of a value that does not exist yet: any path is as good.
 const AWAITED: &str = "/";
 
-/// The names that steps take.
+/// Collects the names that steps extract.
 fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
     for step in steps {
         let takes = match &step.action {
@@ -372,7 +372,7 @@ impl DynamicParts<'_> {
         })
     }
 
-    /// What each user draws for itself, each behind those that it is made of.
+    /// The values that each user draws for itself, each after those that it depends on.
     fn of_user(&mut self) -> Vec<(u32, ValuePattern)> {
         let mut all = Vec::new();
         for place in values::order(self.file) {
@@ -386,7 +386,7 @@ impl DynamicParts<'_> {
         all
     }
 
-    /// Looks whether each expression is one, where somebody can tell.
+    /// Compiles each expression, where there is an interpreter.
     fn compile(&mut self) {
         for (expression, at) in self.naming.placed_expressions() {
             let reason = match self.outside.interpreters {
@@ -399,12 +399,12 @@ impl DynamicParts<'_> {
         }
     }
 
-    /// What comes after a failure of a step.
+    /// The action after a failure of a step.
     pub(crate) fn on_failure(&self, step: &Step) -> OnFailure {
         step.on_failure.or(self.file.defaults.on_failure).unwrap_or(OnFailure::Next)
     }
 
-    /// What was made, or nothing: then it is told what is wrong.
+    /// The result, or `None` after an error was reported.
     pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
         let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
@@ -422,7 +422,6 @@ fn later(begin: Duration) -> Option<plan::RateStage> {
     (!begin.is_zero()).then_some(plan::RateStage { from: 0, to: 0, span: begin })
 }
 
-/// `timeout`: the longest of its steps.
 /// Random starts are those of the seed and of the scenario.
 fn with_seed(mut load: PlanLoad, seed: u64, scenario: u64) -> PlanLoad {
     if let PlanLoad::Open { arrivals: Arrivals::Poisson { seed: own }, .. } = &mut load {
@@ -431,6 +430,7 @@ fn with_seed(mut load: PlanLoad, seed: u64, scenario: u64) -> PlanLoad {
     load
 }
 
+/// The load of a scenario. `timeout`: the longest of its steps.
 fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
     let load = &scenario.load;
     let requests = match load.iterations {

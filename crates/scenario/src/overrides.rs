@@ -1,4 +1,4 @@
-//! What somebody says who runs a file: values of its variables, and flags.
+//! Overrides of the command line: values of variables, and flags.
 
 mod flags;
 
@@ -10,11 +10,11 @@ use crate::diagnostic::{DiagnosticSink, Fault};
 use crate::file::{File, Json, Name, Variable};
 use crate::source::Span;
 
-/// What relative URLs begin with is called so too.
+/// The name that sets the base of relative URLs.
 pub(crate) const TARGET: &str = "target";
 
-/// Sets a variable that the file has, or its target. What is text in the file stays text; in the place of anything else a number, true,
-/// false or null is that.
+/// Sets a variable that the file has, or its target. A text in the file stays text; in the place of any other value a
+/// number, true, false or null is parsed as that.
 pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut DiagnosticSink) {
     let known = file.vars.iter_mut().find(|variable| variable.name.text == name);
     if known.is_none() && name == TARGET {

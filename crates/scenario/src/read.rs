@@ -1,4 +1,4 @@
-//! The file itself: from the tree to its value, key by key of the tables in `shape`.
+//! Reading of the file's top level: from the tree to its value, by the tables in `keys`.
 
 mod actions;
 mod data;
@@ -28,7 +28,7 @@ const SCENARIOS_MAX: usize = 1_000;
 /// The most variables and data sets of a file.
 const NAMES_MAX: usize = 10_000;
 
-/// Reads all that a file says.
+/// Reads the whole file.
 pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     let mut fields = Fields::open(reader, node, &FILE)?;
     let mut file = File {
@@ -40,7 +40,7 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
         ..File::default()
     };
     file.vars.extend(fields.get("per_user").map(|node| variables(reader, node, true)).unwrap_or_default());
-    // Users are like browsers, unless somebody says otherwise.
+    // Users are like browsers by default.
     file.defaults.cookies = true;
     if let Some(read) = fields.get("defaults").and_then(|node| defaults::defaults(reader, node)) {
         file.defaults = read;
@@ -68,7 +68,7 @@ fn variables(reader: &mut Reader<'_>, node: &Node, per_user: bool) -> Vec<Variab
     all
 }
 
-/// The names of a map, not more than are taken.
+/// The names of a map, up to the limit.
 fn bounded<'n>(reader: &mut Reader<'_>, node: &'n Node, what: Things, most: usize) -> Vec<(&'n str, Span, &'n Node)> {
     let mut named = reader.named(node);
     if let Some((_, at, _)) = named.get(most) {
@@ -104,7 +104,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     let begin = fields.get("start_after").and_then(|node| reader.time("start_after", node)).unwrap_or(Duration::ZERO);
     let every = fields.get("pacing").and_then(|node| reader.span("pacing", node));
     if load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { .. })) {
-        // A rate says itself when iterations start.
+        // A rate already determines when iterations start.
         fields.given(&["pacing"]).into_iter().for_each(|one| {
             reader.found.add(fields.place(one), Fault::Conflict { one, other: "rate" });
         });
@@ -121,17 +121,17 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     let stop = fields.get("on_stop").map(|node| maybe(reader, node)).unwrap_or_default();
     fields.close();
     let name = Name { text: name.to_owned(), at };
-    // A load that was wrong was told; the steps are looked at all the same.
+    // An invalid load was reported; the steps are checked all the same.
     let load = load.unwrap_or_default();
     Some(Scenario { name, load, begin, every, connections, keep, start, steps, stop })
 }
 
-/// Steps that there may be none of.
+/// Reads optional steps.
 fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
     steps::maybe(reader, node)
 }
 
-/// Steps of which there must be one.
+/// Reads steps of which at least one is required.
 fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object) -> Vec<Step> {
     steps::some(reader, node, object)
 }
@@ -163,5 +163,5 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
     Some(run)
 }
 
-/// As the flag `--threads` takes it.
+/// The limit of the flag `--threads`.
 const THREADS_MAX: u64 = 1_024;

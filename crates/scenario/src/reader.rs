@@ -1,4 +1,4 @@
-//! Reads values of the tree into their types. What is wrong is told, and the rest is read on.
+//! Reads values of the tree into their types. Errors are reported, and the rest is read on.
 
 mod fields;
 mod json;
@@ -22,42 +22,42 @@ use crate::tree::{Node, Scalar, Value, wide_in};
 /// The shortest time that a load or a timeout takes.
 const MILLI: Duration = Duration::from_millis(1);
 
-/// A shorter word is near to too many others.
+/// The shortest word for a suggestion: a shorter one is near to too many others.
 const NEAR_BYTES_MIN: usize = 3;
 
-/// What reads: the file, what is wrong with it, and where other files are.
+/// The reader: the file, its diagnostics, and the source of other files.
 pub(crate) struct Reader<'a> {
     pub(crate) source: &'a Source,
     pub(crate) found: DiagnosticSink,
     pub(crate) files: &'a dyn Files,
-    /// What relative URLs begin with.
+    /// The base of relative URLs.
     pub(crate) target: Target,
-    /// Names that the file gives to anything, also where the rest of it was wrong.
+    /// Names that the file defines, also where the rest of the definition was wrong.
     pub(crate) names: Vec<String>,
 }
 
-/// What relative URLs begin with, as far as it is known before a run.
+/// The base of relative URLs, as far as it is known before a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Target {
     /// There is none.
     #[default]
     None,
-    /// A slot says it, or it was wrong.
+    /// A slot determines it, or it was wrong.
     Open,
-    /// With its slots filled by something.
+    /// A sample with its slots filled.
     Like(String),
 }
 
-/// Where data files come from.
+/// The source of data files.
 pub trait Files {
-    /// The first bytes of a file, at most so many; its path as written.
+    /// The first bytes of a file, at most `most`; its path as written.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>>;
 }
 
-/// What the reader makes of a value: nothing, when it was wrong and told.
+/// The result of reading a value: `None` when an error was reported.
 pub(crate) type Read<T> = Option<T>;
 
 impl<'a> Reader<'a> {
@@ -72,8 +72,8 @@ impl Reader<'_> {
         None
     }
 
-    /// Tells of a sign that is not the one of YAML, where a value of a few words or its first key has one; it has not when this gives
-    /// false.
+    /// Reports a full-width character in the place of the YAML one, where a value of a few words or its first key has
+    /// one; returns false when there is none.
     pub(crate) fn tell_wide(&mut self, node: &Node) -> bool {
         let (text, at) = match &node.value {
             Value::Scalar(scalar) if scalar.is_plain => (scalar.text.as_str(), node.at),
@@ -91,7 +91,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Tells that something else belongs here.
+    /// Reports that another kind of value is expected here.
     pub(crate) fn wrong<T>(&mut self, node: &Node, wanted: Wanted) -> Read<T> {
         if self.tell_wide(node) {
             return None;
@@ -101,7 +101,7 @@ impl Reader<'_> {
             Value::List(_) => FoundInstead::List,
             Value::Map(pairs) => {
                 if pairs.iter().any(|(key, _)| key.is_broken) {
-                    // It was told what is wrong with the key.
+                    // The error of the key was reported.
                     return None;
                 }
                 FoundInstead::Map
@@ -119,12 +119,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A text as it stands there, with slots if somebody wrote some.
+    /// A text as written, including any slots.
     pub(crate) fn raw_text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
         self.scalar(node, Wanted::Text).map(|scalar| scalar.text.as_str())
     }
 
-    /// A text in which nothing is filled in.
+    /// A text without slots.
     pub(crate) fn text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
         let text = self.raw_text(node)?;
         match text.find("${") {
@@ -133,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The same, that is no longer alive than needed.
+    /// The same as an owned string.
     pub(crate) fn owned(&mut self, node: &Node) -> Read<String> {
         self.text(node).map(str::to_owned)
     }
@@ -142,15 +142,15 @@ impl Reader<'_> {
         self.text(node).map(PathBuf::from)
     }
 
-    /// A text with slots; their places are those in the file.
+    /// A text with slots, with their positions in the file.
     pub(crate) fn pattern(&mut self, node: &Node, ground: Ground) -> Read<Pattern> {
         let text = self.raw_text(node)?;
         self.pattern_of(node, text, 0, ground)
     }
 
-    /// The same of a part of a text, which begins at `from`.
+    /// The same for a part of a text, which begins at `from`.
     pub(crate) fn pattern_of(&mut self, node: &Node, text: &str, from: usize, ground: Ground) -> Read<Pattern> {
-        // Looked for once: a text may have thousands of slots.
+        // Computed once: a text may have thousands of slots.
         let direct = self.direct(node);
         let place = |piece: Range<usize>| piece_of(node, direct, from + piece.start..from + piece.end);
         let mut pattern = match Pattern::parse(text, ground) {
@@ -181,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the text of a node begins in the file; nothing, when it is written in another way than it reads.
+    /// The position of a node's text in the file; `None` when it is written differently from its value.
     fn direct(&self, node: &Node) -> Option<usize> {
         let Value::Scalar(scalar) = &node.value else { return None };
         let whole = self.source.slice(node.at);
@@ -189,7 +189,7 @@ impl Reader<'_> {
         (is_quoted || whole == scalar.text).then(|| node.at.start + usize::from(is_quoted))
     }
 
-    /// Where a piece of a text stands in the file: all of it, when it is written in another way than it reads.
+    /// The position of a piece of a text in the file: the whole text, when it is written differently from its value.
     pub(crate) fn within(&self, node: &Node, piece: Range<usize>) -> Span {
         piece_of(node, self.direct(node), piece)
     }
@@ -207,7 +207,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text of something that is counted or measured.
+    /// The text of a count or a measure.
     pub(crate) fn measure<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n str> {
         let scalar = self.scalar(node, wanted)?;
         if scalar.is_doubtful_number() {
@@ -219,7 +219,7 @@ impl Reader<'_> {
         Some(&scalar.text)
     }
 
-    /// What a parser of the flags makes of it.
+    /// The result of a flag parser.
     pub(crate) fn value<T>(&mut self, at: Span, read: Result<T, PlanError>) -> Read<T> {
         read.map_or_else(|error| self.tell(at, Fault::Value(error.without_secrets())), Some)
     }
@@ -234,13 +234,13 @@ impl Reader<'_> {
         self.value(node.at, parse_duration(key, text))
     }
 
-    /// A time that is not nothing.
+    /// A time above zero.
     pub(crate) fn span(&mut self, key: &'static str, node: &Node) -> Read<Duration> {
         let text = self.measure(node, Wanted::Time)?;
         self.value(node.at, parse_span(key, text, MILLI))
     }
 
-    /// One word of a few.
+    /// One of a set of words.
     pub(crate) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Read<T> {
         let text = self.text(node)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
@@ -253,7 +253,7 @@ impl Reader<'_> {
         self.tell(node.at, Fault::Choice { given: shortened(text), near, known })
     }
 
-    /// Each item of a list, or the one that stands there alone.
+    /// Each item of a list, or a single item without a list.
     pub(crate) fn one_or_more<T>(&mut self, node: &Node, mut read: impl FnMut(&mut Self, &Node) -> Read<T>) -> Vec<T> {
         match &node.value {
             Value::List(items) => items.iter().filter_map(|item| read(self, item)).collect(),
@@ -272,7 +272,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Names of any kind, and what each has.
+    /// Arbitrary names with their values.
     pub(crate) fn named<'n>(&mut self, node: &'n Node) -> Vec<(&'n str, Span, &'n Node)> {
         match &node.value {
             Value::Map(pairs) => {
@@ -286,7 +286,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A name that slots and expressions can have.
+    /// A name that slots and expressions can use.
     pub(crate) fn name(&mut self, text: &str, at: Span) -> Read<Name> {
         self.names.push(text.to_owned());
         let fault = match text {
@@ -298,7 +298,7 @@ impl Reader<'_> {
     }
 }
 
-/// A piece of a text that begins there, or all of it.
+/// A piece of a text at its position, or all of the text.
 fn piece_of(node: &Node, direct: Option<usize>, piece: Range<usize>) -> Span {
     direct.map_or(node.at, |start| Span::new(start + piece.start, start + piece.end))
 }

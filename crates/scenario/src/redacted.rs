@@ -1,4 +1,4 @@
-//! A scenario file as it may be kept: without values that are secret by the name in front of them, and still a scenario file.
+//! Redaction of a scenario file: without values that are secret by the name before them, and still a scenario file.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use crate::diagnostic::DiagnosticSink;
 use crate::source::{Source, Span};
 use crate::tree::{self, Node, Value};
 
-/// What stands for a secret.
+/// The replacement of a secret.
 const MASK: &str = "***";
-/// The same as a value: YAML takes a bare one for the name of something else.
+/// The replacement as a value: YAML takes a bare one for an alias.
 const QUOTED: &str = "\"***\"";
-/// What stands below these are values that are sent, under the names that they have there.
+/// Keys whose children are sent values under their own names.
 const VALUES: [&str; 8] = ["vars", "per_user", "headers", "form", "json", "multipart", "message", "messages"];
-/// What stands behind these may hold `name=value`.
+/// Keys whose values may contain `name=value`.
 const TEXTS: [&str; 13] = [
     "get",
     "post",
@@ -31,8 +31,8 @@ const TEXTS: [&str; 13] = [
     "target",
 ];
 
-/// The text with `***` where a secret is written out. `names`: variables that the file calls secret. What is taken from elsewhere
-/// (`${env.X}`, a column, a variable) stays.
+/// The text with `***` in the place of literal secrets. `names`: variables that the file declares secret. References to
+/// other places (`${env.X}`, a column, a variable) stay.
 pub fn without_secrets(text: &str, names: &[&str]) -> String {
     let (source, mut found) = (Source::new("kept", text), DiagnosticSink::default());
     let (root, _) = tree::build(&source, &mut found);
@@ -43,7 +43,7 @@ pub fn without_secrets(text: &str, names: &[&str]) -> String {
     hider.hidden.sort_by_key(|(place, _)| place.start);
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     for (place, instead) in &hider.hidden {
-        // An alias is where its anchor is.
+        // An alias refers to its anchor.
         if place.start >= at {
             out.push_str(&source.text[at..place.start]);
             out.push_str(instead);
@@ -60,12 +60,12 @@ pub fn without_secrets(text: &str, names: &[&str]) -> String {
 struct Hider<'a> {
     text: &'a str,
     names: &'a [&'a str],
-    /// What is hidden, and what stands there instead.
+    /// The masked ranges, with their replacements.
     hidden: Vec<(Range<usize>, String)>,
 }
 
 impl Hider<'_> {
-    /// `key`: what it stands behind. `are_values`: names around it are those of values.
+    /// `key`: the key before the node. `are_values`: names around it are those of values.
     fn look(&mut self, node: &Node, key: &str, are_values: bool) {
         match &node.value {
             Value::Map(pairs) => {
@@ -86,7 +86,7 @@ impl Hider<'_> {
         }
     }
 
-    /// The whole of a value, unless it says nothing or comes from elsewhere.
+    /// Masks a whole value, unless it is empty or a reference.
     fn hide(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(scalar) if scalar.is_null() || scalar.as_switch().is_some() || scalar.text.contains("${") => {
@@ -97,7 +97,7 @@ impl Hider<'_> {
         }
     }
 
-    /// What names within a text tell.
+    /// Masks secrets by the names within a text.
     fn hide_within(&mut self, at: Span) {
         let whole = &self.text[at.start..at.end.min(self.text.len())];
         let hidden = masked(whole);
@@ -110,7 +110,7 @@ impl Hider<'_> {
 
     fn instead(&mut self, at: Span, text: String) {
         let whole = &self.text[at.start..at.end.min(self.text.len())];
-        // A block of text ends with its last line.
+        // A block scalar ends with its last line.
         let end = at.start + whole.trim_end().len();
         self.hidden.push((at.start..end.max(at.start), text));
     }
@@ -120,7 +120,7 @@ impl Hider<'_> {
 mod tests {
     use super::*;
 
-    /// It is YAML, and says the same but for what is hidden.
+    /// The redacted text is checked to be YAML, with the same content except for the masked values.
     fn hidden(text: &str, names: &[&str]) -> String {
         let hidden = without_secrets(text, names);
         let mut found = DiagnosticSink::default();

@@ -1,14 +1,14 @@
-//! The JSON Schema of the file, made of the tables that the reader goes by: editors complete and check with it.
+//! The JSON Schema of the file, made from the tables of the reader: editors complete and check with it.
 //!
-//! It is looser than the reader where a schema cannot say what is meant, and never stricter.
+//! It is looser than the reader where a schema cannot express a rule, and never stricter.
 
 use serde_json::{Map, Value, json};
 
 use crate::keys::{FILE, Field, Kind, Object, STEPS};
 
-/// A name that slots and expressions can have.
+/// A name that slots and expressions can use.
 const NAME_PATTERN: &str = r"^[\p{L}_][\p{L}\p{N}_]*$";
-/// A number, perhaps with a unit behind it.
+/// A number, optionally with a unit after it.
 const MEASURE_PATTERN: &str = r"^\s*[0-9]";
 
 /// The JSON Schema (draft 2020-12) of scenario files.
@@ -32,7 +32,7 @@ struct Definitions {
 }
 
 impl Definitions {
-    /// By their names, so that a change shows where it is.
+    /// The definitions by name, so that a change is easy to locate.
     fn sorted(self) -> Map<String, Value> {
         let mut all: Vec<(String, Value)> = self.all.into_iter().collect();
         all.sort_by(|one, other| one.0.cmp(&other.0));
@@ -41,7 +41,7 @@ impl Definitions {
 
     fn reference(&mut self, object: &'static Object) -> Value {
         if !self.all.contains_key(object.id) {
-            // It is there before it is made, since steps lie in steps.
+            // The entry exists before it is filled, since steps are nested in steps.
             self.all.insert(object.id.to_owned(), Value::Null);
             let made = self.object(object);
             self.all.insert(object.id.to_owned(), made);

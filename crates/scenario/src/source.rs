@@ -1,15 +1,15 @@
-//! The text of a file, and places in it.
+//! The text of a file, and positions in it.
 
 /// A piece of the file, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// Its first byte.
     pub start: usize,
-    /// Behind its last.
+    /// The byte after its last.
     pub end: usize,
 }
 
-/// Where something is in a file, as people count.
+/// A position in a file, as line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The first is 1.
@@ -21,30 +21,30 @@ pub struct Location {
 /// The text of a file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What the file is called in messages.
+    /// The name of the file in messages.
     pub name: String,
-    /// What it holds, without a byte order mark.
+    /// The content, without a byte order mark.
     pub text: String,
-    /// Where each line begins.
+    /// The start of each line.
     lines: Vec<usize>,
 }
 
 impl Span {
-    /// A piece from one byte to another.
+    /// A piece between two byte positions.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
     }
 }
 
 impl Source {
-    /// A file of this name that holds this.
+    /// A file with this name and content.
     pub fn new(name: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { name: name.to_owned(), text, lines }
     }
 
-    /// The place of a byte.
+    /// The location of a byte.
     pub fn place(&self, at: usize) -> Location {
         let at = self.floor(at);
         let line = self.lines.partition_point(|start| *start <= at);
@@ -59,12 +59,12 @@ impl Source {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// What stands in a piece.
+    /// The text of a piece.
     pub fn slice(&self, at: Span) -> &str {
         &self.text[self.floor(at.start)..self.floor(at.end).max(self.floor(at.start))]
     }
 
-    /// The nearest place before that is not within a character, nor behind the end.
+    /// The nearest position at or before this one that is a character boundary within the text.
     fn floor(&self, at: usize) -> usize {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {

@@ -1,4 +1,4 @@
-//! Files as a whole: those that are right, those that are wrong, and what the schema says of both.
+//! Tests of whole files: valid ones, invalid ones, and the schema's result for both.
 
 mod drift;
 mod first_hours;
@@ -61,7 +61,7 @@ fn no_part_of_a_file_makes_the_reader_stumble() {
     for path in files_in("files").into_iter().chain(files_in("wrong")) {
         let text = std::fs::read_to_string(&path).expect("UTF-8");
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-        // Files of many values are long in coming apart: some of their places are enough.
+        // Files with many values take long to cut at every position: some are enough.
         let step = 1 + ends.len() / 400;
         for end in ends.into_iter().step_by(step) {
             if let Err(mistakes) = parse("part", &text[..end], &folder()) {

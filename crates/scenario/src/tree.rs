@@ -1,4 +1,5 @@
-//! The file as a tree of values with their places, made of the events of the parser. It knows YAML, and nothing of scenarios.
+//! The file as a tree of values with their positions, built from the events of the parser. It knows YAML, and nothing
+//! of scenarios.
 
 mod build;
 mod scan_error;
@@ -10,50 +11,50 @@ pub(crate) use scan_error::wide_in;
 
 use crate::source::Span;
 
-/// How deep lists and maps may lie in each other.
+/// The maximum nesting of lists and maps.
 pub(crate) const DEPTH_MAX: usize = 64;
-/// The most values of a file, with what aliases repeat.
+/// The most values of a file, including repetitions by aliases.
 pub(crate) const VALUES_MAX: usize = 200_000;
-/// The most bytes of text of a file, with what aliases repeat.
+/// The most bytes of text of a file, including repetitions by aliases.
 pub(crate) const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) at: Span,
     pub(crate) value: Value,
 }
 
-/// What YAML knows.
+/// The kinds of YAML values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
     Map(Vec<(Key, Node)>),
-    /// Something that was wrong, and told.
+    /// An invalid value, already reported.
     Broken,
 }
 
-/// A text as YAML understands it, and whether it stood there without quotes: only then it can be a number or a switch.
+/// A scalar with its text, and whether it was written without quotes: only then it can be a number or a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scalar {
     pub(crate) text: String,
     pub(crate) is_plain: bool,
 }
 
-/// The name of a value in a map.
+/// The key of a value in a map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     pub(crate) at: Span,
     pub(crate) name: String,
-    /// It came with `<<`, so the map's own key of this name wins.
+    /// Whether it came with `<<`, so that the map's own key of this name wins.
     pub(crate) is_merged: bool,
-    /// It was no text, and that was told: nobody asks for it.
+    /// Whether it was no text, and that was reported: it is never looked up.
     pub(crate) is_broken: bool,
 }
 
 impl Scalar {
-    /// There is nothing: `key:` alone, `~`, `null`.
+    /// Whether it is null: `key:` alone, `~`, `null`.
     pub(crate) fn is_null(&self) -> bool {
         self.is_plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
@@ -67,13 +68,13 @@ impl Scalar {
         }
     }
 
-    /// A word that YAML 1.1 reads as true or false, and YAML 1.2 as text.
+    /// Whether it is a word that YAML 1.1 reads as true or false, and YAML 1.2 as text.
     pub(crate) fn is_doubtful_switch(&self) -> bool {
         let lower = self.text.to_ascii_lowercase();
         self.is_plain && ["yes", "no", "on", "off", "y", "n"].contains(&lower.as_str())
     }
 
-    /// A number that the versions of YAML read in different ways: `0755`, `0x1F`, `0o17`, `1_000`.
+    /// Whether it is a number that the versions of YAML read in different ways: `0755`, `0x1F`, `0o17`, `1_000`.
     pub(crate) fn is_doubtful_number(&self) -> bool {
         let digits = self.text.trim_start_matches(['-', '+']);
         let is_octal = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -86,12 +87,12 @@ impl Scalar {
 }
 
 impl Node {
-    /// What an empty file holds.
+    /// The value of an empty file.
     pub(crate) fn nothing() -> Self {
         Self { at: Span::default(), value: Value::Scalar(Scalar { text: String::new(), is_plain: true }) }
     }
 
-    /// There is nothing.
+    /// Whether it is null.
     pub(crate) fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(scalar) if scalar.is_null())
     }

@@ -1,4 +1,4 @@
-//! The whole screen, top to bottom: what runs, how far it is, tiles, charts, lists, keys.
+//! The screen, top to bottom: the run, its progress, tiles, charts, lists, keys.
 
 mod charts;
 mod head;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::known::ScreenState;
 
-/// Below this nothing can be read.
+/// The smallest readable size.
 const LEAST: (u16, u16) = (40, 12);
 
-/// Draws it.
+/// Draws the screen.
 pub(crate) fn all(frame: &mut Frame<'_>, known: &ScreenState) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -56,12 +56,12 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(0.0)
 }
 
-/// A time in nanoseconds; a dash where there is none.
+/// A time in nanoseconds; a dash if there is none.
 fn time(value: &Value) -> String {
     value.as_f64().map_or_else(|| "-".to_owned(), report::format::time)
 }
 
-/// The percentile that tables show: with what was given up, where there is such a thing.
+/// The percentile that tables show: including incomplete exchanges, if there are any.
 fn time_of(times: &Value, key: &str) -> String {
     let whole = &times["with_incomplete"];
     let Some(ns) = whole[key].as_f64() else { return time(&times[key]) };
@@ -70,7 +70,7 @@ fn time_of(times: &Value, key: &str) -> String {
     format!("{}{}", if is_least { ">=" } else { "" }, report::format::time(ns))
 }
 
-/// Minutes and seconds, and hours where there are some.
+/// Minutes and seconds, with hours if there are some.
 fn clock(seconds: f64) -> String {
     let all = seconds.max(0.0) as u64;
     let (hours, minutes, seconds) = (all / 3_600, all / 60 % 60, all % 60);

@@ -1,4 +1,4 @@
-//! What keys do.
+//! Key bindings.
 
 use report::Language;
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::known::ScreenState;
 use crate::{Act, Source};
 
-/// Begins what arrows and the like send.
+/// The first byte of escape sequences, such as arrow keys.
 pub(crate) const ESCAPE: u8 = 0x1b;
-/// What the terminal sends for Ctrl-C while it is taken.
+/// The byte for Ctrl-C in raw mode.
 const CONTROL_C: u8 = 0x03;
 
-/// A key was pressed.
+/// Handles a key.
 pub(crate) fn press(key: u8, known: &mut ScreenState, source: &dyn Source) {
     let act = match key {
         CONTROL_C | b'q' => Some(end(known)),
@@ -39,7 +39,7 @@ pub(crate) fn press(key: u8, known: &mut ScreenState, source: &dyn Source) {
     known.look(source);
 }
 
-/// The end: gently, and when that was asked for, at once.
+/// Ends the run: gracefully, and at once when that was requested before.
 fn end(known: &ScreenState) -> Act {
     if known.is_ending || known.state() == "stopping" { Act::Abort } else { Act::Stop }
 }
@@ -54,7 +54,7 @@ fn pause(known: &ScreenState) -> Act {
     Act::Change(change(known, if is_paused { "resume" } else { "pause" }))
 }
 
-/// A tenth more, or less, of the rate or the users of the chosen scenario.
+/// Changes the rate or the users of the chosen scenario by a tenth.
 fn more(known: &mut ScreenState, is_more: bool) -> Option<Act> {
     let chosen = known.chosen();
     let (Some(kind), Some(now)) = (chosen["kind"].as_str(), chosen["now"].as_f64()) else {
@@ -79,7 +79,7 @@ fn more(known: &mut ScreenState, is_more: bool) -> Option<Act> {
     Some(Act::Change(requested))
 }
 
-/// Three digits that count, as a command line takes them.
+/// Three significant digits, in command line notation.
 fn digits(rate: f64) -> String {
     let scale = 10f64.powi(2 - rate.max(1e-3).log10().floor() as i32);
     let rounded = (rate * scale).round() / scale;

@@ -1,4 +1,4 @@
-//! What is known of the run, and what keys have set.
+//! The state of the screen: the run, and settings by keys.
 
 use std::time::{Duration, Instant};
 
@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::{Look, Source};
 
-/// What stands on the screen.
+/// The state of the screen.
 pub(crate) struct ScreenState {
     pub(crate) look: Look,
     pub(crate) run: Value,
     pub(crate) charts: Value,
-    /// When its last interval was seen.
+    /// When its last interval was received.
     seen: Instant,
-    /// The table of steps stands where the charts were.
+    /// Whether the table of steps replaces the charts.
     pub(crate) shows_steps: bool,
-    /// Keys change this one.
+    /// The scenario that keys change.
     pub(crate) scenario: usize,
-    /// What was said to the last key.
+    /// The response to the last key.
     pub(crate) said: String,
-    /// Somebody asked for the end.
+    /// Whether the end was requested.
     pub(crate) is_ending: bool,
 }
 
@@ -37,7 +37,7 @@ impl ScreenState {
         }
     }
 
-    /// Looks what runs now. Charts are asked for when there is more for them.
+    /// Reads the current run. Charts are requested when there is new data for them.
     pub(crate) fn look(&mut self, source: &dyn Source) {
         let run = source.run();
         if run["live"]["number"] != self.run["live"]["number"] || self.charts.is_null() {
@@ -51,7 +51,7 @@ impl ScreenState {
         self.run["state"].as_str().unwrap_or("starting")
     }
 
-    /// The scenario that keys change, as it is now.
+    /// The scenario that keys change, in its current state.
     pub(crate) fn chosen(&self) -> &Value {
         &self.run["scenarios"][self.scenario]
     }
@@ -60,14 +60,14 @@ impl ScreenState {
         self.run["plan"]["kind"] == "hold"
     }
 
-    /// How long it runs: as told, and since then by our own clock while its clock goes on.
+    /// The elapsed time: as reported, and since then by our own clock while the run is not paused.
     pub(crate) fn elapsed(&self) -> Duration {
         let reported = Duration::try_from_secs_f64(self.run["now_s"].as_f64().unwrap_or(0.0)).unwrap_or_default();
         let goes_on = self.state() == "running" && !self.run["live"].is_null();
         reported + if goes_on { self.seen.elapsed() } else { Duration::ZERO }
     }
 
-    /// How much of it is done, from 0 to 1, and how long it goes on, as far as anybody knows.
+    /// The progress, from 0 to 1, and the remaining time, as far as they are known.
     pub(crate) fn progress(&self) -> (Option<f64>, Option<Duration>) {
         let elapsed = self.elapsed().as_secs_f64();
         if let Some(all) = self.run["plan"]["requests"].as_f64().filter(|all| *all > 0.0) {
@@ -81,7 +81,7 @@ impl ScreenState {
         (end.map(|end| (elapsed / end).min(1.0)), left)
     }
 
-    /// English or Chinese.
+    /// The text in the current language.
     pub(crate) fn pick<'a>(&self, en: &'a str, zh: &'a str) -> &'a str {
         self.look.language.pick(en, zh)
     }

@@ -1,8 +1,8 @@
-//! Words for stable names, in both languages.
+//! Labels for stable names, in both languages.
 
 use report::Language;
 
-/// What the run does.
+/// The label of a run state.
 pub(crate) fn state(name: &str, language: Language) -> &'static str {
     match name {
         "warming_up" => language.pick("warming up", "预热中"),

@@ -28,44 +28,44 @@ use serde_json::Value;
 use crate::known::ScreenState;
 pub use crate::terminal::restore;
 
-/// How often it is looked what runs, and whether it is over.
+/// The polling interval of the run and of its end.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
-/// Keys that are read at a time.
+/// The most keys that are read at a time.
 const KEYS_MAX: usize = 64;
 
-/// What a key does to the run.
+/// The effect of a key on the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// A change, as the HTTP API takes it.
+    /// A change, in the format of the HTTP API.
     Change(Value),
-    /// The end, when what is in flight has come.
+    /// A graceful stop: exchanges in flight may finish.
     Stop,
-    /// The end at once.
+    /// An immediate stop.
     Abort,
 }
 
-/// What is shown, and what carries out what keys say.
+/// The source of the display, which also carries out actions.
 pub trait Source: Send {
-    /// What runs, as `GET /api/run` tells it.
+    /// The run, as in `GET /api/run`.
     fn run(&self) -> Value;
 
-    /// What charts show of it: series over time, and a histogram.
+    /// Chart data: series over time, and a histogram.
     fn charts(&self) -> Value;
 
-    /// Does what a key says.
+    /// Carries out an action.
     ///
     /// # Errors
-    /// Why not, in English and Chinese.
+    /// The reason of a failure, in English and Chinese.
     fn act(&self, act: &Act) -> Result<(), [String; 2]>;
 }
 
-/// How it looks.
+/// The style of the display.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Of all words.
+    /// The language.
     pub language: Language,
-    /// With colours.
+    /// Whether to use colors.
     pub has_colors: bool,
 }
 
@@ -80,7 +80,7 @@ impl Display {
     /// Takes the terminal.
     ///
     /// # Errors
-    /// It is none, or the system refuses a thread.
+    /// There is no terminal, or the system refuses a thread.
     pub fn start(source: Box<dyn Source>, look: Look) -> std::io::Result<Self> {
         let keys = Keys::open()?;
         let mut terminal = terminal::take()?;
@@ -94,7 +94,7 @@ impl Display {
                     break;
                 }
                 let Some(pressed) = keys.wait() else { break };
-                // What begins with an escape is a key that is none of ours.
+                // An escape sequence is none of our keys.
                 for key in pressed.into_iter().take_while(|key| *key != keys::ESCAPE) {
                     keys::press(key, &mut known, &*source);
                 }
@@ -105,11 +105,11 @@ impl Display {
         Ok(Self { is_over, thread: Some(thread) })
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal.
     pub fn end(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has given it back.
+            // A thread that panicked has restored it.
             let _ = thread.join();
         }
     }
@@ -121,17 +121,17 @@ impl Drop for Display {
     }
 }
 
-/// Where keys come from. All of ours are single bytes, which are read here: the library that takes the terminal reads from one that
-/// is gone without end.
+/// The source of keys. All of ours are single bytes, which are read here: the terminal library reads from a closed
+/// terminal in an endless loop.
 struct Keys(Option<File>);
 
 impl Keys {
-    /// The standard input where it is a terminal, else the terminal of the process.
+    /// The standard input if it is a terminal, else the terminal of the process.
     fn open() -> std::io::Result<Self> {
         if std::io::stdin().is_terminal() { Ok(Self(None)) } else { File::open("/dev/tty").map(Some).map(Self) }
     }
 
-    /// Waits until there are some, or until it is time to look again. `None`: the terminal is gone.
+    /// Waits for keys, or for the next poll. `None`: the terminal is gone.
     fn wait(&self) -> Option<Vec<u8>> {
         let input = std::io::stdin();
         let from = self.0.as_ref().map_or_else(|| input.as_fd(), File::as_fd);

@@ -1,4 +1,4 @@
-//! The terminal is taken, and given back whatever happens.
+//! Taking and restoring the terminal.
 
 use std::io::{Result, Stdout, stdout};
 use std::sync::Once;
@@ -13,9 +13,9 @@ use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, d
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static PANICS: Once = Once::new();
 
-/// Keys come one by one, and what stood there before is kept.
+/// Takes the terminal: keys are read one by one, and the old content is kept.
 pub(crate) fn take() -> Result<Terminal<CrosstermBackend<Stdout>>> {
-    // What a panic says is read on the terminal as it was.
+    // The panic message must appear on the restored terminal.
     PANICS.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -29,10 +29,10 @@ pub(crate) fn take() -> Result<Terminal<CrosstermBackend<Stdout>>> {
     Terminal::new(CrosstermBackend::new(stdout())).inspect_err(|_| restore())
 }
 
-/// Gives the terminal back, when it was taken.
+/// Restores the terminal, if it was taken.
 pub fn restore() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
-        // Nobody is left to be told when the terminal is gone.
+        // If the terminal is gone, the error cannot be reported.
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }

@@ -1,4 +1,4 @@
-//! The screen on a terminal that is none: what it shows of made-up runs, and what keys do.
+//! The screen on a test terminal: the display of synthetic runs, and the effects of keys.
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A run that stands still, and what keys asked of it.
+/// A paused run, and the actions of keys.
 struct Made {
     run: Value,
     charts: Value,
@@ -88,7 +88,7 @@ fn all_of_a_load_is_there_at_any_size() {
         }
     }
     let text = drawn(&known(&source, Language::En), (80, 24));
-    // 700 ms are at least that.
+    // At least 700 ms.
     for part in [
         ">=700.0ms",
         "1.58ms 87.50%",
@@ -104,7 +104,7 @@ fn all_of_a_load_is_there_at_any_size() {
     for part in ["已暂停", "QPS", "3个工作进程，1个失联", "未达标", "速率500/s", "q停止"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    // Nothing fits, and nothing breaks.
+    // Nothing fits, and nothing panics.
     for size in [(39, 24), (80, 11), (1, 1), (0, 0), (40, 12), (400, 12)] {
         drawn(&known(&source, Language::Zh), size);
     }

@@ -1,4 +1,4 @@
-//! The terminal is given back when something panics: in a real one, `tmux`.
+//! The terminal is restored after a panic: in a real one, `tmux`.
 
 #[macro_use]
 extern crate claims;
@@ -11,12 +11,12 @@ use report::Language;
 use screen::{Act, Display, Look, Source};
 use serde_json::{Value, json};
 
-/// The file whose presence breaks the child, as the test says.
+/// The variable with the path of a file whose presence makes the child panic.
 const BREAKS_BY: &str = "ONRUSH_SCREEN_BREAKS_BY";
-/// It shows something, and breaks when it is told to.
+/// A source that panics on request.
 struct Breaks {
     by: PathBuf,
-    /// It lives as long as what shows it.
+    /// Lives as long as the display.
     _alive: std::sync::mpsc::Sender<()>,
 }
 
@@ -89,7 +89,7 @@ fn a_panic_gives_the_terminal_back() {
     let text = tmux.until("ended");
     std::fs::remove_file(&breaks_by).expect("it is ours");
     assert_eq!(tmux.ask(&["display-message", "-p", "#{alternate_on}"]).trim(), "0");
-    // What stood there is there again, what went wrong is told, and lines are lines.
+    // The old content is restored, the panic message is shown, and lines are lines.
     for part in ["before\n", "broken on purpose", "isig icanon", " echo "] {
         assert!(text.contains(part), "{part}:\n{text}");
     }

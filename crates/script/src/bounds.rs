@@ -1,14 +1,14 @@
-//! What an expression may use.
+//! Resource limits of expressions.
 
 use std::time::Duration;
 
-/// The longest that an expression may take, on a core of its own.
+/// Maximum CPU time of an expression.
 pub const TIME_MAX: Duration = Duration::from_millis(50);
-/// The most memory of an interpreter, all its expressions together.
+/// Maximum memory of an interpreter, for all its expressions together.
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// The most stack of an expression.
+/// Maximum stack of an expression.
 pub const STACK_BYTES_MAX: usize = 256 << 10;
-/// The longest text of an expression.
+/// Maximum text length of an expression.
 pub const TEXT_BYTES_MAX: usize = 64 << 10;
-/// The most expressions of an interpreter.
+/// Maximum number of expressions per interpreter.
 pub const EXPRESSIONS_MAX: usize = 100_000;

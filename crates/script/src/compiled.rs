@@ -1,11 +1,11 @@
-//! Expressions of a plan, for whoever knows only what an expression is.
+//! Expressions of a plan behind the traits of `plan`, for code that knows no interpreter.
 
 use pacing::Random;
 use plan::{Evaluate, Interpreters, Moment, Value};
 
 use crate::{Draws, Expression, Interpreter};
 
-/// Makes an interpreter for each thread that asks.
+/// Creates an interpreter for each thread that requests one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JavaScript;
 

@@ -13,29 +13,29 @@ use crate::ScriptFault;
 use crate::bounds::{EXPRESSIONS_MAX, MEMORY_BYTES_MAX, STACK_BYTES_MAX, TEXT_BYTES_MAX, TIME_MAX};
 use crate::names;
 
-/// The longest message that is kept of something that was thrown.
+/// Maximum length of an exception's message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
-/// An expression of an [`Interpreter`].
+/// A compiled expression of an [`Interpreter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
     place: u32,
-    /// The variables that it uses, by their places among the names.
+    /// The variables that it uses, as indices of the names.
     pub uses: Box<[u32]>,
 }
 
-/// What one evaluation draws from, and the clock that it sees.
+/// The random source and the clock of one evaluation.
 #[derive(Clone, Debug)]
 pub struct Draws {
-    /// For `Math.random`.
+    /// The source of `Math.random`.
     pub random: Random,
-    /// For `Date`, since the epoch of Unix.
+    /// The time of `Date`, since the Unix epoch.
     pub now: Duration,
 }
 
-/// Compiles expressions, and says what they give. It stays on its thread.
+/// Compiles and evaluates expressions. It stays on its thread.
 pub struct Interpreter {
-    // Dropped first to last: what belongs to a context goes before it.
+    // Dropped first to last: objects of a context are dropped before it.
     compiled: Vec<Persistent<Function<'static>>>,
     context: Context,
     _runtime: Runtime,
@@ -43,8 +43,8 @@ pub struct Interpreter {
     watch: Rc<Watch>,
 }
 
-/// Looks at the CPU time of the thread, now and then: a machine that is busy with others takes nothing from an expression. A short one
-/// is over before the first look.
+/// A watchdog that checks the CPU time of the thread now and then: a busy machine takes no time from an expression. A
+/// short one is over before the first check.
 #[derive(Debug, Default)]
 struct Watch {
     until: Cell<Option<Duration>>,
@@ -58,7 +58,7 @@ impl Watch {
         self.has_rung.set(false);
     }
 
-    /// True when it is time to end.
+    /// True when the expression must be stopped.
     fn looks(&self) -> bool {
         if self.is_off.get() {
             return false;
@@ -76,7 +76,7 @@ impl Interpreter {
     /// An interpreter without expressions.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is not enough memory.
     pub fn new() -> Result<Self, ScriptFault> {
         let start = |error: rquickjs::Error| ScriptFault::Start { message: error.to_string() };
         let runtime = Runtime::new().map_err(start)?;
@@ -93,13 +93,13 @@ impl Interpreter {
             prelude.call((random, now)).map_err(start)
         })?;
         watch.is_off.set(false);
-        // A context that is made under a limit may fail half-way.
+        // A context that is created under a limit may fail half-way.
         runtime.set_memory_limit(MEMORY_BYTES_MAX);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         Ok(Self { compiled: Vec::new(), context, _runtime: runtime, draws, watch })
     }
 
-    /// Compiles an expression. `names`: all variables that there are; `row.column` for those of rows.
+    /// Compiles an expression. `names`: all variables; `row.column` for those of rows.
     ///
     /// # Errors
     /// It is no JavaScript expression, or too long.
@@ -114,7 +114,7 @@ impl Interpreter {
         let source = source(text, &uses.iter().map(|place| names[*place]).collect::<Vec<_>>());
         self.watch.begin();
         let compiled = self.context.with(|ctx| {
-            // By itself first: what closes more brackets than it opens is no expression.
+            // Parsed by itself first: a text that closes more brackets than it opens is not an expression.
             let parses = ctx.eval::<(), _>(format!("if (false) (\n{text}\n);"));
             let made = parses.and_then(|()| ctx.eval::<Function<'_>, _>(source));
             made.catch(&ctx).map(|function| Persistent::save(&ctx, function)).map_err(|caught| self.syntax(&caught))
@@ -124,10 +124,10 @@ impl Interpreter {
         Ok(Expression { place, uses: uses.into_iter().map(|place| place as u32).collect() })
     }
 
-    /// What an expression gives. `variables`: those that it uses, in the order of [`Expression::uses`].
+    /// The value of an expression. `variables`: those that it uses, in the order of [`Expression::uses`].
     ///
     /// # Errors
-    /// It throws, takes too long or too much, or gives no value.
+    /// It throws, exceeds a limit, or its result is not a value.
     ///
     /// # Panics
     /// The expression is of another interpreter.
@@ -177,7 +177,7 @@ impl Interpreter {
             CaughtError::Error(rquickjs::Error::Allocation) => return ScriptFault::Memory,
             CaughtError::Error(error) => error.to_string(),
             CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
-            // Without memory there is no exception either.
+            // Without memory there is no exception object either.
             CaughtError::Value(value) if value.is_null() => return ScriptFault::Memory,
             CaughtError::Value(value) => match value.as_string().and_then(|text| text.to_string().ok()) {
                 Some(text) => text,
@@ -197,7 +197,7 @@ impl std::fmt::Debug for Interpreter {
     }
 }
 
-/// An expression as a function of what it uses. Columns of a row come together in an object.
+/// The source of an expression as a function of its variables. Columns of a row are combined in an object.
 fn source(text: &str, uses: &[&str]) -> String {
     let (mut parameters, mut rows): (Vec<String>, Vec<(&str, Vec<String>)>) = (Vec::new(), Vec::new());
     for (number, name) in uses.iter().enumerate() {
@@ -217,7 +217,7 @@ fn source(text: &str, uses: &[&str]) -> String {
     format!("(function({}){{{rows}return (\n{text}\n)}})", parameters.join(","))
 }
 
-/// A text of JavaScript. What JSON leaves as it is means itself there too.
+/// A string literal of JavaScript. Characters that JSON does not escape mean themselves there too.
 fn quoted(text: &str) -> String {
     let mut out = Vec::new();
     Value::text(text).write_json(&mut out);
@@ -273,7 +273,7 @@ fn kind_of(value: &rquickjs::Value<'_>) -> &'static str {
     }
 }
 
-/// Whole numbers that JavaScript holds exactly are whole here too.
+/// Integers that JavaScript represents exactly are integers here too.
 fn number_of(number: f64) -> Value {
     const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
     let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;

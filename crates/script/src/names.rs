@@ -1,7 +1,8 @@
-//! Which variables an expression uses.
+//! The variables that an expression uses.
 
-/// The names that occur in an expression, by their places in `names`. Some may be there that are not used, as in a comment; none that
-/// is used is left out. A name with a point is a column of a row; where a row is used as a whole, all its columns are.
+/// The names that occur in an expression, as indices of `names`. It may include unused ones, as in a comment, but never
+/// omits a used one. A name with a dot is a column of a row; where a row is used as a whole, all its columns are
+/// included.
 pub(crate) fn used(text: &str, names: &[&str]) -> Vec<usize> {
     let words = words(text);
     let is_there = |name: &str| words.iter().any(|word| word.name == name && !word.is_member);
@@ -22,16 +23,16 @@ fn is_known(row: &str, column: &str, names: &[&str]) -> bool {
 
 struct Word<'a> {
     name: &'a str,
-    /// It stands behind a point.
+    /// Whether it follows a dot.
     is_member: bool,
-    /// What stands behind a point behind it.
+    /// The name that follows it after a dot.
     member: Option<&'a str>,
 }
 
 fn words(text: &str) -> Vec<Word<'_>> {
     let is_of_name = |each: char| each.is_alphanumeric() || each == '_' || each == '$';
     let mut words: Vec<Word<'_>> = Vec::new();
-    // What stands between the last word and here, without spaces.
+    // The characters between the last word and here, without whitespace.
     let (mut between, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
         if !is_of_name(first) {
@@ -44,7 +45,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
         let end = rest.find(|each| !is_of_name(each)).unwrap_or(rest.len());
         let name = &rest[..end];
         rest = &rest[end..];
-        // `...a` spreads a, and is no member.
+        // `...a` is a spread of `a`, not a member.
         let is_member = (between.ends_with('.') && !between.ends_with("..")) || between.ends_with("?.");
         if is_member
             && matches!(between.as_str(), "." | "?.")

@@ -1,5 +1,5 @@
-//! The arithmetic of capacity: from page views to machines, from users to rates, from cores to threads. Each line says what it was
-//! reckoned from, and how.
+//! Capacity estimates: from page views to machines, from users to rates, from cores to threads. Each line shows its
+//! formula and inputs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,51 +7,51 @@ use std::time::Duration;
 #[cfg(test)]
 mod tests;
 
-/// A machine may be this busy, unless somebody says otherwise.
+/// The default maximum utilization of a machine.
 pub const LOAD: f64 = 0.75;
 /// Memory of an idle connection in the kernel and in a program, in bytes.
 pub const CONNECTION_BYTES: f64 = 4_400.0;
-/// No result that means anything is larger.
+/// The largest meaningful result.
 const VALUE_MAX: f64 = 1e18;
-/// A number that is nearer than this to a whole one is that one: it came of a division.
+/// The tolerance for a whole number that results from a division.
 const WHOLE: f64 = 1e-9;
 
-/// What is known. All that follows from it is reckoned.
+/// The inputs. Everything that follows from them is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapacityInput {
     /// Page views in the time `of`.
     pub page_views: Option<f64>,
-    /// Requests that a page view makes.
+    /// Requests per page view.
     pub per_view: f64,
-    /// This share of the views comes in that share of the time.
+    /// A share of the views, and the share of the time in which it comes.
     pub share: (f64, f64),
     /// The time in which the views come.
     pub of: Duration,
-    /// Requests a second at the peak.
+    /// Requests per second at the peak.
     pub rate: Option<f64>,
-    /// What one machine takes, a second.
+    /// The capacity of one machine, in requests per second.
     pub per_machine: Option<f64>,
-    /// How busy a machine may be.
+    /// The maximum utilization of a machine.
     pub load: f64,
-    /// Users at the same time.
+    /// Concurrent users.
     pub users: Option<f64>,
     /// Mean response time, in seconds.
     pub response_s: Option<f64>,
-    /// Mean time between an answer and the next request of a user, in seconds.
+    /// Mean time between a response and the next request of a user, in seconds.
     pub think_s: Option<f64>,
-    /// Of one machine.
+    /// Cores of one machine.
     pub cores: Option<f64>,
-    /// How long a request waits for others, in seconds.
+    /// Wait time of a request, in seconds.
     pub wait_s: Option<f64>,
-    /// How long a request computes, in seconds.
+    /// CPU time of a request, in seconds.
     pub compute_s: Option<f64>,
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub response_bytes: Option<f64>,
-    /// Connections that are held.
+    /// Held connections.
     pub connections: Option<f64>,
-    /// Memory of one, in bytes.
+    /// Memory of one connection, in bytes.
     pub connection_bytes: f64,
-    /// Local ports of a client's address.
+    /// Local ports of a client address.
     pub ports: Option<f64>,
 }
 
@@ -79,30 +79,30 @@ impl Default for CapacityInput {
     }
 }
 
-/// What a line is about.
+/// The name of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// Views that come at the peak.
+    /// Views in the peak.
     PeakViews,
-    /// How long the peak is.
+    /// Duration of the peak.
     PeakTime,
-    /// Requests a second at the peak.
+    /// Requests per second at the peak.
     PeakRate,
-    /// Requests a second of users.
+    /// Requests per second of users.
     RateOfUsers,
-    /// Machines that carry the peak.
+    /// Machines for the peak.
     Machines,
-    /// Why one less does not.
+    /// Why one machine less is not enough.
     OneLess,
-    /// How busy they are.
+    /// The utilization of the machines.
     Busy,
-    /// With one that may fail.
+    /// Machines with one spare.
     WithSpare,
-    /// As many as keep each below a share.
+    /// Machines that stay below the maximum utilization.
     AtLoad,
-    /// Users at the same time.
+    /// Concurrent users.
     Users,
-    /// Requests that are under way at the same time.
+    /// Requests in the system at the same time.
     InSystem,
     /// Mean response time.
     Response,
@@ -110,11 +110,11 @@ pub enum Name {
     Think,
     /// Threads of a machine.
     Threads,
-    /// What its cores can compute.
+    /// The rate that its cores can compute.
     OfCores,
-    /// Bits a second to its clients.
+    /// Bits per second to its clients.
     Bandwidth,
-    /// Addresses that connections come from.
+    /// Source addresses of connections.
     ClientAddresses,
     /// Memory of connections.
     Memory,
@@ -123,7 +123,7 @@ pub enum Name {
 }
 
 impl Name {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::PeakViews => "peak_views",
@@ -152,38 +152,38 @@ impl Name {
 /// One result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapacityLine {
-    /// What it is.
+    /// Its name.
     pub name: Name,
-    /// In its unit: seconds, bytes, bits a second, or a number.
+    /// Its value: seconds, bytes, bits per second, or a number.
     pub value: f64,
-    /// How it was reckoned, in numbers.
+    /// Its formula, with numbers.
     pub formula: String,
 }
 
-/// Why nothing is reckoned.
+/// Why nothing can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CapacityError {
-    /// Nothing follows from what is given.
+    /// Nothing follows from the inputs.
     #[error(
         "nothing follows from that; give two figures that belong together, like --page-views and --per-machine, or --rate, --response and --think"
     )]
     Nothing,
-    /// A user that asks so often and is answered so slowly would think for less than no time.
+    /// The think time of users would be negative at this rate and response time.
     #[error(
         "so many users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users"
     )]
     Impossible,
-    /// A result that nobody means.
+    /// A result without meaning.
     #[error(
         "that is too much or too little to reckon with; look at the units: times like 200ms, rates like 69/s, sizes like 20KiB"
     )]
     Extreme,
 }
 
-/// Everything that follows.
+/// Computes everything that follows from the inputs.
 ///
 /// # Errors
-/// Nothing does, or it contradicts itself.
+/// Nothing follows, or the inputs contradict each other.
 pub fn compute(given: &CapacityInput) -> Result<Vec<CapacityLine>, CapacityError> {
     let mut all = Lines(Vec::new());
     let rate = all.peak(given);
@@ -205,10 +205,10 @@ impl Lines {
         value
     }
 
-    /// Requests a second at the peak, where that is known.
+    /// Requests per second at the peak, if known.
     fn peak(&mut self, given: &CapacityInput) -> Option<f64> {
         let Some(views) = given.page_views else {
-            // Users make a rate, where nobody names one.
+            // Without a given rate, users determine it.
             let (users, response) = (given.users?, given.response_s);
             if given.rate.is_some() {
                 return given.rate;
@@ -315,13 +315,13 @@ impl Lines {
     }
 }
 
-/// The next whole number; what is one but for the error of a division is one.
+/// Rounds up to a whole number, with a tolerance for division errors.
 fn up(exact: f64) -> f64 {
     let whole = if exact - exact.floor() < WHOLE * exact.max(1.0) { exact.floor() } else { exact.ceil() };
     whole.max(1.0)
 }
 
-/// `1,388.9`: up to four digits behind the point where the number is small.
+/// A number like `1,388.9`: with up to four decimals for a small one.
 pub fn number(value: f64) -> String {
     let decimals: usize = match value.abs() {
         at if at >= 1_000.0 => 1,

@@ -1,4 +1,4 @@
-//! What a search has come to.
+//! The result of a search.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use crate::usl::Usl;
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchEnd {
-    /// Its bounds are close.
+    /// The bounds are close enough.
     Width,
-    /// Noise leaves no closer bounds in any sensible time.
+    /// Noise prevents closer bounds in any sensible time.
     Noise,
-    /// Its time was over.
+    /// The time limit was reached.
     Budget,
-    /// It made as many trials as it may.
+    /// The most trials were made.
     Trials,
-    /// Somebody stopped it.
+    /// The user stopped it.
     Stopped,
-    /// The largest load that may be asked for meets the goals.
+    /// The largest allowed load meets the goals.
     Most,
     /// The smallest load misses a goal.
     Least,
     /// No connection could be made any more.
     Gone,
-    /// Nothing was lost, and there were too few requests to be sure.
+    /// Nothing was lost, but there were too few requests to be sure.
     TooFew,
-    /// What this machine can do was reached before the target's limit.
+    /// The limit of this machine was reached before the target's.
     OwnLimit,
-    /// Our own stalls may be what was lost above its lower bound.
+    /// Generator stalls may have caused the losses above the lower bound.
     Stalls,
 }
 
 impl SearchEnd {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Width => "width",
@@ -51,7 +51,7 @@ impl SearchEnd {
     }
 }
 
-/// A lower load missed a goal, and a higher one met it.
+/// Noise: a lower load missed a goal, and a higher one met it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The load that missed.
@@ -60,20 +60,20 @@ pub struct Noise {
     pub met_at: f64,
 }
 
-/// Nearly all that was lost was lost in a few pieces of time.
+/// Stalls of the target: nearly all losses are in a few pieces of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stalls {
     /// The load.
     pub at: f64,
-    /// So many pieces had most of it.
+    /// The number of pieces with most of the losses.
     pub pieces: usize,
-    /// Of so many.
+    /// The number of all pieces.
     pub of: usize,
-    /// How long a piece is.
+    /// The length of a piece.
     pub bin: Duration,
 }
 
-/// The target became slower while its load stayed the same.
+/// A target that became slower under a constant load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slower {
     /// The load.
@@ -84,87 +84,87 @@ pub struct Slower {
     pub last_s: f64,
 }
 
-/// Nobody knows whether a load is held: its trials lost too much, and our own stalls may be why.
+/// A load with an unknown result: its trials lost too much, and generator stalls may be the cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unknown {
     /// The load.
     pub at: f64,
-    /// Trials that say nothing.
+    /// Trials without a conclusion.
     pub trials: usize,
-    /// The longest stall of ours in them.
+    /// The longest generator stall in them.
     pub stall: Duration,
 }
 
-/// A load that ran and lost nothing.
+/// A load that ran without losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ran {
     /// The load.
     pub at: f64,
-    /// How long trials ran that lost nothing.
+    /// The total duration of trials without losses.
     pub span: Duration,
-    /// How many there were.
+    /// The number of trials without losses.
     pub trials: usize,
-    /// Of so many with this load.
+    /// The number of all trials with this load.
     pub of: usize,
-    /// One of them had requests enough to show that the goals are met, by itself.
+    /// Whether one of them had enough requests to show by itself that the goals are met.
     pub is_met: bool,
 }
 
-/// What a search has come to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
-    /// The highest load that was held.
+    /// The highest sustained load.
     pub lower: Option<f64>,
-    /// The lowest load that was not; nobody knows when the target was not the limit.
+    /// The lowest load that was not sustained; `None` when the target was not the bottleneck.
     pub upper: Option<f64>,
-    /// The lower bound was held for long.
+    /// Whether the lower bound was sustained for long.
     pub is_confirmed: bool,
-    /// The last load that was met in short trials, and was not when it was held for long.
+    /// The last load that passed short trials, but not a long one.
     pub not_confirmed: Option<f64>,
-    /// What this machine could not do.
+    /// The limit of this machine.
     pub own_limit: Option<(f64, Disturbance)>,
-    /// The lowest load above the lower bound of which our stalls let nobody know anything.
+    /// The lowest load above the lower bound whose result is unknown because of generator stalls.
     pub unknown: Option<Unknown>,
-    /// The highest load that ran without a loss, below what is known to be too much; whether that makes a bound or not.
+    /// The highest load that ran without a loss, below the known upper bound; whether or not it is a bound.
     pub ran: Option<Ran>,
-    /// The name of what was the limit.
+    /// The name of the bottleneck.
     pub limit: &'static str,
     /// Why it ended.
     pub ended: SearchEnd,
-    /// It contradicts itself.
+    /// A contradiction in the results.
     pub noise: Option<Noise>,
-    /// The target became worse while it was looked at: whatever missed its goals came later.
+    /// Whether the target became worse during the search: all misses came later.
     pub is_worse: bool,
-    /// It stands still now and then.
+    /// Occasional stalls of the target.
     pub stalls: Option<Stalls>,
-    /// It grew slower.
+    /// A slowdown of the target.
     pub slower: Option<Slower>,
-    /// The longest time that the target needed after a trial until it was as before.
+    /// The longest time that the target needed to recover after a trial.
     pub recovered: Option<Duration>,
-    /// The longest time after which it was not, and nobody waited any longer.
+    /// The longest time without recovery after which waiting ended.
     pub not_recovered: Option<Duration>,
-    /// A hint, where there are enough trials.
+    /// A fitted law, if there are enough trials.
     pub law: Option<Usl>,
-    /// The highest load that met the goals in a trial by itself, whether that makes a bound or not.
+    /// The highest load that met the goals in a single trial, whether or not it is a bound.
     pub met: Option<f64>,
     /// How long it took.
     pub took: Duration,
 }
 
 impl SearchResult {
-    /// The one figure that answers how much the target takes: the middle of the bounds; what was held, where nothing was too much;
-    /// what ran without a loss, where nothing was held.
+    /// The single figure for the capacity of the target: the middle of the bounds; the sustained load, where no load
+    /// was too high; the load that ran without losses, where none was sustained.
     pub fn response(&self) -> Option<f64> {
         let middle = self.middle().map(|(middle, _)| middle);
         middle.or(self.lower).or(self.ran.map(|ran| ran.at))
     }
 
-    /// Some load met the goals, and that is sure: it was held, or a trial that lost nothing was enough to show it.
+    /// Whether a load met the goals for sure: it was sustained, or a trial without losses was sufficient proof.
     pub fn has_met(&self) -> bool {
         self.lower.is_some() || self.ran.is_some_and(|ran| ran.is_met)
     }
 
-    /// The middle of its bounds, and half of their width as a share of it.
+    /// The middle of the bounds, and half of their width as a share of it.
     pub fn middle(&self) -> Option<(f64, f64)> {
         let (lower, upper) = (self.lower?, self.upper?);
         let middle = f64::midpoint(lower, upper);

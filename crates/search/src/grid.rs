@@ -1,60 +1,60 @@
-//! The cells of a sweep: every value of everything that is varied with every value of everything else, several times, in random order.
+//! The cells of a sweep: all combinations of the varied values, several times, in random order.
 
 use pacing::Random;
 
-/// The most cells of a sweep, with all that they are repeated.
+/// The most runs of a sweep, repetitions included.
 pub const CELLS_MAX: usize = 1_000;
-/// How often a cell may be repeated.
+/// The most repetitions of a cell.
 pub const REPEAT_MAX: u64 = 100;
 
-/// Something that is varied, and its values.
+/// A varied flag or variable, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
     /// A flag, or a variable of a file.
     pub name: String,
-    /// At least one, none twice.
+    /// At least one value, without duplicates.
     pub values: Vec<String>,
 }
 
-/// Why something is no grid.
+/// Why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    /// It has no name, or no value.
+    /// There is no name, or no value.
     #[error("'{text}' varies nothing; write a flag and its values, like connections=10,100,1000")]
     NoValues {
-        /// As given.
+        /// The text as given.
         text: String,
     },
-    /// A value stands there twice.
+    /// A duplicate value.
     #[error("'{name}' has the value '{value}' twice; give it once, and --repeat for several runs of each")]
     Twice {
-        /// What is varied.
+        /// The name.
         name: String,
         /// The value.
         value: String,
     },
-    /// A name stands there twice.
+    /// A duplicate name.
     #[error("'{name}' is varied twice; give all its values in one --vary")]
     Again {
-        /// What is varied.
+        /// The name.
         name: String,
     },
-    /// There is nothing.
+    /// Nothing is varied.
     #[error("nothing is varied; say what with --vary, like --vary connections=10,100,1000")]
     Nothing,
-    /// There are too many.
+    /// There are too many cells.
     #[error("{cells} runs are more than {CELLS_MAX}; give fewer values, or a smaller --repeat")]
     TooMany {
-        /// How many there would be.
+        /// The number of cells.
         cells: usize,
     },
 }
 
 impl Vary {
-    /// `connections=10,100,1000`. A comma within a value has a backslash before it.
+    /// Parses `connections=10,100,1000`. A comma within a value has a backslash before it.
     ///
     /// # Errors
-    /// There is no name, or no value, or one twice.
+    /// There is no name, or no value, or a duplicate.
     pub fn parse(text: &str) -> Result<Self, GridError> {
         let none = || GridError::NoValues { text: text.to_owned() };
         let (name, list) = text.split_once('=').ok_or_else(none)?;
@@ -83,20 +83,20 @@ impl Vary {
 /// A run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Its place among the cells, the last name changing first.
+    /// Its index among the cells; the last name changes first.
     pub place: usize,
-    /// Value by value, in the order of the names.
+    /// The values, in the order of the names.
     pub values: Vec<String>,
-    /// The first time is 1.
+    /// The number of the repetition; the first is 1.
     pub round: u64,
 }
 
 /// All that is varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// In the order that they were given in.
+    /// In the given order.
     pub vary: Vec<Vary>,
-    /// How often each cell is run.
+    /// The number of repetitions of each cell.
     pub repeat: u64,
 }
 
@@ -104,7 +104,7 @@ impl Grid {
     /// A grid.
     ///
     /// # Errors
-    /// Nothing is varied, something twice, or there are too many cells.
+    /// Nothing is varied, there is a duplicate name, or there are too many cells.
     pub fn new(vary: Vec<Vary>, repeat: u64) -> Result<Self, GridError> {
         if vary.is_empty() {
             return Err(GridError::Nothing);
@@ -120,7 +120,7 @@ impl Grid {
         Ok(Self { vary, repeat })
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.vary.iter().map(|one| one.values.len()).product()
     }
@@ -137,8 +137,8 @@ impl Grid {
         values
     }
 
-    /// All runs: every cell once in random order, then every cell again in another. So a target that changes with time changes
-    /// all cells alike.
+    /// All runs: every cell once in random order, then every cell again in another. So a target that changes over time
+    /// affects all cells alike.
     pub fn order(&self, seed: u64) -> Vec<Cell> {
         let mut random = Random::new(seed);
         let mut all = Vec::new();

@@ -1,39 +1,39 @@
-//! One trial, judged while it runs.
+//! The judge of one running trial.
 
 use crate::tally::{Bin, Tally};
 use crate::trial::{Class, Purpose, TrialOrder};
 
-/// How sure a decision is: one in forty, on each side, over the four looks that a trial has at most (Pocock).
+/// The confidence of a decision: one in forty, on each side, over the up to four looks at a trial (Pocock).
 const Z: f64 = 2.36;
-/// Fewer pieces are not looked at.
+/// The minimum number of pieces for a decision.
 const PIECES_MIN: usize = 8;
 
-/// What a goal allows.
+/// The limits of a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GoalLimit {
-    /// The share that may be lost.
+    /// The share that may miss it.
     pub(crate) share: f64,
-    /// The time that an exchange may take, in seconds, of a goal of times.
+    /// The time limit of an exchange, in seconds, for goals on times.
     pub(crate) limit_s: Option<f64>,
-    /// Whoever holds a load holds it for so long, in seconds.
+    /// How long a load must be sustained, in seconds.
     pub(crate) held_s: f64,
 }
 
 /// Whether a trial goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// It does.
+    /// It goes on.
     On,
-    /// What it shows is sure, or it has had its time.
+    /// Its result is certain, or its time is over.
     Stop,
 }
 
-/// Looks at a trial piece by piece.
+/// The judge of a trial, piece by piece.
 #[derive(Clone, Debug)]
 pub struct Judge {
     goals: Vec<GoalLimit>,
     order: TrialOrder,
-    /// What trials with the same load have shown before.
+    /// The number of pieces of earlier trials with the same load.
     before: usize,
     all: Tally,
 }
@@ -43,7 +43,7 @@ impl Judge {
         Self { goals: goals.to_vec(), order, before: before.len(), all: before.clone() }
     }
 
-    /// One more piece. `in_flight`: goal by goal, what is under way and lost already.
+    /// Adds a piece. `in_flight`: per goal, exchanges in flight that already miss it.
     pub fn piece(&mut self, bin: Bin, in_flight: &[u64]) -> Go {
         self.all.push(bin);
         let own = self.all.len() - self.before;
@@ -56,12 +56,12 @@ impl Judge {
             return Go::On;
         }
         if own >= planned {
-            // As long again, up to four times, as long as it is not sure.
+            // While it is not certain, as long again, up to four times.
             let is_look = own.is_multiple_of(planned);
             let class = classed(&self.all, &self.goals, Z, in_flight);
             return if is_look && class != Class::Undecided { Go::Stop } else { Go::On };
         }
-        // Whoever looks all the time must be surer at the beginning (O'Brien and Fleming).
+        // Continuous looks need more confidence at the beginning (O'Brien and Fleming).
         let z = Z / (own as f64 / planned as f64).sqrt();
         match (classed(&self.all, &self.goals, z, in_flight), self.order.purpose) {
             (Class::Missed, _) | (Class::Met, Purpose::Look) => Go::Stop,
@@ -70,7 +70,7 @@ impl Judge {
     }
 }
 
-/// What has been shown, at the end of a trial.
+/// The result at the end of a trial.
 pub(crate) fn class_of(tally: &Tally, goals: &[GoalLimit]) -> Class {
     classed(tally, goals, Z, &[])
 }
@@ -80,7 +80,7 @@ fn classed(tally: &Tally, goals: &[GoalLimit], z: f64, in_flight: &[u64]) -> Cla
     for (number, goal) in goals.iter().enumerate() {
         let more = in_flight.get(number).copied().unwrap_or(0);
         if goal.share <= 0.0 {
-            // Where nothing may be lost, one says all, and nothing else is ever sure.
+            // Where no miss is allowed, one decides, and nothing else is ever certain.
             if tally.lost(number).lost + more > 0 {
                 return Class::Missed;
             }
@@ -98,12 +98,13 @@ fn classed(tally: &Tally, goals: &[GoalLimit], z: f64, in_flight: &[u64]) -> Cla
     class
 }
 
-/// If what piles up goes on to, the goal is missed before the load was held for long: a request waits for all that came before it.
+/// Whether the growing backlog would miss the goal before the load was sustained for long: a request waits for all
+/// earlier ones.
 fn would_miss(tally: &Tally, goal: &GoalLimit, z: f64) -> bool {
     goal.limit_s.is_some_and(|limit| tally.piles_up(z) * goal.held_s > limit)
 }
 
-/// More was lost than a goal allows, sure or not.
+/// Whether more was lost than a goal allows, certain or not.
 pub(crate) fn is_above(tally: &Tally, goals: &[GoalLimit]) -> bool {
     goals.iter().enumerate().any(|(number, goal)| tally.lost(number).share() > goal.share)
 }

@@ -1,11 +1,11 @@
-//! What of a trial was our own doing: stalls of our threads, starts that came late, and starts that we dropped.
+//! Effects of the generator on a trial: stalls of its threads, late starts, and dropped starts.
 //!
-//! In a load with a rate stalls only lengthen times. A start that is late by at most `L`, in a system that works off what comes, makes
-//! every answer later by at most `L`; one that nobody reads for `R` is later by `R`. So whoever is slower than the goal by more than
-//! both was slow without us, and what met the goal would have met it all the more. In a load of users a stall may also help: they
-//! send less meanwhile.
+//! In a load with a rate, stalls only lengthen times. A start that is late by at most `L`, in a work-conserving system,
+//! delays every response by at most `L`; a response that is not read for `R` is later by `R`. So an exchange that
+//! misses the goal by more than both was slow without us, and one that met the goal would have met it all the more. In
+//! a load of users a stall may also help: they send less meanwhile.
 //!
-//! Tell [`OwnEffects::piece`] each piece of time, and ask [`OwnEffects::fault`] at the end.
+//! Call [`OwnEffects::piece`] for each piece of time, and [`OwnEffects::fault`] at the end.
 
 use std::time::Duration;
 
@@ -14,42 +14,42 @@ use metrics::{GoalMisses, Measure, Snapshot};
 use crate::tally::{Backlog, Bin, Tally};
 use crate::trial::Disturbance;
 
-/// A start may be this late: a hundredth of the starts of a second.
+/// The allowed lateness of a start: a hundredth of a second's starts are due in this time.
 const LATE_MAX: Duration = Duration::from_millis(10);
-/// In each such time the starts have to catch up with the plan.
+/// The time in which the starts have to catch up with the plan.
 const WINDOW: Duration = Duration::from_secs(1);
-/// They have when this part of the starts of a piece, at most, is later than [`LATE_MAX`].
+/// The starts are behind if more than this fraction of a piece's starts (its divisor) is later than [`LATE_MAX`].
 const LATE_PART: u64 = 10;
-/// Loops look at the clock at least this often, so a tick may hide as much of a stall.
+/// The longest time between two clock reads of a loop, so a tick may hide as much of a stall.
 const TICK: Duration = Duration::from_millis(50);
 /// Goals of this share and below are of p90 and above.
 const SHARE_MAX: f64 = 0.1 + 1e-9;
-/// From this share of the time on stalls may have helped a load that waits for its answers.
+/// The share of time from which on stalls may have helped a load that waits for its responses.
 const STALLED_MAX: f64 = 0.01;
 
-/// A piece of the time of a trial, by what we did in it.
+/// A piece of a trial's time, with the generator's effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimePiece {
-    /// How long it is.
+    /// Its length.
     pub span: Duration,
-    /// How long our threads stood still though something was due, in all.
+    /// How long our threads were stalled though something was due, in total.
     pub stalled: Duration,
-    /// How late a tick of a thread was at most.
+    /// The longest tick delay of a thread.
     pub lag: Duration,
     /// Starts whose lateness is known.
     pub starts: u64,
-    /// Those of them that were more than 10 ms late.
+    /// Starts that were more than 10 ms late.
     pub late: u64,
-    /// The latest.
+    /// The largest lateness.
     pub latest: Duration,
-    /// Starts that were too late when we got to them.
+    /// Starts that were dropped as too late.
     pub dropped: u64,
-    /// What is under way at its end.
+    /// Exchanges in flight at its end.
     pub in_flight: u64,
 }
 
 impl TimePiece {
-    /// By what was seen in it.
+    /// The piece of a snapshot.
     pub fn of(added: &Snapshot, in_flight: u64, span: Duration) -> Self {
         let all = added.all();
         let lateness = all.of(Measure::Lateness);
@@ -67,7 +67,7 @@ impl TimePiece {
     }
 }
 
-/// What is known of a piece of time beside what it lost.
+/// Facts about a piece of time besides its losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     is_touched: bool,
@@ -75,20 +75,20 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Writes it to the piece.
+    /// Writes them to the piece.
     pub fn mark(self, bin: &mut Bin) {
         (bin.is_touched, bin.backlog) = (self.is_touched, self.backlog);
     }
 }
 
-/// What of a trial was our own doing.
+/// Effects of the generator on a trial.
 #[derive(Clone, Debug, Default)]
 pub struct OwnEffects {
-    /// Piece by piece: a stall was in it, or what runs behind one.
+    /// Per piece: whether it had a stall, or the backlog of one.
     touched: Vec<bool>,
     span: Duration,
     stalled: Duration,
-    /// Of all threads together, in one piece; and what their ticks leave room for.
+    /// The longest stall of all threads together, in one piece; and what their ticks may hide.
     stalled_max: Duration,
     tick_max: Duration,
     late_max: Duration,
@@ -96,47 +96,47 @@ pub struct OwnEffects {
     /// How long the starts have been behind the plan.
     behind: Duration,
     was_behind: bool,
-    /// What was under way at most, where no stall was.
+    /// The most exchanges in flight in a piece without a stall.
     in_flight_max: Option<u64>,
-    /// What was under way at last.
+    /// The exchanges in flight at the end of the last piece.
     in_flight: Option<u64>,
-    /// How much of a stall lies in the pieces to come.
+    /// The remainder of a stall that lies in the pieces to come.
     ahead: Duration,
 }
 
-/// What is known of a trial when it is over.
+/// Facts about a finished trial.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialEnding<'a> {
-    /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
+    /// Per goal, the share that may miss it, and the time limit of an exchange, in seconds.
     pub goals: &'a [(f64, Option<f64>)],
-    /// What it lost.
+    /// The losses.
     pub tally: &'a Tally,
-    /// Goal by goal, what it lost with limits that are longer by [`OwnEffects::longest`].
+    /// Per goal, the losses with limits that are longer by [`OwnEffects::longest`].
     pub beyond: &'a [GoalMisses],
-    /// The load has a rate.
+    /// Whether the load has a rate.
     pub is_open: bool,
-    /// Our threads that worked.
+    /// Working generator threads.
     pub threads: usize,
-    /// One of them had no time left.
+    /// Whether one of them had no headroom.
     pub is_full: bool,
-    /// Who else on this machine was the limit.
+    /// The bottleneck, if it is another one on this machine.
     pub limit: Option<Disturbance>,
 }
 
 impl OwnEffects {
-    /// So much is under way when the first piece begins, where that is known.
+    /// Sets the exchanges in flight when the first piece begins, if known.
     pub fn begins(&mut self, in_flight: u64) {
         self.in_flight = Some(in_flight);
     }
 
-    /// One more piece of time: whether a stall of ours touched it, and what piled up in it.
+    /// Adds a piece of time; returns whether a stall affected it, and its backlog.
     pub fn piece(&mut self, piece: &TimePiece) -> Mark {
         self.add(piece);
         self.span += piece.span;
         let is_stalled = !piece.stalled.is_zero();
         let was_touched = self.touched.last().copied().unwrap_or(false);
         let is_back = self.in_flight_max.is_none_or(|most| piece.in_flight <= most);
-        // A stall belongs to the piece in which it began, and what was under way ends in the one in which it ended.
+        // A stall belongs to the piece in which it began, and its backlog ends in the one in which the stall ended.
         let is_touched = is_stalled || !self.ahead.is_zero() || was_touched && !is_back;
         self.ahead = if is_stalled { piece.stalled } else { self.ahead.saturating_sub(piece.span) };
         if !is_touched {
@@ -151,7 +151,7 @@ impl OwnEffects {
         Mark { is_touched, backlog: Backlog { starts, grown, ours, is_first } }
     }
 
-    /// More of the last piece, which came late.
+    /// Updates the last piece with late data.
     pub fn mend(&mut self, piece: &TimePiece) {
         self.add(piece);
         if !piece.stalled.is_zero()
@@ -174,27 +174,27 @@ impl OwnEffects {
         self.was_behind |= self.behind >= WINDOW || piece.latest >= WINDOW;
     }
 
-    /// At most so much longer did we make a time.
+    /// The upper bound of our contribution to a time.
     pub fn longest(&self) -> Duration {
         self.stall_max() + self.late_max
     }
 
-    /// The longest stall: of one thread, which is no longer than those of all of them together.
+    /// The longest stall of one thread, which is no longer than the stalls of all together.
     pub fn stall_max(&self) -> Duration {
         self.stalled_max.min(self.tick_max)
     }
 
-    /// The starts of each second were within a hundredth of the plan, and we dropped none.
+    /// Whether the starts of each second were within a hundredth of the plan, and none was dropped.
     pub fn is_kept(&self) -> bool {
         self.dropped == 0 && !self.was_behind
     }
 
-    /// The share of the time of our threads in which they stood still.
+    /// The share of our threads' time in which they were stalled.
     fn stalled_share(&self, threads: usize) -> f64 {
         self.stalled.as_secs_f64() / (self.span.as_secs_f64() * threads.max(1) as f64).max(1e-9)
     }
 
-    /// Why the trial proves nothing of the target; `None` where it does.
+    /// Why the trial proves nothing of the target; `None` if it does.
     pub fn fault(&self, ending: &TrialEnding<'_>) -> Option<Disturbance> {
         let is_unkept = ending.is_open && !self.is_kept();
         if is_unkept {
@@ -218,11 +218,11 @@ impl OwnEffects {
         }
     }
 
-    /// It lost more than is allowed, also without all that our stalls may have lost.
+    /// Whether it lost more than is allowed, even without all that our stalls may have lost.
     fn is_surely_above(&self, goal: usize, ending: &TrialEnding<'_>) -> bool {
         let lost = ending.tally.lost(goal);
         let in_touched = ending.tally.lost_where(goal, &self.touched);
-        // What failed has no time that says whose doing it was.
+        // A failure has no time that shows its cause.
         let beyond = match ending.goals[goal].1 {
             Some(_) => ending.beyond.get(goal).map_or(0, |beyond| beyond.lost),
             None => 0,

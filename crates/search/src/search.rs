@@ -1,15 +1,17 @@
-//! The search for the highest load that meets its goals, as a machine.
+//! The search for the highest load that meets its goals, as a state machine.
 //!
-//! Call [`Search::next`] for what is to be done, do it, and tell [`Search::received`] or [`Search::rested`] what came of it, until it is
-//! over. `elapsed` is the time since the beginning of the search on the caller's clock.
+//! Call [`Search::next`] for the next step, carry it out, and pass the result to [`Search::received`] or
+//! [`Search::rested`], until it is over. `elapsed` is the time since the beginning of the search on the caller's clock.
 //!
-//! It raises the load with short looks until one misses, faster as long as next to nothing is under way, then halves the distance with
-//! full trials. A load is a lower bound when three full trials met the goals together, and at most one of them lost more than is
-//! allowed; it is an upper bound as soon as that is sure. What noise leaves open lies between the bounds. At last the lower bound is
-//! held for long. After RFC 9971 (MLRsearch), with intervals that know that one exchange resembles the next.
+//! It raises the load with short looks until one misses, faster as long as next to nothing is in flight, then halves
+//! the distance with full trials. A load is a lower bound when three full trials met the goals together, and at most
+//! one of them lost more than is allowed; it is an upper bound as soon as that is certain. What noise leaves undecided
+//! lies between the bounds. At last the lower bound is confirmed by a long trial. After RFC 9971 (MLRsearch), with
+//! intervals that account for the similarity of neighboring exchanges.
 //!
-//! A trial that our own stalls spoiled is made again, a few times; then its load is unknown, and no bound. Where nothing was met, more
-//! trials are made with a load that lost nothing rather than with a lower one whose fewer requests prove less.
+//! A trial made unreliable by generator stalls is repeated, a few times; then its load is unknown, and no bound. Where
+//! no load met the goals, more trials are made with a load without losses rather than with a lower one, whose fewer
+//! requests prove less.
 
 mod facts;
 mod looks;
@@ -24,51 +26,51 @@ use crate::trial::{Class, Disturbance, Purpose, Trial, TrialOrder, TrialOutcome}
 use looks::UP;
 use points::Points;
 
-/// Bounds that are closer than this share are close enough.
+/// The relative width at which bounds are close enough.
 pub const WIDTH: f64 = 0.05;
-/// What this machine can do itself is told less exactly.
+/// The limit of this machine is determined less exactly.
 const OWN_WIDTH: f64 = 0.25;
 /// Full trials that make a bound.
 const TRIALS: usize = 3;
 /// How many of them may lose more than is allowed.
 const ABOVE_MAX: usize = 1;
-/// Trials at one load that prove nothing before the load is called more than this machine can do.
+/// Trials at one load that prove nothing before the load counts as above the limit of this machine.
 const FAULTS_MAX: usize = 3;
-/// A full trial is this part of the time that there is, and within bounds.
+/// A full trial is this fraction of the time limit (its divisor), within bounds.
 const PARTS: u32 = 36;
 const SPAN_MIN: Duration = Duration::from_millis(500);
 const SPAN_MAX: Duration = Duration::from_secs(60);
-/// The last full trial at a load may go on as long as this many.
+/// The last full trial at a load may be up to this many times as long.
 const LONGER: u32 = 4;
-/// The lower bound is held for as long as this many.
+/// The confirming trial is this many times as long.
 const CONFIRMED: u32 = 6;
-/// A full trial is cut into so many pieces.
+/// The number of pieces of a full trial.
 const PIECES: u32 = 40;
-/// Pieces shorter than this say nothing of a slow target.
+/// Shorter pieces say nothing of a slow target.
 const BIN_MIN: Duration = Duration::from_millis(25);
-/// A trial is run for this part of its time before it is measured.
+/// The warm-up is this fraction of a trial (its divisor).
 const WARMUP_PART: u32 = 8;
-/// Without a load that was met, the search goes down by this factor.
+/// Without a load that met the goals, the search goes down by this factor.
 const DOWN: f64 = 1.5;
 
-/// How a search is made.
+/// The settings of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
+    /// Per goal, the share that may miss it, and the time limit of an exchange, in seconds.
     pub goals: Vec<(f64, Option<f64>)>,
-    /// How long it may take.
+    /// The time limit.
     pub budget: Duration,
-    /// How many trials it may make, if that is bounded.
+    /// The most trials, if limited.
     pub trials_max: Option<usize>,
     /// The first load.
     pub start: f64,
-    /// The least load that is tried.
+    /// The lowest load.
     pub least: f64,
-    /// The largest load that is tried.
+    /// The highest load.
     pub most: f64,
-    /// Loads are whole numbers.
+    /// Whether loads are whole numbers.
     pub is_whole: bool,
-    /// Every trial says by itself whether its load was held; three and a long one are one.
+    /// Whether every trial decides by itself if its load was sustained; then one trial replaces three and a long one.
     pub is_plain: bool,
 }
 
@@ -82,14 +84,14 @@ impl Settings {
     }
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// A trial is made.
+    /// Make a trial.
     Trial(TrialOrder),
-    /// The target may be behind: wait until it is as it was before.
+    /// Wait until the target has recovered.
     Rest,
-    /// Nothing any more.
+    /// The search is over.
     Over,
 }
 
@@ -104,7 +106,7 @@ enum SearchStage {
     Between,
     /// Full trials at one load.
     At(f64),
-    /// The lower bound is held.
+    /// A long trial of the lower bound.
     Confirming(f64),
     Over(SearchEnd),
 }
@@ -118,21 +120,21 @@ pub struct Search {
     points: Points,
     trials: Vec<Trial>,
     wants_rest: bool,
-    /// Loads in a row, on the way up, that our stalls left unknown.
+    /// Consecutive loads, on the way up, that our stalls left unknown.
     passed: usize,
-    /// The load that was looked at twice, since the first look lost too much and was not sure.
+    /// The load with a second look, since the first one lost too much without being certain.
     again: Option<f64>,
-    /// The load that was held for long, and the last one that was not.
+    /// The confirmed load, and the last one that was not confirmed.
     confirmed: Option<f64>,
     not_confirmed: Option<f64>,
-    /// How long trials took beside what was planned, in all: their ends, and the opening of connections.
+    /// The total overhead of trials over their planned time: their ends, and the opening of connections.
     beside: Duration,
     slower: Option<Slower>,
     elapsed: Duration,
 }
 
 impl Search {
-    /// One that has not begun.
+    /// A new search.
     pub fn new(settings: Settings) -> Self {
         let held_s = (settings.span() * CONFIRMED).as_secs_f64();
         let goals = settings.goals.iter().map(|&(share, limit_s)| GoalLimit { share, limit_s, held_s }).collect();
@@ -159,7 +161,7 @@ impl Search {
         &self.trials
     }
 
-    /// What looks at a trial while it runs.
+    /// The judge of a trial while it runs.
     pub fn judge(&self, order: &TrialOrder) -> Judge {
         let nothing = Tally::default();
         let before = match order.purpose {
@@ -169,12 +171,12 @@ impl Search {
         Judge::new(&self.goals, *order, before)
     }
 
-    /// What is to be done now.
+    /// The next step.
     pub fn next(&mut self, elapsed: Duration) -> Step {
         self.elapsed = elapsed;
         let is_over = matches!(self.stage, SearchStage::Over(_));
         if !is_over && self.settings.trials_max.is_some_and(|most| self.trials.len() >= most) {
-            // Nobody rests for a trial that is not made.
+            // No rest after the last trial.
             self.stage = SearchStage::Over(SearchEnd::Trials);
         } else if self.wants_rest && !is_over {
             return Step::Rest;
@@ -213,12 +215,12 @@ impl Search {
         }
     }
 
-    /// What came of a trial.
+    /// Handles the result of a trial.
     pub fn received(&mut self, order: &TrialOrder, outcome: TrialOutcome, began: Duration, elapsed: Duration) {
         self.elapsed = elapsed;
         let planned = order.warmup + outcome.measured.min(order.span_max);
         self.beside += elapsed.saturating_sub(began).saturating_sub(planned);
-        // What was cut short shows nothing, and so does what nobody was there for.
+        // An aborted trial shows nothing, and neither does one without a reachable target.
         let is_nothing = outcome.was_stopped || outcome.is_gone;
         let class = match outcome.is_held {
             _ if is_nothing => Class::Undecided,
@@ -227,7 +229,7 @@ impl Search {
             None => class_of(&outcome.tally, &self.goals),
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
-        // What piles up misses a goal before it has lost anything.
+        // A growing backlog misses a goal before anything is lost.
         let is_piling_up = class == Class::Missed && !is_above;
         let is_above = (is_above || is_piling_up) && !is_nothing;
         if outcome.fault.is_none() && !is_nothing {
@@ -253,7 +255,7 @@ impl Search {
         self.trials.push(trial);
     }
 
-    /// The target is as it was before, after this time; or it is not yet, and nobody waits any longer.
+    /// Handles the recovery of the target after this time; or the end of waiting for it.
     pub fn rested(&mut self, after: Result<Duration, Duration>) {
         self.wants_rest = false;
         if let Some(trial) = self.trials.last_mut() {
@@ -261,22 +263,22 @@ impl Search {
         }
     }
 
-    /// Somebody wants the end: what was found so far is what was found.
+    /// Stops the search: its result is what was found so far.
     pub fn stop(&mut self) {
         if !matches!(self.stage, SearchStage::Over(_)) {
             self.stage = SearchStage::Over(SearchEnd::Stopped);
         }
     }
 
-    /// Nobody answers: there is nothing to search.
+    /// Ends the search because the target is unreachable.
     pub fn give_up(&mut self) {
         self.stage = SearchStage::Over(SearchEnd::Gone);
     }
 
-    /// What it has come to, so far.
+    /// The result so far.
     pub fn found(&self) -> SearchResult {
         let (lower, upper, own) = (self.points.lower(), self.points.upper(), self.points.own_limit());
-        // Nothing was lost, and still nobody can be sure.
+        // Nothing was lost, and still the result is not certain.
         let has_too_few = lower.is_none() && !self.trials.is_empty() && self.trials.iter().all(|trial| !trial.is_above);
         let ended = match self.stage {
             SearchStage::Over(SearchEnd::Least | SearchEnd::Noise | SearchEnd::Budget | SearchEnd::Most)
@@ -328,7 +330,7 @@ impl Search {
         let (before, has_faults) = self.points.at(at).map_or((0, false), |point| (point.trials, point.has_faults()));
         let (span, span_max) = match purpose {
             Purpose::Look => (full / 2, full / 2),
-            // What may be spoiled again is not made long.
+            // A trial that may become unreliable again is not made long.
             Purpose::Full if before + 1 < TRIALS || has_faults => (full, full),
             Purpose::Full => (full, full * LONGER),
             Purpose::Confirm => (full * CONFIRMED, full * CONFIRMED),
@@ -344,7 +346,7 @@ impl Search {
         })
     }
 
-    /// What is kept for holding what was found, with a margin: trials end a little later than planned.
+    /// The time reserved for confirming the lower bound, with a margin: trials end a little later than planned.
     fn reserve(&self) -> Duration {
         let has_found = self.points.lower().is_some_and(|lower| self.confirmed != Some(lower));
         let parts = self.confirm_parts();
@@ -353,7 +355,7 @@ impl Search {
         if has_found { self.cost(span * parts) + margin } else { margin }
     }
 
-    /// Full trials that a load may need, as far as one can know.
+    /// The estimated number of full trials that a load needs.
     fn trials_at(&self, at: f64) -> u32 {
         let made = self.points.at(at).map_or(0, |point| point.trials);
         if self.settings.is_plain { 1 } else { TRIALS.saturating_sub(made).max(1) as u32 }
@@ -367,7 +369,7 @@ impl Search {
         self.left() >= self.cost(span)
     }
 
-    /// A trial has a warm-up, and an end.
+    /// The duration of a trial with its warm-up and its end.
     fn cost(&self, span: Duration) -> Duration {
         let trials = u32::try_from(self.trials.len()).unwrap_or(u32::MAX).max(1);
         span + self.settings.span() / WARMUP_PART + self.beside / trials
@@ -377,7 +379,7 @@ impl Search {
         if self.settings.is_plain { 0 } else { CONFIRMED }
     }
 
-    /// A full trial.
+    /// Handles a full trial.
     fn tried(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
             if self.points.fault(at, fault, FAULTS_MAX) {
@@ -403,7 +405,7 @@ impl Search {
         }
     }
 
-    /// The long one.
+    /// Handles the long trial.
     fn held(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
             if self.points.fault(at, fault, FAULTS_MAX) {
@@ -419,7 +421,8 @@ impl Search {
         let is_fading = self.slower.is_some_and(|slower| facts::would_be_too_slow(&slower, &self.settings.goals));
         let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || is_fading;
         let class = if is_missed { Class::Missed } else { pooled };
-        // All together may meet the goals, and this one not: then the bound stays, unconfirmed, and is held again if there is time.
+        // All together may meet the goals, and this one not: then the bound stays, unconfirmed, and is tried again if
+        // there is time.
         let is_confirmed = class == Class::Met && !trial.is_above;
         if is_confirmed {
             self.confirmed = Some(at);
@@ -431,12 +434,12 @@ impl Search {
             true => {
                 SearchStage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(SearchEnd::Budget)))
             }
-            // On, below it.
+            // Continue below it.
             false => SearchStage::Between,
         };
     }
 
-    /// There is nothing more to try, for this reason: what was found is held, if there is time.
+    /// Ends the search for this reason: the lower bound is confirmed, if there is time.
     fn end_of(&mut self, ended: SearchEnd) {
         let confirms = self.settings.span() * self.confirm_parts();
         self.stage = match self.points.lower() {
@@ -447,7 +450,8 @@ impl Search {
         };
     }
 
-    /// The time is too short for a bound. What was met is held; where nothing was, all of it is for what may be met.
+    /// Ends a search whose time is too short for a bound. A load that met the goals is confirmed; without one, all of
+    /// the time is for a load that may meet them.
     fn end_in_time(&mut self) {
         let has_some = self.left() >= self.reserve() + self.cost(self.settings.span());
         match self.points.worth_more(&self.settings) {
@@ -468,7 +472,7 @@ impl Search {
     }
 }
 
-/// What a load could not be tried for, where it was this machine.
+/// A load that this machine could not make, and the reason.
 pub(crate) type OwnLimit = (f64, Disturbance);
 
 #[cfg(test)]

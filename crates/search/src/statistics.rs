@@ -1,11 +1,11 @@
-//! Intervals of shares and means where one observation resembles the next.
+//! Intervals of shares and means for correlated observations.
 
 /// Fewer batches say nothing of how much they differ.
 const BATCHES_MIN: usize = 8;
 
-/// The variance of the sum of `values`, by batch means: batches of one value, of two, of four, as long as there are enough of
-/// them. Values that resemble their neighbours make the sums of long batches differ more, so the largest counts. With it comes
-/// the number of batches, less one. `None` where there are too few values.
+/// The variance of the sum of `values`, by batch means: batches of one value, of two, of four, as long as there are
+/// enough of them. Positive correlation makes the sums of long batches differ more, so the largest counts. Also returns
+/// the number of batches, less one. `None` for too few values.
 pub(crate) fn variance_of_sum(values: &[f64]) -> Option<(f64, usize)> {
     let count = values.len();
     let mut largest: Option<(f64, usize)> = None;
@@ -15,7 +15,7 @@ pub(crate) fn variance_of_sum(values: &[f64]) -> Option<(f64, usize)> {
         let sums = values.chunks_exact(length).map(|batch| batch.iter().sum::<f64>());
         let mean = sums.clone().sum::<f64>() / batches as f64;
         let squares: f64 = sums.map(|sum| (sum - mean).powi(2)).sum();
-        // What is behind the last whole batch is taken to differ as much.
+        // The values after the last whole batch are assumed to differ as much.
         let whole = count as f64 / (batches * length) as f64;
         let variance = squares * batches as f64 / (batches - 1) as f64 * whole;
         if largest.is_none_or(|(most, _)| variance > most) {
@@ -26,8 +26,8 @@ pub(crate) fn variance_of_sum(values: &[f64]) -> Option<(f64, usize)> {
     largest
 }
 
-/// The quantile of Student's t with so many degrees of freedom that belongs to `z` of the normal distribution: the first terms of
-/// the expansion by Cornish and Fisher, which overstates where degrees are few.
+/// The quantile of Student's t with `degrees` of freedom that corresponds to `z` of the normal distribution: the first
+/// terms of the expansion by Cornish and Fisher, which overstates for few degrees.
 pub(crate) fn student(z: f64, degrees: usize) -> f64 {
     let n = degrees.max(1) as f64;
     let (z3, z5) = (z.powi(3), z.powi(5));

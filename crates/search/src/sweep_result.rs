@@ -1,33 +1,33 @@
-//! What a sweep has come to: the runs of each cell together, and the best cell.
+//! The result of a sweep: the runs of each cell together, and the best cell.
 
 use crate::Grid;
 
-/// What is told of one run of a sweep.
+/// The result of one run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweptRun {
-    /// Which cell it is of.
+    /// The index of its cell.
     pub place: usize,
-    /// The first time is 1.
+    /// The number of the repetition; the first is 1.
     pub round: u64,
-    /// Requests a second, or connections that were held to the end.
+    /// Requests per second, or connections that were held to the end.
     pub rate: f64,
-    /// Response times, in nanoseconds.
+    /// The median of response times, in nanoseconds.
     pub p50_ns: Option<u64>,
-    /// The same.
+    /// The 99th percentile, in nanoseconds.
     pub p99_ns: Option<u64>,
-    /// Stalls of our own may have made the one, and the other.
+    /// Whether generator stalls may affect the one, and the other.
     pub is_affected: [bool; 2],
-    /// Of all that was started.
+    /// The failed share of all starts.
     pub failed_share: f64,
-    /// Who was the limit, by its stable name.
+    /// The bottleneck, by its stable name.
     pub limit: &'static str,
-    /// The figures are the generator's as much as the target's.
+    /// Whether the result is unreliable: as much the generator's as the target's.
     pub is_unreliable: bool,
-    /// Where it is kept.
+    /// The path of its folder.
     pub kept_as: Option<String>,
 }
 
-/// By what the best cell is found.
+/// The criterion for the best cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BestBy {
     /// The highest rate, or the most connections.
@@ -39,7 +39,7 @@ pub enum BestBy {
 }
 
 impl BestBy {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
@@ -52,37 +52,37 @@ impl BestBy {
 /// A figure of several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The middle one, or between the two in the middle.
+    /// The median: the middle one, or between the two in the middle.
     pub median: f64,
-    /// The least.
+    /// The minimum.
     pub least: f64,
-    /// The most.
+    /// The maximum.
     pub most: f64,
 }
 
 /// All runs of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellFigures {
-    /// How many there were.
+    /// The number of runs.
     pub runs: usize,
-    /// Requests a second, or connections; `None` without a run, here and below.
+    /// Requests per second, or connections; `None` without a run, here and below.
     pub rate: Option<Spread>,
-    /// Seconds.
+    /// The median of response times, in seconds.
     pub p50_s: Option<Spread>,
-    /// Seconds.
+    /// The 99th percentile, in seconds.
     pub p99_s: Option<Spread>,
-    /// Of all that was started.
+    /// The failed share of all starts.
     pub failed_share: Option<Spread>,
-    /// Runs in which the generator or its machine was the limit.
+    /// Runs in which the generator or its machine was the bottleneck.
     pub unreliable: usize,
-    /// Runs in which stalls of our own may have made p50, and p99.
+    /// Runs in which generator stalls may affect p50, and p99.
     pub affected: [usize; 2],
-    /// The limit of most of them.
+    /// The bottleneck of most of them.
     pub limit: Option<&'static str>,
 }
 
 impl CellFigures {
-    /// What the cells are compared by is the target's in each run.
+    /// Whether the compared figure is the target's in each run.
     fn is_comparable(&self, by: BestBy) -> bool {
         self.unreliable == 0
             && match by {
@@ -92,15 +92,15 @@ impl CellFigures {
             }
     }
 
-    /// Not everything failed.
+    /// Whether not everything failed.
     fn has_succeeded(&self) -> bool {
         median(self.failed_share) < Some(1.0)
     }
 
-    /// More is better.
+    /// The value for comparison: more is better.
     fn worth(&self, by: BestBy) -> Option<f64> {
         match by {
-            // What fails quickly is not good.
+            // Fast failures are not good.
             BestBy::Rate => median(self.rate).map(|rate| rate * (1.0 - median(self.failed_share).unwrap_or(0.0))),
             BestBy::P50 => median(self.p50_s).map(|seconds| -seconds),
             BestBy::P99 => median(self.p99_s).map(|seconds| -seconds),
@@ -112,7 +112,7 @@ fn median(spread: Option<Spread>) -> Option<f64> {
     spread.map(|spread| spread.median)
 }
 
-/// The figures of all cells, in the order of their places.
+/// The figures of all cells, in the order of their indexes.
 pub fn cells(grid: &Grid, runs: &[SweptRun]) -> Vec<CellFigures> {
     (0..grid.cells()).map(|place| cell(&runs.iter().filter(|run| run.place == place).collect::<Vec<_>>())).collect()
 }
@@ -133,7 +133,7 @@ fn cell(own: &[&SweptRun]) -> CellFigures {
     }
 }
 
-/// The median of some figures, with the least and the most; `None` of none.
+/// The median, minimum and maximum of some figures; `None` if empty.
 fn spread(mut all: Vec<f64>) -> Option<Spread> {
     all.sort_by(f64::total_cmp);
     let (least, most) = (*all.first()?, *all.last()?);
@@ -142,11 +142,11 @@ fn spread(mut all: Vec<f64>) -> Option<Spread> {
     Some(Spread { median, least, most })
 }
 
-/// The best cell of those whose figures are the target's, and in which not everything failed.
+/// The best cell of those with reliable results, and in which not everything failed.
 pub fn best(cells: &[CellFigures], by: BestBy) -> Option<usize> {
-    // Of those that are as good, the quickest.
+    // Of equally good cells, the fastest.
     let quick = |cell: &CellFigures| -median(cell.p99_s).unwrap_or(f64::INFINITY);
-    // Of what was not run nobody knows.
+    // There is no best cell while some have no run.
     if cells.iter().any(|cell| cell.runs == 0) {
         return None;
     }
@@ -155,7 +155,7 @@ pub fn best(cells: &[CellFigures], by: BestBy) -> Option<usize> {
     all.max_by(|one, other| one.1.total_cmp(&other.1).then(one.2.total_cmp(&other.2))).map(|best| best.0)
 }
 
-/// Cells that look better than the best one, and are not called so since their figures may be the generator's.
+/// Cells that look better than the best one, but are excluded because their results may be the generator's.
 pub fn left_out(cells: &[CellFigures], best: Option<usize>, by: BestBy) -> Vec<usize> {
     let least = best.and_then(|best| cells[best].worth(by)).unwrap_or(f64::NEG_INFINITY);
     let is_out = |cell: &CellFigures| {
@@ -164,10 +164,10 @@ pub fn left_out(cells: &[CellFigures], best: Option<usize>, by: BestBy) -> Vec<u
     (0..cells.len()).filter(|place| is_out(&cells[*place])).collect()
 }
 
-/// Rates that differ by less are the same.
+/// Rates that differ by less count as equal.
 const SAME_SHARE: f64 = 0.05;
 
-/// From some value on, more of what is varied gives no higher rate, and no lower one.
+/// A plateau: from some value on, more of what is varied gives no higher and no lower rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     /// The cell with which it begins.
@@ -178,7 +178,8 @@ pub struct Plateau {
     pub most: f64,
 }
 
-/// The plateau of a sweep of numbers of one kind; `None` where the rate still changes with the last of them, or is not the target's.
+/// The plateau of a sweep over one number; `None` if the rate still changes with the last value, or is not the
+/// target's.
 pub fn plateau(grid: &Grid, cells: &[CellFigures]) -> Option<Plateau> {
     let [vary] = &grid.vary[..] else { return None };
     let numbers = vary.values.iter().map(|value| value.parse::<f64>().ok().filter(|number| number.is_finite()));
@@ -208,7 +209,8 @@ pub fn plateau(grid: &Grid, cells: &[CellFigures]) -> Option<Plateau> {
     Some(Plateau { from, least: medians().fold(f64::INFINITY, f64::min), most: medians().fold(0.0, f64::max) })
 }
 
-/// Each run of the best cell was better than each run of any other, there are at least two of each, and all are the target's.
+/// Whether each run of the best cell was better than each run of any other, there are at least two of each, and all are
+/// the target's.
 pub fn is_clear(cells: &[CellFigures], best: usize, by: BestBy) -> bool {
     let ends = |cell: &CellFigures| match by {
         BestBy::Rate => cell.rate.map(|rate| (-rate.most, -rate.least)),

@@ -1,37 +1,37 @@
-//! What trials lost, piece of time by piece of time, and between which bounds the true share lies.
+//! Losses of trials per piece of time, and the bounds of their true share.
 
 use metrics::{Class, GoalMisses, Measure, Snapshot};
 
 use crate::statistics::{student, variance_of_sum, wilson};
 
-/// A spread that is smaller than this part of the mean is none.
+/// A spread that is a smaller part of the mean counts as none.
 const SPREAD_MIN: f64 = 1e-3;
-/// The slow ups and downs of times are far from a limit when so many of them do not reach it.
+/// Slow fluctuations of times are far from a limit if this many times their size do not reach it.
 const FAR: f64 = 5.0;
-/// What is less than so many is no pile.
+/// The least backlog that counts.
 const PILE_MIN: f64 = 8.0;
-/// Where requests pile up the last third of the response times is longer than the first by this factor.
+/// With a growing backlog, the last third of the response times is longer than the first by this factor.
 const PILE_SLOWER: f64 = 1.2;
-/// What is lost in no more than this part of the time may be one event.
+/// Losses in no more than this part of the time may be one event.
 const EVENT_PART: f64 = 0.2;
-/// Pieces without a stall of ours that have to be left, so that they tell how alike neighbours are.
+/// The least pieces without a stall that show how alike neighbors are.
 const UNTOUCHED_MIN: usize = 16;
 
-/// Response times, as sums: seconds.
+/// Moments of response times, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many.
+    /// The count.
     pub count: f64,
-    /// Their sum.
+    /// The sum.
     pub sum: f64,
-    /// The sum of their squares.
+    /// The sum of squares.
     pub squares: f64,
-    /// The longest.
+    /// The maximum.
     pub most: f64,
 }
 
 impl Moments {
-    /// Response times of what succeeded.
+    /// The response times of successes.
     pub fn of(seen: &Snapshot) -> Self {
         let succeeded = seen.class(Class::Succeeded);
         let times = succeeded.of(Measure::Response);
@@ -41,7 +41,7 @@ impl Moments {
         Self { count, sum: times.sum() as f64 / 1e9, squares, most: times.max().unwrap_or(0) as f64 / 1e9 }
     }
 
-    /// Those of both.
+    /// The moments of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Moments {
         }
     }
 
-    /// The mean; nothing of nothing.
+    /// The mean; zero if empty.
     pub fn mean(self) -> f64 {
         if self.count > 0.0 { self.sum / self.count } else { 0.0 }
     }
@@ -62,29 +62,29 @@ impl Moments {
     }
 }
 
-/// What came in a piece of time, and how much of it stayed.
+/// The arrivals of a piece of time, and the growth of the backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Backlog {
     /// Starts.
     pub(crate) starts: f64,
-    /// How many more are under way at its end than at its beginning.
+    /// The growth of exchanges in flight from its beginning to its end.
     pub(crate) grown: f64,
-    /// So many of them our own stalls may have added.
+    /// The part of the growth that generator stalls may have added.
     pub(crate) ours: f64,
-    /// It is the first piece of a trial.
+    /// Whether it is the first piece of a trial.
     pub(crate) is_first: bool,
 }
 
 /// A piece of the time of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bin {
-    /// Goal by goal.
+    /// The losses per goal.
     pub lost: Vec<GoalMisses>,
-    /// Of what succeeded.
+    /// The response times of successes.
     pub times: Moments,
-    /// A stall of ours was in it, or what runs behind one: its times tell nothing of the target.
+    /// Whether it had a generator stall, or its backlog: then its times say nothing of the target.
     pub is_touched: bool,
-    /// What piled up, in a load with a rate.
+    /// The backlog, in a load with a rate.
     pub backlog: Backlog,
 }
 
@@ -94,7 +94,7 @@ pub struct Tally {
     bins: Vec<Bin>,
 }
 
-/// Bounds of the true share of what a goal loses.
+/// Bounds of the true share that misses a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) low: f64,
@@ -102,12 +102,12 @@ pub(crate) struct Bounds {
 }
 
 impl Tally {
-    /// One more piece.
+    /// Adds a piece.
     pub fn push(&mut self, bin: Bin) {
         self.bins.push(bin);
     }
 
-    /// More of the last piece, which came late.
+    /// Updates the last piece with late data.
     pub fn mend(&mut self, more: Bin) {
         let Some(last) = self.bins.last_mut() else { return self.bins.push(more) };
         last.times = last.times.with(more.times);
@@ -115,27 +115,27 @@ impl Tally {
         last.lost.iter_mut().zip(more.lost).for_each(|(lost, more)| *lost = lost.with(more));
     }
 
-    /// All pieces of another, behind those of this one.
+    /// Appends all pieces of another tally.
     pub fn extend(&mut self, other: &Self) {
         self.bins.extend_from_slice(&other.bins);
     }
 
-    /// How many pieces there are.
+    /// The number of pieces.
     pub fn len(&self) -> usize {
         self.bins.len()
     }
 
-    /// How many goals are judged.
+    /// The number of goals.
     pub(crate) fn goals(&self) -> usize {
         self.bins.first().map_or(0, |bin| bin.lost.len())
     }
 
-    /// There is none.
+    /// Whether there is no piece.
     pub fn is_empty(&self) -> bool {
         self.bins.is_empty()
     }
 
-    /// What a goal lost in all.
+    /// The losses of a goal in total.
     pub fn lost(&self, goal: usize) -> GoalMisses {
         self.bins
             .iter()
@@ -143,14 +143,14 @@ impl Tally {
             .fold(GoalMisses::default(), GoalMisses::with)
     }
 
-    /// What a goal lost in some of the pieces; what is behind the last of them counts as that one.
+    /// The losses of a goal in some of the pieces; data after the last of them counts for that one.
     pub(crate) fn lost_where(&self, goal: usize, is_counted: &[bool]) -> u64 {
         let last = is_counted.last().copied().unwrap_or(false);
         let counted = self.bins.iter().enumerate().filter(|(at, _)| is_counted.get(*at).copied().unwrap_or(last));
         counted.filter_map(|(_, bin)| bin.lost.get(goal)).map(|lost| lost.lost).sum()
     }
 
-    /// All that a goal lost was lost in one short time: whether that comes again nobody knows, so it is no proof.
+    /// Whether all losses of a goal are in one short time: it may not come again, so it is no proof.
     pub(crate) fn is_one_event(&self, goal: usize) -> bool {
         let has_lost = |bin: &Bin| bin.lost.get(goal).is_some_and(|lost| lost.lost > 0);
         let first = self.bins.iter().position(has_lost);
@@ -174,7 +174,7 @@ impl Tally {
         Self { bins: self.bins[..(self.bins.len() as f64 * share) as usize].to_vec() }
     }
 
-    /// The pieces that have most of what a goal lost: this share of it.
+    /// The pieces with most of a goal's losses: this share of them.
     pub(crate) fn worst_pieces(&self, goal: usize, share: f64) -> Vec<usize> {
         let lost_of = |at: usize| self.bins[at].lost.get(goal).map_or(0, |lost| lost.lost);
         let mut order: Vec<usize> = (0..self.bins.len()).collect();
@@ -189,14 +189,14 @@ impl Tally {
         order.into_iter().take_while(is_needed).collect()
     }
 
-    /// The share that a goal lost in some pieces.
+    /// The share of a goal's losses in some pieces.
     pub(crate) fn share_in(&self, goal: usize, pieces: &[usize]) -> f64 {
         let of = |at: &usize| self.bins[*at].lost.get(goal).copied().unwrap_or_default();
         pieces.iter().map(of).fold(GoalMisses::default(), GoalMisses::with).share()
     }
 
-    /// Between which bounds the share of a goal lies, at `z` of the normal distribution. `more` is in flight and lost already.
-    /// `limit_s`: the time that the goal allows, if it is of a time.
+    /// The bounds of a goal's share, at `z` of the normal distribution. `more`: exchanges in flight that already miss
+    /// it. `limit_s`: the time limit of the goal, if it is on a time.
     pub(crate) fn bounds(&self, goal: usize, z: f64, more: u64, limit_s: Option<f64>) -> Bounds {
         let all = self.lost(goal).with(GoalMisses { lost: more, of: more });
         if all.of == 0 {
@@ -209,13 +209,14 @@ impl Tally {
         let alike = if alone > 0.0 { (variance / alone).max(1.0) } else { 1.0 };
         let z = student(z, degrees);
         let low = wilson(share, of / alike, z).0;
-        // Few losses, or none, do not tell how alike neighbours are: then response times do. Of failures they say nothing.
+        // Few losses, or none, do not show how alike neighbors are: then response times do. They say nothing of
+        // failures.
         let alike = limit_s.map_or(alike, |limit_s| alike.max(self.untouched().likeness_of_times(limit_s)));
         Bounds { low, high: wilson(share, of / alike, z).1 }
     }
 
-    /// The share of what comes that piles up, at least, at `z` of the normal distribution; without what our stalls may have added.
-    /// Nothing where response times do not grow with it: what takes long has many under way, and no more than that.
+    /// The least share of arrivals that adds to the backlog, at `z` of the normal distribution; without what our stalls
+    /// may have added. Zero if response times do not grow with it: long exchanges mean many in flight, but no growth.
     pub(crate) fn piles_up(&self, z: f64) -> f64 {
         let sum = |of: fn(&Backlog) -> f64| self.bins.iter().map(|bin| of(&bin.backlog)).sum::<f64>();
         let (starts, grown, ours) = (sum(|one| one.starts), sum(|one| one.grown), sum(|one| one.ours));
@@ -228,7 +229,7 @@ impl Tally {
         ((grown - ours - student(z, degrees) * variance.sqrt()) / starts).max(0.0)
     }
 
-    /// Trial by trial, the last third of the times against the first.
+    /// Whether the last third of the times is longer than the first, trial by trial.
     fn gets_slower(&self) -> bool {
         let (mut first, mut last) = (Moments::default(), Moments::default());
         for trial in self.bins.chunk_by(|_, next| !next.backlog.is_first) {
@@ -246,7 +247,7 @@ impl Tally {
         })
     }
 
-    /// Without the pieces that our stalls touched, where enough are left.
+    /// The tally without the pieces that our stalls touched, if enough are left.
     fn untouched(&self) -> std::borrow::Cow<'_, Self> {
         let left = || self.bins.iter().filter(|bin| !bin.is_touched);
         match left().count() {
@@ -255,13 +256,13 @@ impl Tally {
         }
     }
 
-    /// How far the sum of the response times of each piece is from what the mean makes of it.
+    /// The deviation of each piece's sum of response times from what the mean predicts.
     fn deviations(&self, mean: f64) -> Vec<f64> {
         self.bins.iter().map(|bin| bin.times.sum - mean * bin.times.count).collect()
     }
 
-    /// How many response times in a row say as much as one that is independent of the others. 1 where their slow ups and downs are
-    /// so small that they do not come near the limit.
+    /// The number of consecutive response times that carry as much information as one independent one. 1 if their slow
+    /// fluctuations are so small that they do not come near the limit.
     fn likeness_of_times(&self, limit_s: f64) -> f64 {
         let times = self.times();
         let (mean, variance) = (times.mean(), times.variance());
@@ -270,13 +271,13 @@ impl Tally {
         }
         let Some((of_sum, degrees)) = variance_of_sum(&self.deviations(mean)) else { return 1.0 };
         let alike = (of_sum / (variance * times.count)).max(1.0);
-        // The spread of the means of as long batches as there are.
+        // The spread of the means of the longest available batches.
         let in_batch = times.count / (degrees + 1) as f64;
         let slow = (variance * alike / in_batch).sqrt();
         if times.most + FAR * slow < limit_s { 1.0 } else { alike }
     }
 
-    /// The mean response time, and its standard error; `None` of too little.
+    /// The mean response time, and its standard error; `None` for too little data.
     pub(crate) fn mean_with_error(&self) -> Option<(f64, f64)> {
         let times = self.times();
         let (variance, degrees) = variance_of_sum(&self.deviations(times.mean()))?;

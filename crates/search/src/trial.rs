@@ -1,22 +1,22 @@
-//! One trial of a search: what is asked for, and what came of it.
+//! One trial of a search: its order and its result.
 
 use std::time::Duration;
 
 use metrics::GoalMisses;
 
-/// Why a trial is made.
+/// The purpose of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A short one, to find out where to look.
+    /// A short one, to find out where to search.
     Look,
     /// A full one: several of them make a bound.
     Full,
-    /// The load that was found is held for long.
+    /// A long one, to confirm the lower bound.
     Confirm,
 }
 
 impl Purpose {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Look => "look",
@@ -26,38 +26,38 @@ impl Purpose {
     }
 }
 
-/// A trial that is to be made.
+/// The order of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialOrder {
-    /// The first is 1.
+    /// Its number; the first is 1.
     pub number: usize,
-    /// The load: starts a second, users or connections.
+    /// The load: starts per second, users or connections.
     pub at: f64,
-    /// Why.
+    /// The purpose.
     pub purpose: Purpose,
-    /// How long it is run before it is measured.
+    /// The duration of the warm-up.
     pub warmup: Duration,
-    /// How long it is measured, unless it goes on.
+    /// The measured time, unless it is extended.
     pub span: Duration,
-    /// How long it may be measured.
+    /// The longest measured time.
     pub span_max: Duration,
     /// The length of the pieces of its time.
     pub bin: Duration,
 }
 
-/// What a trial, or a load, has shown.
+/// The result of a trial, or of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// It meets all goals.
     Met,
     /// It misses one.
     Missed,
-    /// Noise leaves that open.
+    /// Noise leaves that undecided.
     Undecided,
 }
 
 impl Class {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Met => "met",
@@ -67,23 +67,23 @@ impl Class {
     }
 }
 
-/// What was the limit of a trial that proves nothing of the target.
+/// The bottleneck of a trial that proves nothing of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// Our threads could not do it.
+    /// The threads of the generator.
     Generator,
-    /// Our threads stood still now and then, and that may be what it lost, or what helped it.
+    /// Stalls of our threads, which may have caused its losses, or helped it.
     Stalls,
-    /// This machine had no local port or no descriptor left.
+    /// The local ports or descriptors of this machine.
     PortsOrDescriptors,
-    /// The network interface was full.
+    /// The network interface.
     Link,
-    /// The load names fewer connections than the rate needs.
+    /// The connections of the load, which are too few for the rate.
     Users,
 }
 
 impl Disturbance {
-    /// A stable name for reports.
+    /// The stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stalls => "stalls",
@@ -91,7 +91,7 @@ impl Disturbance {
         }
     }
 
-    /// The name that the limit of a run has.
+    /// The name as a bottleneck of a run.
     pub fn limit(self) -> &'static str {
         match self {
             Self::Generator | Self::Stalls => "generator",
@@ -102,54 +102,54 @@ impl Disturbance {
     }
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrialOutcome {
-    /// Piece by piece.
+    /// The pieces.
     pub tally: crate::Tally,
-    /// It proves nothing of the target.
+    /// Why it proves nothing of the target, if so.
     pub fault: Option<Disturbance>,
-    /// The longest stall of ours in it.
+    /// The longest generator stall.
     pub stall: Duration,
-    /// How long it was measured.
+    /// The measured time.
     pub measured: Duration,
-    /// Exchanges that ended, a second.
+    /// Completed exchanges per second.
     pub done_per_s: f64,
-    /// Response times of what succeeded, in nanoseconds.
+    /// The median of the response times of successes, in nanoseconds.
     pub p50_ns: Option<u64>,
-    /// The same.
+    /// The 99th percentile, in nanoseconds.
     pub p99_ns: Option<u64>,
-    /// Who was the limit, by its stable name.
+    /// The bottleneck, by its stable name.
     pub limit: &'static str,
-    /// Where the run is kept.
+    /// The path of the run.
     pub kept_as: Option<String>,
-    /// Somebody stopped it.
+    /// Whether the user stopped it.
     pub was_stopped: bool,
-    /// No connection could be made.
+    /// Whether no connection could be made.
     pub is_gone: bool,
-    /// Of connections that are held, which need no statistics: whether they were.
+    /// Whether all connections were held, for held connections, which need no statistics.
     pub is_held: Option<bool>,
 }
 
-/// A trial that was made.
+/// A finished trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// As asked for.
+    /// The order.
     pub order: TrialOrder,
-    /// Since the beginning of the search.
+    /// Its begin, since the beginning of the search.
     pub began: Duration,
-    /// What came of it.
+    /// The result.
     pub outcome: TrialOutcome,
-    /// What it lost, goal by goal.
+    /// The losses per goal.
     pub lost: Vec<GoalMisses>,
-    /// What it shows by itself.
+    /// The result by itself.
     pub class: Class,
-    /// It lost more than a goal allows, whether that is sure or not.
+    /// Whether it lost more than a goal allows, certain or not.
     pub is_above: bool,
-    /// It lost no more than is allowed, but requests piled up so fast that it would have.
+    /// Whether it lost no more than is allowed, but the backlog grew so fast that it would have.
     pub is_piling_up: bool,
-    /// How long the target needed afterwards until it was as before; `None` when nobody looked.
+    /// How long the target needed to recover afterwards; `None` without a check.
     pub recovered: Option<Duration>,
-    /// It was not as before after this time, and nobody waited any longer.
+    /// How long the target had not recovered when waiting ended.
     pub not_recovered: Option<Duration>,
 }

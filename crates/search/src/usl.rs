@@ -1,34 +1,35 @@
 //! The Universal Scalability Law (N. J. Gunther, Guerrilla Capacity Planning): throughput of a system with `n` in it.
 //!
-//! `X(n) = g n / (1 + a (n - 1) + b n (n - 1))`: what waits for each other (`a`) and what has to agree (`b`). It is fitted by least
-//! squares to `n / X`, which is a polynomial in its unknowns, and says nothing beyond the points that it is made of.
+//! `X(n) = g n / (1 + a (n - 1) + b n (n - 1))`, with contention `a` and coherence `b`. It is fitted by least squares
+//! to `n / X`, which is a polynomial in its unknowns, and holds only within the range of its points.
 
-/// Fewer points are no curve.
+/// The least number of points.
 pub const POINTS_MIN: usize = 6;
 
 /// A fitted law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usl {
-    /// Throughput of one alone, a second.
+    /// Throughput with one in the system, per second.
     pub alone_per_s: f64,
-    /// The share of the time in which they wait for each other.
+    /// Contention: the share of time spent waiting for each other.
     pub contention: f64,
-    /// The share that agreeing costs, for each pair.
+    /// Coherence: the cost of agreement, for each pair.
     pub coherence: f64,
-    /// The least and the most that were in the system.
+    /// The smallest and largest number in the system.
     pub range: (f64, f64),
-    /// How far the points lie from the law at most, as a share.
+    /// The largest deviation of a point from the law, as a share.
     pub worst: f64,
 }
 
 impl Usl {
-    /// The law of some points: how many were in the system, and what it did a second.
+    /// The law of some points: the number in the system, and the throughput per second.
     pub fn of(points: &[(f64, f64)]) -> Option<Self> {
         let points: Vec<(f64, f64)> = points.iter().copied().filter(|(n, x)| *n > 0.0 && *x > 0.0).collect();
         if points.len() < POINTS_MIN {
             return None;
         }
-        // n / X = c0 + c1 (n - 1) + c2 n (n - 1), with c0 = 1 / g, c1 = a / g, c2 = b / g; each weighed by X / n, so that shares count.
+        // n / X = c0 + c1 (n - 1) + c2 n (n - 1), with c0 = 1 / g, c1 = a / g, c2 = b / g; each weighted by X / n, so
+        // that relative errors count.
         let mut sums = [[0.0; 4]; 3];
         for (n, x) in &points {
             let weight = x / n;
@@ -43,7 +44,7 @@ impl Usl {
         }
         let range = points.iter().fold((f64::INFINITY, 0f64), |(least, most), (n, _)| (least.min(*n), most.max(*n)));
         let mut law = Self { alone_per_s: 1.0 / c0, contention: c1 / c0, coherence: c2 / c0, range, worst: 0.0 };
-        // Costs below nothing fit noise.
+        // Negative costs would fit noise.
         (law.contention, law.coherence) = (law.contention.max(0.0), law.coherence.max(0.0));
         law.worst = points.iter().map(|(n, x)| (law.at(*n) / x - 1.0).abs()).fold(0.0, f64::max);
         Some(law)
@@ -54,14 +55,14 @@ impl Usl {
         self.alone_per_s * n / (1.0 + self.contention * (n - 1.0) + self.coherence * n * (n - 1.0))
     }
 
-    /// Where it is highest, if that lies among its points.
+    /// The maximum, if it lies within the range of points.
     pub fn peak(&self) -> Option<(f64, f64)> {
         let at = ((1.0 - self.contention) / self.coherence).sqrt();
         (at >= self.range.0 && at <= self.range.1).then(|| (at, self.at(at)))
     }
 }
 
-/// Three equations with three unknowns.
+/// Solves three equations with three unknowns.
 fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     for at in 0..3 {
         let pivot = (at..3).max_by(|one, other| rows[*one][at].abs().total_cmp(&rows[*other][at].abs()))?;

@@ -19,18 +19,18 @@ pub use table::table;
 use world::RealWorld;
 pub use world::{Happens, SimulatedWorld};
 
-/// What a figure is.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
     Time,
-    /// A number, exactly.
+    /// A number, exact.
     Count,
-    /// So many a second.
+    /// A rate per second.
     PerSecond,
 }
 
-/// A figure of ours beside what it must be.
+/// A measured figure and its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The driver that ran: `uring`, `poll`, or `sim` where time is virtual.
@@ -39,27 +39,27 @@ pub struct Row {
     pub load: (&'static str, &'static str),
     /// The figure, in English and Chinese.
     pub figure: (&'static str, &'static str),
-    /// What kind of figure it is.
+    /// The unit of the figure.
     pub unit: Unit,
-    /// What it must be.
+    /// The expected value.
     pub expected: f64,
-    /// What was measured.
+    /// The measured value.
     pub measured: f64,
-    /// How far it may be off: timers and wake-ups of the system are no better.
+    /// The allowed deviation: timers and wake-ups of the system are no more exact.
     pub tolerance: f64,
 }
 
 impl Row {
-    /// It is as near as it must be.
+    /// Whether the deviation is within the tolerance.
     pub fn passes(&self) -> bool {
         (self.measured - self.expected).abs() <= self.tolerance
     }
 }
 
-/// Why nothing could be tested.
+/// Why the self-test could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
-    /// No driver works, or not the one that was asked for; or one broke.
+    /// No driver works, or not the requested one; or one failed.
     #[error(transparent)]
     Driver(#[from] std::io::Error),
     /// The target does not start.
@@ -68,15 +68,15 @@ pub enum SelftestError {
     /// A load does not start.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A plan of ours is none.
+    /// A plan of the self-test is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
-/// The drivers that work here: both, or the one that was asked for.
+/// The drivers that work here: both, or the requested one.
 ///
 /// # Errors
-/// The one that was asked for does not work.
+/// The requested driver does not work.
 pub fn drivers(choice: Choice) -> Result<Vec<DriverSelection>, std::io::Error> {
     if choice != Choice::Auto {
         return Ok(vec![driver::choose(choice)?]);
@@ -90,7 +90,7 @@ pub fn drivers(choice: Choice) -> Result<Vec<DriverSelection>, std::io::Error> {
     Ok(all)
 }
 
-/// Runs all loads on a driver, and tells each row as soon as it is known.
+/// Runs all loads on a driver, and reports each row as soon as it is known.
 ///
 /// # Errors
 /// The system gives no socket or no thread.

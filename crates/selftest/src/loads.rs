@@ -13,19 +13,20 @@ type Words = (&'static str, &'static str);
 
 const MILLI: f64 = 1e6;
 const SECOND: f64 = 1e9;
-/// What the target held and what we saw of it differ by the way between them, and by the wake-ups of two threads.
+/// Tolerance between the delay of the target and our measurement: the network between them, and the wake-ups of two
+/// threads.
 const HELD: f64 = 0.3 * MILLI;
 const HELD_SHARE: f64 = 0.01;
-/// The slowest of a hundred meet a wake-up that was late.
+/// Tolerance of the tail: the slowest of a hundred have a late wake-up.
 const TAIL: f64 = 2.0 * MILLI;
 
-/// One world's turn.
+/// The self-test in one world.
 pub(crate) struct Bench<'a, W> {
     pub(crate) world: W,
     pub(crate) tell: &'a mut dyn FnMut(&Row),
 }
 
-/// A figure beside what it must be.
+/// A measured figure and its expected value.
 struct Figure {
     name: Words,
     unit: Unit,
@@ -128,7 +129,7 @@ impl<W: World> Bench<'_, W> {
         Ok(())
     }
 
-    /// Users who wait make a rate: their number by the time of one exchange.
+    /// Closed-loop users make a rate: their number divided by the time of one exchange.
     fn users(&mut self) -> Result<(), SelftestError> {
         let target = self.world.serve()?;
         let result = self.load(target, "/delay/20", flags(&[("c", "50"), ("z", "2s")]))?;
@@ -141,7 +142,7 @@ impl<W: World> Bench<'_, W> {
         Ok(())
     }
 
-    /// Ten pieces, 10 ms apart: the first byte comes at once, the last after 90 ms.
+    /// Ten pieces, 10 ms apart: the first byte arrives at once, the last after 90 ms.
     fn slow_body(&mut self) -> Result<(), SelftestError> {
         let target = self.world.serve()?;
         let result = self.load(target, "/drip/10/10", flags(&[("c", "5"), ("n", "50")]))?;
@@ -157,7 +158,7 @@ impl<W: World> Bench<'_, W> {
         Ok(())
     }
 
-    /// Timeouts are seen when they are due, though no answer ever comes.
+    /// Timeouts occur when they are due, though no response ever arrives.
     fn hung(&mut self) -> Result<(), SelftestError> {
         let target = self.world.serve()?;
         let flags = flags(&[("c", "5"), ("n", "10"), ("t", "500ms")]);
@@ -175,9 +176,9 @@ impl<W: World> Bench<'_, W> {
         Ok(())
     }
 
-    /// 1,000 starts a second, and the target stands still for a second: those due then wait for what is left of it, evenly
-    /// between nothing and all. So with a share `f` of all starts in the freeze, the quantile q above 1 - f is
-    /// (q - (1 - f)) / f of the freeze.
+    /// 1,000 starts a second, and the target freezes for a second: starts due in the freeze wait for the rest of it,
+    /// uniformly distributed between zero and its length. So with a share `f` of all starts in the freeze, the quantile
+    /// q above 1 - f is (q - (1 - f)) / f of the freeze.
     fn freeze(&mut self) -> Result<(), SelftestError> {
         const STARTS: f64 = 4_000.0;
         let target = self.world.serve()?;
@@ -186,7 +187,7 @@ impl<W: World> Bench<'_, W> {
         self.load(target, "/stall/1500/1000", flags(&[("c", "1"), ("n", "1")]))?;
         let result = self.load(target, "/", flags(&[("q", "1000"), ("z", "4s"), ("c", "10")]))?;
         let frozen = self.world.frozen().0 as f64;
-        // What piled up is served when the freeze is over, one after the other.
+        // Queued requests are served after the freeze, one after the other.
         let drain = 1_000.0 / served_per_s.max(1.0) * SECOND;
         let share = frozen / SECOND * 1_000.0 / STARTS;
         let seen = result.total.class(Class::Succeeded);
@@ -196,7 +197,7 @@ impl<W: World> Bench<'_, W> {
             time(name, expected, at(response, quantile), expected * 0.02 + 2.0 * MILLI + drain)
         };
         let slow = seen.of(Measure::Service).count_between(100_000_000, 10_000_000_000);
-        // One slow exchange for each connection at most, and at least one: the service time hides the rest.
+        // At most one slow exchange for each connection, and at least one: the service time hides the rest.
         let slow = Figure {
             name: ("slow service times (1 to 10 connections)", "偏慢的服务时间个数（1 到 10 个连接）"),
             unit: Unit::Count,
@@ -217,7 +218,7 @@ impl<W: World> Bench<'_, W> {
         Ok(())
     }
 
-    /// The same freeze under a closed load: everybody who would have met it was never started.
+    /// The same freeze under a closed load: the requests that would have met it were never started.
     fn hidden_freeze(&mut self) -> Result<(), SelftestError> {
         let target = self.world.serve()?;
         self.load(target, "/stall/500/1000", flags(&[("c", "1"), ("n", "1")]))?;

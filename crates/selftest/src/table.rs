@@ -1,4 +1,4 @@
-//! The rows as a table.
+//! The rows of the self-test as a table.
 
 use report::Language;
 use unicode_width::UnicodeWidthStr;
@@ -21,7 +21,7 @@ const FIGURE: usize = 42;
 const NUMBER: usize = 12;
 
 impl FigureTable {
-    /// The line above all others.
+    /// The header line.
     pub fn head(&self) -> String {
         let [driver, load, figure, expected, measured, error, verdict] = self.language.pick(
             ["driver", "load", "figure", "expected", "measured", "error", "verdict"],
@@ -30,7 +30,7 @@ impl FigureTable {
         line(driver, load, figure, [expected, measured, error].map(str::to_owned), verdict)
     }
 
-    /// One figure.
+    /// The line of one figure.
     pub fn row(&self, row: &Row) -> String {
         let numbers = [shown(row.expected, row.unit), shown(row.measured, row.unit), error(row)];
         let verdict =

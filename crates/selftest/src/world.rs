@@ -1,4 +1,4 @@
-//! Where the loads of the self-test run: with threads and sockets of this machine, or in a simulated network.
+//! The world in which the loads of the self-test run: threads and sockets of this machine, or a simulated network.
 
 mod simulated;
 
@@ -15,25 +15,25 @@ use target::{ServeOptions, Server};
 use crate::SelftestError;
 pub use simulated::{Happens, SimulatedWorld};
 
-/// A place with a target in it, for loads.
+/// A world with a target, for loads.
 pub(crate) trait World {
-    /// What stands in the column of the driver.
+    /// The name in the driver column.
     fn name(&self) -> &'static str;
 
-    /// A new target, which has served nothing yet, in the place of the one before. Gives its address.
+    /// Starts a new target, which has served nothing yet, in place of the last one. Returns its address.
     fn serve(&mut self) -> Result<SocketAddr, SelftestError>;
 
-    /// Carries out a plan for the address of that target.
+    /// Runs a plan against the address of that target.
     fn load(&mut self, plan: &Plan) -> Result<RunResult, SelftestError>;
 
-    /// How long the target held answers that were to be held.
+    /// The actual delays of responses that the target was to delay.
     fn held(&self) -> Distribution;
 
-    /// How long the target stood still, as it was asked to.
+    /// The actual length of the requested freezes of the target.
     fn frozen(&self) -> Nanos;
 }
 
-/// Threads and sockets of this machine.
+/// A world of threads and sockets of this machine.
 pub(crate) struct RealWorld<'a> {
     driver: &'a DriverSelection,
     server: Option<Server>,
@@ -55,7 +55,7 @@ impl World for RealWorld<'_> {
     }
 
     fn serve(&mut self) -> Result<SocketAddr, SelftestError> {
-        // The one before ends first: the new one has the machine for itself.
+        // The last target ends first: the new one has the machine for itself.
         self.server = None;
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Server::start(&ServeOptions::plain(listen, 1, self.driver.kind))?;

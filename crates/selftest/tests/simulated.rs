@@ -1,4 +1,5 @@
-//! The self-test in a simulated network: no machine is in its figures, so all of them are right, each time the same.
+//! The self-test in a simulated network: no machine affects its figures, so all of them are right, and the same each
+//! time.
 
 #[macro_use]
 extern crate claims;
@@ -24,18 +25,18 @@ fn no_figure_is_wrong_in_a_simulated_network() {
         let rows = rows(seed, &Faults::none());
         assert_eq!((rows.len(), wrong(&rows)), (23, vec![]), "seed {seed}");
         assert_eq!(rows, self::rows(seed, &Faults::none()), "the same seed gives the same figures");
-        // A way to the target and back takes 0.04 to 0.12 ms, and a turn of a loop next to nothing: what the target held is nearer to
-        // what we saw than a machine with other work could show.
+        // A round trip to the target takes 0.04 to 0.12 ms, and a turn of a loop almost nothing: the delay of the
+        // target is nearer to our measurement than a machine with other work could show.
         let held = rows.iter().filter(|row| row.unit == Unit::Time && row.figure.0.contains("of the target's own"));
         let off: Vec<f64> = held.map(|row| (row.measured - row.expected) / 1e6).collect();
         assert!(off.len() == 4 && off.iter().all(|off| (0.0..0.2).contains(off)), "{off:?} ms");
-        // A timeout is seen when it is due.
+        // A timeout occurs when it is due.
         let incomplete = rows.iter().find(|row| row.figure.0 == "given up after, max").expect("a row");
         assert!((500e6..500.2e6).contains(&incomplete.measured), "{incomplete:?}");
     }
 }
 
-/// Nobody has to be told what the target held: a way of 3 ms and back is in each time, and no longer what the target did.
+/// A latency of 3 ms each way is in every time, so times no longer equal the target's delays; counts stay right.
 #[test]
 fn a_slow_way_makes_times_wrong_and_no_count() {
     let slow = Nanos::from_millis(3);

@@ -1,4 +1,4 @@
-//! What is done for a request, whatever protocol it came by.
+//! The action of a request, independent of its protocol.
 
 use std::borrow::Cow;
 
@@ -10,43 +10,43 @@ use crate::routes::{REDIRECTS, Route};
 use crate::shop::{self, Method, Reply, ShopRequest};
 use crate::tools::Tools;
 
-/// A freeze begins at the earliest so long after it was asked for.
+/// Minimum time from the request for a freeze to its beginning.
 const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
 
-/// What is done.
+/// The action of a request.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// An answer that is at hand.
+    /// A response whose body is available.
     Whole { status: u16, kind: Kind, body: Cow<'static, [u8]> },
-    /// A long body, of a length that the head says or not.
+    /// A long body; its length may be in the head or not.
     Long { bytes: u64, says_length: bool },
-    /// An empty answer, then.
+    /// An empty response at this instant.
     Hold { until: Nanos },
-    /// An empty answer, when the gate is open.
+    /// An empty response when the gate opens.
     Wait(GateWaiter),
     /// A body in pieces.
     Drip { pieces: u32, gap: Nanos },
-    /// The connection ends without an answer.
+    /// The connection is closed without a response.
     Drop,
 }
 
-/// What a route wants of a request beyond its path.
+/// Data of a request that its route needs beyond the path.
 #[derive(Debug, Default)]
 pub(crate) struct Came {
-    /// What came with it; `None` when it was too large.
+    /// Its body; `None` when it was too large.
     body: Option<Vec<u8>>,
-    /// For the shop and for gates. In a box, as other routes pay for its place.
+    /// Fields for the shop and for gates. Boxed, since every other route would pay for its size.
     requested: Option<Box<ShopRequest>>,
 }
 
 impl Came {
-    /// `ask` reads the head.
+    /// `ask` parses the head.
     pub(crate) fn new(route: Route, ask: impl FnOnce() -> ShopRequest) -> Self {
         let requested = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
         Self { body: Some(Vec::new()), requested }
     }
 
-    /// A piece of the body, which is kept as far as the route wants it.
+    /// Appends a piece of the body, if the route needs it.
     pub(crate) fn take_body(&mut self, route: Route, bytes: &[u8]) {
         let most = route.body_bytes_max();
         let Some(body) = self.body.as_mut().filter(|_| most > 0) else { return };
@@ -57,7 +57,7 @@ impl Came {
         }
     }
 
-    /// As it is; nothing of it stays.
+    /// Moves the value out, leaving nothing behind.
     pub(crate) fn take(&mut self) -> Self {
         Self { body: self.body.take(), requested: self.requested.take() }
     }
@@ -79,7 +79,7 @@ impl Action {
             Route::QueueLog => Self::owned(200, "text/csv", tools.agreed().queue_log().into_bytes()),
             Route::Stall { .. } if !tools.can_freeze => Self::text(501, b"this server has no thread to freeze\n"),
             Route::Stall { after, span } => {
-                // The answer to this goes out first.
+                // The response to this request is sent first.
                 let from = at + after.max(FREEZE_LEAD);
                 tools.asks_freeze = true;
                 if tools.agreed().freeze(at, from, from + span) {

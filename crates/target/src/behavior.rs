@@ -1,4 +1,4 @@
-//! How the target behaves on request: times that it holds answers, and faults that all of its threads share.
+//! The behavior of the target: response delays, and faults that all of its threads share.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,19 +9,19 @@ use pacing::{Nanos, Random};
 use crate::millis::{DELAY_MAX, millis, thousandths};
 use crate::queue::{QueueShape, Queues};
 
-/// The largest spread of a lognormal delay; beyond it the mean is far above all that is ever seen.
+/// The largest spread of a lognormal delay; beyond it the mean is far above all values that ever occur.
 const SIGMA_THOUSANDTHS_MAX: u64 = 3_000;
 
-/// What holds of every connection of a server, from its beginning on.
+/// The behavior of every connection of a server, from its beginning on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behavior {
-    /// Of what is random: the same seed gives the same delays to the requests of a thread.
+    /// Random seed: the same seed gives the same delays to the requests of a thread.
     pub seed: u64,
-    /// A new connection is not read for this long.
+    /// Time for which a new connection is not read.
     pub accept_delay: Duration,
-    /// The server ends a connection with its so-manieth answer, and says so in it.
+    /// Number of responses per connection: the last one announces the close, and the server closes.
     pub close_after: Option<u32>,
-    /// The time between two pushes of two bytes on each long connection.
+    /// Interval of pushes of two bytes on each long connection.
     pub push: Option<Duration>,
 }
 
@@ -31,16 +31,16 @@ impl Default for Behavior {
     }
 }
 
-/// How long answers are held.
+/// The delay of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delay {
     Constant(Nanos),
-    /// Any time from `low` to `high`, each as likely as another.
+    /// Uniformly distributed from `low` to `high`.
     Uniform {
         low: Nanos,
         high: Nanos,
     },
-    /// The logarithm of the time is normal: half are below `median`, few are far above it.
+    /// Lognormally distributed: half are below `median`, few are far above it.
     Lognormal {
         median: Nanos,
         sigma_thousandths: u64,
@@ -48,7 +48,7 @@ pub(crate) enum Delay {
 }
 
 impl Delay {
-    /// `20`, `uniform/10-50`, `lognormal/20,0.5`: milliseconds with up to three decimals.
+    /// Parses `20`, `uniform/10-50`, `lognormal/20,0.5`: milliseconds with up to three decimals.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(range) = text.strip_prefix("uniform/") {
             let (low, high) = range.split_once('-')?;
@@ -68,7 +68,7 @@ impl Delay {
             Self::Constant(span) => span,
             Self::Uniform { low, high } => Nanos(random.between(low.0, high.0)),
             Self::Lognormal { median, sigma_thousandths } => {
-                // Box and Muller: two even numbers make a normal one.
+                // Box-Muller: two uniform numbers make a normal one.
                 let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
                 let normal = radius * (std::f64::consts::TAU * random.unit()).cos();
                 let span = median.0 as f64 * (normal * sigma_thousandths as f64 / 1e3).exp();
@@ -78,50 +78,50 @@ impl Delay {
     }
 }
 
-/// A span in which nobody acts.
+/// A span in which no thread acts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Freeze {
     pub(crate) from: Nanos,
     pub(crate) until: Nanos,
 }
 
-/// Nothing is agreed on.
+/// No freeze is scheduled.
 const NO_FREEZE: Freeze = Freeze { from: Nanos::NEVER, until: Nanos::ZERO };
 
-/// The freeze that is agreed on, and who asked for one.
-struct Asked {
+/// The scheduled freeze, and the connections that requested one.
+struct FreezeRequest {
     freeze: Freeze,
-    /// Open connections on which one was asked for: as long as there are some, they are of one run.
+    /// Open connections that requested one: as long as there are some, they belong to one run.
     connections: u64,
-    /// How often they have asked.
+    /// Number of requests for a freeze.
     times: u64,
 }
 
-/// What the threads of a target agree on.
+/// The state that the threads of a target share.
 pub(crate) struct Agreed {
-    /// All threads stand still from one instant to another.
-    requested: Mutex<Asked>,
-    /// Its beginning, for those who only pass by.
+    /// The span in which all threads freeze.
+    requested: Mutex<FreezeRequest>,
+    /// Its beginning, readable without the lock.
     freeze_from: AtomicU64,
-    /// When the one that `/serial` serves at a time is free again.
+    /// The instant at which `/serial`, which serves one request at a time, is free again.
     busy_until: AtomicU64,
-    /// Those of `/queue`. Its lock is taken for them alone.
+    /// The queues of `/queue`. The lock is taken only by their requests.
     queues: Mutex<Queues>,
 }
 
 impl Agreed {
-    /// `seed`: of what is random in queues.
+    /// `seed`: the random seed of queues.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            requested: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
+            requested: Mutex::new(FreezeRequest { freeze: NO_FREEZE, connections: 0, times: 0 }),
             busy_until: AtomicU64::new(0),
             queues: Mutex::new(Queues::new(seed)),
         }
     }
 
-    /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on, and where a connection that has asked for one
-    /// is still open: a run has one.
+    /// Schedules a freeze from `from` to `until`. False when a freeze is scheduled or in progress, and while a
+    /// connection that has requested one is open: a run has one.
     pub(crate) fn freeze(&self, now: Nanos, from: Nanos, until: Nanos) -> bool {
         let mut requested = self.requested.lock().expect("no holder of the lock panics");
         requested.times += 1;
@@ -133,13 +133,13 @@ impl Agreed {
         true
     }
 
-    /// A connection has asked for a freeze for the first time.
+    /// Counts a connection that has requested a freeze for the first time.
     pub(crate) fn asker_came(&self) {
         self.requested.lock().expect("no holder of the lock panics").connections += 1;
     }
 
-    /// Such a connection is gone. With the last of several requests goes the freeze that they have not come to: it is of no other run. A single
-    /// request is nothing but the wish for it.
+    /// Such a connection is gone. If there were several requests, the last of these connections also removes a freeze
+    /// that has not begun: it must not hit another run. A single request only schedules the freeze.
     pub(crate) fn asker_left(&self, now: Nanos) {
         let mut requested = self.requested.lock().expect("no holder of the lock panics");
         requested.connections -= 1;
@@ -153,19 +153,19 @@ impl Agreed {
         requested.times = 0;
     }
 
-    /// When the next freeze begins, or the last one began; never, when there was none.
+    /// The beginning of the next or the last freeze; never, when there was none.
     pub(crate) fn freeze_from(&self) -> Nanos {
         Nanos(self.freeze_from.load(Ordering::Relaxed))
     }
 
-    /// From when to when everybody stands still, where that was asked for.
+    /// The span of the requested freeze, if there is one.
     pub(crate) fn freeze_requested(&self) -> Option<(Nanos, Nanos)> {
         let freeze = self.requested.lock().expect("no holder of the lock panics").freeze;
         (freeze.from < Nanos::NEVER).then_some((freeze.from, freeze.until))
     }
 
-    /// The freeze that has begun at the instant `at`: whoever was away for all of it stood still as well, and learns of it later. `known`:
-    /// when the last one began in which the thread took part.
+    /// The freeze that has begun at the instant `at`: a thread that was busy for all of it was frozen as well, and is
+    /// notified later. `known`: the beginning of the last freeze in which the thread took part.
     #[inline]
     pub(crate) fn freeze_begun(&self, at: Nanos, known: Nanos) -> Option<Freeze> {
         let from = self.freeze_from();
@@ -173,21 +173,21 @@ impl Agreed {
             return None;
         }
         let freeze = self.requested.lock().expect("no holder of the lock panics").freeze;
-        // Another may have been agreed on meanwhile.
+        // Another freeze may have been scheduled meanwhile.
         (known < freeze.from && freeze.from <= at).then_some(freeze)
     }
 
-    /// Queues up: when it has been served; `None` when there is no room.
+    /// Enters a queue: returns when the request has been served; `None` when there is no room.
     pub(crate) fn queue_up(&self, shape: QueueShape, at: Nanos) -> Option<Nanos> {
         self.queues.lock().expect("no holder of the lock panics").arrive(shape, at)
     }
 
-    /// What queues served, as CSV.
+    /// The log of the queues, as CSV.
     pub(crate) fn queue_log(&self) -> String {
         self.queues.lock().expect("no holder of the lock panics").log_csv()
     }
 
-    /// Waits for its turn and is served for `span`: when that is over.
+    /// Waits until the server is free and serves for `span`: returns the end.
     pub(crate) fn serve_alone(&self, at: Nanos, span: Nanos) -> Nanos {
         let free = |until: u64| Some(until.max(at.0).saturating_add(span.0));
         let before = self.busy_until.fetch_update(Ordering::SeqCst, Ordering::SeqCst, free);
@@ -251,7 +251,8 @@ mod tests {
         assert_eq!(agreed.serve_alone(Nanos(500), span), Nanos(510));
     }
 
-    /// Whose connections ask all the time gets one freeze, and takes it along; a single request has asked for whoever comes.
+    /// A run whose connections keep requesting gets one freeze, which ends with it; a single request schedules a freeze
+    /// for any later load.
     #[test]
     fn a_freeze_is_of_one_run() {
         let agreed = Agreed::new(1);
@@ -265,7 +266,7 @@ mod tests {
         agreed.asker_left(Nanos(501));
         assert!(!requested(502));
         agreed.asker_left(Nanos(503));
-        // The next run is gone before its freeze.
+        // The next run ends before its freeze.
         assert!(requested(600));
         agreed.asker_came();
         assert!(!requested(601));
@@ -273,13 +274,13 @@ mod tests {
         agreed.asker_left(Nanos(609));
         assert_eq!((agreed.freeze_requested(), agreed.freeze_from()), (None, Nanos::NEVER));
         assert_eq!(agreed.freeze_begun(Nanos(615), Nanos(10)).map(|freeze| freeze.from), None);
-        // One that has begun goes on.
+        // A freeze that has begun goes on.
         assert!(requested(700));
         agreed.asker_came();
         assert!(!requested(701));
         agreed.asker_left(Nanos(710));
         assert_eq!(agreed.freeze_requested(), Some((Nanos(710), Nanos(720))));
-        // A single request leaves its freeze behind, whoever else asks once.
+        // A freeze of a single request remains, even after another single request.
         assert!(requested(800));
         agreed.asker_came();
         agreed.asker_left(Nanos(801));
@@ -297,7 +298,7 @@ mod tests {
         assert!(agreed.freeze(Nanos(5), Nanos(10), Nanos(20)));
         assert!(!agreed.freeze(Nanos(6), Nanos(40), Nanos(50)), "the first one stays");
         assert_eq!([9, 10, 19].map(|at| begun(at, 0)), [None, Some(20), Some(20)]);
-        // Each thread takes part once, also one that was away until it was over, whatever others have seen.
+        // Each thread takes part once, even one that was busy until it was over, whatever others have done.
         assert_eq!([20, 90].map(|at| begun(at, 0)), [Some(20), Some(20)]);
         assert_eq!([10, 19, 20, 90].map(|at| begun(at, 10)), [None; 4]);
         assert!(agreed.freeze(Nanos(20), Nanos(30), Nanos(40)));

@@ -1,4 +1,4 @@
-//! A certificate for a server that was given none.
+//! A self-signed certificate for a server without a given one.
 
 use std::net::IpAddr;
 
@@ -8,10 +8,10 @@ mod key;
 use rcgen::{CertificateParams, KeyIdMethod, SerialNumber};
 use wire::tls::{ServerConfig, ServerSettings, SetupError};
 
-/// Protocols of the target, in order of preference.
+/// Supported protocols, in order of preference.
 const ALPN: [&str; 2] = ["h2", "http/1.1"];
 
-/// Bytes of the public key that number a certificate: as random as the key.
+/// Bytes of the public key that serve as the serial number: as random as the key.
 const SERIAL: std::ops::Range<usize> = 1..17;
 
 /// A certificate and its key, as PEM texts.
@@ -24,10 +24,11 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Signs itself, for loopback and an address. It is made anew each time, so that no key lies about.
+    /// A self-signed certificate for loopback and an address. It is created anew each time, so that no key is stored
+    /// anywhere.
     ///
     /// # Errors
-    /// The crypto gives no key, or does not run on this CPU.
+    /// The crypto creates no key, or does not run on this CPU.
     pub fn self_signed(address: IpAddr) -> Result<Self, SetupError> {
         wire::tls::runs_here()?;
         let made = || {
@@ -49,7 +50,7 @@ impl Certificate {
             };
             let mut params = CertificateParams::new(names)?;
             params.distinguished_name.push(rcgen::DnType::CommonName, "onrush serve");
-            // Two certificates of one issuer must not share a number: browsers refuse the second.
+            // Two certificates of one issuer must not have the same serial number: browsers refuse the second.
             params.serial_number = Some(SerialNumber::from(rcgen::PublicKeyData::der_bytes(&key)[SERIAL].to_vec()));
             params.key_identifier_method = KeyIdMethod::PreSpecified(Vec::new());
             let certificate = params.self_signed(&key)?;
@@ -58,10 +59,10 @@ impl Certificate {
         made().map_err(|error: rcgen::Error| SetupError::BadPair { reason: error.to_string() })
     }
 
-    /// What makes the sessions of a server with this certificate.
+    /// The TLS configuration of a server with this certificate.
     ///
     /// # Errors
-    /// A text is no certificate or key, or they do not belong together.
+    /// A text contains no valid certificate or key, or they do not belong together.
     pub fn config(self) -> Result<ServerConfig, SetupError> {
         ServerConfig::new(&ServerSettings {
             certificates: self.chain,

@@ -1,4 +1,4 @@
-//! One connection of the target: requests one after another, each answered before the next is read.
+//! One HTTP/1 connection of the target: requests one after another, each answered before the next is read.
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
@@ -12,37 +12,37 @@ use crate::routes::Route;
 use crate::shop::ShopRequest;
 use crate::tools::Tools;
 
-/// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
+/// Maximum bytes of further requests that are buffered while a response is sent; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
 
-/// A request that is being read or answered.
+/// A request that is being received or answered.
 #[derive(Debug)]
 struct Request {
     route: Route,
     manner: Manner,
     came: Came,
-    /// At a gate.
+    /// Its place at a gate.
     waiting: Option<GateWaiter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConnectionPhase {
     Reads,
-    /// Holds its answer from one instant to another.
+    /// Delays the response from one instant to another.
     Delays {
         since: Nanos,
         until: Nanos,
     },
-    /// For a gate to be opened.
+    /// Waits for a gate to open.
     Waits,
-    /// A body of which so much is still to be sent.
+    /// Sends a body with this many remaining bytes.
     SendsBytes {
         remaining: u64,
     },
     SendsChunks {
         remaining: Option<u64>,
     },
-    /// For the next piece of a slow body; so many are left.
+    /// Waits for the next piece of a slow body, with the number of remaining ones.
     Drips {
         pieces: u32,
         gap: Nanos,
@@ -55,12 +55,12 @@ pub(crate) struct Connection {
     machine: Server,
     phase: ConnectionPhase,
     request: Option<Request>,
-    /// Bytes that came while an answer was on its way.
+    /// Bytes that arrived while a response was being sent.
     held: Vec<u8>,
-    /// Too many: no more are read.
+    /// Whether there are too many: reading is paused.
     is_paused: bool,
     peer_closed: bool,
-    /// Requests that were read to the end of their heads.
+    /// Number of requests whose head was read completely.
     requests: u32,
 }
 
@@ -121,7 +121,7 @@ impl Connection {
     pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
             ConnectionPhase::Delays { since, until } if until <= now => {
-                // Whoever has the answer finds it counted.
+                // Counted first: a client that has the response finds it counted.
                 tools.stats().hold(sockets.now().since(since));
                 self.response_plain(200, b"", tools, sockets)
             }
@@ -135,12 +135,13 @@ impl Connection {
     pub(crate) fn peer_closed(&mut self) -> Wait {
         self.peer_closed = true;
         match self.phase {
-            // A peer may end its side and still wait for the answer that it asked for.
+            // A peer may end its side and still wait for the response to its request.
             ConnectionPhase::Delays { .. }
             | ConnectionPhase::Drips { .. }
             | ConnectionPhase::SendsBytes { .. }
             | ConnectionPhase::SendsChunks { .. } => Wait::More,
-            // Who waits at a gate has no answer on its way, and is counted: whoever seems gone is.
+            // A request at a gate has no response under way, and is counted: a peer that ended its side is taken to be
+            // gone.
             ConnectionPhase::Reads | ConnectionPhase::Waits => Wait::Nothing,
         }
     }
@@ -198,7 +199,7 @@ impl Connection {
         }
     }
 
-    /// The request is complete: its answer begins.
+    /// The request is complete: begins its response.
     fn response<S: Sockets>(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         let Some(request) = &mut self.request else { return Wait::Nothing };
         let manner = request.manner;
@@ -230,7 +231,7 @@ impl Connection {
                 self.phase = ConnectionPhase::Waits;
                 Wait::More
             }
-            // A head needs no body.
+            // A HEAD response has no body.
             Action::Drip { pieces, .. } if manner.is_old || manner.is_head => {
                 self.response_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
             }
@@ -242,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// Sends a piece, and the end behind the last one.
+    /// Sends a piece, and the end after the last one.
     fn drip<S: Sockets>(&mut self, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         let mut buffer = tools.buffer();
         respond::chunk(DRIP_BYTES, &tools.block, &mut buffer);
@@ -251,7 +252,7 @@ impl Connection {
             let remaining = respond::chunk(0, &tools.block, &mut buffer);
             self.phase = ConnectionPhase::SendsChunks { remaining };
         } else {
-            // The pieces keep their rhythm, also when one is late.
+            // The pieces keep their rhythm, even when one is late.
             self.phase = ConnectionPhase::Drips { pieces: left, gap, until: now + gap };
             tools.timers.insert(now + gap, self.socket);
         }
@@ -259,7 +260,7 @@ impl Connection {
         Wait::More
     }
 
-    /// Answers later.
+    /// Responds later.
     fn hold(&mut self, since: Nanos, until: Nanos, tools: &mut Tools) -> Wait {
         self.phase = ConnectionPhase::Delays { since, until };
         tools.timers.insert(until, self.socket);
@@ -282,13 +283,13 @@ impl Connection {
         let mut buffer = tools.buffer();
         respond::whole(request.manner, status, kind, body, &mut buffer);
         tools.stats().statuses[usize::from(status)].add(1);
-        // What comes next waits until the peer has taken this: a reader that is slow pushes back.
+        // The rest waits until the peer has taken this: backpressure of a slow reader.
         self.phase = ConnectionPhase::SendsBytes { remaining: 0 };
         sockets.send(self.socket, Outgoing::Lent(buffer));
         Wait::More
     }
 
-    /// The head goes out; the body follows piece by piece, as the peer takes it.
+    /// Sends the head; the body follows piece by piece, as the peer takes it.
     fn response_long<S: Sockets>(
         &mut self,
         body_bytes: Option<u64>,
@@ -301,7 +302,7 @@ impl Connection {
         tools.stats().statuses[200].add(1);
         let mut remaining = if manner.is_head { 0 } else { body_bytes.unwrap_or(0) };
         if remaining <= BLOCK_BYTES as u64 / 2 {
-            // A short body travels with its head.
+            // A short body is sent with its head.
             buffer.extend_from_slice(&tools.block[..remaining as usize]);
             remaining = 0;
         }
@@ -310,7 +311,7 @@ impl Connection {
         Wait::More
     }
 
-    /// The peer has taken the answer: what it asked meanwhile comes next.
+    /// The peer has taken the response: its next request follows.
     fn end_response<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let close = self.request.take().is_none_or(|request| request.manner.close);
         self.phase = ConnectionPhase::Reads;
@@ -320,7 +321,7 @@ impl Connection {
         self.read_held(tools, sockets)
     }
 
-    /// Reads what came while it could not be read, and goes on.
+    /// Handles bytes that arrived while reading was not possible, and continues.
     fn read_held<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
@@ -353,7 +354,7 @@ impl Connection {
 }
 
 impl Request {
-    /// `is_last`: the connection has carried as many as it may.
+    /// `is_last`: the connection has reached its number of requests.
     fn new(head: &RequestHead<'_>, is_last: bool) -> Self {
         let route = Route::of(head.target);
         let manner = Manner {

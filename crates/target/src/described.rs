@@ -1,4 +1,4 @@
-//! What the target says of its services: server reflection, from the `.proto` files of the project.
+//! Server reflection of the target, from the `.proto` files of the project.
 
 use std::sync::OnceLock;
 
@@ -35,7 +35,7 @@ impl FileResolver for Own {
     }
 }
 
-/// Read when somebody asks for the first time.
+/// Parsed on first use.
 fn pool() -> &'static DescriptorPool {
     static POOL: OnceLock<DescriptorPool> = OnceLock::new();
     POOL.get_or_init(|| {
@@ -51,7 +51,7 @@ pub fn descriptors() -> Vec<Vec<u8>> {
     pool().files().map(|file| file.encode_to_vec()).collect()
 }
 
-/// The file in which something is defined.
+/// The file that defines a symbol.
 fn file_of(symbol: &str) -> Option<FileDescriptor> {
     let pool = pool();
     let of_message = || pool.get_message_by_name(symbol).map(|message| message.parent_file());
@@ -65,7 +65,7 @@ fn file_of(symbol: &str) -> Option<FileDescriptor> {
     of_service(symbol).or_else(of_message).or_else(of_enum).or_else(of_method)
 }
 
-/// The answer to a question.
+/// The response to a reflection request.
 pub(crate) fn response(request: Request) -> Response {
     let not_found = |what: &str| {
         let error_message = format!("nothing is known of {what}");

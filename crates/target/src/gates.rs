@@ -1,7 +1,7 @@
-//! Gates: whoever asks for `/gate/NAME` waits until somebody opens it with `POST /gate/NAME/open`.
+//! Gates: a request for `/gate/NAME` waits until a client opens the gate with `POST /gate/NAME/open`.
 //!
-//! All threads of a server share them. A thread takes the lock for requests of gates only; for all others it looks at one number,
-//! [`Gates::openings`], which says whether there is anybody to answer.
+//! All threads of a server share them. A thread takes the lock for requests of gates only; for all others it reads one
+//! number, [`Gates::openings`], which shows whether there are requests to answer.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The longest name of a gate.
 pub(crate) const GATE_NAME_BYTES_MAX: usize = 32;
-/// Gates that are known at a time: those that are open, and those where somebody waits.
+/// Maximum number of known gates: those that are open, and those with waiting requests.
 const GATES_MAX: usize = 1_024;
 
 /// The name of a gate: letters, digits, `-`, `_` and `.`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GateName {
-    /// Zeros behind the name.
+    /// The name, padded with zeros.
     bytes: [u8; GATE_NAME_BYTES_MAX],
 }
 
@@ -31,14 +31,14 @@ impl GateName {
     }
 }
 
-/// What is wanted of a gate.
+/// The operation of a request on a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GateAction {
-    /// To be answered when it is open.
+    /// Waits until it is open.
     Pass,
-    /// To open it. It stays open.
+    /// Opens it. It stays open.
     Open,
-    /// To know how many wait.
+    /// Returns the number of waiting requests.
     Count,
 }
 
@@ -49,7 +49,8 @@ struct GateState {
     waiting: AtomicU64,
 }
 
-/// A request that waits at a gate. It counts as long as this exists, so a connection that closes is no longer counted.
+/// A request that waits at a gate. It is counted as long as this value exists, so a closed connection is no longer
+/// counted.
 #[derive(Debug)]
 pub(crate) struct GateWaiter(Arc<GateState>);
 
@@ -59,7 +60,7 @@ impl GateWaiter {
         Self(gate.clone())
     }
 
-    /// The gate is open.
+    /// Whether the gate is open.
     pub(crate) fn is_over(&self) -> bool {
         self.0.is_open.load(Ordering::Acquire)
     }
@@ -71,12 +72,12 @@ impl Drop for GateWaiter {
     }
 }
 
-/// What becomes of a request for a gate.
+/// The result of entering a gate.
 #[derive(Debug)]
 pub(crate) enum GateEntry {
     IsOpen,
     Waits(GateWaiter),
-    /// The server knows [`GATES_MAX`] others.
+    /// The server has [`GATES_MAX`] other gates.
     NoRoom,
 }
 
@@ -88,7 +89,7 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
-    /// Somebody comes to a gate.
+    /// Enters a request at a gate.
     pub(crate) fn enter(&self, name: GateName) -> GateEntry {
         match gate_of(&mut self.lock(), name) {
             Some(gate) if gate.is_open.load(Ordering::Relaxed) => GateEntry::IsOpen,
@@ -97,25 +98,26 @@ impl Gates {
         }
     }
 
-    /// Opens a gate: how many waited; `None` when there is no room for it. The threads have to be woken then.
+    /// Opens a gate: returns how many requests waited; `None` when there is no room for it. The caller then wakes the
+    /// threads.
     pub(crate) fn open(&self, name: GateName) -> Option<u64> {
         let mut known = self.lock();
         let gate = gate_of(&mut known, name)?;
-        // Under the lock: whoever comes later finds it open, whoever came before is found by the number of openings.
+        // Under the lock: later requests find it open, earlier ones are found by the number of openings.
         let was_open = gate.is_open.swap(true, Ordering::Release);
         let waiting = if was_open { 0 } else { gate.waiting.load(Ordering::Relaxed) };
         self.openings.fetch_add(1, Ordering::Release);
         Some(waiting)
     }
 
-    /// How many wait; nobody does at a gate that is open.
+    /// Number of waiting requests; zero at an open gate.
     pub(crate) fn waiting(&self, name: GateName) -> u64 {
         let known = self.lock();
         let closed = known.get(&name).filter(|gate| !gate.is_open.load(Ordering::Relaxed));
         closed.map_or(0, |gate| gate.waiting.load(Ordering::Relaxed))
     }
 
-    /// How often a gate was opened so far. When it has changed, each thread looks whom it can answer.
+    /// Number of gate openings so far. When it has changed, each thread looks for waiting requests that it can answer.
     #[inline]
     pub(crate) fn openings(&self) -> u64 {
         self.openings.load(Ordering::Acquire)
@@ -126,10 +128,10 @@ impl Gates {
     }
 }
 
-/// The gate of a name, made if it is new and there is room.
+/// The gate of a name, created if it is new and there is room.
 fn gate_of(known: &mut BTreeMap<GateName, Arc<GateState>>, name: GateName) -> Option<&Arc<GateState>> {
     if known.len() >= GATES_MAX && !known.contains_key(&name) {
-        // Closed ones where nobody waits are as good as new ones.
+        // Closed gates without waiting requests are equivalent to new ones.
         known.retain(|_, gate| gate.is_open.load(Ordering::Relaxed) || gate.waiting.load(Ordering::Relaxed) > 0);
         if known.len() >= GATES_MAX {
             return None;

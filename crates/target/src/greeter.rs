@@ -1,4 +1,4 @@
-//! What the target does for a call of gRPC, whatever carries it: messages in, answers and a status out, now or later.
+//! gRPC calls of the target, independent of the transport: messages in, responses and a status out, now or later.
 
 #[cfg(test)]
 mod tests;
@@ -12,15 +12,15 @@ use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, gzip, push_me
 
 use crate::described;
 
-/// The largest message that is taken.
+/// The largest accepted message.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Answers are made ahead of their sending up to this.
+/// Maximum bytes of responses that are rendered ahead.
 const AHEAD_BYTES: usize = 16 * 1024;
-/// What a call may keep of its client for later: names, and answers that the client does not read yet.
+/// Maximum bytes that a call stores for its client: names, and responses that the client does not read yet.
 const HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// What an answer that is to be made costs beside its name.
+/// Size of a pending response, without its name.
 const PENDING_BYTES: usize = 64;
-/// Names that `GreetAll` says in its answer.
+/// Maximum names in the response of `GreetAll`.
 const NAMES_MAX: usize = 100;
 
 #[derive(Clone, PartialEq, Eq, Message)]
@@ -59,7 +59,7 @@ struct ApiResponse {
     msg: String,
 }
 
-/// What is called.
+/// The called method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     SayHello,
@@ -83,13 +83,13 @@ impl Method {
         })
     }
 
-    /// It takes one message.
+    /// Whether it takes a single message.
     fn is_plain(self) -> bool {
         matches!(self, Self::SayHello | Self::SayHellos | Self::HelloWorld)
     }
 }
 
-/// What is to come, in this order.
+/// Pending actions of a call, in this order.
 #[derive(Debug)]
 enum Pending {
     Reply { name: String },
@@ -107,7 +107,7 @@ impl Pending {
     }
 }
 
-/// How a call ends.
+/// The end of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallEnding {
     pub(crate) status: Status,
@@ -120,34 +120,34 @@ impl CallEnding {
     }
 }
 
-/// How the messages of a call are compressed.
+/// The compression of a call's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zips {
     pub(crate) requests: bool,
     pub(crate) responses: bool,
 }
 
-/// A call.
+/// The state of a call.
 #[derive(Debug)]
 pub(crate) struct Call {
     method: Method,
     zips: Zips,
-    /// Never, when the client names none.
+    /// The deadline; never, when the client sets none.
     pub(crate) deadline: Nanos,
     reader: Messages,
     is_zipped: bool,
     message: Vec<u8>,
     messages: u32,
-    /// The message of a method that takes one.
+    /// The message of a method with a single one.
     only: Option<Vec<u8>>,
     names: Vec<String>,
-    /// What a message of `GreetAll` asked for.
+    /// Longest delay and last status requested by messages of `GreetAll`.
     last: (Nanos, u32),
     pending: VecDeque<(Nanos, Pending)>,
-    /// Bytes of names, and of what is pending.
+    /// Stored bytes of names and of pending responses.
     held: usize,
     replies: u32,
-    /// Answers that are framed, and how much of them is sent.
+    /// Framed responses; `from` is how much of them was sent.
     pub(crate) outbox: Vec<u8>,
     pub(crate) from: usize,
     pub(crate) ending: Option<CallEnding>,
@@ -155,7 +155,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call of a path; `None` of one that nobody serves.
+    /// The call of a path; `None` if there is no such method.
     pub(crate) fn new(path: &[u8], zips: Zips, deadline: Nanos) -> Option<Self> {
         Some(Self {
             method: Method::of(path)?,
@@ -178,7 +178,7 @@ impl Call {
         })
     }
 
-    /// Ends with this, behind what is framed already.
+    /// Ends the call with this status, after the framed responses.
     pub(crate) fn end(&mut self, status: Status, message: &str) {
         self.pending.clear();
         self.names.clear();
@@ -186,7 +186,7 @@ impl Call {
         self.ending.get_or_insert_with(|| CallEnding::new(status, message));
     }
 
-    /// Bytes of messages.
+    /// Handles received bytes of messages.
     pub(crate) fn take(&mut self, bytes: &[u8], at: Nanos) {
         let mut rest = bytes;
         while self.ending.is_none() {
@@ -229,7 +229,7 @@ impl Call {
             }
             method if method.is_plain() => self.only = Some(message),
             Method::Reflection => match wire::grpc::reflection::Request::decode(&*message) {
-                // These answers are small, and there is one for each question.
+                // These responses are small, and there is one for each request.
                 Ok(request) if self.outbox.len() - self.from < HELD_BYTES_MAX => {
                     self.reply(&described::response(request));
                 }
@@ -244,7 +244,7 @@ impl Call {
         self.step(at);
     }
 
-    /// One of many messages.
+    /// Handles one message of a streaming method.
     fn hear(&mut self, request: HelloRequest, at: Nanos) {
         let delay = Nanos::from_millis(u64::from(request.delay_ms));
         if self.method == Method::GreetAll {
@@ -262,7 +262,7 @@ impl Call {
         }
     }
 
-    /// Keeps so many bytes of the client. False when that is too much, and the call ends.
+    /// Counts stored bytes of the client. False when that exceeds the limit, and the call ends.
     fn hold(&mut self, bytes: usize) -> bool {
         self.held += bytes;
         let fits = self.held <= HELD_BYTES_MAX;
@@ -272,18 +272,18 @@ impl Call {
         fits
     }
 
-    /// Bytes that the call keeps.
+    /// Number of bytes that the call stores.
     pub(crate) fn held_bytes(&self) -> usize {
         let only = self.only.as_ref().map_or(0, Vec::len);
         self.held + self.message.capacity() + only + self.outbox.capacity()
     }
 
-    /// More answers are made when the client has taken those that there are.
+    /// Whether the client must take the rendered responses before more are rendered.
     fn is_full(&self) -> bool {
         self.outbox.len() - self.from >= AHEAD_BYTES
     }
 
-    /// Not before what is to come before it.
+    /// Schedules an action, not before the ones already scheduled.
     fn later(&mut self, due: Nanos, what: Pending) {
         if !self.hold(PENDING_BYTES + what.name_bytes()) {
             return;
@@ -292,7 +292,7 @@ impl Call {
         self.pending.push_back((due, what));
     }
 
-    /// The client has said all.
+    /// The client has ended its side.
     pub(crate) fn request_ended(&mut self, at: Nanos) {
         if self.ending.is_some() {
             return;
@@ -345,7 +345,7 @@ impl Call {
         self.later(due, Pending::End(ending));
     }
 
-    /// Does what is due. More of a long answer is made when what there is of it is sent.
+    /// Performs the actions that are due. More of a long response is rendered when the rendered part is sent.
     pub(crate) fn step(&mut self, now: Nanos) {
         if now >= self.deadline {
             self.end(Status::DEADLINE_EXCEEDED, "the deadline of the call has passed");
@@ -368,7 +368,7 @@ impl Call {
                     self.greet(&name);
                     if left > 1 {
                         self.held += PENDING_BYTES + name.len();
-                        // The answers keep their rhythm, also when one is late.
+                        // The responses keep their rhythm, even when one is late.
                         self.pending.push_front((due + gap, Pending::Series { name, left: left - 1, gap }));
                     }
                 }
@@ -395,17 +395,17 @@ impl Call {
         }
     }
 
-    /// Answers are compressed.
+    /// Whether responses are compressed.
     pub(crate) fn is_zipping(&self) -> bool {
         self.zips.responses
     }
 
-    /// When [`Call::step`] must be called again.
+    /// The instant at which [`Call::step`] must be called again.
     pub(crate) fn next(&self) -> Nanos {
         if self.ending.is_some() {
             return Nanos::NEVER;
         }
-        // What waits for the client to read is made when it has.
+        // A response that waits for the client to read is rendered when it has.
         let pending = self.pending.front().filter(|_| !self.is_full());
         pending.map_or(Nanos::NEVER, |(due, _)| *due).min(self.deadline)
     }

@@ -1,24 +1,24 @@
-//! What happens to a connection, and what it waits for afterwards.
+//! Events of a connection, and its state afterwards.
 
 use pacing::Nanos;
 
-/// What happened to a connection.
+/// An event of a connection.
 pub(crate) enum Happened<'a> {
     Received(&'a mut [u8], Nanos),
     Sent,
     Due(Nanos),
-    /// A gate was opened, perhaps the one where it waits.
+    /// A gate was opened, possibly the one where it waits.
     GateOpened,
     PeerClosed,
 }
 
-/// What a connection waits for after something happened.
+/// The next step of a connection after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The next event.
+    /// Wait for the next event.
     More,
-    /// The peer's close; we have sent our last.
+    /// Wait for the peer's close; our side is finished.
     PeerClose,
-    /// Nothing: it is to be closed.
+    /// Close it.
     Nothing,
 }

@@ -58,36 +58,36 @@ use stats::Stats;
 pub use stepped::SteppedServer;
 use wire::tls::ServerConfig;
 
-/// Where and how to serve.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The address to listen on; port 0 for any free one.
     pub listen: SocketAddr,
-    /// How many threads serve; at least one.
+    /// Number of serving threads; at least one.
     pub threads: usize,
     /// The driver of each thread.
     pub driver: Kind,
-    /// What holds of every connection.
+    /// The behavior of every connection.
     pub behavior: Behavior,
-    /// What makes TLS sessions, where connections are secured.
+    /// The TLS configuration, if connections are encrypted.
     pub tls: Option<ServerConfig>,
-    /// Where plain TCP is spoken, too; port 0 for any free one.
+    /// Address for plain TCP; port 0 for any free one.
     pub tcp: Option<SocketAddr>,
 }
 
 impl ServeOptions {
-    /// A server that behaves well until a path asks for something else.
+    /// A server without faults, except those that a path requests.
     pub fn plain(listen: SocketAddr, threads: usize, driver: Kind) -> Self {
         Self { listen, threads, driver, behavior: Behavior::default(), tls: None, tcp: None }
     }
 }
 
-/// What the threads of a server share: counters that each writes for itself, and what they agree on.
+/// The shared state of a server's threads: counters that each thread writes for itself, and the common behavior.
 pub(crate) struct Shared {
     stats: Box<[Stats]>,
     sessions: Sessions,
     gates: Gates,
-    /// What the secrets of sessions are made of.
+    /// Seed of the session secrets.
     secret: u64,
     agreed: Agreed,
     behavior: Behavior,
@@ -119,23 +119,23 @@ impl Shared {
     }
 }
 
-/// Why nothing is served.
+/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {reason}; choose another with --listen")]
     Listen {
-        /// As asked.
+        /// The requested address.
         address: SocketAddr,
-        /// What the kernel says.
+        /// The error of the kernel.
         reason: SocketError,
     },
-    /// The kernel gives no poller or no thread.
+    /// The kernel provides no poller or no thread.
     #[error("the target cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
     System(#[from] std::io::Error),
 }
 
-/// A server that runs.
+/// A running server.
 pub struct Server {
     address: SocketAddr,
     tcp: Option<SocketAddr>,
@@ -144,10 +144,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and serves on threads of its own.
+    /// Starts listening, and serves on threads of its own.
     ///
     /// # Errors
-    /// The address is taken or forbidden, or the system gives no thread.
+    /// The address is in use or forbidden, or the system provides no thread.
     pub fn start(options: &ServeOptions) -> Result<Self, ServeError> {
         match options.driver {
             Kind::Poll => Self::start_on(options, PollDriver::new),
@@ -164,7 +164,7 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let count = options.threads.max(1);
         let clock = Clock::start();
-        // A server that starts again knows none of the cookies that it gave before.
+        // A restarted server accepts none of the cookies that it issued before.
         let secret = RandomState::new().hash_one(clock.now().0);
         let mut server = Self {
             address: options.listen,
@@ -193,7 +193,7 @@ impl Server {
                             shard::run(driver, listeners, &shared, index);
                         }
                     }
-                    // Whoever started us is gone when nobody hears it.
+                    // If there is no receiver any more, the caller of `start` is gone.
                     Err(error) => drop(ready.send(Err(error))),
                 }
             })?);
@@ -204,37 +204,37 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it speaks plain TCP.
+    /// The address for plain TCP.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp
     }
 
-    /// What `/stats` says, now.
+    /// The current content of `/stats`.
     pub fn stats_json(&self) -> String {
         stats::to_json(&self.shared.stats, &self.shared.sessions)
     }
 
-    /// How long answers were held that were to be held (`/delay`, `/serial`): from the end of the request to the answer.
+    /// The actual delays of delayed responses (`/delay`, `/serial`): from the end of the request to the response.
     pub fn held(&self) -> Distribution {
         stats::held(&self.shared.stats)
     }
 
-    /// Time in freezes that were asked for (`/stall`), from the agreed instant to the true end.
+    /// Time in requested freezes (`/stall`), from the scheduled instant to the actual end: that of the longest thread.
     pub fn frozen(&self) -> Nanos {
         stats::frozen(&self.shared.stats)
     }
 
-    /// Closes all connections and ends.
+    /// Closes all connections and stops.
     pub fn stop(mut self) {
         self.end();
     }
 
-    /// Serves until the process ends.
+    /// Serves until the process exits.
     pub fn serve_forever(mut self) {
         for thread in std::mem::take(&mut self.threads) {
             thread.join().expect("a thread of the target does not panic");
@@ -260,7 +260,8 @@ fn listen_on(sockets: &mut impl Sockets, options: &ListenOptions) -> Result<(dri
     sockets.listen(options).map_err(|reason| ServeError::Listen { address: options.on, reason })
 }
 
-/// Threads share a port, and the kernel would let a second server share it too: half of a load would go astray.
+/// Threads share a port, and the kernel would let a second server share it too: half of a load would go to the wrong
+/// server.
 fn ensure_free(address: SocketAddr, clock: Clock) -> Result<(), ServeError> {
     let mut driver = PollDriver::new(clock)?;
     listen_on(driver.sockets(), &ListenOptions { on: address, share_port: false }).map(drop)

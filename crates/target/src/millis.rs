@@ -1,10 +1,10 @@
-//! Times as paths say them.
+//! Durations in paths.
 
 use std::time::Duration;
 
 use pacing::Nanos;
 
-/// The longest delay of an answer, and the longest freeze.
+/// The longest delay of a response, and the longest freeze.
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(3_600);
 
 /// Milliseconds with up to three decimals, up to [`DELAY_MAX`].

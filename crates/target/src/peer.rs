@@ -1,4 +1,4 @@
-//! A connection of the target, whatever is spoken on it: TLS or not, HTTP/1 or HTTP/2.
+//! A connection of the target for any protocol: with or without TLS, HTTP/1 or HTTP/2.
 
 use driver::{ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
 use pacing::Nanos;
@@ -14,13 +14,13 @@ use crate::streams::Streams;
 use crate::talk::{Speech, Talk};
 use crate::tools::Tools;
 
-/// So much of the preface tells HTTP/2 from a request of HTTP/1: none has the method PRI.
+/// Bytes of the preface that distinguish HTTP/2 from an HTTP/1 request: none has the method PRI.
 const TELLING_BYTES: usize = 4;
-/// Bytes kept while a connection is not read; beyond it the peer has to wait.
+/// Maximum bytes buffered while a connection is not read; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
 
 enum Speaks {
-    /// Nothing yet that tells.
+    /// The protocol is not known yet.
     Undecided,
     Http1(Box<Connection>),
     Http2(Box<Streams>),
@@ -31,13 +31,13 @@ pub(crate) struct Peer {
     socket: Socket,
     tls: Option<Box<Session>>,
     speaks: Speaks,
-    /// What arrived before the protocol was known, or while the connection is not read.
+    /// Bytes that arrived before the protocol was known, or while the connection is not read.
     held: Vec<u8>,
-    /// It is not read until then.
+    /// The instant until which it is not read.
     alone_until: Option<Nanos>,
-    /// We have sent our last, and wait so long for the peer to close.
+    /// Set once our side is finished: the instant until which the peer's close is awaited.
     drains_until: Option<Nanos>,
-    /// A freeze was asked for on it.
+    /// Whether it has requested a freeze.
     requested_freeze: bool,
 }
 
@@ -48,12 +48,12 @@ impl Peer {
         Self { socket, tls, speaks, held, alone_until, drains_until: None, requested_freeze: false }
     }
 
-    /// A plain connection that is not of HTTP.
+    /// A plain TCP connection without HTTP.
     pub(crate) fn of_tcp(socket: Socket, now: Nanos, tools: &mut Tools) -> Self {
         Self { speaks: Speaks::Talk(Talk::start(socket, Speech::Tcp, now, tools)), ..Self::new(socket, None, None) }
     }
 
-    /// It is gone.
+    /// The connection is gone.
     pub(crate) fn ended(&mut self, now: Nanos, tools: &Tools) {
         if std::mem::take(&mut self.requested_freeze) {
             tools.agreed().asker_left(now);
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// A freeze is asked for on it.
+    /// Records that it requests a freeze.
     pub(crate) fn asks_freeze(&mut self, tools: &Tools) {
         if !std::mem::replace(&mut self.requested_freeze, true) {
             tools.agreed().asker_came();
@@ -74,7 +74,7 @@ impl Peer {
         self.socket
     }
 
-    /// A request of it waits at a gate.
+    /// Whether one of its requests waits at a gate.
     pub(crate) fn waits_at_gate(&self) -> bool {
         match &self.speaks {
             Speaks::Http1(one) => one.waits_at_gate(),
@@ -83,7 +83,7 @@ impl Peer {
         }
     }
 
-    /// We have sent our last.
+    /// Ends our side, and waits for the peer's close until `until`.
     pub(crate) fn drain_until<S: Sockets>(&mut self, until: Nanos, tools: &mut Tools, sockets: &mut S) {
         if let Some(session) = &mut self.tls {
             let mut goodbye = tools.buffer();
@@ -162,7 +162,7 @@ impl Peer {
         }
         tools.plain = plain;
         match fed {
-            // The alert that says why is on its way.
+            // The alert with the reason is being sent.
             Err(_) => Wait::PeerClose,
             Ok(()) if wait == Wait::More && session.is_closed_by_peer() => {
                 let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
@@ -191,7 +191,7 @@ impl Peer {
         }
     }
 
-    /// The first bytes say what is spoken.
+    /// Detects the protocol from the first bytes.
     fn decide<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
         let Happened::Received(bytes, at) = what else {
             return if matches!(what, Happened::PeerClosed) { Wait::Nothing } else { Wait::More };
@@ -234,7 +234,7 @@ impl Peer {
 }
 
 impl Peer {
-    /// What was asked for is no handshake of WebSocket that we know.
+    /// Refuses an unsupported WebSocket handshake.
     fn refuse_talk<S: Sockets>(&mut self, response: &[u8], status: usize, tools: &mut Tools, sockets: &mut S) -> Wait {
         let mut buffer = tools.buffer();
         buffer.extend_from_slice(response);
@@ -248,7 +248,7 @@ const UPGRADE_REQUIRED: &[u8] =
     b"HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 const BAD_HANDSHAKE: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// A first request that asks for WebSocket, or whose head is not whole, so that it still may.
+/// Whether a first request is a WebSocket handshake, or its head is incomplete, so that it may be one.
 fn wants_talk(bytes: &[u8]) -> bool {
     let is_get = bytes.starts_with(b"GET ") || b"GET ".starts_with(bytes);
     let is_whole = || bytes.windows(4).any(|window| window == b"\r\n\r\n");
@@ -256,7 +256,7 @@ fn wants_talk(bytes: &[u8]) -> bool {
     is_get && bytes.len() < websocket::HEAD_BYTES_MAX && (!is_whole() || upgrades())
 }
 
-/// Sockets whose bytes go through a session.
+/// Sockets whose bytes are encrypted by a session.
 struct Sealed<'a, S> {
     session: &'a mut Session,
     sockets: &'a mut S,
@@ -283,7 +283,7 @@ impl<S: Sockets> Sockets for Sealed<'_, S> {
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
         let mut sealed = Vec::new();
         let done = match &bytes {
-            // The target has one template.
+            // The target has a single template.
             Outgoing::Template(_, range) => self.session.seal(&self.tools_root[range.clone()], &mut sealed),
             Outgoing::Shared(bytes, range) => self.session.seal(&bytes[range.clone()], &mut sealed),
             Outgoing::Lent(bytes) => self.session.seal(bytes, &mut sealed),

@@ -1,11 +1,12 @@
-//! Queues whose waiting times theory knows: `/queue/WORKERS/MS`.
+//! Queues with theoretically known waiting times: `/queue/WORKERS/MS`.
 //!
-//! Requests wait in one line for one of some workers, first come, first served. When each leaves is reckoned from the instants of
-//! arrival alone (Lindley's recursion; Kiefer and Wolfowitz for several workers), so a timer that is late makes one answer late and
-//! never the queue. Service times are exponential, or all the same with `/even` behind the path.
+//! Requests wait in one line for one of several workers, first come, first served. Departure times are computed from
+//! the arrival times alone (Lindley's recursion; Kiefer and Wolfowitz for several workers), so a late timer delays one
+//! response and never the queue. Service times are exponential, or constant with `/even` at the end of the path.
 //!
-//! Three faults can be asked for: `?leak=PERCENT` makes services longer, by this share of the mean each minute; `?room=N` refuses
-//! whoever finds `N` requests; `?stall=EVERY/SPAN` stops all workers for `SPAN` milliseconds, at random, every `EVERY` on average.
+//! Three faults can be requested: `?leak=PERCENT` makes services longer, by this share of the mean each minute;
+//! `?room=N` refuses a request that finds `N` others; `?stall=EVERY/SPAN` stops all workers for `SPAN` milliseconds, at
+//! random, every `EVERY` on average.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,33 +16,33 @@ use pacing::{Nanos, Random};
 
 use crate::millis::millis;
 
-/// The most workers of a queue.
+/// Maximum number of workers of a queue.
 const WORKERS_MAX: u32 = 4_096;
 /// The largest leak, in percent a minute.
 const LEAK_MAX: u32 = 10_000;
-/// The most that a queue with room takes.
+/// Maximum of `room`.
 const ROOM_MAX: u32 = 1_000_000;
-/// Queues that are known at a time; a further one takes the place of the oldest.
+/// Maximum number of known queues; a further one replaces the oldest.
 const QUEUES_MAX: usize = 64;
-/// Services that are logged: the last ones.
+/// Number of logged services: the most recent ones.
 const LOGGED_MAX: usize = 65_536;
-/// Streams of random numbers of a server that its threads have; queues have those behind them.
+/// Random streams below this number belong to the threads of a server; those from it on to queues.
 const STREAMS: u64 = 1 << 32;
 
-/// What a path asks for.
+/// The parameters of a queue, from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueShape {
     workers: u32,
     mean: Nanos,
     is_even: bool,
     leak_percent: u32,
-    /// 0: for all who come.
+    /// Maximum number of requests in the queue; 0 for no limit.
     room: u32,
     stall: Option<(Nanos, Nanos)>,
 }
 
 impl QueueShape {
-    /// `4/10`, `1/2.5/even`, and what stands behind the question mark.
+    /// Parses `4/10`, `1/2.5/even`, and the query.
     pub(crate) fn parse(path: &str, query: &str) -> Option<Self> {
         let mut parts = path.split('/');
         let (workers, mean, kind) = (parts.next()?, parts.next()?, parts.next());
@@ -59,7 +60,7 @@ impl QueueShape {
                     let (every, span) = text.split_once('/')?;
                     shape.stall = Some((millis(every).filter(|every| every.0 > 0)?, millis(span)?));
                 }
-                // As everywhere: a query that nobody knows is nothing.
+                // As everywhere: unknown query parameters are ignored.
                 _ => {}
             }
         }
@@ -72,7 +73,7 @@ fn number(text: &str, most: u32) -> Option<u32> {
     text.parse().ok().filter(|number| is_plain && *number <= most)
 }
 
-/// One service, as it is logged.
+/// One logged service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
     pub(crate) arrived: Nanos,
@@ -94,7 +95,7 @@ impl Queues {
         Self { seed, made: 0, lines: VecDeque::new(), log: VecDeque::new() }
     }
 
-    /// Somebody comes: when the answer goes out; `None` when there is no room.
+    /// A request arrives: returns when its response is sent; `None` when there is no room.
     pub(crate) fn arrive(&mut self, shape: QueueShape, at: Nanos) -> Option<Nanos> {
         let place = self.lines.iter().position(|line| line.shape == shape).unwrap_or_else(|| {
             if self.lines.len() == QUEUES_MAX {
@@ -112,7 +113,7 @@ impl Queues {
         Some(service.departs)
     }
 
-    /// The last services as CSV, oldest first.
+    /// The most recent services as CSV, oldest first.
     pub(crate) fn log_csv(&self) -> String {
         let mut text = String::from("arrived_ns,service_ns,departs_ns\n");
         for Service { arrived, span, departs } in &self.log {
@@ -122,15 +123,15 @@ impl Queues {
     }
 }
 
-/// Those who wait for the workers of one queue.
+/// The state of one queue.
 #[derive(Debug)]
 struct WaitingLine {
     shape: QueueShape,
     random: Random,
     began: Nanos,
-    /// When each worker is free, on the clock of the workers, which stands still in a stall.
+    /// When each worker is free, on the workers' clock, which is paused in a stall.
     free: BinaryHeap<Reverse<Nanos>>,
-    /// When those leave who are here, on the clock of the world; only where room is bounded.
+    /// Departures of the requests in the queue, in real time; only used with limited room.
     leaving: BinaryHeap<Reverse<Nanos>>,
     stalls: Stalls,
 }
@@ -167,18 +168,18 @@ impl WaitingLine {
     }
 }
 
-/// When workers stand still. They have a clock that does not go on meanwhile; stalls begin on it.
+/// Stalls of the workers. Their clock is paused meanwhile; the beginnings of stalls are on it.
 #[derive(Debug)]
 struct Stalls {
-    /// Stalls that are over.
+    /// Number of stalls that are over.
     past: u64,
-    /// The beginning of the last one that was drawn.
+    /// The beginning of the last drawn stall.
     last: Nanos,
     coming: VecDeque<Nanos>,
 }
 
 impl Stalls {
-    /// The workers' clock at an instant of the world.
+    /// The workers' clock at an instant of real time.
     fn worked_until(&mut self, stall: Option<(Nanos, Nanos)>, at: Nanos, random: &mut Random) -> Nanos {
         let Some((every, span)) = stall else { return at };
         loop {
@@ -198,7 +199,7 @@ impl Stalls {
         }
     }
 
-    /// The instant of the world at which the workers' clock shows `worked`.
+    /// The instant of real time at which the workers' clock shows `worked`.
     fn instant_of(&mut self, stall: Option<(Nanos, Nanos)>, worked: Nanos, random: &mut Random) -> Nanos {
         let Some((every, span)) = stall else { return worked };
         while self.last <= worked {
@@ -214,7 +215,7 @@ impl Stalls {
     }
 }
 
-/// An exponential number with the mean 1.
+/// An exponentially distributed number with the mean 1.
 fn exponential(random: &mut Random) -> f64 {
     -(1.0 - random.unit()).ln()
 }

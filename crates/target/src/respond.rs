@@ -1,4 +1,4 @@
-//! Answers as bytes.
+//! Rendering of responses.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use wire::http1::{ResponseStart, write_response_head};
 
 /// The body of `/`: 27 bytes.
 pub(crate) const ROOT_BODY: &[u8; 27] = b"Hello from the onrush demo\n";
-/// The pieces in which long bodies go out.
+/// Size of the pieces of long bodies.
 pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
-/// One piece of `/drip`.
+/// Size of one piece of `/drip`.
 pub(crate) const DRIP_BYTES: u64 = 64;
-/// The largest body that `/echo` gives back.
+/// The largest body that `/echo` returns.
 pub(crate) const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The pieces of `/chunked`.
+/// Size of the chunks of `/chunked`.
 const CHUNK_BYTES: u64 = 8 * 1024;
 
-/// What the head of an answer says of it.
+/// Header fields of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) content_type: &'static str,
     pub(crate) location: Option<&'static str>,
-    /// A field more: its name and its value.
+    /// An additional field: its name and its value.
     pub(crate) more: Option<(&'static str, Cow<'static, str>)>,
 }
 
@@ -30,20 +30,20 @@ impl Kind {
         Self { content_type, location: None, more: None }
     }
 
-    /// The same with a field more, which takes the place of any other.
+    /// The same with an additional field, which replaces a previous one.
     pub(crate) fn with(self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         Self { more: Some((name, value.into())), ..self }
     }
 }
 
-/// What an answer needs to know of its request.
+/// The properties of a request that affect its response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
-    /// Head only.
+    /// Whether it is a HEAD request.
     pub(crate) is_head: bool,
-    /// The connection ends after it.
+    /// Whether the connection ends after the response.
     pub(crate) close: bool,
-    /// The peer speaks HTTP/1.0 and must hear that the connection stays.
+    /// Whether the peer speaks HTTP/1.0 and needs `Connection: keep-alive`.
     pub(crate) is_old: bool,
 }
 
@@ -55,7 +55,7 @@ impl Manner {
     }
 }
 
-/// Appends a whole answer whose body is at hand.
+/// Appends a whole response with its body.
 pub(crate) fn whole(manner: Manner, status: u16, kind: &Kind, body: &[u8], out: &mut Vec<u8>) {
     let more = kind.more.as_ref().map(|(name, value)| (*name, &**value));
     write_response_head(&manner.start(status, Some(body.len() as u64), kind), more, out);
@@ -64,17 +64,17 @@ pub(crate) fn whole(manner: Manner, status: u16, kind: &Kind, body: &[u8], out: 
     }
 }
 
-/// Appends the head of a long answer.
+/// Appends the head of a long response.
 pub(crate) fn head_of_long(manner: Manner, body_bytes: Option<u64>, out: &mut Vec<u8>) {
     write_response_head(&manner.start(200, body_bytes, &Kind::of("application/octet-stream")), None, out);
 }
 
-/// The bytes of which long bodies are made.
+/// The content of long bodies.
 pub(crate) fn block() -> Arc<[u8]> {
     (0..BLOCK_BYTES).map(|index| if index % 64 == 63 { b'\n' } else { b'a' + (index % 26) as u8 }).collect()
 }
 
-/// Appends the next chunk, or the last one when nothing remains; gives what remains then, `None` at the end.
+/// Appends the next chunk, or the last one when nothing remains; returns the remaining bytes, `None` at the end.
 pub(crate) fn chunk(remaining: u64, block: &[u8], out: &mut Vec<u8>) -> Option<u64> {
     let count = remaining.min(CHUNK_BYTES);
     out.extend_from_slice(format!("{count:x}\r\n").as_bytes());

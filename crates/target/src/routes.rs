@@ -1,4 +1,4 @@
-//! From method and path to what is done.
+//! Routing: from method and path to a route.
 
 use pacing::Nanos;
 
@@ -9,10 +9,10 @@ use crate::queue::QueueShape;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::shop::{FORM_BYTES_MAX, ShopPage};
 
-/// The most bytes that one answer has.
+/// Maximum bytes of one response.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 1 << 40;
 
-/// Where redirects lead: each has one less before it.
+/// Targets of redirects: each has one redirect less to go.
 pub(crate) const REDIRECTS: [&str; 10] = [
     "/",
     "/redirect/1",
@@ -26,7 +26,7 @@ pub(crate) const REDIRECTS: [&str; 10] = [
     "/redirect/9",
 ];
 
-/// What a path asks for.
+/// The route of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     Root,
@@ -35,45 +35,45 @@ pub(crate) enum Route {
     Delay(Delay),
     /// Served one at a time, each for this time.
     Serial(Nanos),
-    /// Waits in a line whose times theory knows.
+    /// Waits in a queue with known waiting times.
     Queue(QueueShape),
-    /// What those lines served.
+    /// The log of the queues.
     QueueLog,
-    /// All threads stand still: after how long, and for how long.
+    /// Freezes all threads: delay until the freeze, and its length.
     Stall {
         after: Nanos,
         span: Nanos,
     },
-    /// A body in pieces: how many, and the time between two.
+    /// A body in pieces: their number, and the interval between them.
     Drip {
         pieces: u32,
         gap: Nanos,
     },
-    /// A status for so many of 100,000 requests, a 200 for the others.
+    /// A failure status for this many of 100,000 requests, a 200 for the others.
     Fail {
         share: u32,
         status: u16,
     },
     Status(u16),
-    /// 302, so many times in a row; the last leads to `/`.
+    /// 302, this many times in a row; the last leads to `/`.
     Redirect(u8),
     Echo,
     Close,
     Drop,
     Stats,
     Conns,
-    /// Waits until somebody opens it; what opens it and tells who waits.
+    /// Waits at a gate, opens it, or returns how many requests wait.
     Gate(GateName, GateAction),
     /// A page of the shop.
     Shop(ShopPage),
-    /// A call of gRPC; no path leads there.
+    /// A gRPC call; no path leads there.
     Grpc,
     NotFound,
-    /// A known path with a number or a name that makes no sense.
+    /// A known path with an invalid number or name.
     BadNumber,
 }
 
-/// The names under which requests are counted.
+/// The names by which requests are counted.
 pub(crate) const NAMES: [&str; SHOP + 14] = [
     "/",
     "/bytes",
@@ -109,12 +109,12 @@ pub(crate) const NAMES: [&str; SHOP + 14] = [
     "gate orders",
 ];
 
-/// The first of the shop in [`NAMES`].
+/// Index of the first shop page in [`NAMES`].
 const SHOP: usize = 18;
 
 impl Route {
     pub(crate) fn of(target: &str) -> Self {
-        // RFC 9112 3.2.2: the absolute form means the path in it.
+        // RFC 9112 3.2.2: the path of a target in absolute form.
         let target = match target.split_once("://").filter(|(scheme, _)| !scheme.contains('/')) {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
             None => target,
@@ -179,7 +179,7 @@ impl Route {
         }
     }
 
-    /// Bytes of a request's body that are kept.
+    /// Maximum bytes of a request's body that are stored.
     pub(crate) fn body_bytes_max(self) -> usize {
         match self {
             Self::Echo => ECHO_BYTES_MAX,
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// What is counted under a name was asked for under it.
+    /// Each request is counted under the name of its path.
     #[test]
     fn requests_are_counted_under_their_path() {
         for (place, name) in NAMES.iter().enumerate().filter(|(_, name)| name.starts_with('/')) {

@@ -1,4 +1,4 @@
-//! One thread of the target: accepts, reads requests, answers them, now or later.
+//! One thread of the target: accepts, reads requests, responds, now or later.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,12 +13,12 @@ use crate::happened::{Happened, Wait};
 use crate::peer::Peer;
 use crate::tools::Tools;
 
-/// How long a connection that we end waits for the peer's end, so that our last bytes are not reset away.
+/// Time that a connection closed by us waits for the peer's end, so that our last bytes are not lost in a reset.
 const DRAIN_WAIT: Nanos = Nanos::from_millis(1_000);
-/// A freeze looks so often whether the server is to end.
+/// Interval at which a frozen thread checks whether the server is to stop.
 const FREEZE_SLICE: Nanos = Nanos::from_millis(100);
 
-/// Serves until the server is over.
+/// Serves until the server stops.
 pub(crate) fn run<D: Driver>(driver: D, listeners: Listeners, shared: &Arc<Shared>, index: usize) {
     let mut thread = Thread::new(driver, listeners, shared.clone(), index);
     (thread.shard.tools.can_freeze, thread.shard.tools.can_sleep) = (true, true);
@@ -30,15 +30,15 @@ pub(crate) fn run<D: Driver>(driver: D, listeners: Listeners, shared: &Arc<Share
     thread.end();
 }
 
-/// What a thread listens with.
+/// The listeners of a thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Listeners {
     pub(crate) http: Socket,
-    /// For plain TCP.
+    /// The listener for plain TCP.
     pub(crate) tcp: Option<Socket>,
 }
 
-/// One thread's work between two waits.
+/// The state of a thread.
 pub(crate) struct Thread<D: Driver> {
     driver: D,
     listeners: Listeners,
@@ -51,7 +51,7 @@ impl<D: Driver> Thread<D> {
         Self { driver, listeners, shard }
     }
 
-    /// Sends the answers that are due, and waits for input.
+    /// Sends the responses that are due, and waits for input.
     pub(crate) fn step(&mut self) -> Result<(), std::io::Error> {
         let now = self.driver.now();
         self.shard.freeze(now);
@@ -63,12 +63,12 @@ impl<D: Driver> Thread<D> {
         }
         let shard = &mut self.shard;
         self.driver.wait(until, |sockets, event| shard.handle(sockets, event))?;
-        // Whoever opens a gate wakes all threads.
+        // Opening a gate wakes all threads.
         shard.pass_gates(self.driver.sockets());
         Ok(())
     }
 
-    /// Agrees to freezes, which its owner makes.
+    /// Accepts requests for freezes, which its owner performs.
     pub(crate) fn is_frozen_by_owner(&mut self) {
         self.shard.tools.can_freeze = true;
     }
@@ -87,13 +87,13 @@ impl<D: Driver> Thread<D> {
 }
 
 struct Shard {
-    /// Indexed by [`Socket::index`].
+    /// Connections, indexed by [`Socket::index`].
     connections: Pages<Peer>,
     tools: Tools,
     tcp: Option<Socket>,
-    /// Openings of gates of which those who wait here were told.
+    /// Number of gate openings that were handled here.
     gate_openings: u64,
-    /// When the last freeze began in which this thread took part.
+    /// Beginning of the last freeze in which this thread took part.
     frozen_from: Nanos,
 }
 
@@ -130,23 +130,23 @@ impl Shard {
         }
     }
 
-    /// Answers those whose gate was opened, by whatever thread.
+    /// Answers the requests whose gate was opened, by whichever thread.
     fn pass_gates<S: Sockets>(&mut self, sockets: &mut S) {
         let openings = self.tools.gates().openings();
         if openings == self.gate_openings {
             return;
         }
         self.gate_openings = openings;
-        // A gate is opened seldom: a look at each connection then is cheaper than a list that is kept at all times.
+        // Gates are rarely opened: checking each connection then is cheaper than maintaining a list all the time.
         let waiting = self.connections.iter().filter(|peer| peer.waits_at_gate()).map(Peer::socket);
         for socket in waiting.collect::<Vec<_>>() {
             self.with(socket, sockets, Happened::GateOpened);
         }
     }
 
-    /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
+    /// Freezes if that is scheduled, like a program that collects garbage or waits for a disk.
     fn freeze(&mut self, at: Nanos) {
-        // What arrived in a freeze bears an instant of it, and is read when it is over.
+        // Bytes that arrived in a freeze have a timestamp within it, and are read when it is over.
         if self.tools.can_sleep
             && let Some(freeze) = self.tools.agreed().freeze_begun(at, self.frozen_from)
         {
@@ -171,7 +171,7 @@ impl Shard {
         }
         let session = match self.tools.shared.tls.as_ref().map(ServerConfig::session).transpose() {
             Ok(session) => session,
-            // The settings were tried when the server started.
+            // The settings were verified when the server started.
             Err(_) => return sockets.close(socket),
         };
         let delay = self.tools.behavior().accept_delay;

@@ -1,8 +1,8 @@
 //! A small shop, for users that log in, take a token, look at items, fill a cart, pay and wait until that is done.
 //!
-//! What only one user may know (a cookie, a token, the hidden field of a form) is checked wherever it comes back. When two of them belong
-//! to different users the answer is 403, and it is counted: a client that mixes its users up is found out. Secrets are random, but no more:
-//! this is no place for what is precious.
+//! Values that only one user may know (a cookie, a token, the hidden field of a form) are checked wherever they come
+//! back. When two of them belong to different users the response is 403, and it is counted: a client that mixes up its
+//! users is detected. Secrets are random, but not cryptographically: this is no place for valuable data.
 
 mod cart;
 mod pages;
@@ -21,16 +21,16 @@ use sessions::{Key, PaidOrder, Session, SessionId, USER_BYTES_MAX, hex};
 
 use crate::respond::Kind;
 
-/// The largest form that is read.
+/// The largest accepted form.
 pub(crate) const FORM_BYTES_MAX: usize = 16 * 1024;
-/// The look that finds an order ready, unless the payer says which.
+/// Number of polls until an order is ready, unless the payer requests another.
 const LOOKS_USUAL: u32 = 3;
-/// The last look that a payer may ask for.
+/// The largest number of polls that a payer may request.
 const LOOKS_MAX: u32 = 1_000;
-/// Sessions that are told one by one.
+/// Maximum number of sessions that are listed one by one.
 const LISTED_MAX: usize = 10_000;
 
-/// What a thread brings along: its own random numbers, and where the next session goes.
+/// The shop state of a thread: its own random numbers, and the stripe of the next session.
 pub(crate) struct ShopThread {
     random: Random,
     turn: usize,
@@ -43,27 +43,27 @@ impl ShopThread {
     }
 }
 
-/// What a request finds.
+/// The shop as one request sees it.
 pub(crate) struct Shop<'a> {
     pub(crate) shop_thread: &'a mut ShopThread,
     pub(crate) sessions: &'a Sessions,
-    /// Cookies go over TLS only.
+    /// Whether cookies are sent over TLS only.
     pub(crate) is_secure: bool,
     pub(crate) seen: Seen,
 }
 
-/// What is to be counted of a request.
+/// The counters that a request affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// It came with the cookie or the token of a session, or began one.
+    /// Whether it came with the cookie or the token of a session, or began one.
     pub(crate) is_of_session: bool,
-    /// Its cookie or token is none of ours, or none any more.
+    /// Whether its cookie or token was not issued here, or has expired.
     pub(crate) is_unknown: bool,
-    /// What it shows belongs to different users.
+    /// Whether its values belong to different users.
     pub(crate) is_mixed: bool,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -71,19 +71,19 @@ pub(crate) struct Reply {
     pub(crate) body: String,
 }
 
-/// Who asks.
+/// The sender of a request.
 enum Who {
     Nobody,
-    /// The cookie or the token is none of ours, or none any more.
+    /// The cookie or the token was not issued here, or has expired.
     Unknown,
-    /// The cookie of one and the token of another.
+    /// The cookie of one user and the token of another.
     Mixed,
     Known(SessionId),
 }
 
-/// The answer to a request for a page of the shop.
+/// The response to a request for a page of the shop.
 ///
-/// `body`: what came with it; `None` when it was too large.
+/// `body`: the body of the request; `None` when it was too large.
 pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
     if !page.methods().contains(&requested.method) {
         return refused(405, Kind::of(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
@@ -119,7 +119,7 @@ pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u
     }
 }
 
-/// Whose cookie and token these are. A request counts for its session.
+/// The session of the cookie and the token. A request counts for its session.
 fn who(requested: &ShopRequest, sessions: &Sessions) -> Who {
     let fits = |proof: Proof, id: SessionId, secret: Option<u64>| match proof {
         Proof::Absent => true,
@@ -152,8 +152,8 @@ fn who(requested: &ShopRequest, sessions: &Sessions) -> Who {
     if is_known == Some(true) { Who::Known(id) } else { Who::Unknown }
 }
 
-/// What `look` makes of the session of whoever asks, or of a new one that begins with this request; then the answer gives its cookie.
-/// `None` when others took its place meanwhile.
+/// The result of `look` for the session of the client, or for a new one that begins with this request; then the
+/// response sets its cookie. `None` when the session was displaced by others meanwhile.
 fn known_or_new<T>(
     who: &Who,
     kind: Kind,
@@ -189,7 +189,7 @@ fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
     Reply { status: 201, kind, body }
 }
 
-/// What a page does for a session that is known.
+/// The response of a page for a known session.
 fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &Said, shop: &mut Shop<'_>) -> Reply {
     if page == ShopPage::Logout {
         shop.sessions.end(id);
@@ -225,7 +225,8 @@ fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &Said, sh
     }
 }
 
-/// The token of the form belongs to the session of the cookie, or it is not the user's own wish.
+/// Logs in. The token of the form must belong to the session of the cookie, otherwise the request was not intended by
+/// the user.
 fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
     let csrf = said.of("csrf").and_then(hex);
     let Some(user) = user_of(said) else { return bad(NO_USER) };
@@ -233,7 +234,7 @@ fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
     let is_own = shop.sessions.visit(id, |session| {
         let is_own = csrf == Some(session.csrf);
         if is_own {
-            // Whoever knew the cookie from before the login does not know that of the user.
+            // A cookie from before the login does not give access to the user's session.
             (session.cookie, session.csrf, session.user) = (cookie, next, user.into());
         }
         is_own
@@ -284,7 +285,7 @@ fn look_at_order(session: &mut Session) -> Reply {
     json(200, order_json(*order))
 }
 
-/// What needs no session.
+/// The response of a page that needs no session.
 fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
     match page {
         ShopPage::Item(number) => {
@@ -313,7 +314,7 @@ fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
     }
 }
 
-/// Ends the cookie of a session.
+/// Deletes the cookie of a session.
 const COOKIE_END: &str = "sid=; Path=/; Max-Age=0";
 const TEXT: &str = "text/plain";
 const HTML: &str = "text/html; charset=utf-8";
@@ -325,7 +326,7 @@ fn user_of(said: &Said) -> Option<&str> {
     said.of("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
 }
 
-/// From 1 to `most`.
+/// A number from 1 to `most`.
 fn number(text: &str, most: u32) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_plain && (1..=most).contains(number))
@@ -346,7 +347,7 @@ fn order_json(order: PaidOrder) -> String {
     format!("{{\"state\":\"{state}\",\"looks\":{},\"total\":{}}}\n", order.looks, Price(order.cents))
 }
 
-/// Requests by session; those beyond the bound are counted only.
+/// Requests by session; sessions beyond the limit are only counted.
 fn sessions_json(sessions: &Sessions) -> String {
     let (mut body, mut listed, mut left_off) = ("{\"sessions\":[".to_owned(), 0, 0u64);
     sessions.each(|id, session| {
@@ -386,12 +387,12 @@ fn bad(why: &str) -> Reply {
     refusal(400, why)
 }
 
-/// RFC 9110 15.5.2: the answer says how to be known.
+/// RFC 9110 15.5.2: the response names the authentication scheme.
 fn unknown(why: &str) -> Reply {
     refused(401, Kind::of(TEXT).with("WWW-Authenticate", "Bearer"), why)
 }
 
-/// Two things that belong to different users.
+/// The response to values of different users.
 fn mixed(why: &str, shop: &mut Shop<'_>) -> Reply {
     shop.seen.is_mixed = true;
     refusal(403, why)

@@ -1,4 +1,4 @@
-//! What the target counted. Each thread writes its own counters; the thread that answers `/stats` reads them all.
+//! Counters of the target. Each thread writes its own; the thread that handles `/stats` reads them all.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::shop::{Seen, Sessions};
 
 const STATUS_COUNT: usize = 1_000;
 
-/// A counter that one thread writes: a load and a store, no locked instruction.
+/// A counter with one writing thread: a load and a store, no locked instruction.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -35,28 +35,28 @@ impl Counter {
 pub(crate) struct Stats {
     pub(crate) accepted: Counter,
     pub(crate) open: Counter,
-    /// Connections that were not read at first, as all are to be.
+    /// Connections whose reading was delayed at first, by configuration.
     pub(crate) accept_delays: Counter,
-    /// How often a connection was not read any more, since its peer takes no answers.
+    /// Number of times that reading of a connection was paused, since its peer takes no responses.
     pub(crate) reads_paused: Counter,
     /// Connections of WebSocket and plain TCP.
     pub(crate) talks_opened: Counter,
     pub(crate) talks_open: Counter,
     pub(crate) talks_closed: Counter,
-    /// What they said; on a plain one, pieces as they came.
+    /// Messages of these connections; on a plain one, received pieces.
     pub(crate) talk_messages: Counter,
     pub(crate) talk_pushes: Counter,
     pub(crate) requests: [Counter; NAMES.len()],
     pub(crate) statuses: [Counter; STATUS_COUNT],
-    /// Requests of sessions, with cookies or tokens of none, and with those of several.
+    /// Requests with a session, with an invalid cookie or token, and with those of several sessions.
     session_requests: Counter,
     session_unknown: Counter,
     session_mixed: Counter,
-    /// Freezes that were asked for and that this thread took part in.
+    /// Requested freezes in which this thread took part.
     pub(crate) freezes: Counter,
-    /// Time in them, from the agreed instant to the true end.
+    /// Time in freezes, from the scheduled instant to the actual end.
     pub(crate) frozen_ns: Counter,
-    /// How long answers were delayed. Its lock is taken for delayed answers and for reading only.
+    /// Actual delays of delayed responses. The lock is taken only for these and for reading.
     held: Mutex<Option<Box<Distribution>>>,
 }
 
@@ -89,7 +89,7 @@ impl Stats {
         self.requests.iter().map(Counter::get).sum::<u64>() + self.talk_messages.get()
     }
 
-    /// An answer was delayed by this time.
+    /// Records the actual delay of a response.
     pub(crate) fn hold(&self, span: Nanos) {
         let mut held = self.held.lock().expect("no holder of the lock panics");
         held.get_or_insert_default().record(span.0);
@@ -106,7 +106,7 @@ impl Stats {
     }
 }
 
-/// How long all threads held answers that were to be held.
+/// Actual delays of all threads.
 pub(crate) fn held(threads: &[Stats]) -> Distribution {
     let mut sum = Distribution::default();
     for stats in threads {
@@ -117,12 +117,12 @@ pub(crate) fn held(threads: &[Stats]) -> Distribution {
     sum
 }
 
-/// The longest time that a thread stood still in freezes.
+/// The longest time that a thread spent in freezes.
 pub(crate) fn frozen(threads: &[Stats]) -> Nanos {
     Nanos(threads.iter().map(|stats| stats.frozen_ns.get()).max().unwrap_or(0))
 }
 
-/// Long connections, as people count them: `{"closed":0,"conns":120000}`.
+/// Long connections, in the common format: `{"closed":0,"conns":120000}`.
 pub(crate) fn conns_json(threads: &[Stats]) -> String {
     let (closed, open) =
         threads.iter().fold((0, 0), |sum, one| (sum.0 + one.talks_closed.get(), sum.1 + one.talks_open.get()));
@@ -131,7 +131,7 @@ pub(crate) fn conns_json(threads: &[Stats]) -> String {
 
 type Pick<'a> = &'a dyn Fn(&Stats) -> u64;
 
-/// The sum over all threads. Names and numbers only, so nothing needs escaping.
+/// The sum over all threads, as JSON. Names and numbers only, so nothing needs escaping.
 pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
     let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));
     let mut json = format!(
@@ -186,7 +186,7 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
     json
 }
 
-/// Sessions of the shop, once there was one or was asked for one.
+/// Session counters of the shop, once there was a session or an unknown cookie or token.
 fn push_sessions(json: &mut String, threads: &[Stats], sessions: &Sessions) {
     let sum = |pick: Pick<'_>| threads.iter().map(pick).sum::<u64>();
     let tally = sessions.tally();

@@ -1,4 +1,4 @@
-//! One connection of HTTP/2: requests on streams, each answered for itself; calls of gRPC among them (`calls`).
+//! One HTTP/2 connection: requests on streams, each answered independently; gRPC calls among them (`calls`).
 
 mod calls;
 
@@ -20,21 +20,21 @@ use crate::routes::Route;
 use crate::shop::ShopRequest;
 use crate::tools::Tools;
 
-/// No more is framed than this before the peer has taken it.
+/// Maximum framed bytes that the peer has not taken.
 const AHEAD_BYTES_MAX: usize = 128 * 1024;
-/// Beyond this the peer is not listened to before it has taken more.
+/// Unsent bytes beyond which the peer is not read until it has taken more.
 const UNSENT_BYTES_MAX: usize = 512 * 1024;
-/// The pieces in which bodies are framed, so that streams take turns.
+/// Size of body pieces, so that streams take turns.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// What is said on a stream.
+/// The response of a stream.
 #[derive(Debug)]
 enum StreamReply {
-    /// Nothing yet: the request is still coming.
+    /// None yet: the request is still arriving.
     Reads,
-    /// Nothing until then.
+    /// Delayed until an instant.
     Holds { since: Nanos, until: Nanos },
-    /// Nothing until a gate is open.
+    /// Waiting for a gate to open.
     Waits(GateWaiter),
     /// The rest of a body.
     Sends { body: Body, from: u64 },
@@ -42,18 +42,18 @@ enum StreamReply {
     Drips { pieces: u32, gap: Nanos, until: Nanos },
 }
 
-/// What the head of an answer says.
+/// The head of a response.
 struct Head {
     status: u16,
     kind: Kind,
-    /// The bytes behind it, if they are said.
+    /// The length of the body, if it is announced.
     length: Option<u64>,
 }
 
 #[derive(Debug)]
 enum Body {
     Own(Vec<u8>),
-    /// So many bytes of the block, again and again.
+    /// This many bytes of the repeated block.
     Block(u64),
 }
 
@@ -74,22 +74,22 @@ struct Stream {
     reply: StreamReply,
 }
 
-/// See the module.
+/// The state of an HTTP/2 connection. See the module.
 pub(crate) struct Streams {
     socket: Socket,
     machine: Server,
     streams: HashMap<u32, Stream>,
     calls: Calls,
-    /// Streams that are due, the earliest first.
+    /// Timers of streams, the earliest first.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
-    /// Streams with a body to send, that take turns.
+    /// Streams with a body to send, which take turns.
     sending: VecDeque<u32>,
     out: Vec<u8>,
-    /// Bytes that the peer has not taken.
+    /// Number of buffers that the peer has not taken.
     buffers_unsent: u32,
     requests: u32,
     peer_closed: bool,
-    /// Nothing is read before the peer has read.
+    /// Whether reading is paused until the peer has read.
     is_paused: bool,
 }
 
@@ -115,7 +115,7 @@ impl Streams {
 
     pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
         if matches!(what, Happened::PeerClosed) {
-            // Who waits at a gate is counted: whoever seems gone is.
+            // A request at a gate is counted: a peer that ended its side is taken to be gone.
             self.streams.retain(|_, stream| !matches!(stream.reply, StreamReply::Waits(_)));
         }
         let wait = match what {
@@ -131,7 +131,7 @@ impl Streams {
             Happened::Due(now) => self.fire(now, tools, sockets),
             Happened::GateOpened => self.gate_opened(tools),
             Happened::PeerClosed if self.is_idle() && self.buffers_unsent == 0 => Wait::Nothing,
-            // A peer may end its side and still wait for its answers.
+            // A peer may end its side and still wait for its responses.
             Happened::PeerClosed => {
                 self.peer_closed = true;
                 self.machine.leave(&mut self.out);
@@ -142,7 +142,7 @@ impl Streams {
         self.pump_calls(sockets.now(), tools);
         self.flush(tools, sockets);
         if self.peer_closed && self.buffers_unsent == 0 {
-            // What is still to be read never comes, and no window grows any more.
+            // The rest of the requests will never arrive, and no window grows any more.
             let is_alive =
                 |stream: &Stream| matches!(stream.reply, StreamReply::Holds { .. } | StreamReply::Drips { .. });
             self.streams.retain(|_, stream| is_alive(stream));
@@ -152,7 +152,7 @@ impl Streams {
         if wait == Wait::More && is_done { Wait::PeerClose } else { wait }
     }
 
-    /// No request waits for its answer.
+    /// Whether no request waits for its response.
     fn is_idle(&self) -> bool {
         self.streams.is_empty() && self.calls.is_empty()
     }
@@ -184,7 +184,7 @@ impl Streams {
                         break wait;
                     }
                 }
-                // What was wrong is on its way.
+                // The error is being sent.
                 Err(_) => {
                     tools.stats().requests[Route::BadNumber.index()].add(1);
                     self.streams.clear();
@@ -239,7 +239,7 @@ impl Streams {
         }
     }
 
-    /// A request has begun. True when the connection takes no further one.
+    /// Handles the beginning of a request. True when the connection takes no further one.
     fn accept(&mut self, number: u32, fields: &FieldList) -> bool {
         let path = fields.find(b":path").unwrap_or_default();
         let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::of);
@@ -265,7 +265,7 @@ impl Streams {
         }
     }
 
-    /// The request is complete: its answer begins.
+    /// The request is complete: begins its response.
     fn response(&mut self, number: u32, at: Nanos, tools: &mut Tools) -> Wait {
         let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
         let (route, is_head) = (stream.route, stream.is_head);
@@ -315,7 +315,7 @@ impl Streams {
         }
     }
 
-    /// The head of an answer.
+    /// Sends the head of a response.
     fn begin(&mut self, number: u32, head: Head, is_last: bool, tools: &Tools) {
         let Head { status, kind, length } = head;
         let length = length.map(|length| length.to_string());
@@ -341,7 +341,7 @@ impl Streams {
         }
     }
 
-    /// Bodies go out in turns, as far as windows and the peer let them.
+    /// Sends bodies in turns, as far as windows and the peer allow.
     fn pump(&mut self, tools: &Tools) {
         let mut without_room = 0;
         while self.buffers_unsent < 2 && self.out.len() < AHEAD_BYTES_MAX && without_room < self.sending.len() {
@@ -361,7 +361,7 @@ impl Streams {
             let at = *from as usize;
             let piece = match body {
                 Body::Own(bytes) => &bytes[at..at + count as usize],
-                // The block begins anew with each piece that would go beyond it.
+                // The block starts anew with each piece that would exceed it.
                 Body::Block(_) => {
                     let at = at % (BLOCK_BYTES - TURN_BYTES);
                     &tools.block[at..at + count as usize]
@@ -381,7 +381,7 @@ impl Streams {
         self.streams.values().any(|stream| matches!(stream.reply, StreamReply::Waits(_)))
     }
 
-    /// A gate was opened: who waited there is answered, the oldest stream first.
+    /// A gate was opened: answers the requests that waited there, the oldest stream first.
     fn gate_opened(&mut self, tools: &Tools) -> Wait {
         let has_passed = |stream: &Stream| matches!(&stream.reply, StreamReply::Waits(waiting) if waiting.is_over());
         let passed = self.streams.iter().filter(|(_, stream)| has_passed(stream));
@@ -389,7 +389,7 @@ impl Streams {
         numbers.sort_unstable();
         for number in numbers {
             let Some(stream) = self.streams.get_mut(&number) else { continue };
-            // Whoever has the answer is no longer counted.
+            // A request with a response is no longer counted.
             stream.reply = StreamReply::Reads;
             let is_head = stream.is_head;
             self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
@@ -397,7 +397,7 @@ impl Streams {
         Wait::More
     }
 
-    /// Streams whose time has come.
+    /// Handles streams whose timer has expired.
     fn fire<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         self.calls_due(now, tools);
         while let Some(Reverse((at, number))) = self.due.peek().copied()
@@ -408,7 +408,7 @@ impl Streams {
             match stream.reply {
                 StreamReply::Holds { since, until } if until <= now => {
                     let is_head = stream.is_head;
-                    // Whoever has the answer finds it counted.
+                    // Counted first: a client that has the response finds it counted.
                     tools.stats().hold(sockets.now().since(since));
                     self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
                 }
@@ -421,11 +421,11 @@ impl Streams {
         Wait::More
     }
 
-    /// Sends a piece, and the end behind the last one.
+    /// Sends a piece, and the end after the last one.
     fn drip(&mut self, number: u32, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools) {
         let piece = &tools.block[..DRIP_BYTES as usize];
         if self.machine.room(number) < piece.len() {
-            // A peer that does not take so little is not worth waiting for.
+            // A peer whose window does not even fit this is not waited for.
             self.machine.reset(number, Code::EnhanceYourCalm, &mut self.out);
             self.streams.remove(&number);
             return;
@@ -434,7 +434,7 @@ impl Streams {
         if pieces == 1 {
             self.streams.remove(&number);
         } else if let Some(stream) = self.streams.get_mut(&number) {
-            // The pieces keep their rhythm, also when one is late.
+            // The pieces keep their rhythm, even when one is late.
             stream.reply = StreamReply::Drips { pieces: pieces - 1, gap, until: now + gap };
             self.wait_until(number, now + gap, tools);
         }

@@ -1,4 +1,4 @@
-//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, and pushes when asked to.
+//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, and pushes if configured.
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
@@ -8,25 +8,25 @@ use crate::happened::Wait;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::tools::Tools;
 
-/// What is pushed.
+/// Content of a push.
 const PUSHED: &[u8] = b"ok";
-/// A reader that is so far behind is not read any more until it has caught up.
+/// Unsent bytes beyond which a slow reader is not read until it has caught up.
 const UNSENT_MAX: usize = 1024 * 1024;
 
-/// What is spoken on a long connection.
+/// The protocol of a long connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     /// Bytes, echoed as they arrive.
     Tcp,
-    /// Messages; compressed in this window, as a power of two, if that was agreed on.
+    /// Messages; compressed with this window, as a power of two, if negotiated.
     WebSocket { deflate: Option<u8> },
 }
 
-/// See the module. An idle one owns no memory beside this.
+/// A long connection. See the module. An idle one owns no other memory.
 pub(crate) struct Talk {
     socket: Socket,
     speech: Speech,
-    /// When the next push is due; never without pushes.
+    /// The instant of the next push; never without pushes.
     push_at: Nanos,
     is_full: bool,
     session: Option<Box<Session>>,
@@ -43,7 +43,7 @@ impl Talk {
         Self { socket, speech, push_at, is_full: false, session: None }
     }
 
-    /// The answer to the handshake of WebSocket, and the conversation.
+    /// Sends the handshake response of WebSocket, and begins the session.
     pub(crate) fn upgrade<S: Sockets>(
         socket: Socket,
         requested: &Offered,
@@ -86,7 +86,7 @@ impl Talk {
         Wait::More
     }
 
-    /// Its push may be due. One that the peer has not taken is followed by no other.
+    /// Pushes if that is due, and if the peer has taken the previous push.
     pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         let Some(every) = tools.behavior().push else { return Wait::More };
         if now < self.push_at {
@@ -122,7 +122,7 @@ impl Talk {
         let mut session = self.session.take().unwrap_or_else(|| Box::new(Session::new(terms)));
         let (mut out, mut scratch) = (tools.buffer(), std::mem::take(&mut tools.scratch));
         let mut rest = bytes;
-        // Echoes and what the protocol itself answers leave in the order of what they answer.
+        // Echoes and protocol replies are sent in the order of their causes.
         let wait = loop {
             match session.handle(rest, &mut scratch, None, &mut out) {
                 Ok((_, SessionEvent::NeedMore)) => break Wait::More,
@@ -149,7 +149,7 @@ impl Talk {
                         break Wait::PeerClose;
                     }
                 }
-                // The close that says why stands in `out`.
+                // The close frame with the reason is in `out`.
                 Err(_) => break Wait::PeerClose,
             }
         };
@@ -165,7 +165,7 @@ impl Talk {
         wait
     }
 
-    /// It is over.
+    /// The connection is over.
     pub(crate) fn ended(&self, tools: &Tools) {
         tools.stats().talks_open.subtract(1);
         tools.stats().talks_closed.add(1);

@@ -1,4 +1,4 @@
-//! What all connections of a thread of the target use: timers, spare buffers, what is random, and its counters.
+//! Shared resources of a thread's connections: timers, spare buffers, random numbers, and counters.
 
 use std::sync::Arc;
 
@@ -15,36 +15,36 @@ use crate::respond::{self, Manner};
 use crate::shop::{Seen, Shop, ShopThread};
 use crate::stats::Stats;
 
-/// Buffers that are kept for later.
+/// Maximum number of retained buffers.
 const SPARE_MAX: usize = 256;
-/// A buffer that grew beyond this for one answer is not kept.
+/// A buffer that grew beyond this for one response is not retained.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
-/// What all connections of a thread use.
+/// Shared resources of all connections of a thread.
 pub(crate) struct Tools {
     pub(crate) timers: Timers<Socket>,
     pub(crate) block: Arc<[u8]>,
     pub(crate) shared: Arc<Shared>,
     index: usize,
     pub(crate) random: Random,
-    /// Thousandths of a percent that `/fail` owes.
+    /// Accumulated failures of `/fail`, in thousandths of a percent.
     failures_due: u32,
-    /// Somebody makes the freezes that are asked for: a thread of its own, or whoever steps it.
+    /// Whether requested freezes are performed: by the thread itself, or by the owner that steps it.
     pub(crate) can_freeze: bool,
-    /// The connection that is handled has asked for a freeze.
+    /// Whether the connection being handled has requested a freeze.
     pub(crate) asks_freeze: bool,
-    /// It has a thread of its own, which may sleep.
+    /// Whether it has a thread of its own, which may sleep.
     pub(crate) can_sleep: bool,
     spare: Vec<Vec<u8>>,
-    /// The answer to a plain GET of `/`, rendered once.
+    /// The response to a plain GET of `/`, rendered once.
     root: Template,
     pub(crate) root_bytes: Arc<[u8]>,
-    /// What TLS gave, and the fields of a request: for the time of a call.
+    /// Decrypted bytes and request fields, for the time of a call.
     pub(crate) plain: Vec<u8>,
     pub(crate) fields: FieldList,
     pub(crate) scratch: Scratch,
     shop_thread: ShopThread,
-    /// One for each window that a client allows us.
+    /// One compressor for each window that clients allow.
     deflaters: Vec<(u8, Deflater)>,
 }
 
@@ -99,18 +99,18 @@ impl Tools {
         &self.shared.behavior
     }
 
-    /// What a request for a page of the shop finds.
+    /// The shop, for one request.
     pub(crate) fn shop(&mut self) -> Shop<'_> {
         let is_secure = self.shared.tls.is_some();
         Shop { shop_thread: &mut self.shop_thread, sessions: &self.shared.sessions, is_secure, seen: Seen::default() }
     }
 
-    /// Every thread looks up, from whatever it waits for.
+    /// Wakes every thread of the server.
     pub(crate) fn wake_all(&self) {
         self.shared.wake_all();
     }
 
-    /// Whether the next answer fails, so that `share` of 100,000 do, spread evenly.
+    /// Whether the next response fails, so that `share` of 100,000 do, evenly spread.
     pub(crate) fn fails(&mut self, share: u32) -> bool {
         self.failures_due += share;
         let fails = self.failures_due >= 100_000;
@@ -118,7 +118,7 @@ impl Tools {
         fails
     }
 
-    /// What compresses for a window.
+    /// The compressor for a window.
     pub(crate) fn deflater(&mut self, bits: u8) -> &mut Deflater {
         let place = self.deflaters.iter().position(|(known, _)| *known == bits).unwrap_or_else(|| {
             self.deflaters.push((bits, Deflater::with_window(bits)));

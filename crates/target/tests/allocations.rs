@@ -1,4 +1,4 @@
-//! After its warm-up a shard allocates nothing for an exchange: counted by the allocator of this process.
+//! After its warm-up a shard allocates nothing per exchange: counted by the allocator of this process.
 
 #![expect(unsafe_code, reason = "an allocator that counts is an unsafe trait")]
 
@@ -23,13 +23,13 @@ thread_local! {
     static IS_SHARD: Cell<bool> = const { Cell::new(false) };
 }
 
-// SAFETY: everything is passed on to the system's allocator; counting touches no memory of it.
+// SAFETY: every call is passed on to the system's allocator; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if IS_SHARD.try_with(Cell::get).unwrap_or(false) {
             ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         }
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -42,14 +42,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Hand-overs of snapshots may allocate; exchanges may not.
+/// Maximum allocations per thousand exchanges: snapshot hand-overs may allocate; exchanges may not.
 const ALLOCATIONS_PER_THOUSAND_MAX: u64 = 1;
-/// What the hand-over of one interval may allocate: a slow machine has more of them in a run.
+/// Maximum allocations of the hand-over of one interval: a slow machine has more intervals in a run.
 const ALLOCATIONS_PER_INTERVAL_MAX: u64 = 16;
-/// A page of a distribution is made when a time first falls into it: there are as many as the times spread over, however many exchanges
-/// there are.
+/// Size of a page of a distribution, which is allocated when a time first falls into it: there are as many as the times
+/// spread over, independent of the number of exchanges.
 const PAGE_BYTES: u64 = 128;
-/// Snapshots that a shard fills in turn.
+/// Number of snapshots that a shard fills in turn.
 const SNAPSHOTS: u64 = 2;
 
 fn check<D: Driver>(
@@ -104,10 +104,10 @@ fn check<D: Driver>(
     );
 }
 
-/// One test, so that no other counts into it.
+/// The only test, so that no other one affects the count.
 #[test]
 fn an_exchange_allocates_nothing() {
-    // The slowest are kept in memory that is there; so are the lines of a log, until they leave.
+    // The slowest requests are stored in preallocated memory; so are the lines of a log, until they are written.
     let (log, lines) = LogSink::new(LogFilter { only_failed: false, per_million: 500_000, seed: 1 });
     let reader = std::thread::spawn(move || {
         std::iter::from_fn(|| lines.next_batch()).map(|batch| batch.lines().len()).sum::<usize>()

@@ -1,4 +1,4 @@
-//! Messages that are made for each exchange, and values that are taken from their answers: calls of gRPC, WebSocket and TCP.
+//! Messages rendered for each exchange, and values extracted from their responses: gRPC calls, WebSocket and TCP.
 
 #[macro_use]
 extern crate claims;
@@ -51,7 +51,7 @@ fn rendering(parts: &[(&str, Ground)], expressions: &[&str]) -> Rendering {
     parts.iter().map(one).reduce(Rendering::then).expect("a part")
 }
 
-/// A step: where it goes, what it says, and what is taken from its answers.
+/// A step: its target, its messages, and the extractions from its responses.
 struct Saying<'a> {
     flags: Flags,
     messages: Vec<Vec<(&'a str, Ground)>>,
@@ -141,7 +141,7 @@ fn server(kind: Kind) -> Server {
 
 const KINDS: [Kind; 2] = [Kind::Poll, Kind::Uring];
 
-/// A counter in a string of JSON.
+/// A counter in a JSON string.
 fn counted() -> Vec<(&'static str, Ground)> {
     vec![("{\"name\":\"", Ground::Text), ("u\\\"${counter()}", Ground::Json), ("\"}", Ground::Text)]
 }
@@ -154,7 +154,7 @@ fn values(result: &RunResult) -> Vec<String> {
     result.values.iter().map(Value::to_string).collect()
 }
 
-/// What one call answers goes with the next one of the same user, and with nobody else's.
+/// The response of one call is used by the next one of the same user, and by no other user's.
 #[test]
 fn calls_are_made_of_what_calls_answered() {
     let check = ["second === `Hello ${first}` ? 'ok' : nobody.at"];
@@ -186,7 +186,7 @@ fn calls_are_made_of_what_calls_answered() {
 
 const CHECKED: &str = "${second === `Hello ${first}` ? 'ok' : nobody.at}";
 
-/// Each message of a stream is rendered, also those that leave later; answers of a stream are a list.
+/// Each message of a stream is rendered, also those that are sent later; responses of a stream are a list.
 #[test]
 fn streams_are_made_of_messages_that_are_rendered() {
     for kind in KINDS {
@@ -252,7 +252,7 @@ fn what_is_no_message_is_not_sent() {
     assert_eq!(result.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::NotTaken, 6)]);
 }
 
-/// The target says back what it hears.
+/// The target echoes what it receives.
 #[test]
 fn messages_are_made_of_messages() {
     let check = ["second === `${first} again` ? 'ok' : nobody.at"];
@@ -310,7 +310,8 @@ fn messages_are_made_of_messages() {
     }
 }
 
-/// Answers `GET /` with a cookie and a body that say the number of the connection; gives the heads of all other requests.
+/// Responds to `GET /` with a cookie and a body that contain the number of the connection; collects the heads of all
+/// other requests.
 fn serve_handshakes() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let (address, heads) = (listener.local_addr().expect("an address"), Arc::<Mutex<Vec<String>>>::default());
@@ -345,7 +346,7 @@ fn response_all(mut stream: TcpStream, number: usize, heads: &Mutex<Vec<String>>
     }
 }
 
-/// A conversation is opened by a request that is made for its user, with that user's cookies.
+/// The handshake of a WebSocket connection is rendered for its user, with that user's cookies.
 #[test]
 fn handshakes_are_made_for_their_users() {
     for kind in KINDS {

@@ -1,4 +1,5 @@
-//! Gates of the target over real sockets: who waits is counted, and is answered when somebody opens. `simulated` has the instants.
+//! Gates of the target over real sockets: waiting requests are counted, and answered when the gate opens. `simulated`
+//! tests the instants.
 
 #[macro_use]
 extern crate claims;
@@ -16,7 +17,7 @@ use engine::{RunOptions, StopHandle};
 use plan::Flags;
 use target::{Certificate, ServeOptions, Server};
 
-/// Requests that wait, on several threads of the server.
+/// Number of waiting requests, on several threads of the server.
 const WAITING: usize = 24;
 
 fn options(kind: Kind) -> ServeOptions {
@@ -37,7 +38,7 @@ fn begin(server: &Server, method: &str, path: &str) -> TcpStream {
     stream
 }
 
-/// Status and body.
+/// Status and body of a response.
 fn parts(response: &str) -> (&str, &str) {
     let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     (head.get(9..12).expect("a status"), body)
@@ -81,7 +82,7 @@ fn who_waits_is_answered_when_the_gate_opens(kind: Kind) {
     assert_eq!(ask(&server, "GET", "/gate/b/waiting"), said("200", 1));
     let stats = server.stats_json();
     assert!(stats.contains(&format!("\"/gate\":{},", WAITING + 2)), "{stats}");
-    // The server ends though somebody waits.
+    // The server stops even though a request waits.
     drop(server);
     drop(other);
 }
@@ -92,7 +93,7 @@ fn a_connection_that_closes_waits_no_longer(kind: Kind) {
     wait_until_waiting(&server, "a", WAITING as u64);
     waiting.truncate(5);
     wait_until_waiting(&server, "a", 5);
-    // Whoever ends its side seems gone, and is not answered.
+    // A client that ends its side is taken to be gone, and gets no response.
     let half = waiting.pop().expect("one of five");
     half.shutdown(std::net::Shutdown::Write).expect("a half-close");
     assert_eq!(end(half), "");
@@ -103,7 +104,7 @@ fn a_connection_that_closes_waits_no_longer(kind: Kind) {
     }
 }
 
-/// Requests behind one that waits wait too.
+/// Pipelined requests after a waiting one wait too.
 fn requests_behind_a_gate_follow_it(kind: Kind) {
     let server = server(kind);
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
@@ -125,7 +126,7 @@ fn what_is_wrong_is_refused(kind: Kind) {
     assert_eq!(status("GET", "/gate/a%20b"), "400");
     assert_eq!(status("GET", "/gate"), "404");
     assert_eq!(status("POST", "/gate/a/close"), "404");
-    // Each gate that is open takes a place.
+    // Each open gate counts towards the limit.
     let opened = (0..).find(|number| status("POST", &format!("/gate/{number}/open")) != "200").expect("an end");
     assert_eq!(opened, 1_024);
     assert_eq!((status("GET", "/gate/new").as_str(), status("GET", "/gate/7").as_str()), ("503", "200"));
@@ -136,7 +137,7 @@ fn flags(address: SocketAddr, is_tls: bool, path: &str) -> Flags {
     Flags { url: Some(format!("{scheme}://{address}{path}")), http2: true, insecure: is_tls, ..Flags::default() }
 }
 
-/// Streams that wait on some connections.
+/// Waiting streams on some connections.
 fn waiting_streams(address: SocketAddr, is_tls: bool) -> Flags {
     Flags {
         connections: Some("3".to_owned()),
@@ -147,7 +148,7 @@ fn waiting_streams(address: SocketAddr, is_tls: bool) -> Flags {
     }
 }
 
-/// One request with this in its answer.
+/// One request that expects this body in its response.
 fn expecting(address: SocketAddr, is_tls: bool, method: &str, path: &str, body: &str) -> Flags {
     Flags {
         method: Some(method.to_owned()),
@@ -175,7 +176,7 @@ fn succeeded(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> 
     result.total.counts.succeeded()
 }
 
-/// Requests on streams of HTTP/2, with TLS and without.
+/// Requests on HTTP/2 streams, with TLS and without.
 fn streams_wait_too(kind: Kind) {
     for is_tls in [false, true] {
         let listen: SocketAddr = "127.0.0.1:0".parse().expect("an address");

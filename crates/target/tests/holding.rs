@@ -1,5 +1,5 @@
-//! Held connections as values: many in one process, beside loads, ended from outside. One process, one test at a time: its
-//! descriptors and threads belong to it alone.
+//! Held connections as values: many in one process, concurrently with loads, ended from outside. One process, one test
+//! at a time: its descriptors and threads belong to it alone.
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
@@ -20,10 +20,10 @@ use pacing::change::ChangeKind;
 use plan::{Flags, HoldFlags};
 use target::{ServeOptions, Server};
 
-/// Holds at a time, and how often so many follow each other.
+/// Number of concurrent holds, and of rounds that follow each other.
 const SIDE_BY_SIDE: u64 = 10;
 const ROUNDS: u64 = 20;
-/// After so many of them the allocator has the arenas that it will have.
+/// Rounds after which the allocator has its final number of arenas.
 const ROUNDS_BEFORE: u64 = 5;
 const CONNECTIONS: u64 = 12;
 
@@ -50,7 +50,8 @@ fn entries(folder: &str) -> usize {
     std::fs::read_dir(folder).expect("this process").count()
 }
 
-/// Waits until so many threads are left: the kernel strikes one off its list a moment after who waits for it is told.
+/// Waits until `expected` threads are left: the kernel removes one from its list a moment after the joining thread is
+/// notified.
 fn wait_for_threads(expected: usize) {
     wait_for(&format!("{expected} threads"), || entries("/proc/self/task") == expected);
 }
@@ -71,8 +72,8 @@ fn main() {
     println!("7 passed, 0 failed");
 }
 
-/// To a peer that reads nothing: what the kernel took of messages is known to the byte, since it is what such a peer finds when it
-/// reads at last. None left as a whole, but for those that are small.
+/// With a peer that reads nothing: the bytes of messages that the kernel took are known exactly, since the peer finds
+/// them when it finally reads. No message was sent completely, except small ones.
 fn what_left_is_what_the_kernel_took(kind: Kind) {
     const LARGE: usize = 24 * 1024 * 1024;
     for (bytes, no_response, left) in [(LARGE, true, 0), (LARGE, false, 0), (1_000, true, 2), (1_000, false, 2)] {
@@ -121,7 +122,7 @@ fn is_whole(result: &HoldResult, kind: Kind) {
     assert_eq!((result.when_opened.open, result.most_open), (CONNECTIONS, CONNECTIONS), "{kind:?}");
 }
 
-/// Each comes to its end by itself, while nobody asks for it.
+/// Each ends by itself, without being polled.
 fn many_leave_nothing_behind(server: &Server, kind: Kind, threads: usize) {
     let seen = || {
         wait_for_threads(threads);
@@ -169,8 +170,8 @@ fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "400ms", kind);
     let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
     while let Some(interval) = holding.wait() {
-        rows += u64::from(!interval.is_again);
-        assert!(interval.is_again || interval.from == last, "{kind:?}: rows follow each other");
+        rows += u64::from(!interval.is_update);
+        assert!(interval.is_update || interval.from == last, "{kind:?}: rows follow each other");
         last = last.max(interval.to);
         reported = interval.total.counts.established();
         open = open.max(interval.seen.now.open);
@@ -205,19 +206,19 @@ fn who_drops_it_ends_it(server: &Server, kind: Kind, threads: usize) {
     assert!(holding.wait().is_some(), "the first interval");
     drop(holding);
     wait_for_threads(threads);
-    // Before anybody has asked, too.
+    // Also before it was polled.
     drop(start(server, "http", "1h", kind));
     wait_for_threads(threads);
 }
 
-/// One takes all, one nothing until the end, one the newest.
+/// One subscriber takes everything, one nothing until the end, one the newest.
 fn who_listens_hears_all(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "600ms", kind);
     let (file, slow) = (holding.subscribe(Delivery::Lossless, 4), holding.subscribe(Delivery::Lossless, 1));
     let screen = holding.subscribe(Delivery::Latest, 1);
     let reader = std::thread::spawn(move || {
         std::iter::from_fn(|| file.wait())
-            .map(|one| (one.row.interval().is_again, one.skipped + one.joined))
+            .map(|one| (one.row.interval().is_update, one.skipped + one.joined))
             .collect::<Vec<_>>()
     });
     let mut rows = 0;
@@ -232,7 +233,7 @@ fn who_listens_hears_all(server: &Server, kind: Kind) {
     let interval = only.row.interval();
     println!("{kind:?}: {rows} intervals, {} joined", only.joined);
     assert_eq!((only.joined + 1, only.skipped, slow.wait().is_none()), (rows as u64, 0, true), "{kind:?}");
-    assert_eq!((interval.is_again, interval.from), (false, Nanos::ZERO), "{kind:?}");
+    assert_eq!((interval.is_update, interval.from), (false, Nanos::ZERO), "{kind:?}");
     for seen in [interval.seen, interval.total] {
         assert_eq!(
             (seen.counts.established(), seen.counts.closed() + seen.counts.close_timed_out()),

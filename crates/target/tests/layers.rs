@@ -1,4 +1,4 @@
-//! The engine and the target over TLS and HTTP/2, on both drivers: what one counts is what the other counts.
+//! The engine and the target over TLS and HTTP/2, on both drivers: their counts agree.
 
 #[macro_use]
 extern crate claims;
@@ -69,7 +69,7 @@ fn flags(server: &Server, is_tls: bool, path: &str) -> Flags {
     }
 }
 
-/// TLS or not, HTTP/2 or not, so many streams.
+/// Combinations: with TLS or not, HTTP/2 or not, number of streams.
 const WAYS: [(bool, bool, u32); 5] =
     [(true, false, 1), (true, true, 1), (true, true, 7), (false, true, 1), (false, true, 7)];
 
@@ -77,7 +77,7 @@ fn way((is_tls, http2, streams): (bool, bool, u32)) -> String {
     format!("TLS {is_tls}, HTTP/2 {http2}, {streams} streams")
 }
 
-/// So many requests of a path on a few connections.
+/// `requests` requests of a path on a few connections.
 fn some(server: &Server, (is_tls, http2, streams): (bool, bool, u32), path: &str, requests: u64) -> Flags {
     Flags {
         connections: text(5),
@@ -114,7 +114,7 @@ fn counts_agree(kind: Kind) {
     }
 }
 
-/// The server ends its connections again and again: nothing is lost, and nothing is done twice.
+/// The server ends its connections repeatedly: no request is lost, and none is done twice.
 fn a_server_that_says_goodbye_is_requested_again(kind: Kind) {
     for each in WAYS {
         let behavior = Behavior { close_after: Some(50), ..Behavior::default() };
@@ -127,8 +127,8 @@ fn a_server_that_says_goodbye_is_requested_again(kind: Kind) {
     }
 }
 
-/// An answer that takes too long costs its stream, not the connection and the streams beside it.
-/// What the target takes and drops goes out once more where that does no harm, over TLS and on streams as without; it is dropped again, on a
+/// A response that takes too long costs its stream, not the connection and the other streams. A request that the target
+/// reads and drops is retried where that does no harm, over TLS and on streams as without; it is dropped again, on a
 /// connection that has carried nothing, and then it has failed.
 fn a_request_that_was_dropped_goes_out_once_more(kind: Kind) {
     for (is_tls, http2) in [(true, false), (true, true), (false, true)] {
@@ -178,7 +178,7 @@ fn a_timeout_costs_its_stream_only(kind: Kind) {
     }
 }
 
-/// Without reuse each exchange makes a connection of its own, and takes up the session of one before.
+/// Without reuse each exchange makes a connection of its own, and resumes the session of an earlier one.
 fn connections_for_one_exchange(kind: Kind) {
     for http2 in [false, true] {
         let server = server(kind, true, Behavior::default());
@@ -189,8 +189,8 @@ fn connections_for_one_exchange(kind: Kind) {
         let seen = (counts.succeeded(), counts.connections_established());
         assert_eq!(seen, (200, 200), "HTTP/2 {http2}: {failures:?}, {} unfinished", counts.unfinished());
         assert!(counts.tls_resumed() > 150, "{} resumed", counts.tls_resumed());
-        // If small pieces were held back until the peer has acknowledged what went before, each exchange would wait for the kernel
-        // of the peer, which acknowledges after 40 ms.
+        // If small pieces were held back until the peer has acknowledged the previous ones, each exchange would wait
+        // for the kernel of the peer, which acknowledges after 40 ms.
         let least = result.total.class(Class::Succeeded).of(Measure::Service).min();
         assert!(least < Some(40_000_000), "each request waits {least:?} ns: small pieces are held back");
     }

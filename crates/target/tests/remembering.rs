@@ -1,4 +1,5 @@
-//! What users take from answers goes with their later requests, and with nobody else's: against a server that checks it.
+//! Values that users extract from responses are used in their later requests, and by no other user: against a server
+//! that checks it.
 
 #[macro_use]
 extern crate claims;
@@ -17,13 +18,13 @@ use plan::{
     Plan, Program, Rendering, Value, ValuePattern, Which,
 };
 
-/// What the server has seen.
+/// Observations of the server.
 #[derive(Default)]
 struct Seen {
     given: AtomicU64,
     used: AtomicU64,
     mixed: AtomicU64,
-    /// Each token is used once.
+    /// Use count of each token: each is used once.
     tokens: Mutex<HashMap<String, u64>>,
 }
 
@@ -40,7 +41,7 @@ fn serve() -> (SocketAddr, Arc<Seen>) {
     (address, seen)
 }
 
-/// Answers on one connection until it ends.
+/// Responds on one connection until it ends.
 fn while_open(stream: TcpStream, seen: &Seen) -> Option<()> {
     let mut input = BufReader::new(stream.try_clone().ok()?);
     let mut output = stream;
@@ -71,7 +72,7 @@ fn response(path: &str, fields: &HashMap<String, String>, body: &str, seen: &See
     };
     if path.starts_with("/token?u=") {
         let number = seen.given.fetch_add(1, Ordering::Relaxed);
-        // A byte that must be escaped wherever it goes.
+        // A byte that must be escaped in every context.
         let token = format!("t{number}\"&/");
         seen.tokens.lock().expect("no panic").insert(token.clone(), number);
         let json = serde_json::json!({"token": token, "number": number});
@@ -80,7 +81,7 @@ fn response(path: &str, fields: &HashMap<String, String>, body: &str, seen: &See
     }
     let is_moved = path.starts_with("/moved/");
     if is_moved {
-        // Once more, to the same with the method and the body as they were.
+        // A redirect to the same page, with the same method and body.
         let rest = path.trim_start_matches("/moved");
         return plain("307 Temporary Redirect", &format!("Location: {rest}\r\n"), "");
     }
@@ -128,13 +129,13 @@ fn rendering(text: &str, ground: Ground) -> Rendering {
     Rendering::new(&pattern, &mut Known).expect("known names")
 }
 
-/// What takes a value from JSON; without `default` it must be there.
+/// An extraction of a value from JSON; without `default` it is required.
 fn taking(variable: u32, path: &str, default: Option<Value>) -> Extraction {
     let take = Extract::new(&ExtractFrom::Json(path.to_owned()), Which::First).expect("a path");
     Extraction { variable, name: path.to_owned(), take, default: default.map(ValuePattern::Constant) }
 }
 
-/// Two steps: a token is given, and used; `way` leads to its use.
+/// Two steps: a token is issued, and used; `way` leads to its use.
 fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> Plan {
     let flags = |path: &str| Flags { url: Some(format!("http://{address}{path}")), ..load.clone() };
     let mut plan = flags("/token?u=1").plan().expect("a plan");
@@ -152,7 +153,7 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
     for (text, ground) in
         [("${token}", Ground::Json), (r#","number":"#, Ground::Text), ("${number}", Ground::Json), ("}", Ground::Text)]
     {
-        // A string of JSON that is one slot keeps the type of its value, and its quotes.
+        // A JSON string that is a single slot keeps the type of its value, and its quotes.
         body = body.then(rendering(text, ground));
     }
     using.making = Some(Arc::new(DynamicParts {
@@ -232,7 +233,7 @@ fn what_one_user_takes_no_other_sends() {
     }
 }
 
-/// An answer without what is needed fails its step, and what the program says of that comes next.
+/// A response without a required value fails its step, and then the `on_failure` of the program applies.
 #[test]
 fn what_is_not_there_fails_the_step() {
     let (address, seen) = serve();
@@ -251,7 +252,7 @@ fn what_is_not_there_fails_the_step() {
     }
 }
 
-/// A value that would make two headers of one is sent nowhere.
+/// A value that would inject a second header is not sent.
 #[test]
 fn what_cannot_stand_in_a_header_is_not_sent() {
     let (address, seen) = serve();

@@ -1,5 +1,5 @@
-//! Our times beside those that the target itself knows, over real sockets: whatever the target held an answer for, we measured at least
-//! as long. How much longer depends on the machine; `simulated` has it to the nanosecond.
+//! Our times compared with those of the target itself, over real sockets: we measured at least the time for which the
+//! target delayed a response. How much longer depends on the machine; `simulated` checks it to the nanosecond.
 #![expect(clippy::print_stdout, reason = "a ruler shows what it measured")]
 
 #[macro_use]
@@ -51,7 +51,7 @@ fn load(kind: Kind, server: &Server, path: &str, flags: Flags) -> RunResult {
     engine::run(&plan, &options(kind, server), &stop, |_| ControlFlow::Continue(())).expect("a run")
 }
 
-/// Starts that come however late they are.
+/// A load at a rate, without a limit of lateness.
 fn at_rate(per_s: u64, connections: u64) -> Flags {
     Flags {
         rate: Some(per_s.to_string()),
@@ -61,7 +61,7 @@ fn at_rate(per_s: u64, connections: u64) -> Flags {
     }
 }
 
-/// `least`: what no answer may be earlier than, in milliseconds.
+/// `least`: the minimum delay of a response, in milliseconds.
 fn delays(kind: Kind, path: &str, least: f64) {
     const COUNT: u64 = 300;
     let server = server(kind);
@@ -70,8 +70,8 @@ fn delays(kind: Kind, path: &str, least: f64) {
     let service = seen.of(Measure::Service);
     assert_eq!((result.total.counts.started(), service.count(), held.count()), (COUNT, COUNT, COUNT));
     assert!(held.min() >= Some((least * MILLI) as u64), "{path}: answered after {:?} ns", held.min());
-    // Each exchange took at least as long as its answer was held. So the shortest of ours is not below the shortest of theirs, and
-    // the same holds of the second, and of any other in their order.
+    // Each exchange took at least as long as its response was delayed. So the shortest of ours is not below the
+    // shortest of theirs, and the same holds for the second, and for any other rank.
     for quantile in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0] {
         let [ours, theirs] = [service, &held].map(|times| times.quantile(quantile).expect("some"));
         let percent = quantile * 100.0;
@@ -93,7 +93,7 @@ fn a_lognormal_delay(kind: Kind) {
     delays(kind, "/delay/lognormal/20,0.5", 0.0);
 }
 
-/// A load in which the target stands still for a second. It begins before the freeze and ends after it.
+/// A load in which the target freezes for a second. It begins before the freeze and ends after it.
 fn load_with_a_freeze(kind: Kind, server: &Server, path: &str, flags: Flags) -> RunResult {
     let flags = Flags { duration: Some("1h".to_owned()), interval: Some("100ms".to_owned()), ..flags };
     let plan = Arc::new(plan(server, path, flags));
@@ -113,8 +113,8 @@ fn load_with_a_freeze(kind: Kind, server: &Server, path: &str, flags: Flags) -> 
     result
 }
 
-/// 1,000 starts a second, and the target stands still for a second: a start that comes x into the freeze waits for what is left of it.
-/// So at least (1 s - x) * 1,000 starts take longer than x, however late anybody is.
+/// 1,000 starts a second, and the target freezes for a second: a start at x into the freeze waits for the rest of it.
+/// So at least (1 s - x) * 1,000 starts take longer than x, however late the machine is.
 fn a_freeze(kind: Kind) {
     let server = server(kind);
     let result = load_with_a_freeze(kind, &server, "/", at_rate(1_000, 10));
@@ -122,7 +122,7 @@ fn a_freeze(kind: Kind) {
     let response = class.of(Measure::Response);
     for tenths in 1_u32..=9 {
         let longer_than = f64::from(tenths) / 10.0;
-        // A count is as exact as the buckets of times, whose width is below a hundredth.
+        // A count is as exact as the histogram buckets, whose width is below a hundredth.
         let count = response.count_between((0.99 * longer_than * SECOND) as u64, u64::MAX);
         let least = 1_000 - 100 * u64::from(tenths) - 1;
         println!("{kind:?}: {count} took longer than {longer_than} s, at least {least} in theory");
@@ -130,7 +130,7 @@ fn a_freeze(kind: Kind) {
     }
 }
 
-/// The closed model has a few slow exchanges only, and its response time shows no fewer than its service time.
+/// The closed model has few slow exchanges, and its response times include no fewer of them than its service times.
 fn a_freeze_under_a_closed_load(kind: Kind) {
     let server = server(kind);
     let closed = Flags { connections: Some("10".to_owned()), ..Flags::default() };

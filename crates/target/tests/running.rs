@@ -1,5 +1,5 @@
-//! Runs as values: many in one process, changed while they go on. One process, one test at a time: its descriptors, threads
-//! and memory belong to it alone.
+//! Runs as values: many in one process, changed while they run. One process, one test at a time: its descriptors,
+//! threads and memory belong to it alone.
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
@@ -18,14 +18,14 @@ use pacing::{LevelStage, Nanos};
 use plan::Flags;
 use target::{ServeOptions, Server};
 
-/// Runs at a time, and how often so many follow each other.
+/// Number of concurrent runs, and of rounds that follow each other.
 const SIDE_BY_SIDE: u64 = 20;
 const ROUNDS: u64 = 50;
-/// Requests of each.
+/// Requests of each run.
 const REQUESTS: u64 = 40;
-/// After so many of them the allocator has the arenas that it will have.
+/// Rounds after which the allocator has its final number of arenas.
 const ROUNDS_BEFORE: u64 = 10;
-/// What the allocator and the kernel's books may keep, whatever ran.
+/// Maximum memory that the allocator and the kernel's statistics retain after any runs.
 const MEMORY_GROWTH_MAX: u64 = 8 << 20;
 
 fn kinds() -> [Kind; 2] {
@@ -58,7 +58,8 @@ fn entries(folder: &str) -> usize {
     std::fs::read_dir(folder).expect("this process").count()
 }
 
-/// Waits until so many threads are left: the kernel strikes one off its list a moment after who waits for it is told.
+/// Waits until `expected` threads are left: the kernel removes one from its list a moment after the joining thread is
+/// notified.
 fn wait_for_threads(expected: usize) {
     wait_for(&format!("{expected} threads"), || entries("/proc/self/task") == expected);
 }
@@ -109,7 +110,7 @@ fn a_thousand_runs_leave_nothing_behind(server: &Server, kind: Kind, threads: us
     assert!(after.1 <= before.1 + MEMORY_GROWTH_MAX, "{} bytes, {} before", after.1, before.1);
 }
 
-/// 1,000/s, then 3,000, none, 500, and the end: what starts is what arithmetic says, however late anybody was.
+/// 1,000/s, then 3,000, none, 500, and the end: the starts match the computed ones, however late the machine is.
 fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) {
     let flags = Flags {
         rate: Some("1000".to_owned()),
@@ -125,10 +126,10 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
     while let Some(news) = running.wait() {
         match news {
             RunUpdate::Interval(interval) => {
-                rows += u64::from(!interval.is_again) * interval.seen.counts.started();
-                // Each holds for a row at least.
+                rows += u64::from(!interval.is_update) * interval.seen.counts.started();
+                // Each rate holds for at least one row.
                 let is_due = reported.last().is_none_or(|(last, _)| interval.from >= last.effective_at);
-                if let Some(what) = changes.next_if(|_| is_due && !interval.is_again) {
+                if let Some(what) = changes.next_if(|_| is_due && !interval.is_update) {
                     reported.push((control.change(0, what).expect("an open load"), false));
                 }
             }
@@ -147,14 +148,14 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
     assert_eq!((counts.started(), reported.len()), (schedule.count(), 4));
     assert!(reported.iter().all(|(_, is_reported)| *is_reported), "each change is told: {reported:?}");
     assert!(rows <= counts.started());
-    // By hand: each rate times its span.
+    // Computed by hand: each rate times its span.
     let at: Vec<f64> = reported.iter().map(|(change, _)| change.effective_at.as_secs_f64()).collect();
     let by_hand = 1_000.0 * at[0] + 3_000.0 * (at[1] - at[0]) + 500.0 * (at[3] - at[2]);
     assert!((counts.started() as f64 - by_hand).abs() <= 1.0, "{by_hand} by hand");
 }
 
-/// Each step is taken when the one before it was seen. That nothing starts in a pause is a matter of instants: the engine's simulated
-/// worlds show it.
+/// Each step is taken when the one before it was observed. That nothing starts in a pause depends on exact instants:
+/// the engine's simulated worlds test it.
 fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     let flags = Flags {
         connections: Some("3".to_owned()),
@@ -172,7 +173,7 @@ fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     while let Some(news) = running.wait() {
         let RunUpdate::Interval(interval) = news else { continue };
         most = interval.seen.gauges.users.max(most);
-        if !interval.is_again {
+        if !interval.is_update {
             paused += interval.paused;
         }
         let is_paused = interval.paused >= interval.to.since(interval.from);
@@ -204,7 +205,7 @@ fn who_drops_a_run_ends_it(server: &Server, kind: Kind, threads: usize) {
     wait_for_threads(threads);
 }
 
-/// One takes all, one the newest, one nothing until the end, and one goes in the middle.
+/// One subscriber takes everything, one the newest, one nothing until the end, and one leaves in the middle.
 fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     let flags = Flags {
         rate: Some("1000".to_owned()),
@@ -229,7 +230,7 @@ fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     assert_eq!(leaver.join().expect("it goes"), Some((0, 0)), "{kind:?}");
     let quick = reader.join().expect("it reads");
     assert_eq!((quick.seen, quick.total, quick.skipped), (whole, whole, 0), "{kind:?}");
-    // It has held up the others once, and what it did not take came as one.
+    // It has delayed the others once, and rows that it did not take came as one.
     let late = sums_of(std::iter::from_fn(|| slow.wait()));
     println!("{kind:?}: {rows} intervals; {} came to the slow one, {} joined", late.rows, late.joined);
     assert_eq!((late.seen, late.total, late.skipped), (whole, whole, 0), "{kind:?}");
@@ -239,7 +240,7 @@ fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     assert!(newest.seen.0 < whole.0 || rows == 1, "{kind:?}: the newest interval alone");
 }
 
-/// What a subscriber has heard: rows, those that were skipped and joined, what is new in them, and the last total.
+/// What a subscriber has received: rows, number of skipped and joined ones, the deltas, and the last total.
 #[derive(Debug, Default)]
 struct SessionEvent {
     rows: u64,
@@ -257,7 +258,7 @@ fn sums_of(reported: impl Iterator<Item = Delivered<KeptInterval>>) -> SessionEv
         assert_eq!(interval.scenarios.len(), 1);
         assert_eq!(of(interval.scenarios[0].added), added);
         assert!(
-            one.joined == 0 || (!interval.is_again && of(interval.seen) == added),
+            one.joined == 0 || (!interval.is_update && of(interval.seen) == added),
             "a joined one is new as a whole"
         );
         SessionEvent {

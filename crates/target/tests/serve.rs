@@ -1,4 +1,4 @@
-//! The target against clients that are rude: they leave, they half-close, they pipeline, they do not read.
+//! The target against badly behaved clients: they leave, they half-close, they pipeline, they do not read.
 
 #[macro_use]
 extern crate claims;
@@ -74,16 +74,16 @@ fn who_half_closes_gets_everything(kind: Kind) {
     }
 }
 
-/// What the server says of itself.
+/// A counter of the server's own statistics.
 fn counted(server: &Server, what: &str) -> u64 {
     let json = server.stats_json();
     let Some((_, rest)) = json.split_once(&format!("\"{what}\":")) else { return 0 };
     rest.split([',', '}']).next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// The server stops reading, and then no more goes out, whatever it does for others meanwhile.
+/// The server stops reading, and then sends no more, whatever it does for others meanwhile.
 fn who_does_not_read_has_to_wait(kind: Kind) {
-    /// Looks between which nothing more went out.
+    /// Checks without further sends.
     const LOOKS: usize = 20;
     let server = server(kind);
     let (mut stream, mut other) = (client(&server), client(&server));
@@ -103,7 +103,7 @@ fn who_does_not_read_has_to_wait(kind: Kind) {
     }
 }
 
-/// The status of an answer, which ends with its head or with a body that is known.
+/// The status of a response that ends with its head or with a known body.
 fn status_of(stream: &mut TcpStream, path: &str) -> String {
     stream.write_all(get(path).as_bytes()).expect("it goes out");
     let mut response = Vec::new();
@@ -130,7 +130,7 @@ fn a_share_fails(kind: Kind) {
     assert_eq!(status_of(&mut stream, "/fail/101"), "400");
 }
 
-/// Requests that are due in the freeze, or come in it, are answered when the thread that has them has come out of it.
+/// Requests that are due in the freeze, or arrive in it, are answered after the freeze of their thread.
 fn a_freeze_stops_everybody(kind: Kind) {
     let listen = "127.0.0.1:0".parse().expect("an address");
     let server = Server::start(&ServeOptions::plain(listen, 2, kind)).expect("a server");
@@ -142,18 +142,19 @@ fn a_freeze_stops_everybody(kind: Kind) {
     }
     for stream in &mut streams {
         stream.read_exact(&mut [0; 20]).expect("an answer");
-        // Due between the beginning of the freeze and its end, if it came before the freeze; else read after it.
+        // Due between the beginning of the freeze and its end, if it arrived before the freeze; otherwise read after
+        // it.
         assert!(counted(&server, "freezes") >= 1, "{}", server.stats_json());
     }
     wait_for("the freeze of both threads", || counted(&server, "freezes") == 2);
     assert!(counted(&server, "frozen_ns") >= 1_000_000_000, "{}", server.stats_json());
     assert_eq!(counted(&server, "frozen_ns"), server.frozen().0);
-    // The answer goes out first: nobody waits for the freeze of the next hour.
+    // The response is sent first: no client waits for the freeze of the next hour.
     assert_eq!(status_of(&mut client(&server), "/stall/3600000/3600000"), "200");
     assert_eq!(status_of(&mut client(&server), "/"), "200");
 }
 
-/// However often the connections of a run ask, they get one freeze, and one that they do not come to ends with them.
+/// However often the connections of a run request a freeze, they get one, and one that has not begun ends with them.
 fn a_run_has_one_freeze(kind: Kind) {
     let server = server(kind);
     let gone = |streams: Vec<TcpStream>| {
@@ -162,7 +163,7 @@ fn a_run_has_one_freeze(kind: Kind) {
         wait_for("the end of its connections", || counted(&server, "open") == open);
     };
     for run in 1..=3 {
-        // The freeze of the hour after this would be in the way of all that come.
+        // The freeze in an hour would prevent all later ones.
         let mut never: Vec<_> = (0..2).map(|_| client(&server)).collect();
         never.iter_mut().for_each(|stream| assert_eq!(status_of(stream, "/stall/3600000/1000"), "200"));
         gone(never);
@@ -178,7 +179,7 @@ fn a_run_has_one_freeze(kind: Kind) {
     }
 }
 
-/// All of them, one after the other: `simulated` has the instants.
+/// All of them, one after the other: `simulated` tests the instants.
 fn one_is_served_at_a_time(kind: Kind) {
     let server = server(kind);
     let mut streams: Vec<_> = (0..5).map(|_| client(&server)).collect();
@@ -194,7 +195,7 @@ fn one_is_served_at_a_time(kind: Kind) {
     assert!(server.stats_json().contains("\"held\":{\"count\":5,"), "{}", server.stats_json());
 }
 
-/// A connection is not read at first, once: `simulated` has the instants. It ends with its third answer.
+/// A new connection is not read at first, once: `simulated` tests the instants. It ends with its third response.
 fn a_connection_has_its_behavior(kind: Kind) {
     let listen = "127.0.0.1:0".parse().expect("an address");
     let behavior = Behavior { accept_delay: Duration::from_millis(20), close_after: Some(3), ..Behavior::default() };

@@ -1,6 +1,6 @@
-//! The shop of the target over sockets: one user byte by byte, and many users of the engine, over every protocol and driver. What the
-//! users did is what the server counted, by path, by status and by session. `ONRUSH_LONG` sends nine thousand users through a hundred thousand
-//! iterations: a million requests.
+//! The shop of the target over sockets: one user byte by byte, and many users of the engine, over every protocol and
+//! driver. The actions of the users match the counts of the server, by path, by status and by session. `ONRUSH_LONG`
+//! runs nine thousand users through a hundred thousand iterations: a million requests.
 
 #[macro_use]
 extern crate claims;
@@ -23,7 +23,7 @@ use plan::{
 use serde_json::{Value as Json, json};
 use target::{Behavior, Certificate, ServeOptions, Server};
 
-/// An answer that never comes ends a test that would hang; no time is judged.
+/// Limit for a response that never arrives, so that the test does not hang; it asserts nothing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn server(kind: Kind, is_tls: bool, threads: usize) -> Server {
@@ -118,14 +118,14 @@ on_each_driver! {
     pages_that_nobody_may_see
 }
 
-/// However the bytes come, and on however many threads and connections.
+/// However the bytes are cut, and with any number of threads and connections.
 fn a_user_in_pieces(kind: Kind) {
     for (piece_bytes, threads) in [(usize::MAX, 3), (1, 1), (7, 2)] {
         let server = server(kind, false, threads);
         let mut ann = Browser::new(&server, piece_bytes);
         ann.log_in("ann");
         assert!(ann.cookie.is_some());
-        // The threads of a server know each other's sessions.
+        // The threads of a server share their sessions.
         for _ in 0..5 {
             let mut elsewhere = Browser { cookie: ann.cookie.clone(), ..Browser::new(&server, piece_bytes) };
             assert_eq!(elsewhere.ask("GET /account?user=ann", "", "").json()["user"], "ann");
@@ -146,7 +146,7 @@ fn a_user_in_pieces(kind: Kind) {
         let states: Vec<Json> = (0..4).map(|_| ann.ask("GET /order", "", "").json()["state"].clone()).collect();
         assert_eq!(states, ["pending", "pending", "paid", "paid"]);
         let all = ann.ask("GET /stats/sessions", "", "").json();
-        // Two of the login, five from elsewhere, the token, three items, two of the cart, one payment, four looks.
+        // Two of the login, five from elsewhere, the token, three items, two of the cart, one payment, four polls.
         assert_eq!(
             (&all["sessions"][0]["user"], &all["sessions"][0]["requests"]),
             (&json!("ann"), &json!(18)),
@@ -210,16 +210,16 @@ fn pages_that_nobody_may_see(kind: Kind) {
     let other = nobody.ask("POST /cart", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--");
     assert_eq!(other.status, 415);
     assert_eq!(nobody.ask("GET /account", "", "").status, 200, "the connection goes on");
-    // Without a session there is nothing to tell of them.
+    // Without a session there are no session counters.
     let elsewhere = self::server(kind, false, 1);
     assert_eq!(stats(&elsewhere).get("sessions"), None);
-    // Another server knows nothing of these cookies.
+    // Another server knows none of these cookies.
     let mut late = Browser { cookie: nobody.cookie.clone(), ..Browser::new(&elsewhere, usize::MAX) };
     assert_eq!(late.ask("GET /account", "", "").status, 401);
     assert_eq!(stats(&elsewhere)["sessions"]["unknown"], 1);
 }
 
-/// Variables of an iteration, by their numbers.
+/// Variables of an iteration, by number.
 const VARIABLES: [&str; 5] = ["csrf", "token", "session", "sku", "state"];
 
 struct Known;
@@ -259,7 +259,7 @@ struct Ask {
     form: Option<&'static str>,
     shows_token: bool,
     status: &'static str,
-    /// Names of variables, and where their values stand.
+    /// Names of variables, and where their values are found.
     takes: &'static [(&'static str, Where)],
 }
 
@@ -273,7 +273,7 @@ fn json_at(path: &str) -> ExtractFrom {
     ExtractFrom::Json(path.to_owned())
 }
 
-/// What a user does: whatever it was told goes back to the server.
+/// The actions of a user: every value that it received goes back to the server.
 const ITERATION: [Ask; 10] = [
     Ask {
         shows_token: false,
@@ -342,7 +342,7 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
     plan
 }
 
-/// How the users speak.
+/// Protocol options of the users.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     is_tls: bool,
@@ -375,7 +375,7 @@ fn every_iteration_is_a_session_of_its_own(kind: Kind) {
     for (is_tls, http2) in [(false, false), (false, true), (true, false), (true, true)] {
         let way = Way { is_tls, http2 };
         let server = server(kind, is_tls, 2);
-        // A handshake is dear.
+        // A TLS handshake is expensive.
         let users = if is_tls { users / 10 } else { users };
         let result = run(plan(&server, way, users, iterations), &server, kind);
         let (counts, seen) = (&result.total.counts, stats(&server));

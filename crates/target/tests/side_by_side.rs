@@ -1,5 +1,5 @@
-//! Scenarios of different protocols in one run, on both drivers: each counts what the target counts of it, and together they are the
-//! whole.
+//! Scenarios of different protocols in one run, on both drivers: the counts of each match those of the target, and
+//! together they are the total.
 
 #[macro_use]
 extern crate claims;
@@ -29,7 +29,7 @@ fn flags(url: String) -> Flags {
     Flags { url: Some(url), user_agent: "test".to_owned(), interval: text("100ms"), ..Flags::default() }
 }
 
-/// Requests one after the other, requests on streams, calls at a rate, messages, and users for a time.
+/// Requests one after the other, requests on streams, calls at a rate, messages, and users for a fixed time.
 fn plan(server: &Server) -> Plan {
     let at = server.address();
     let all = [
@@ -57,7 +57,7 @@ fn plan(server: &Server) -> Plan {
     plan
 }
 
-/// The same steps one after the other, by each user: 60 times all of them.
+/// The same steps one after the other, by each user: 60 iterations of all steps.
 fn one_after_the_other(server: &Server) -> Plan {
     let mut plan = plan(server);
     let others: Vec<_> = plan.scenarios.drain(1..).collect();
@@ -70,7 +70,7 @@ fn one_after_the_other(server: &Server) -> Plan {
         }
         first.targets.extend(other.targets);
     }
-    // A user has a connection to each, and shares none.
+    // A user has a connection to each target, and shares none.
     first.targets.iter_mut().for_each(|target| target.streams = 1);
     first.load = Load::Closed { users: 5, shape: UserShape::AtOnce, requests: Some(60), duration: None };
     plan
@@ -119,7 +119,7 @@ fn a_user_speaks_differently_in_each_step(kind: Kind) {
             assert_eq!(served(&server, path), 60, "{path}: {}", server.stats_json());
         }
         assert!(server.stats_json().contains("\"messages\":60"), "{}", server.stats_json());
-        // Five users, each with a connection to each of five.
+        // Five users, each with a connection to each of five targets.
         assert_eq!(counts.connections_established(), 25);
         for step in 0..5 {
             assert_eq!(result.total.count_of(SeriesId::step(step), Class::Succeeded), 60);
@@ -147,7 +147,7 @@ fn each_scenario_counts_what_the_target_counts_of_it(kind: Kind) {
             assert_eq!(served(&server, path), of(scenario).succeeded(), "{path}: {}", server.stats_json());
         }
         assert!(server.stats_json().contains("\"messages\":300"), "{}", server.stats_json());
-        // A request that the end of its load cut off was served too.
+        // A request that was cut off at the end of its load was served too.
         let delayed = served(&server, "/delay");
         assert!((of(4).succeeded()..=of(4).sent()).contains(&delayed), "{delayed} of {:?}", of(4).sent());
         let mut sum = Counts::default();
@@ -157,7 +157,7 @@ fn each_scenario_counts_what_the_target_counts_of_it(kind: Kind) {
             assert_eq!(format!("{reported:?}"), format!("{:?}", of(scenario)), "intervals of {scenario}");
         }
         assert_eq!(result.total.all().of(Measure::Response).count(), result.total.counts.finished());
-        // Each is as long as it is by itself: a rate has its own time.
+        // Each is as long as it is alone: a rate has its own time.
         assert_eq!(result.scenarios[2].requested_per_s.map(f64::round), Some(500.0));
         assert_eq!(result.requested_per_s, None, "some loads are closed");
         server.stop();

@@ -1,4 +1,4 @@
-//! Requests made of rows and of expressions, over sockets: which row goes to whom, what is read ahead, and what goes wrong.
+//! Requests rendered from rows and expressions, over sockets: assignment of rows, read-ahead, and failures.
 
 #[macro_use]
 extern crate claims;
@@ -19,7 +19,7 @@ use plan::{
     Rendering, Value,
 };
 
-/// What was asked for, with how often.
+/// Requested paths, with counts.
 type Offered = Arc<Mutex<BTreeMap<String, u64>>>;
 
 fn serve() -> (SocketAddr, Offered) {
@@ -35,7 +35,7 @@ fn serve() -> (SocketAddr, Offered) {
     (address, requested)
 }
 
-/// Answers on one connection until it ends.
+/// Responds on one connection until it ends.
 fn while_open(stream: TcpStream, requested: &Offered) -> Option<()> {
     let mut input = BufReader::new(stream.try_clone().ok()?);
     let mut output = stream;
@@ -55,7 +55,7 @@ fn while_open(stream: TcpStream, requested: &Offered) -> Option<()> {
     }
 }
 
-/// A file that is gone with the test.
+/// A file that is removed at the end of the test.
 struct File(PathBuf);
 
 impl File {
@@ -171,7 +171,7 @@ fn open(rate: u64, iterations: Option<u64>) -> Flags {
         duration: iterations.is_none().then(|| "60s".to_owned()),
         // A thread of the server for each.
         connections: Some("42".to_owned()),
-        // A busy machine makes them late, and no fewer.
+        // A busy machine makes starts late, but no fewer.
         max_lateness: Some("60s".to_owned()),
         timeout: Some("60s".to_owned()),
         ..Flags::default()
@@ -182,7 +182,7 @@ fn reasons(result: &RunResult) -> Vec<String> {
     result.total.samples().iter().map(|sample| sample.reason.clone()).collect()
 }
 
-/// More rows than are held, over seven threads: each goes to one iteration, and the end of them is the end of the load.
+/// More rows than are held, over seven threads: each goes to one iteration, and the end of the rows ends the load.
 #[test]
 fn rows_that_are_read_ahead_go_to_one_iteration_each() {
     const ROWS: u64 = 20_000;
@@ -207,11 +207,11 @@ fn rows_that_are_read_ahead_go_to_one_iteration_each() {
         );
         let requested = requested.lock().expect("no panic");
         assert_eq!((requested.len() as u64, requested.values().max()), (ROWS, Some(&1)), "{kind:?} {pick:?}");
-        assert_eq!(result.used_up, [UsedUp { file: file.0.clone(), rows: ROWS, is_again: false }]);
+        assert_eq!(result.used_up, [UsedUp { file: file.0.clone(), rows: ROWS, is_update: false }]);
     }
 }
 
-/// Rows that nobody may use twice are told when they are.
+/// Rows that may not be used twice are reported when they are.
 #[test]
 fn rows_that_begin_again_are_reported() {
     let file = File::new("again", &format!("id\n{}", (0..50).map(|row| format!("{row}\n")).collect::<String>()));
@@ -226,12 +226,12 @@ fn rows_that_begin_again_are_reported() {
         let requested = requested.lock().expect("no panic");
         let (least, most) = (requested.values().min().copied(), requested.values().max().copied());
         assert_eq!((least, most), (Some(iterations / 50), Some(iterations.div_ceil(50))), "{share:?}");
-        let reported = vec![UsedUp { file: file.0.clone(), rows: 50, is_again: true }];
+        let reported = vec![UsedUp { file: file.0.clone(), rows: 50, is_update: true }];
         assert_eq!(result.used_up, if is_reported { reported } else { vec![] }, "{share:?}");
     }
 }
 
-/// A file that is another one by now is not read on.
+/// A file that was replaced meanwhile is not read on.
 #[test]
 fn a_file_that_changes_fails_whoever_reads_on() {
     let file = large("changes", 2_000);
@@ -245,7 +245,7 @@ fn a_file_that_changes_fails_whoever_reads_on() {
     assert!(reasons.iter().any(|reason| reason.contains(&name)), "{reasons:?}");
 }
 
-/// Variables, columns, chance and the clock.
+/// Variables, columns, random numbers and the clock.
 #[test]
 fn requests_are_made_of_expressions() {
     let file = File::new("expressions", "id\n7\n");
@@ -266,7 +266,7 @@ fn requests_are_made_of_expressions() {
     }
 }
 
-/// What an iteration draws is the same on one thread and on seven.
+/// The random numbers of an iteration are the same on one thread and on seven.
 #[test]
 fn chance_in_expressions_is_that_of_the_iteration() {
     let all = ["Math.floor(Math.random() * 1e9)"];
@@ -282,7 +282,7 @@ fn chance_in_expressions_is_that_of_the_iteration() {
     assert!(one.len() > 990, "{}", one.len());
 }
 
-/// Also where nobody remembers anything.
+/// Also where no value is stored between steps.
 #[test]
 fn each_request_draws_anew() {
     for (load, is_open) in [(counted(5, 1_000), false), (open(2_000, Some(1_000)), true)] {

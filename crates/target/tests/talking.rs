@@ -1,4 +1,4 @@
-//! Conversations that end with their steps, and messages that are waited for, over sockets: what the peer sees of them.
+//! Messaging sessions that end with their steps, and awaited messages, over sockets: as the peer sees them.
 
 #[macro_use]
 extern crate claims;
@@ -22,18 +22,18 @@ use wire::websocket::{
     Kind as MessageKind, Role, Scratch, Session, SessionEvent, Terms, push_message, read_request, render_response,
 };
 
-/// Between what nobody waits for and what somebody does: an answer is never earlier.
+/// Gap between a message that is not awaited and the next action: a response is never earlier.
 const GAP: Duration = Duration::from_millis(30);
 
-/// A conversation as its server saw it.
+/// A session as its server saw it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
     messages: u64,
-    /// It ended with a close, and not with the connection.
+    /// Whether it ended with a close frame, and not just with the connection.
     in_order: bool,
 }
 
-/// Answers "ask N" with N messages that are none and one that is; after a gap in each message when it says "slow".
+/// Responds to "ask N" with N unrelated messages and the awaited one; with a gap in each message for "slow".
 fn serve() -> (SocketAddr, Receiver<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -91,7 +91,7 @@ fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
             _ => break,
         }
     }
-    // A test that has ended asks no more.
+    // A test that has ended no longer receives.
     let _ = tell.send(seen);
 }
 
@@ -101,7 +101,7 @@ fn response(text: &str, stream: &mut TcpStream, out: &mut Vec<u8>) {
         push_message(MessageKind::Text, false, None, b"noise", out);
     }
     if text.contains("slow") {
-        // Whoever waits looks into the first of them before the last is there.
+        // The first part of the message arrives before the last is there.
         let _ = stream.write_all(&std::mem::take(out));
         std::thread::sleep(GAP);
     }
@@ -128,7 +128,7 @@ fn plan(flags: Flags, nodes: Vec<Node>) -> Plan {
     plan
 }
 
-/// A second step, at another target.
+/// Adds a second step, at another target.
 fn with(mut plan: Plan, other: Flags) -> Plan {
     let other = other.plan().expect("a good plan").scenarios.remove(0);
     let first = &mut plan.scenarios[0];
@@ -163,7 +163,7 @@ fn talk(nodes: Vec<Node>) -> Node {
     Node::Talk { target: 0, nodes }
 }
 
-/// So many conversations as they ended, in any order.
+/// `count` sessions as they ended, in any order.
 fn ended(reported: &Receiver<Seen>, count: usize) -> Vec<Seen> {
     let mut seen = Vec::new();
     wait_for("the end of all conversations", || {
@@ -192,9 +192,9 @@ fn a_talk_has_a_connection_of_its_own(kind: Kind) {
         (1, 3, vec![transaction(vec![talk(three())])], 60, 3),
         (1, 3, vec![talk(vec![transaction(vec![repeat(vec![ask(0)])])])], 60, 2),
         (1, 3, vec![Node::Shuffle(vec![talk(vec![ask(0)]), talk(vec![ask(0)])])], 120, 1),
-        // Whoever had a connection outside has another one inside.
+        // A user with a connection outside the session has another one inside.
         (1, 3, vec![ask(0), talk(vec![ask(0)])], 120, 1),
-        // And without any, one for each user.
+        // Without sessions, one connection for each user.
         (1, 3, vec![ask(0)], 3, 20),
     ] {
         let (address, reported) = serve();
@@ -212,7 +212,7 @@ fn a_talk_has_a_connection_of_its_own(kind: Kind) {
     }
 }
 
-/// A failure ends the iteration within a conversation: the peer hears so, and the next iteration has a new one.
+/// A failure ends the iteration within a session: the peer receives a close, and the next iteration has a new session.
 fn a_talk_that_fails_ends_in_order(kind: Kind) {
     for (on_failure, messages, failed) in
         [(OnFailure::Next, 1, 60), (OnFailure::Retry(2), 3, 180), (OnFailure::GoOn, 2, 120)]
@@ -228,7 +228,7 @@ fn a_talk_that_fails_ends_in_order(kind: Kind) {
     }
 }
 
-/// At a rate users are carriers: each iteration has its own conversation all the same.
+/// At a rate, users only run iterations: each iteration has its own session all the same.
 fn a_talk_at_a_rate(kind: Kind) {
     let (address, reported) = serve();
     let rated =
@@ -243,7 +243,7 @@ fn a_talk_at_a_rate(kind: Kind) {
     assert!((100..105).contains(&opened), "{opened}");
 }
 
-/// What a user does elsewhere keeps its connection.
+/// Steps of a user outside the session keep their connection.
 fn a_talk_beside_requests(kind: Kind) {
     let server = Server::start(&ServeOptions::plain("127.0.0.1:0".parse().expect("an address"), 1, kind));
     let server = server.expect("a server");
@@ -263,7 +263,7 @@ fn awaiting(flags: Flags, awaits: bool) -> Plan {
     plan
 }
 
-/// Messages that are not the one are counted and passed over.
+/// Messages that are not the awaited one are counted and skipped.
 fn what_is_awaited_is_the_response(kind: Kind) {
     for (message, noise) in [("ask 0", 0), ("ask 1", 1), ("ask 5", 5), ("ask 300", 300), ("ask 2 slow", 2)] {
         for awaits in [true, false] {
@@ -292,7 +292,7 @@ fn what_is_awaited_is_the_response(kind: Kind) {
     }
 }
 
-/// It never comes: the time of the exchange ends the waiting. `simulated` has when.
+/// It never arrives: the timeout of the exchange ends the waiting. `simulated` tests when.
 fn what_never_comes_is_a_timeout(kind: Kind) {
     let (address, _reported) = serve();
     let (expect_body, timeout) = (vec!["answer".to_owned()], Some("200ms".to_owned()));
@@ -304,7 +304,7 @@ fn what_never_comes_is_a_timeout(kind: Kind) {
     assert!(received <= 18, "{received} messages were received");
 }
 
-/// The same of a plain stream of bytes, whose answers end where the step says.
+/// The same on a plain stream of bytes, whose responses end as the step defines.
 fn what_is_awaited_on_a_plain_connection(kind: Kind) {
     for (message, messages, slow) in [("yes", 1, false), ("no|yes", 2, false), ("no|no|no|no|yes", 5, true)] {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -324,7 +324,7 @@ fn what_is_awaited_on_a_plain_connection(kind: Kind) {
     }
 }
 
-/// Gives back what came up to a semicolon, at once or byte by byte.
+/// Echoes input up to a semicolon, at once or byte by byte.
 fn echo_in_pieces(stream: TcpStream, slow: bool) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let (mut input, mut output) = (BufReader::new(stream.try_clone().ok()?), stream);

@@ -1,4 +1,4 @@
-//! What is asked over HTTP; `docs/web.md` describes it.
+//! The HTTP API; `docs/web.md` describes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,13 +20,13 @@ use crate::hub::{Hub, Ordered};
 use crate::run::Run;
 use crate::run_requests::{Order, Reply};
 
-/// How often a stream on which nothing happens says that it is there.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(10);
-/// Words of a run that is started.
+/// The most words of a run that is started.
 const WORDS_MAX: usize = 200;
-/// Bytes of a body; with its head it is below what a connection may send.
+/// The most bytes of a body; with its head it is below what a connection may send.
 const BODY_BYTES_MAX: usize = 32 * 1024;
-/// Characters of a mark.
+/// The most characters of a mark.
 const MARK_CHARS_MAX: usize = 200;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -80,7 +80,7 @@ fn language_of(requested: &RequestParts) -> Language {
     if requested.get("lang").is_some_and(|lang| lang.starts_with("zh")) { Language::Zh } else { Language::En }
 }
 
-/// What a body says; an empty one says nothing.
+/// The JSON of a body; null for an empty one.
 struct BodyRead(Value);
 
 impl<S: Send + Sync> FromRequest<S> for BodyRead {
@@ -107,12 +107,12 @@ async fn run(State(hub): State<Hub>) -> Response {
     as_json(&hub.value())
 }
 
-/// What the runs are a part of, or null.
+/// The search or sweep of the runs, or null.
 async fn search(State(hub): State<Hub>) -> Response {
     as_json(&hub.lock().whole.clone())
 }
 
-/// The same as a part of a page; nothing of nothing.
+/// The same as a part of a page; empty for null.
 async fn search_part(State(hub): State<Hub>, requested: RequestParts) -> Response {
     let whole = hub.lock().whole.clone();
     let part = if whole.is_null() { String::new() } else { report::part_of_page(&whole, language_of(&requested)) };
@@ -129,7 +129,7 @@ async fn events(State(hub): State<Hub>) -> Response {
     }
 }
 
-/// Something of the run that there is.
+/// The response about the current run.
 fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, ApiError>) -> Response {
     let state = hub.lock();
     let found = state.run.as_ref().ok_or_else(ApiError::nothing_runs).and_then(of);
@@ -187,7 +187,7 @@ async fn report_html(State(hub): State<Hub>, requested: RequestParts) -> Respons
     of_run(&hub, |run| {
         let (report, charts) = report_of(run)?;
         let page = report::html_report(report, charts, language_of(&requested));
-        // It is kept, not shown from here.
+        // It is downloaded, not displayed.
         let headers = [(header::CONTENT_TYPE, HTML), (header::CONTENT_DISPOSITION, "attachment; filename=report.html")];
         Ok((headers, page).into_response())
     })

@@ -1,5 +1,5 @@
-//! Who may come in. A browser that was led here by another page is refused, whatever it knows; whoever has no token gets
-//! nothing but the page itself, which holds no figure.
+//! Authentication. A browser request from another site is refused, whatever it contains; a client without the token
+//! gets nothing but the page itself, which has no results.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use listener::{Bounded, Guest};
 use crate::error::ApiError;
 use crate::token::is_same;
 
-/// Nothing but what this server has itself; nobody frames it, and it sends nothing anywhere else.
+/// Only resources of this server; no site may frame it, and it sends nothing to other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// On every answer.
+/// Headers of every response.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -28,12 +28,12 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Who is at the other end of a connection.
+/// The client at the other end of a connection.
 #[derive(Clone)]
 pub(crate) struct Who(Arc<Guest>);
 
 impl Who {
-    /// Its request was read; the answer may take its time.
+    /// Notes that its request was read; the response may take its time.
     pub(crate) fn serve(&self) {
         self.0.serve();
     }
@@ -45,7 +45,7 @@ impl Connected<IncomingStream<'_, Bounded>> for Who {
     }
 }
 
-/// Looks at each request before anybody else does.
+/// Checks each request first of all.
 pub(crate) async fn look(
     State(token): State<Arc<str>>,
     ConnectInfo(who): ConnectInfo<Who>,
@@ -93,7 +93,7 @@ fn refusal(request: &Request, token: &str) -> Option<ApiError> {
     if headers.get_all(header::ORIGIN).iter().any(|origin| origin.as_bytes() != own.as_bytes()) {
         return foreign();
     }
-    // A link that was typed or followed may open the page; it carries no token.
+    // A typed or followed link may open the page; it carries no token.
     if !is_secret(request.uri().path()) {
         return None;
     }
@@ -108,7 +108,7 @@ fn refusal(request: &Request, token: &str) -> Option<ApiError> {
         );
         return Some(ApiError::new(StatusCode::UNAUTHORIZED, "no_token", text, zh));
     }
-    // Only JSON makes a browser ask before it sends for another site.
+    // Only JSON makes a browser send a preflight request for another site.
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_json = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     (request.method() == Method::POST && !is_json).then(|| {
@@ -117,7 +117,7 @@ fn refusal(request: &Request, token: &str) -> Option<ApiError> {
     })
 }
 
-/// A literal address or `localhost`: a name that somebody else's DNS leads here is neither.
+/// A literal address or `localhost`: a name that foreign DNS resolves to this machine is neither.
 fn is_own_name(host: &str) -> bool {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, Some(port)),

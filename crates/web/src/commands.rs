@@ -1,4 +1,4 @@
-//! What is asked to be changed of a run, and what the engine makes of it.
+//! Requested changes of a run, and their conversion for the engine.
 
 use axum::http::StatusCode;
 use engine::Refused;
@@ -12,16 +12,16 @@ use serde_json::Value;
 use crate::error::ApiError;
 use crate::run::Run;
 
-/// A change that was asked for.
+/// A requested change.
 pub(crate) struct RequestedChange {
-    /// The revision that whoever asks has seen.
+    /// The last revision that the client has seen.
     pub(crate) seen: u32,
-    /// For each scenario.
+    /// The change of each scenario.
     pub(crate) changes: Vec<(usize, ChangeKind)>,
 }
 
 impl RequestedChange {
-    /// Reads `{"revision": 0, "change": "rate", "to": "2000/s", "over": "10s", "scenario": "buy"}`.
+    /// Parses `{"revision": 0, "change": "rate", "to": "2000/s", "over": "10s", "scenario": "buy"}`.
     pub(crate) fn read(body: &Value, run: &Run) -> Result<Self, ApiError> {
         let known = ["revision", "change", "to", "over", "scenario"];
         let all = body.as_object().ok_or_else(|| {
@@ -60,7 +60,7 @@ impl RequestedChange {
             let timeline = control.timeline(place);
             let is_over = timeline.end().is_some_and(|end| end <= at);
             let what = match change {
-                // Of several, those that already are what is wanted stay as they are.
+                // Of several, those already in the wanted state stay as they are.
                 "pause" if !is_one && (timeline.is_paused() || is_over) => continue,
                 "resume" if !is_one && !timeline.is_paused() => continue,
                 "pause" => ChangeKind::Pause,
@@ -113,7 +113,7 @@ fn places(body: &Value, run: &Run) -> Result<Vec<usize>, ApiError> {
     }
 }
 
-/// A number, or a text as the command line takes it.
+/// A number, or a text in command line notation.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -133,7 +133,7 @@ fn of_plan(error: &plan::PlanError) -> ApiError {
     ApiError::wrong(&report::plan_error(error, Language::En), &report::plan_error(error, Language::Zh))
 }
 
-/// The way there must end before the load does.
+/// Checks that a ramp ends before the load does.
 fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), ApiError> {
     match timeline.left(at) {
         Some(left) if over > left => {
@@ -151,7 +151,7 @@ fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<Cha
     let LoadProfile::Rate(_) = timeline.course() else { return Err(refusal(Refused::NoRate)) };
     let to = plan::parse_rate("to", &text_of(&body["to"])).map_err(|error| of_plan(&error))?;
     check_end(timeline, at, over)?;
-    // Thousandths of a start in an hour.
+    // Thousandths of a start per hour.
     let now = Rate::per_hour_thousandths((timeline.rate_at(at) * 3_600_000.0).round() as u64);
     let to = Rate::per_hour_thousandths(to);
     let ramp = Stage { from: now, to, span: over };
@@ -168,7 +168,7 @@ fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<Ch
     Ok(ChangeKind::Users(if over > Nanos::ZERO { vec![ramp, hold] } else { vec![hold] }))
 }
 
-/// Why the engine does not change a run.
+/// The error for a change that the engine refuses.
 pub(crate) fn refusal(refused: Refused) -> ApiError {
     let (code, zh) = match refused {
         Refused::NoScenario => ("no_scenario", "没有这个场景".to_owned()),

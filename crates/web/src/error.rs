@@ -1,23 +1,23 @@
-//! What is said when a request is refused.
+//! Errors of refused requests.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// An answer in JSON.
+/// A JSON response.
 pub(crate) fn as_json(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
 
-/// Why a request is refused: a status, a stable name, and what to do, in both languages.
+/// The error of a refused request: a status, a stable name, and the remedy, in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     pub(crate) status: StatusCode,
     /// The stable name.
     pub code: &'static str,
-    /// In English.
+    /// The text in English.
     pub text: String,
-    /// In Chinese.
+    /// The text in Chinese.
     pub text_zh: String,
 }
 
@@ -26,12 +26,12 @@ impl ApiError {
         Self { status, code, text: text.to_owned(), text_zh: text_zh.to_owned() }
     }
 
-    /// What was sent means nothing here.
+    /// An invalid request.
     pub(crate) fn wrong(text: &str, text_zh: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "wrong_request", text, text_zh)
     }
 
-    /// Whoever searches or sweeps decides what its runs do.
+    /// The search or sweep decides what its runs do.
     pub(crate) fn of_a_whole() -> Self {
         Self::new(
             StatusCode::CONFLICT,
@@ -41,7 +41,7 @@ impl ApiError {
         )
     }
 
-    /// Nothing runs that this could be done with.
+    /// There is no suitable run.
     pub(crate) fn nothing_runs() -> Self {
         Self::new(
             StatusCode::CONFLICT,

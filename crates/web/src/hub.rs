@@ -12,10 +12,10 @@ use crate::error::ApiError;
 use crate::run::{Began, Run};
 use crate::stream::{Events, PageChannels, PageEvent};
 
-/// The version of what programs read here.
+/// The version of the API.
 const VERSION: u32 = 1;
 
-/// Where runs are told and read; all copies are the same.
+/// The hub of runs and pages; all copies are the same.
 #[derive(Clone)]
 pub struct Hub(Arc<HubShared>);
 
@@ -26,34 +26,34 @@ struct HubShared {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// Runs since the program began.
+    /// The number of runs since the program began.
     pub(crate) number: u64,
     pub(crate) run: Option<Run>,
-    /// What became of the last order.
+    /// The state of the last order.
     pub(crate) order: Ordered,
     pages: PageChannels,
-    /// What the runs are a part of: a search or a sweep, as its report says.
+    /// The search or sweep of the runs, as in its report.
     pub(crate) whole: Value,
-    /// Somebody has ended a run here.
+    /// Whether a page has requested the end.
     is_reported_to_stop: bool,
-    /// The last change of this run: what was asked, and what was said.
+    /// The last change of this run: the request, and the response.
     pub(crate) last_change: Option<(Value, Value)>,
 }
 
-/// A run that was ordered here, and where it is.
+/// A run that was ordered here, and its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ordered {
-    /// There is none, or it is done with.
+    /// There is none, or it is done.
     #[default]
     None,
     /// It has not begun.
     Starting,
-    /// It began; what is done behind its load may go on.
+    /// It began; its teardown may go on.
     Begun,
 }
 
 impl Hub {
-    /// One that no page shows.
+    /// A hub without pages.
     pub fn alone() -> Self {
         Self::new(Offer::default())
     }
@@ -70,7 +70,7 @@ impl Hub {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A run begins, and takes the place of the one before.
+    /// Begins a run, which replaces the one before.
     pub fn begin(&self, began: Began) {
         let mut state = self.lock();
         state.number += 1;
@@ -82,7 +82,7 @@ impl Hub {
         state.tell("reload", json!({}));
     }
 
-    /// What was ordered is done with: another run may be ordered. `said`: why it failed, where it began and failed.
+    /// Ends an order: another run may be ordered. `said`: the failure message of a run that began.
     pub fn done(&self, said: &str) {
         let mut state = self.lock();
         state.order = Ordered::None;
@@ -93,7 +93,7 @@ impl Hub {
         state.tell("reload", json!({}));
     }
 
-    /// An interval of a load. `judged`: its thresholds so far.
+    /// Adds an interval of a load. `judged`: its thresholds so far.
     pub fn interval(&self, interval: &Interval, standing: LiveTotals, judged: &[ThresholdResult]) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
@@ -101,7 +101,7 @@ impl Hub {
         state.tell_news("interval", |run, news| news["point"] = run.point());
     }
 
-    /// An interval of connections that are held.
+    /// Adds an interval of held connections.
     pub fn held(&self, interval: &HeldInterval) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
@@ -109,7 +109,7 @@ impl Hub {
         state.tell_news("interval", |_, _| ());
     }
 
-    /// Something happened that a person should see; charts have it already.
+    /// Reports an event to users; charts have it already.
     pub fn event(&self, at: Nanos, kind: &'static str, texts: &(String, String)) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
@@ -117,12 +117,12 @@ impl Hub {
         state.tell_news("state", |_, news| news["event"] = event);
     }
 
-    /// The run is over. `charts`: what charts show of it, or null.
+    /// Ends the run. `charts`: its chart data, or null.
     pub fn over(&self, report: &Value, charts: &Value) {
         self.ended(Some((report.clone(), charts.clone())));
     }
 
-    /// The run failed, and has no report.
+    /// Ends a run that failed without a report.
     pub fn failed(&self) {
         self.ended(None);
     }
@@ -131,45 +131,45 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.over(report);
-        // After a run that is a part of something the next one comes.
+        // A run of a search or a sweep is followed by the next one.
         let leaving = self.0.offer.orders.is_none() && state.whole.is_null();
         state.tell("over", json!({"leaving": leaving}));
     }
 
-    /// The program ends: pages take what they want now, and hear nothing more.
+    /// Notifies pages that the program ends: they fetch what they need now, and receive nothing more.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
         state.tell("leaving", json!({}));
     }
 
-    /// What the runs are a part of has come further. `report`: of the search or the sweep.
+    /// Updates the search or sweep of the runs. `report`: of the search or the sweep.
     pub fn search(&self, report: Value) {
         let mut state = self.lock();
         state.whole = report;
         state.tell("search", json!({}));
     }
 
-    /// Somebody still reads.
+    /// Whether there are listeners.
     pub(crate) fn has_listeners(&self) -> bool {
         !self.lock().pages.is_empty()
     }
 
-    /// One more page; `None` when there are too many.
+    /// Adds a page; `None` when there are too many.
     pub(crate) fn listen(&self) -> Option<Events> {
         let mut state = self.lock();
         let first = PageEvent::new("reload", &json!({}));
         state.pages.add(first)
     }
 
-    /// What charts show of the run, in no language; of connections that are held, the same of their rows.
+    /// The chart data of the run, independent of the language; for held connections, the same from their rows.
     pub fn series(&self) -> Value {
         self.lock().run.as_ref().map_or(Value::Null, Run::series)
     }
 
-    /// Changes the run, as `POST /api/run/changes` does. The same thing said twice does nothing, and has the same answer.
+    /// Changes the run, as `POST /api/run/changes` does. A repeated request does nothing, and has the same response.
     ///
     /// # Errors
-    /// What is asked for means nothing here, or the run is none that can be changed so.
+    /// The request is invalid, or the run cannot be changed so.
     pub fn change(&self, body: Value) -> Result<Value, ApiError> {
         let mut state = self.lock();
         if let Some((_, response)) = state.last_change.as_ref().filter(|(requested, _)| *requested == body) {
@@ -181,7 +181,7 @@ impl Hub {
         let run = state.going()?;
         let changes = match RequestedChange::read(&body, run) {
             Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
-            // Whoever has not seen the last change is told so first.
+            // A client that has not seen the last change learns that first.
             Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
         };
         let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
@@ -190,14 +190,14 @@ impl Hub {
         Ok(response)
     }
 
-    /// Ends the run, gently or at once. Gives the state that it has then.
+    /// Stops the run, gracefully or at once. Returns its state after that.
     ///
     /// # Errors
     /// Nothing runs.
     pub fn stop(&self, at_once: bool) -> Result<&'static str, ApiError> {
         let mut state = self.lock();
         if !state.whole.is_null() && state.run.as_ref().is_none_or(Run::is_over) {
-            // Between two runs of a whole.
+            // Between two runs of a search or a sweep.
             state.is_reported_to_stop = true;
             return Ok("stopping");
         }
@@ -212,12 +212,12 @@ impl Hub {
         Ok(now)
     }
 
-    /// Somebody has ended a run here: what it is a part of ends too.
+    /// Whether a page has requested the end: then the search or sweep ends too.
     pub fn is_reported_to_stop(&self) -> bool {
         self.lock().is_reported_to_stop
     }
 
-    /// Everything that stands at the top: what runs, and what can be done.
+    /// The top level: the current run, and the possible actions.
     pub fn value(&self) -> Value {
         let offer = self.offer();
         let files = offer.files.map_or_else(Vec::new, |files| files());
@@ -247,7 +247,7 @@ fn behind(body: &Value, run: &Run) -> Option<ApiError> {
 }
 
 impl State {
-    /// The run that goes on.
+    /// The current run.
     pub(crate) fn going(&mut self) -> Result<&mut Run, ApiError> {
         self.run.as_mut().filter(|run| !run.is_over()).ok_or_else(ApiError::nothing_runs)
     }
@@ -257,7 +257,7 @@ impl State {
         self.pages.tell(&PageEvent::new(kind, &data));
     }
 
-    /// Tells what is new of the run, and `more`; nothing is made where nobody listens.
+    /// Publishes the news of the run, and `more`; nothing is computed without listeners.
     pub(crate) fn tell_news(&mut self, kind: &'static str, more: impl FnOnce(&Run, &mut Value)) {
         let Some(run) = self.run.as_ref().filter(|_| !self.pages.is_empty()) else { return };
         let mut news = run.news();

@@ -44,7 +44,7 @@ pub use run::Began;
 pub use run_requests::{Order, Reply};
 pub use token::{new_token, token_fault};
 
-/// A browser has up to six connections, and a page keeps one; those that nobody vouches for make room for others.
+/// A browser has up to six connections, and a page keeps one; unauthenticated ones make room for others.
 const BOUNDS: Bounds = Bounds {
     connections: 256,
     when_full: WhenFull::CloseOldest,
@@ -52,22 +52,22 @@ const BOUNDS: Bounds = Bounds {
     idle: Duration::from_secs(30),
     request: Duration::from_secs(10),
 };
-/// How long pages may take for the last figures when the program ends.
+/// How long pages may take for the last results when the program ends.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(2);
-/// How often it is looked whether they have them.
+/// The polling interval of that.
 const LEAVE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Names scenario files.
+/// A function that lists scenario files.
 pub type NameFiles = fn() -> Vec<String>;
 
-/// What a page offers beside a run.
+/// The offer of a page besides a run.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
-    /// Of the program.
+    /// The version of the program.
     pub version: String,
-    /// Names the scenario files that may be run.
+    /// The function that lists the scenario files that may be run.
     pub files: Option<NameFiles>,
-    /// Runs are started here.
+    /// The channel for runs that are started here.
     pub orders: Option<Sender<Order>>,
 }
 
@@ -80,7 +80,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Listens.
+    /// Starts to listen.
     ///
     /// # Errors
     /// The system refuses the address, or a thread.
@@ -110,19 +110,19 @@ impl Site {
         Ok(Self { hub, address, leave: Some(leave), thread: Some(thread) })
     }
 
-    /// Where it is told what happens.
+    /// The hub for reports.
     pub fn hub(&self) -> Hub {
         self.hub.clone()
     }
 
-    /// Where it listens.
+    /// The listen address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
 impl Drop for Site {
-    /// Pages that are open get the last figures first; those that do not take them are left.
+    /// Open pages get the last results first; those that do not fetch them are closed.
     fn drop(&mut self) {
         self.hub.leave();
         let until = Instant::now() + LEAVE_WAIT_MAX;
@@ -130,11 +130,11 @@ impl Drop for Site {
             std::thread::sleep(LEAVE_LOOK_EVERY);
         }
         if let Some(leave) = self.leave.take() {
-            // Whoever is gone needs not be told.
+            // The server may be gone already.
             let _ = leave.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A server that panicked has shown what it has shown.
+            // A panicked server needs no handling here.
             let _ = thread.join();
         }
     }

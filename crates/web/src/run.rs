@@ -10,26 +10,26 @@ use pacing::change::LoadProfile;
 use report::{Language, Moment};
 use serde_json::{Value, json};
 
-/// Rows of connections that are held; with twice as many each second one goes.
+/// The most rows of held connections; at twice as many every second one is removed.
 const HELD_ROWS_MAX: usize = 600;
-/// The kind of what somebody notes.
+/// The kind of a user's note.
 const NOTE: &str = "note";
-/// Events that are kept; the oldest go first.
+/// The most events that are kept; the oldest are removed first.
 const EVENTS_MAX: usize = 500;
 
 /// A run that begins.
 pub struct Began {
-    /// What it is: [`report::live_plan`] or [`report::live_hold_plan`].
+    /// Its plan: [`report::live_plan`] or [`report::live_hold_plan`].
     pub plan: Value,
-    /// What changes it.
+    /// Its control.
     pub control: Control,
-    /// What charts show, kept up to date by whoever tells of the run; `None` of connections that are held.
+    /// Its charts, kept up to date by the reporter of the run; `None` for held connections.
     pub charts: Option<Arc<Mutex<Charts>>>,
     /// When the measured time begins.
     pub began_unix: Duration,
 }
 
-/// A failure, and when it was met first and last.
+/// A failure, with its first and last time.
 struct Met {
     reason: String,
     first_s: f64,
@@ -37,11 +37,11 @@ struct Met {
     count: u64,
 }
 
-/// What a run that is over leaves.
+/// The end of a run.
 enum End {
-    /// Its report, and what charts show of it.
+    /// The report, and the chart data.
     Measured(Value, Value),
-    /// It failed.
+    /// The run failed.
     Failed,
 }
 
@@ -83,12 +83,12 @@ impl Run {
         self.end.is_some()
     }
 
-    /// It is over, and has no report.
+    /// Whether it is over, and has no report.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.end, Some(End::Failed))
     }
 
-    /// An interval of a load, which its charts know.
+    /// Adds an interval of a load, which its charts have already.
     pub(crate) fn interval(&mut self, interval: &Interval, standing: LiveTotals, judged: &[ThresholdResult]) {
         self.now = self.now.max(interval.to);
         let mut live = report::live_value(interval, &standing, judged);
@@ -100,12 +100,12 @@ impl Run {
         self.standing = Some(standing);
     }
 
-    /// What is new for the charts.
+    /// New chart data.
     pub(crate) fn point(&self) -> Value {
         self.of_charts(report::live_point)
     }
 
-    /// Something of its charts; null when nothing was measured.
+    /// A value of its charts; null when nothing was measured.
     fn of_charts(&self, of: impl FnOnce(&Charts, &Moment<'_>) -> Value) -> Value {
         let (Some(charts), Some(standing)) = (&self.charts, &self.standing) else { return Value::Null };
         let moment = Moment { began_unix: self.began_unix, now: self.now, standing };
@@ -126,13 +126,13 @@ impl Run {
         (failure["first_s"], failure["last_s"]) = (met.first_s.into(), met.last_s.into());
     }
 
-    /// An interval of connections that are held.
+    /// Adds an interval of held connections.
     pub(crate) fn held(&mut self, interval: &HeldInterval) {
         self.now = self.now.max(interval.to);
         let row = report::live_hold_row(interval);
         let workers = report::live_workers(&self.control.workers());
         self.live = json!({"number": interval.number, "hold": row.clone(), "workers": workers});
-        if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_again {
+        if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_update {
             self.held.push(row);
         }
         if self.held.len() > HELD_ROWS_MAX {
@@ -145,7 +145,7 @@ impl Run {
         }
     }
 
-    /// Whoever watches notes something.
+    /// Adds a user's note.
     pub(crate) fn mark(&mut self, at: Nanos, text: &str) -> Value {
         let texts = (text.to_owned(), text.to_owned());
         if let Some(charts) = &self.charts {
@@ -154,7 +154,7 @@ impl Run {
         self.event(at, NOTE, &texts)
     }
 
-    /// Something happened, which its charts know. Gives the event.
+    /// Adds an event, which its charts have already. Returns the event.
     pub(crate) fn event(&mut self, at: Nanos, kind: &'static str, (en, zh): &(String, String)) -> Value {
         let event = json!({"at_s": at.as_secs_f64(), "kind": kind, "text": en, "text_zh": zh});
         if self.events.len() >= EVENTS_MAX {
@@ -164,19 +164,19 @@ impl Run {
         event
     }
 
-    /// How long it runs, as far as it has told.
+    /// Its elapsed time, as reported.
     pub(crate) fn now(&self) -> Nanos {
         self.now
     }
 
-    /// It is over. Gives up what is not needed any more.
+    /// Ends it, and frees what is not needed any more.
     pub(crate) fn over(&mut self, report: Option<(Value, Value)>) {
         self.end = Some(report.map_or(End::Failed, |(report, charts)| End::Measured(report, charts)));
         (self.charts, self.standing) = (None, None);
         self.held = Vec::new();
     }
 
-    /// What its charts show, in no language; null when nothing was measured.
+    /// Its chart data, independent of the language; null when nothing was measured.
     pub(crate) fn charts_value(&self) -> Value {
         match &self.end {
             Some(End::Measured(_, charts)) => charts.clone(),
@@ -185,7 +185,7 @@ impl Run {
         }
     }
 
-    /// The same, and of connections that are held their rows as series.
+    /// The same, with rows as series for held connections.
     pub(crate) fn series(&self) -> Value {
         if self.control.is_load() {
             return self.charts_value();
@@ -200,7 +200,7 @@ impl Run {
         json!({"to_s": each("/to_s", 1.0), "series": series})
     }
 
-    /// The same for the module that draws them.
+    /// The same for the drawing module.
     pub(crate) fn charts(&self, language: Language) -> Value {
         if self.plan["kind"] == "hold" {
             let rows = match self.report() {
@@ -216,7 +216,7 @@ impl Run {
         }
     }
 
-    /// Its report, and what charts show of it, when it is over.
+    /// Its report and chart data, when it is over.
     pub(crate) fn report(&self) -> Option<(&Value, &Value)> {
         match &self.end {
             Some(End::Measured(report, charts)) => Some((report, charts)),
@@ -224,7 +224,7 @@ impl Run {
         }
     }
 
-    /// What it does: `warming_up`, `running`, `paused`, `stopping`, `over`.
+    /// Its state: `warming_up`, `running`, `paused`, `stopping`, `over`.
     pub(crate) fn state(&self) -> &'static str {
         let has_warmup = self.plan["warmup_s"].as_f64().unwrap_or(0.0) > 0.0;
         if self.is_over() {
@@ -250,7 +250,7 @@ impl Run {
         all.map(|scenario| scenario["name"].as_str().unwrap_or_default())
     }
 
-    /// Each scenario as it is now.
+    /// The current state of each scenario.
     pub(crate) fn scenarios(&self) -> Value {
         if self.is_over() {
             return Value::Array(Vec::new());
@@ -268,7 +268,7 @@ impl Run {
         self.names().enumerate().map(one).collect()
     }
 
-    /// What changes from interval to interval.
+    /// The values that change from interval to interval.
     pub(crate) fn news(&self) -> Value {
         json!({
             "state": self.state(),
@@ -289,13 +289,13 @@ impl Run {
         value
     }
 
-    /// The tables: of its report, or as they are now.
+    /// The tables: of its report, or the current ones.
     pub(crate) fn tables(&self) -> &Value {
         self.report().map_or(&self.live, |(report, _)| report)
     }
 }
 
-/// What a page shows of a report; all of it can be had as a file.
+/// The part of a report that a page shows; all of it can be downloaded as a file.
 fn summary(report: &Value) -> Value {
     let keys = [
         "requests",

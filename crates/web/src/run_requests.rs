@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use report::Language;
 use tokio::sync::oneshot::Sender;
 
-/// Somebody wants a run.
+/// The order of a run.
 #[derive(Debug)]
 pub struct Order {
-    /// As words of the command line, without the name of the program.
+    /// The words of the command line, without the name of the program.
     pub words: Vec<String>,
-    /// Whoever ordered it reads this.
+    /// The language of the user.
     pub language: Language,
-    /// What became of it: it runs, or why it does not.
+    /// The way to respond: it runs, or why it does not.
     pub response: Reply,
 }
 
-/// Who waits for the answer, until there is one.
+/// The pending response, until it is given.
 type Waiting = Mutex<Option<Sender<Result<(), String>>>>;
 
-/// The way back to whoever ordered a run. Only the first answer counts.
+/// The response channel of an order. Only the first response counts.
 #[derive(Clone, Debug)]
 pub struct Reply(Arc<Waiting>);
 
@@ -28,10 +28,10 @@ impl Reply {
         Self(Arc::new(Mutex::new(Some(sender))))
     }
 
-    /// Tells it.
+    /// Gives the response.
     pub fn give(&self, response: Result<(), String>) {
         if let Some(sender) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // Whoever went away needs no answer.
+            // The client may be gone.
             let _ = sender.send(response);
         }
     }

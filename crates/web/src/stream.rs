@@ -1,4 +1,4 @@
-//! The stream of events to one page: a mailbox of a bounded length, which nobody waits for.
+//! The stream of events to one page: a bounded mailbox, on which no sender ever waits.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use futures_core::Stream;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Events that a page has not taken yet; then it reads everything anew when it takes some.
+/// The most pending events of a page; after missing more, it reloads the full state when it reads again.
 const MAILBOX: usize = 16;
-/// Pages at a time.
+/// The most pages at a time.
 pub(crate) const PAGES_MAX: usize = 100;
 
-/// What pages are told, made once for all of them.
+/// An event for pages, encoded once for all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct PageEvent {
     pub(crate) kind: &'static str,
@@ -28,20 +28,20 @@ impl PageEvent {
     }
 }
 
-/// The way to one page.
+/// The channel to one page.
 #[derive(Debug)]
 struct PageChannel {
     sender: Sender<PageEvent>,
-    /// Something was left out since it took what there was.
+    /// Whether an event was dropped since it last read everything.
     is_behind: bool,
 }
 
-/// The ways to all pages.
+/// The channels to all pages.
 #[derive(Debug, Default)]
 pub(crate) struct PageChannels(Vec<PageChannel>);
 
 impl PageChannels {
-    /// One more; `None` when there are too many.
+    /// Adds a page; `None` when there are too many.
     pub(crate) fn add(&mut self, first: PageEvent) -> Option<Events> {
         self.0.retain(|page| !page.sender.is_closed());
         if self.0.len() >= PAGES_MAX {
@@ -55,7 +55,7 @@ impl PageChannels {
         Some(Events(receiver))
     }
 
-    /// Tells all of them. One whose mailbox is full is told later that it missed something.
+    /// Sends to all of them. A page whose mailbox is full learns later that it missed something.
     pub(crate) fn tell(&mut self, reported: &PageEvent) {
         self.0.retain_mut(|page| {
             if page.is_behind {
@@ -69,14 +69,14 @@ impl PageChannels {
         });
     }
 
-    /// Nobody listens.
+    /// Whether there is no page.
     pub(crate) fn is_empty(&mut self) -> bool {
         self.0.retain(|page| !page.sender.is_closed());
         self.0.is_empty()
     }
 }
 
-/// What a page reads.
+/// The event stream of a page.
 pub(crate) struct Events(Receiver<PageEvent>);
 
 impl Stream for Events {

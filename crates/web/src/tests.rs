@@ -5,7 +5,7 @@ use super::*;
 
 const TOKEN: &str = "a-token-of-the-tests";
 
-/// A run may take longer to begin than a request may take to come, and whoever ordered it has the answer.
+/// A run may take longer to begin than a request may take to arrive, and its client gets the response.
 #[test]
 fn a_run_may_take_its_time_to_begin() {
     let bounds = Bounds { request: Duration::from_millis(500), ..BOUNDS };
@@ -24,7 +24,7 @@ fn a_run_may_take_its_time_to_begin() {
     let mut whole = connect();
     whole.write_all(head.as_bytes()).expect("it is taken");
     let order = orders.recv().expect("an order");
-    // A request that begins later, and never comes as a whole, is cut off: so the time of the first one is over too.
+    // A request that begins later, and never arrives completely, is cut off: so the time of the first one is over too.
     let mut half = connect();
     half.write_all(b"GET /api/run HTTP/1.1\r\n").expect("it is taken");
     let mut rest = Vec::new();

@@ -1,10 +1,10 @@
-//! The secret that whoever reads or steers must know.
+//! The secret token for reading and control.
 
 use std::io::Read;
 
-/// Bytes of a token that is made here.
+/// Bytes of a generated token.
 const BYTES: usize = 24;
-/// The fewest characters of a token that somebody chose.
+/// The fewest characters of a user's token.
 const CHARS_MIN: usize = 16;
 /// The most.
 const CHARS_MAX: usize = 256;
@@ -19,7 +19,7 @@ pub fn new_token() -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What is wrong with a token that somebody chose, in English and Chinese.
+/// What is wrong with a user's token, in English and Chinese.
 pub fn token_fault(token: &str) -> Option<(String, String)> {
     let is_plain = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte));
     let fits = (CHARS_MIN..=CHARS_MAX).contains(&token.len());
@@ -31,7 +31,7 @@ pub fn token_fault(token: &str) -> Option<(String, String)> {
     })
 }
 
-/// Whether two texts are the same, in a time that tells nothing of where they differ.
+/// Whether two texts are equal, in a time that does not reveal where they differ.
 pub(crate) fn is_same(given: &[u8], wanted: &[u8]) -> bool {
     let differ = given.iter().zip(wanted).fold(0, |differ, (one, other)| differ | (one ^ other));
     given.len() == wanted.len() && differ == 0

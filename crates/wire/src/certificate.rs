@@ -1,7 +1,7 @@
-//! What a certificate says of itself: whom it names, who signed it, from when until when, and how large its key is.
+//! The content of an X.509 certificate: subject, issuer, validity, names and key size.
 //!
-//! It reads, and judges nothing: whether a certificate is to be trusted is for the library of TLS. [`Certificate::read`] walks the DER of
-//! RFC 5280 once, without a copy; texts are made when they are asked for.
+//! It only reads; whether a certificate is trusted is decided by the TLS library. [`Certificate::read`] walks the DER
+//! of RFC 5280 once, without a copy; texts are made on request.
 
 mod der;
 mod name;
@@ -21,29 +21,29 @@ const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 0x11];
 /// `rsaEncryption`, 1.2.840.113549.1.1.1.
 const RSA_ENCRYPTION: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
-/// One certificate, as it was read.
+/// A certificate that was parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Certificate<'a> {
-    /// Whom it names.
+    /// Its subject.
     pub subject: Name<'a>,
-    /// Who signed it.
+    /// Its issuer.
     pub issuer: Name<'a>,
-    /// From when it is valid.
+    /// Start of its validity.
     pub not_before: Time,
-    /// Until when.
+    /// End of its validity.
     pub not_after: Time,
-    /// Bits of its key, if that is one of RSA.
+    /// Bits of its key, if that is an RSA key.
     pub rsa_bits: Option<usize>,
-    /// What is inside of its extension for names; empty without one.
+    /// Content of its `subjectAltName` extension; empty without one.
     names: &'a [u8],
 }
 
 impl<'a> Certificate<'a> {
-    /// Reads the certificate at the start of `der`; `None` if that is not a whole one.
+    /// Reads the certificate at the start of `der`; `None` if it is malformed or incomplete.
     pub fn read(der: &'a [u8]) -> Option<Self> {
         let mut certificate = Reader(Reader(der).take(tag::SEQUENCE)?);
         let mut signed = Reader(certificate.take(tag::SEQUENCE)?);
-        // Nothing means version 1.
+        // An absent version means version 1.
         signed.take(tag::explicit(0));
         signed.take(tag::INTEGER)?;
         signed.take(tag::SEQUENCE)?;
@@ -52,7 +52,7 @@ impl<'a> Certificate<'a> {
         let (not_before, not_after) = (Time::read(&mut validity)?, Time::read(&mut validity)?);
         let subject = Name(signed.take(tag::SEQUENCE)?);
         let rsa_bits = rsa_bits(signed.take(tag::SEQUENCE)?);
-        // Two identifiers that nobody uses any more.
+        // Two unique identifiers that are no longer used.
         signed.take(tag::implicit(1));
         signed.take(tag::implicit(2));
         let names = signed.take(tag::explicit(3)).and_then(alternative_names).unwrap_or_default();
@@ -69,7 +69,7 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Whether it names itself as its signer.
+    /// Whether it is self-signed (subject equals issuer).
     pub fn is_self_signed(&self) -> bool {
         self.subject == self.issuer
     }
@@ -89,7 +89,7 @@ fn alternative_names(extensions: &[u8]) -> Option<&[u8]> {
     while let Some(extension) = extensions.take(tag::SEQUENCE) {
         let mut extension = Reader(extension);
         let which = extension.take(tag::OBJECT_IDENTIFIER)?;
-        // Whether it is critical.
+        // The critical flag.
         extension.take(tag::BOOLEAN);
         let value = extension.take(tag::OCTET_STRING)?;
         if which == SUBJECT_ALT_NAME {
@@ -106,7 +106,7 @@ fn rsa_bits(key_info: &[u8]) -> Option<usize> {
     if which != RSA_ENCRYPTION {
         return None;
     }
-    // The first byte of a bit string says how many bits of its last byte are not used: none of a key.
+    // The first byte of a bit string counts the unused bits of its last byte: always zero for a key.
     let key = key_info.take(tag::BIT_STRING)?.strip_prefix(&[0])?;
     let modulus = Reader(Reader(key).take(tag::SEQUENCE)?).take(tag::INTEGER)?;
     let start = modulus.iter().position(|byte| *byte != 0)?;

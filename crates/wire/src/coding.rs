@@ -1,45 +1,45 @@
-//! Bodies without the coding that a server gave them (RFC 9110, 8.4).
+//! Content decoding of bodies (RFC 9110, 8.4).
 
 use std::io::{self, Read};
 
 /// The longest chain of codings.
 const CODINGS_MAX: usize = 4;
 
-/// The largest window of zstd in a body (RFC 9659).
+/// The largest zstd window in a body (RFC 9659).
 const ZSTD_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// What a frame begins with is no longer.
+/// The longest zstd frame header.
 const ZSTD_HEADER_BYTES_MAX: u64 = 18;
 
-/// What is read of a body at a time.
+/// Bytes that are read of a body at a time.
 const PIECE_BYTES: usize = 64 * 1024;
-/// A buffer that is full becomes so many times as large: the fewer it was, the less is left behind.
+/// Growth factor of a full buffer: fewer reallocations leave less unused memory behind.
 const GROWTH: usize = 4;
 
-/// Why a body cannot be read.
+/// Why a body cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecoded {
-    /// A coding that is not known here.
+    /// The coding is not supported.
     Unknown,
-    /// It is not what its head says.
+    /// The body is not valid in its coding.
     Broken,
-    /// It would be larger than allowed.
+    /// The decoded body would be larger than allowed.
     TooLarge,
 }
 
-/// The names in a list of codings, in the order in which they were put on.
+/// The names in a list of codings, in the order in which they were applied.
 fn names(codings: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|name| !name.is_empty())
 }
 
-/// The codings of a message (RFC 9112, 6.1) without the `chunked` that came last: that one frames it, and is off already.
+/// The codings of a message (RFC 9112, 6.1) without the final `chunked`: that one frames the message, and is already
+/// removed.
 pub fn within_chunks(codings: &[u8]) -> &[u8] {
     let last = codings.iter().rposition(|byte| *byte == b',');
     let (rest, name) = last.map_or((&codings[..0], codings), |at| (&codings[..at], &codings[at + 1..]));
     if name.trim_ascii().eq_ignore_ascii_case(b"chunked") { rest } else { codings }
 }
 
-/// What a body says, without the codings that are named; at most `most` bytes of it. Codings come off while it is read: what lies
-/// between them is kept nowhere.
+/// The decoded body, at most `most` bytes. Codings are removed while it is read, without intermediate buffers.
 ///
 /// # Errors
 /// A coding is unknown, the body is broken, or too large.
@@ -48,8 +48,8 @@ pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undec
     fault.map_or(Ok(body), Err)
 }
 
-/// The same of a body that may be broken or cut: what it says as far as it can be read, and why not further. Nothing of one whose
-/// coding is unknown.
+/// Decodes a body that may be broken or cut: the bytes that can be decoded, and the error if it stops early. With an
+/// unknown coding, no bytes.
 pub fn decode_as_far(codings: &[u8], body: &[u8], most: usize) -> (Vec<u8>, Option<Undecoded>) {
     match reader_of(codings, body, most) {
         Ok(reader) => as_far(reader, most),
@@ -62,7 +62,7 @@ fn reader_of<'a>(codings: &[u8], body: &'a [u8], most: usize) -> Result<Box<dyn 
         return Err(Undecoded::Unknown);
     }
     let mut reader: Box<dyn Read + 'a> = Box::new(body);
-    // The last one was put on last.
+    // The last coding was applied last.
     for name in names(codings).rev() {
         reader = match name.to_ascii_lowercase().as_slice() {
             b"identity" => reader,
@@ -80,7 +80,7 @@ fn reader_of<'a>(codings: &[u8], body: &'a [u8], most: usize) -> Result<Box<dyn 
     Ok(reader)
 }
 
-/// A frame says how much of itself it refers back to, and as a coding of content it may not say more than
+/// A decoder of zstd. A frame states its window, and as a content coding the window may not exceed
 /// [`ZSTD_WINDOW_BYTES_MAX`].
 fn unzstd<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Undecoded> {
     let mut front = Vec::new();
@@ -92,7 +92,7 @@ fn unzstd<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Unde
     Ok(Box::new(ruzstd::decoding::StreamingDecoder::new(whole).map_err(|_| Undecoded::Broken)?))
 }
 
-/// What a frame says of its window (RFC 8878, 3.1.1.1); `None` when it is no frame.
+/// The window that a frame states (RFC 8878, 3.1.1.1); `None` when it is no frame.
 fn zstd_window(front: &[u8]) -> Option<u64> {
     let [0x28, 0xb5, 0x2f, 0xfd, descriptor, rest @ ..] = front else { return None };
     let is_single = descriptor & 0x20 != 0;
@@ -101,7 +101,7 @@ fn zstd_window(front: &[u8]) -> Option<u64> {
         let base = 1 << (10 + (window >> 3));
         return Some(base + base / 8 * (window & 7));
     }
-    // All of the content is the window; its length stands behind the number of a dictionary.
+    // The whole content is the window; its length stands after the dictionary ID.
     let skipped = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
     let field = rest.get(skipped..skipped + length)?;
@@ -109,7 +109,7 @@ fn zstd_window(front: &[u8]) -> Option<u64> {
     Some(if length == 2 { content + 256 } else { content })
 }
 
-/// Some servers leave out the frame (RFC 1950) around it: its first two bytes tell.
+/// Some servers omit the zlib frame (RFC 1950): the first two bytes show whether it is present.
 fn undeflate<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Undecoded> {
     let mut front = Vec::new();
     reader.by_ref().take(2).read_to_end(&mut front).map_err(|_| Undecoded::Broken)?;
@@ -123,13 +123,13 @@ fn undeflate<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, U
     })
 }
 
-/// All that can be read.
+/// All bytes of `reader`, at most `most`.
 fn all_of(reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
     let (bytes, fault) = as_far(reader, most);
     fault.map_or(Ok(bytes), Err)
 }
 
-/// What can be read, in a buffer that never is larger than it may become, and why it is not more.
+/// The bytes that can be read, in a buffer that never exceeds its maximum, and the error if reading stops early.
 fn as_far(mut reader: impl Read, most: usize) -> (Vec<u8>, Option<Undecoded>) {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES.min(most + 1)]);
     loop {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(decode(b"deflate", &raw, 1 << 20).as_ref(), Ok(&text));
         assert_eq!(decode(b"identity", &text, 1 << 20).as_ref(), Ok(&text));
         assert_eq!(decode(b"gzip, gzip", &gzip(&gzip(&text)), 1 << 20).as_ref(), Ok(&text));
-        // Made by others from "hello\n".
+        // Produced by other encoders from "hello\n".
         assert_eq!(
             decode(b"br", &[0x8b, 0x02, 0x80, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a, 0x03], 99).as_deref(),
             Ok(&b"hello\n"[..])

@@ -34,72 +34,72 @@ use crate::http1::{Ending, HeadMemory, ProtocolError, RequestKind, ResponseHead}
 use crate::tcp::{Framing, TooLarge};
 use crate::websocket::{Deflate, HandshakeFault};
 
-/// What the caller calls an exchange; [`ALONE`] where there is never more than one.
+/// The caller's identifier of an exchange; [`ALONE`] where there is never more than one.
 pub type Tag = u64;
 
-/// What exchanges are called on a line that carries one at a time, and needs no names.
+/// The tag of exchanges on a connection that carries one at a time.
 pub const ALONE: Tag = 0;
 
-/// Covers the frames of WebSocket that leave with a call.
+/// The mask of WebSocket frames that are sent by one call.
 pub type Mask = [u8; 4];
 
-/// What lines need for the time of a call; one serves all lines of a thread.
+/// Working memory of connections for the time of a call; one serves all connections of a thread.
 #[derive(Default)]
 pub struct Scratch {
-    /// The last head of HTTP/1.
+    /// The last HTTP/1 head.
     pub heads: HeadMemory,
     fields: FieldList,
     websocket: crate::websocket::Scratch,
 }
 
 impl Scratch {
-    /// The fields that were read last, also of a head that was wrong.
+    /// The header fields that were read last, also those of an invalid head.
     pub fn fields(&self) -> &FieldList {
         &self.fields
     }
 }
 
-/// What begins an exchange.
+/// The start of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeStart<'a> {
-    /// What is sent.
+    /// The content.
     pub what: Payload<'a>,
-    /// What ends the exchange.
+    /// The event that ends the exchange.
     pub response: ResponseKind<'a>,
 }
 
-/// What is sent.
+/// The content of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum Payload<'a> {
-    /// Bytes that the caller has ready, and sends as they are.
+    /// Bytes that the caller has rendered, and sends unchanged.
     Template,
-    /// A text that was made for this exchange, and is framed here.
+    /// A text rendered for this exchange; it is framed here.
     Rendered(&'a [u8]),
-    /// Fields and content that were compressed once for all connections.
+    /// Fields and content compressed once for all connections.
     Fields(&'a crate::http2::Request),
 }
 
-/// What ends an exchange.
+/// The event that ends an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum ResponseKind<'a> {
-    /// Nothing that the peer sends: it is over when its bytes have left.
+    /// None from the peer: the exchange ends when its bytes are sent.
     Nothing,
-    /// The answer of HTTP to such a request.
+    /// The HTTP response to a request of this kind.
     Response(RequestKind),
     /// A message.
     Message,
-    /// A sign of life.
+    /// A pong.
     Pong,
-    /// An answer that ends here.
+    /// A response with this framing.
     Framed(&'a Arc<Framing>),
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Clone, Copy, Debug)]
 pub enum Head<'a> {
-    /// Of HTTP/1.
+    /// An HTTP/1 head.
     Http1(ResponseHead),
-    /// Of HTTP/2.
+    /// An HTTP/2 head.
     Fields {
         /// Its status.
         status: u16,
@@ -108,166 +108,169 @@ pub enum Head<'a> {
     },
 }
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
-    /// All input was taken, and nothing is complete.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
-    /// Something that is no news, or that was answered here.
+    /// Nothing to report, or something that was answered here.
     Nothing,
-    /// Both sides have agreed on how they speak: exchanges may begin.
+    /// The handshake is complete: exchanges may begin.
     Ready,
-    /// More may leave than before: exchanges, or what was held back.
+    /// More may be sent than before: exchanges, or held-back content.
     Room,
-    /// An interim answer (1xx) was passed over.
+    /// An interim response (1xx) was skipped.
     Interim {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
         /// The peer wants the body that was held back (100).
         is_continue: bool,
-        /// All fields, of HTTP/2.
+        /// All fields; HTTP/2 only.
         fields: Option<&'a FieldList>,
     },
-    /// The head of an answer.
+    /// The head of a response.
     Head {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
-        /// What it says.
+        /// The head itself.
         head: Head<'a>,
         /// The exchange is over.
         is_last: bool,
     },
-    /// A piece of an answer.
+    /// A piece of a response body.
     Body {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
         /// Never empty, unless it is the last.
         bytes: &'a [u8],
         /// The exchange is over.
         is_last: bool,
     },
-    /// The fields after a body; the exchange is over.
+    /// The trailer fields; the exchange is over.
     Trailers {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
-        /// All of them.
+        /// All fields.
         fields: &'a FieldList,
     },
     /// The exchange is over.
     End {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
     },
-    /// A message. Whether it is an answer is known to who awaits one.
+    /// A message. The caller knows whether it is a response.
     Message {
-        /// Its bytes, when they are kept.
+        /// Its bytes, if captured.
         bytes: &'a [u8],
-        /// It is larger than what is kept.
+        /// It is larger than what is captured.
         is_cut: bool,
-        /// How many they are.
+        /// Its length.
         length: u64,
     },
-    /// A sign of life.
+    /// A pong.
     Pong,
-    /// The peer ends the conversation. The answer to it stands in `out`, unless it is the answer to ours.
+    /// The peer closes the connection. The reply is in `out`, unless this is the reply to our close.
     Close {
-        /// Why, when it says.
+        /// The close code, if it gives one.
         code: Option<u16>,
-        /// In words.
+        /// The reason as text.
         reason: &'a str,
     },
-    /// The peer gave an exchange up.
+    /// The peer reset an exchange.
     Reset {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
-        /// Why (RFC 9113, 7).
+        /// Error code (RFC 9113, 7).
         code: u32,
     },
-    /// An exchange broke the protocol and was given up; the others go on.
+    /// An exchange broke the protocol and was reset; the others go on.
     Broken {
-        /// Whose.
+        /// The exchange.
         tag: Tag,
-        /// What was wrong.
+        /// The protocol error.
         fault: crate::http2::Fault,
     },
-    /// The peer takes no further exchanges. Those above `last` were not looked at: [`ProtocolConnection::take_unprocessed`].
+    /// The peer takes no further exchanges. Those above `last` were not processed:
+    /// [`ProtocolConnection::take_unprocessed`].
     GoAway {
-        /// The last that may have been looked at.
+        /// The last that may have been processed.
         last: u32,
     },
-    /// Bytes of which nothing says where they end.
+    /// Bytes on a connection without framing.
     Unframed(&'a [u8]),
 }
 
-/// How the peer broke the protocol. The connection is lost; where the protocol has words for it, they stand in `out`.
+/// How the peer broke the protocol. The connection is lost; if the protocol has an error message, it is in `out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Of HTTP/1.
+    /// A protocol error of HTTP/1.
     Http1(ProtocolError),
-    /// Of HTTP/2.
+    /// A protocol error of HTTP/2.
     Http2(crate::http2::Fault),
-    /// The connection does not become one of WebSocket.
+    /// The WebSocket handshake failed.
     Handshake(HandshakeFault),
-    /// Of WebSocket.
+    /// A protocol error of WebSocket.
     WebSocket(crate::websocket::Fault),
-    /// An answer on a plain connection cannot be so long.
+    /// A length prefix on a plain connection is too large.
     AnswerLength(TooLarge),
 }
 
 impl Fault {
-    /// The peer is told what was wrong: the connection is left when it has heard so.
+    /// Whether the error is reported to the peer: the connection is then closed once that was sent.
     pub fn was_reported(self) -> bool {
         matches!(self, Self::Http2(_) | Self::WebSocket(_))
     }
 }
 
-/// What became of content that an exchange sent.
+/// The state of the content that an exchange sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The exchange is over.
     Gone,
-    /// Windows, or what is framed already, hold some of it back.
+    /// Flow control windows, or the limit of framed bytes, hold some of it back.
     HeldBack,
     /// All of it was framed.
     Framed,
 }
 
-/// What becomes of a line when an exchange on it is given up.
+/// The state of a connection after an exchange on it was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
-    /// Others go on, and further ones may begin.
+    /// Other exchanges go on, and further ones may begin.
     Kept,
-    /// What still came could not be told from what comes next.
+    /// Late bytes of the abandoned exchange could not be distinguished from the next one.
     MustClose,
 }
 
-/// A line with nothing on it, in few bytes: there may be a million of them.
+/// The state of a connection without exchanges, in few bytes: there may be a million of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleState {
-    /// How messages of WebSocket may be compressed.
+    /// The agreed WebSocket compression.
     pub deflate: Option<Deflate>,
 }
 
-/// What is spoken on a connection. See the module for the call order. What a line has by default is what one has that carries one
-/// exchange at a time, each of one message.
+/// The protocol state of a connection. See the module for the call order. The default methods fit a protocol that
+/// carries one exchange at a time, each of one message.
 pub trait ProtocolConnection {
-    /// What comes first on a connection. Afterwards exchanges may begin if there is room, and else with [`ConnectionEvent::Ready`].
+    /// Begins the connection. Afterwards exchanges may begin if there is room, otherwise with
+    /// [`ConnectionEvent::Ready`].
     fn start(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Exchanges that may begin now. A line that carries one at a time trusts its caller to wait for the end of the last one.
+    /// Number of exchanges that may begin now. A protocol with one exchange at a time relies on its caller to wait for
+    /// the end of the last one.
     fn room(&self) -> usize;
 
-    /// Begins an exchange, which is called `tag` from then on, where it needs a name; only where there is room. Gives its number on
-    /// this line.
+    /// Begins an exchange, identified by `tag` where the protocol needs one; only where there is room. Returns its
+    /// number on this connection.
     fn begin(&mut self, tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32;
 
-    /// Sends more of an exchange. False where it was all sent when it began.
+    /// Sends more of an exchange. False if all was sent when it began.
     fn send(&mut self, _number: u32, _message: Arc<[u8]>, _is_last: bool, _out: &mut Vec<u8>) -> bool {
         false
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant. Call it again with the rest until it says
-    /// [`ConnectionEvent::NeedMore`] with nothing left.
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call it again with the rest until it
+    /// returns [`ConnectionEvent::NeedMore`] with nothing left.
     ///
     /// # Errors
     /// The peer broke the protocol.
@@ -279,69 +282,69 @@ pub trait ProtocolConnection {
         out: &mut Vec<u8>,
     ) -> Result<(usize, ConnectionEvent<'a>), Fault>;
 
-    /// The peer has ended the stream of bytes: what that means for an answer that is awaited.
+    /// Handles the end of the incoming stream: its meaning for a pending response.
     fn handle_end(&mut self) -> Ending;
 
-    /// Windows, or what is framed already, hold something back.
+    /// Whether flow control windows, or the limit of framed bytes, hold something back.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// What had left was taken, or there is more room: what was held back follows as far as it may.
+    /// Sends held-back content as far as allowed, after queued bytes were sent or windows opened.
     fn resume(&mut self, _out: &mut Vec<u8>) {}
 
-    /// What became of what an exchange sent.
+    /// The state of the content that an exchange sends.
     fn progress(&mut self, _number: u32) -> Progress {
         Progress::Framed
     }
 
-    /// Gives an exchange up. What still comes of it means nothing.
+    /// Abandons an exchange. Later bytes of it are ignored.
     fn abandon(&mut self, _number: u32, _out: &mut Vec<u8>) -> Abandoned {
         Abandoned::MustClose
     }
 
-    /// Takes out the exchanges above `last`, which the peer has not looked at, and gives what they are called, in their order.
+    /// Removes the exchanges above `last`, which the peer has not processed, and returns their tags in order.
     fn take_unprocessed(&mut self, _last: u32) -> Vec<Tag> {
         Vec::new()
     }
 
-    /// No exchange is under way that the line knows of, and nothing of an answer has come.
+    /// Whether no exchange that the connection knows of is in flight, and no part of a response has arrived.
     fn is_idle(&self) -> bool;
 
-    /// No further exchange will ever begin here.
+    /// Whether no further exchange can ever begin on this connection.
     fn is_used_up(&self) -> bool {
         false
     }
 
-    /// Ends the conversation in an orderly way. False where the protocol has no words for that.
+    /// Closes gracefully. False where the protocol has no close message.
     fn close(&mut self, _mask: Mask, _out: &mut Vec<u8>) -> bool {
         false
     }
 
-    /// What has come of a message that is not whole, as far as it is kept.
+    /// The received part of an incomplete message, as far as it is captured.
     fn begun(&self) -> &[u8] {
         &[]
     }
 
-    /// What is to be known of the line later, when nothing has begun to come and that is so little.
+    /// The state to restore the connection later, if nothing is partially received and the state is that small.
     fn park(&self) -> Option<IdleState>;
 }
 
-/// The lines that are spoken here. Nothing is boxed that an ordinary connection of HTTP/1 or TCP has.
+/// The supported protocols. The state of an ordinary HTTP/1 or TCP connection is not boxed.
 pub enum AnyConnection {
-    /// One request at a time, and its answer.
+    /// One request at a time, and its response.
     Http1(Http1),
     /// Many exchanges at a time.
     Http2(Box<Http2>),
-    /// One message at a time, and its answer.
+    /// One message at a time, and its response.
     WebSocket(Box<WebSocket>),
     /// The same on a plain stream of bytes.
     Tcp(Tcp),
-    /// What somebody else speaks.
+    /// Another implementation of [`ProtocolConnection`].
     Custom(Box<dyn ProtocolConnection + Send>),
 }
 
-/// The same call of whichever line it is.
+/// Calls the same method of each variant.
 macro_rules! each {
     ($any:expr, $line:ident => $call:expr) => {
         match $any {

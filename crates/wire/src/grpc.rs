@@ -1,4 +1,4 @@
-//! gRPC over HTTP/2 (the protocol as github.com/grpc/grpc has it in `doc/PROTOCOL-HTTP2.md`): messages in the bytes of a body,
+//! gRPC over HTTP/2 (protocol: github.com/grpc/grpc, `doc/PROTOCOL-HTTP2.md`): messages in the bytes of a body,
 //! statuses, deadlines, compression, and the messages of server reflection.
 
 mod deadline;
@@ -16,10 +16,10 @@ pub use response::{Response, ResponseFault, StatusError};
 pub use status::{STATUS_COUNT, Status, percent_decode, percent_encode};
 pub use unzip::{Damaged, UNZIP_GROWTH_MAX, Unzip};
 
-/// What an answer's content type begins with.
+/// Prefix of a response's content type.
 pub const CONTENT_TYPE: &[u8] = b"application/grpc";
 
-/// A content type of gRPC: the plain one, or one with a suffix like `+proto`.
+/// Whether a content type is one of gRPC: the plain one, or one with a suffix like `+proto`.
 pub fn is_content_type(value: &[u8]) -> bool {
     value.get(..CONTENT_TYPE.len()).is_some_and(|start| {
         start.eq_ignore_ascii_case(CONTENT_TYPE) && matches!(value.get(CONTENT_TYPE.len()), None | Some(b'+' | b';'))

@@ -1,4 +1,4 @@
-//! Header compression of HTTP/2 (RFC 7541), both ways.
+//! HPACK header compression of HTTP/2 (RFC 7541), encoder and decoder.
 
 mod huffman;
 mod table;
@@ -6,18 +6,18 @@ mod table;
 pub use table::ENTRY_OVERHEAD;
 use table::Table;
 
-/// The size of a dynamic table until its peer says otherwise.
+/// The size of a dynamic table unless the peer sets another.
 pub const TABLE_BYTES_DEFAULT: usize = 4_096;
-/// An integer is never larger: no text is.
+/// The largest accepted integer: no string is longer.
 const INTEGER_MAX: usize = 1 << 24;
 
-/// Why a block of fields cannot be read. The connection is lost, since its table is.
+/// Why a header block cannot be decoded. The connection is lost, since its table is out of sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HpackError {
-    /// The block ends inside a field, or holds what is no field.
+    /// The block ends inside a field, or contains something that is no field.
     #[error("the header block is malformed")]
     Malformed,
-    /// The fields are larger than the bound.
+    /// The fields exceed the size limit.
     #[error("the header list is too large")]
     ListTooLarge,
 }
@@ -26,7 +26,7 @@ pub enum HpackError {
 #[derive(Clone, Debug, Default)]
 pub struct FieldList {
     bytes: Vec<u8>,
-    /// Where a name begins, where its value does, and where that ends.
+    /// Start of the name, start of the value, end of the value.
     spans: Vec<(u32, u32, u32)>,
     size: usize,
 }
@@ -43,7 +43,7 @@ impl FieldList {
         self.bytes.len()
     }
 
-    /// The value of the first field of a name.
+    /// The value of the first field with a name.
     pub fn find(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
@@ -74,7 +74,7 @@ impl FieldList {
     }
 }
 
-/// Reads the blocks of one direction of a connection.
+/// The decoder of one direction of a connection.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     table: Table,
@@ -83,15 +83,15 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder whose peer was told the largest table that it may use.
+    /// A decoder whose peer was announced this largest table.
     pub fn new(table_bytes_max: usize) -> Self {
         Self { table: Table::new(table_bytes_max.min(TABLE_BYTES_DEFAULT)), table_bytes_max }
     }
 
-    /// Reads one whole block into `fields`, of at most `list_bytes_max` (RFC 9113, 6.5.2).
+    /// Decodes one whole block into `fields`, of at most `list_bytes_max` (RFC 9113, 6.5.2).
     ///
     /// # Errors
-    /// The block cannot be read; nothing more can be.
+    /// The block cannot be decoded; no later one can be either.
     pub fn decode(&mut self, block: &[u8], fields: &mut FieldList, list_bytes_max: usize) -> Result<(), HpackError> {
         fields.clear();
         let mut rest = block;
@@ -101,7 +101,7 @@ impl Decoder {
                 let (name, value) = self.table.get(index).ok_or(HpackError::Malformed)?;
                 fields.push(name, value);
             } else if first & 0xe0 == 0x20 {
-                // Sizes change at the beginning of a block only.
+                // Size updates may only stand at the beginning of a block.
                 let size = integer(&mut rest, 5)?;
                 if !fields.spans.is_empty() || size > self.table_bytes_max {
                     return Err(HpackError::Malformed);
@@ -133,7 +133,7 @@ impl Decoder {
     }
 }
 
-/// An integer with a prefix of so many bits (RFC 7541, 5.1).
+/// An integer with a prefix of `bits` bits (RFC 7541, 5.1).
 fn integer(rest: &mut &[u8], bits: u32) -> Result<usize, HpackError> {
     let (first, mut tail) = rest.split_first().ok_or(HpackError::Malformed)?;
     let most = (1usize << bits) - 1;
@@ -170,22 +170,22 @@ fn text(rest: &mut &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     Ok(())
 }
 
-/// What becomes of a field that is sent.
+/// How a sent field is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
     /// It enters the table: the next time it costs a byte.
     Kept,
-    /// It does not.
+    /// It does not enter the table.
     NotKept,
-    /// It never may, on the way either: a secret (RFC 7541, 7.1.3).
+    /// It is never indexed, not by intermediaries either: a secret (RFC 7541, 7.1.3).
     Never,
 }
 
-/// Writes the blocks of one direction of a connection.
+/// The encoder of one direction of a connection.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     table: Table,
-    /// The smallest size since the last block, when the size has changed.
+    /// The smallest size since the last block, if the size has changed.
     shrunk_to: Option<usize>,
 }
 
@@ -196,7 +196,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// The peer allows a table of so many bytes; more than the default is not used.
+    /// Applies the table size that the peer allows; more than the default is not used.
     pub fn resize(&mut self, table_bytes_max: usize) {
         let size = table_bytes_max.min(TABLE_BYTES_DEFAULT);
         if size != self.table.size_max() {
@@ -205,7 +205,7 @@ impl Encoder {
         }
     }
 
-    /// Begins a block: a change of the table's size comes first.
+    /// Begins a block: a change of the table size comes first.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(least) = self.shrunk_to.take() {
             if least < self.table.size_max() {
@@ -221,7 +221,7 @@ impl Encoder {
         if let (Some(index), false) = (whole, indexing == Indexing::Never) {
             return push_integer(index, 7, 0x80, out);
         }
-        // What is larger than the table would only empty it.
+        // An entry larger than the table would only empty it.
         let fits = name.len() + value.len() + ENTRY_OVERHEAD <= self.table.size_max();
         let (bits, pattern) = match indexing {
             Indexing::Kept if fits => (6, 0x40),
@@ -253,7 +253,7 @@ fn push_integer(value: usize, bits: u32, pattern: u8, out: &mut Vec<u8>) {
     out.push(rest as u8);
 }
 
-/// The shorter of both forms.
+/// Appends a string in its shorter form, plain or Huffman.
 fn push_text(text: &[u8], out: &mut Vec<u8>) {
     let length = huffman::encoded_bytes(text);
     if length < text.len() {

@@ -1,8 +1,8 @@
-//! HTTP/1.1 (RFC 9112) as machines over bytes, for the client ([`Client`]) and for the server ([`Server`]).
+//! HTTP/1.1 (RFC 9112) as state machines over bytes, for the client ([`Client`]) and for the server ([`Server`]).
 //!
-//! Call order, client: [`Client::start`] when the request goes out, [`Client::handle`] with each piece that arrives until
-//! it says [`Response::End`] or fails, [`Client::handle_eof`] when the peer closes. Both machines give the same events
-//! however the bytes were cut. Neither keeps more than an incomplete head.
+//! Call order, client: [`Client::start`] when the request is sent, [`Client::handle`] with each received piece until it
+//! returns [`Response::End`] or fails, [`Client::handle_eof`] when the peer closes. Both machines give the same events
+//! however the bytes were cut. Neither stores more than an incomplete head.
 
 mod body;
 mod client;
@@ -19,9 +19,9 @@ pub use write::{ResponseStart, reason_phrase, render_request, write_response_hea
 /// The version of a message. Others are refused as a bad start line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// HTTP/1.0: a connection closes unless both sides ask to keep it.
+    /// HTTP/1.0: a connection closes unless both sides request keep-alive.
     Http10,
-    /// HTTP/1.1: a connection stays open unless one side says close.
+    /// HTTP/1.1: a connection stays open unless one side sends `close`.
     Http11,
 }
 
@@ -30,7 +30,7 @@ impl Version {
         if minor == 0 { Self::Http10 } else { Self::Http11 }
     }
 
-    /// As it stands in the start line.
+    /// The text in the start line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http10 => "HTTP/1.0",
@@ -39,10 +39,10 @@ impl Version {
     }
 }
 
-/// What the request was, as far as it decides about the body of the answer.
+/// The kind of a request, as far as it decides about the body of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// HEAD: the answer has no body, whatever its fields say.
+    /// HEAD: the response has no body, whatever its fields say.
     Head,
     /// CONNECT: a 2xx opens a tunnel.
     Connect,
@@ -64,14 +64,14 @@ impl RequestKind {
 /// The most header fields in one head. nginx and Apache stop at about 100.
 pub const HEADER_COUNT_MAX: usize = 128;
 
-/// Bounds against a peer that never ends.
+/// Limits against a peer whose message never ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most bytes of one head, and of all trailers together.
     pub head_bytes_max: usize,
     /// The most bytes of one chunk-size line with its extensions.
     pub chunk_line_bytes_max: usize,
-    /// The most interim answers (1xx) before the final one.
+    /// The most interim responses (1xx) before the final one.
     pub interim_count_max: u32,
 }
 
@@ -85,7 +85,7 @@ pub enum ProtocolError {
     /// The first line is no status line or request line of HTTP/1.x.
     #[error("the start line is not HTTP/1.x")]
     StartLine,
-    /// The peer speaks TLS: what came is an alert, or a handshake.
+    /// The peer speaks TLS: an alert or a handshake was received.
     #[error("the peer speaks TLS")]
     Tls,
     /// A header field with a bad name, a control byte or a bad line end.
@@ -103,7 +103,7 @@ pub enum ProtocolError {
     /// Content-Length and Transfer-Encoding at once.
     #[error("Content-Length and Transfer-Encoding at once")]
     AmbiguousLength,
-    /// A Transfer-Encoding that frames nothing.
+    /// A Transfer-Encoding that does not frame the body.
     #[error("Transfer-Encoding is not usable")]
     TransferEncoding,
     /// A chunk size that is no hexadecimal number, or its line is malformed.
@@ -118,13 +118,13 @@ pub enum ProtocolError {
     /// A trailer field is malformed.
     #[error("a trailer field is malformed")]
     Trailer,
-    /// 101 Switching Protocols, which nobody asked for.
+    /// 101 Switching Protocols without a request for an upgrade.
     #[error("101 Switching Protocols without a request for it")]
     UnexpectedUpgrade,
-    /// More interim answers than [`Limits::interim_count_max`].
+    /// More interim responses than [`Limits::interim_count_max`].
     #[error("too many interim (1xx) answers")]
     TooManyInterim,
-    /// Bytes arrived when no request was waiting for an answer.
+    /// Bytes arrived while no response was pending.
     #[error("bytes that belong to no request")]
     Unsolicited,
     /// An HTTP/1.1 request without Host, or with several.

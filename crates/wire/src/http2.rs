@@ -1,8 +1,8 @@
-//! HTTP/2 (RFC 9113) as machines over bytes, for the client ([`Client`]) and for the server ([`Server`]).
+//! HTTP/2 (RFC 9113) as state machines over bytes, for the client ([`Client`]) and for the server ([`Server`]).
 //!
-//! `handle` understands the front of what arrived and says what it meant; what has to go back, acknowledgements and window
-//! updates, is added to `out`, as is all that is sent. Both machines give the same events however the bytes were cut, but for the
-//! pieces of a body. They keep incomplete frames only, and nothing of a body.
+//! `handle` parses the start of the received bytes and returns an event; acknowledgements, window updates and
+//! everything else to be sent are appended to `out`. Both machines give the same events however the bytes were cut,
+//! except for the pieces of a body. They store incomplete frames only, and no part of a body.
 
 mod client;
 mod connection;
@@ -17,32 +17,32 @@ pub use connection::Event;
 pub use request::Request;
 pub use server::Server;
 
-/// What a client sends first (RFC 9113, 3.4).
+/// The client preface (RFC 9113, 3.4).
 pub const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest frame that we take; nobody may send a larger one unless we say so.
+/// The largest accepted frame; a peer may send no larger one unless we allow it.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024;
-/// The largest block of fields, compressed, over all of its frames.
+/// The largest compressed header block, over all of its frames.
 pub const BLOCK_BYTES_MAX: usize = 64 * 1024;
-/// The largest list of fields: names and values, and 32 for each (RFC 9113, 6.5.2).
+/// The largest header list: names and values, and 32 for each (RFC 9113, 6.5.2).
 pub const LIST_BYTES_MAX: usize = 64 * 1024;
-/// Frames over which a block of fields may spread.
+/// Maximum frames of one header block.
 pub const CONTINUATIONS_MAX: u32 = 64;
-/// Interim answers (1xx) to one request.
+/// Maximum interim responses (1xx) to one request.
 pub const INTERIM_COUNT_MAX: u32 = 32;
-/// Frames that bring nothing forward, one after the other.
+/// Maximum consecutive frames without progress.
 pub const IDLE_FRAMES_MAX: u32 = 10_000;
-/// Requests that a client takes back before they are answered, more than it lets be answered.
+/// Maximum number of requests that a client may reset beyond the number that it lets complete.
 pub const RAPID_RESETS_MAX: u32 = 1_000;
-/// What a peer may send on one stream before we have acknowledged it.
+/// The receive window of a stream: bytes that a peer may send before we acknowledge them.
 pub const STREAM_WINDOW: u32 = 16 << 20;
-/// The same for all streams together.
+/// The receive window of the connection, for all streams together.
 pub const CONNECTION_WINDOW: u32 = 1 << 30;
-/// Streams that a server lets its client have at a time.
+/// Concurrent streams that a server allows its client.
 pub const SERVER_STREAMS_MAX: u32 = 1_000;
-/// Streams that a client has at a time until the server says how many there may be.
+/// Concurrent streams of a client until the server's settings arrive.
 const STREAMS_UNTIL_REPORTED: u32 = 100;
-/// Streams that we gave up and whose last frames may still come.
+/// Remembered streams that we cancelled and whose last frames may still arrive.
 const CANCELLED_MAX: usize = 1_000;
 
 /// Error codes (RFC 9113, 7).
@@ -70,46 +70,46 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u8)]
 pub enum Fault {
-    /// What comes first is not the beginning of HTTP/2.
+    /// The connection does not begin as HTTP/2.
     #[error("the connection does not begin as HTTP/2 does")]
     Preface,
     /// A frame of a wrong size.
     #[error("a frame has a size that it must not have")]
     FrameSize,
-    /// A frame on a stream where it must not be.
+    /// A frame on a stream that does not allow it.
     #[error("a frame is on a stream where it must not be")]
     FrameStream,
-    /// More padding than frame.
+    /// The padding is longer than the frame.
     #[error("the padding is larger than its frame")]
     Padding,
-    /// A block of fields is interrupted, or continued without having begun.
+    /// A header block is interrupted, or continued without having begun.
     #[error("a header block is interrupted or continued out of turn")]
     Continuation,
-    /// A block of fields over more than [`CONTINUATIONS_MAX`] frames.
+    /// A header block of more than [`CONTINUATIONS_MAX`] frames.
     #[error("a header block does not end")]
     ContinuationFlood,
-    /// A block of fields that cannot be decompressed.
+    /// A header block that cannot be decompressed.
     #[error("a header block cannot be decompressed")]
     Compression,
     /// Fields beyond [`BLOCK_BYTES_MAX`] or, once decompressed, beyond [`LIST_BYTES_MAX`].
     #[error("the header list is too large")]
     HeadersTooLarge,
-    /// Fields that a message must not have, or lacks.
+    /// Fields that a message must not have, or required ones that are missing.
     #[error("the header fields make no message")]
     Headers,
     /// More or less content than was announced.
     #[error("the content is not as long as Content-Length says")]
     ContentLength,
-    /// More interim answers than [`INTERIM_COUNT_MAX`].
+    /// More interim responses than [`INTERIM_COUNT_MAX`].
     #[error("too many interim (1xx) answers")]
     TooManyInterim,
-    /// A setting with an impossible value.
+    /// A setting with an invalid value.
     #[error("a setting has a value that it must not have")]
     Settings,
-    /// A window that was exceeded, or grew beyond its bound.
+    /// A flow control window that was exceeded, or grew beyond its maximum.
     #[error("a flow-control window is exceeded or too large")]
     Window,
-    /// A promise that nobody allowed.
+    /// A push promise, which is not allowed.
     #[error("a push that was not allowed")]
     Push,
     /// Too many pings.
@@ -121,18 +121,18 @@ pub enum Fault {
     /// Too many resets.
     #[error("too many resets")]
     ResetFlood,
-    /// Too many frames that mean nothing: empty, of priority, unknown, of windows.
+    /// Too many frames without progress: empty, priority, unknown, window updates.
     #[error("too many frames that bring nothing forward")]
     EmptyFlood,
 }
 
-/// The connection is lost; `out` holds the frame that says so to the peer.
+/// A connection error; `out` contains the GOAWAY frame for the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct Error {
-    /// What was wrong.
+    /// The protocol error.
     pub fault: Fault,
-    /// What the peer is told.
+    /// The error code that is sent to the peer.
     pub code: Code,
 }
 

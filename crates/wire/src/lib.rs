@@ -1,4 +1,4 @@
-//! Protocols as machines over bytes.
+//! Protocols as state machines over bytes.
 //!
 //! A machine takes bytes and returns events; it owns no socket, no clock and no thread, so a test of it is a list of
 //! byte strings. Layer 1: it depends on no other crate of the workspace. Two exceptions to "no clock, no lock":

@@ -1,38 +1,38 @@
-//! Answers on a plain byte stream: where one ends, and nothing else of them.
+//! Responses on a plain byte stream: only where each one ends.
 
 use std::sync::Arc;
 
-/// The largest answer that a length prefix may announce.
+/// The largest response that a length prefix may announce.
 pub const RESPONSE_BYTES_MAX: u64 = 1 << 30;
 /// The longest delimiter.
 pub const DELIMITER_BYTES_MAX: usize = 64;
 
-/// Where an answer ends.
+/// The framing of a response: where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// After so many bytes, at least one.
+    /// After this many bytes, at least one.
     Bytes(u64),
-    /// Behind these bytes.
+    /// After this delimiter.
     Until(Delimiter),
-    /// A number of so many bytes (1, 2, 4 or 8) says how many follow it.
+    /// A number of `width` bytes (1, 2, 4 or 8) gives the number of bytes that follow it.
     LengthPrefix {
         /// Bytes of the number.
         width: u8,
-        /// Its least significant byte comes first.
+        /// Whether its least significant byte comes first.
         is_little_endian: bool,
     },
 }
 
-/// Bytes that end an answer, with what is known of them when only their beginning fits.
+/// Bytes that end a response, with the table for partial matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delimiter {
     bytes: Arc<[u8]>,
-    /// For each count of bytes that fitted: how many of their last ones are a beginning too.
+    /// For each number of matched bytes: the length of the longest proper suffix that is also a prefix.
     shorter: Arc<[u8]>,
 }
 
 impl Delimiter {
-    /// `None` when there are none, or too many.
+    /// A delimiter of these bytes; `None` when there are none, or too many.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() || bytes.len() > DELIMITER_BYTES_MAX {
             return None;
@@ -60,29 +60,29 @@ impl Delimiter {
 #[error("the length before an answer is larger than 1 GiB")]
 pub struct TooLarge;
 
-/// Finds the ends of answers, however they are cut.
+/// Finds the ends of responses, however they are cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reader {
-    /// Bytes of this answer that have come; of a prefix, its own.
+    /// Received bytes of this response; of a prefix, those of the prefix.
     taken: u64,
-    /// What the prefix said, once it is whole; bytes of it until then.
+    /// The announced length once the prefix is complete; the value of its bytes until then.
     announced: u64,
-    /// Bytes of the delimiter that fit so far.
+    /// Bytes of the delimiter that match so far.
     fitting: u8,
     has_prefix: bool,
 }
 
 impl Reader {
-    /// Something of an answer has come, and not its end.
+    /// Whether a response is partially received.
     pub fn is_within(&self) -> bool {
         self.taken > 0 || self.has_prefix
     }
 
-    /// Understands the front of `input`: how many bytes, and whether the answer ends with them. Call it again with the rest as long
-    /// as answers end.
+    /// Parses the start of `input`: how many bytes were consumed, and whether the response ends with them. Call it
+    /// again with the rest as long as responses end.
     ///
     /// # Errors
-    /// A prefix is too large to be one.
+    /// A prefix announces too large a length.
     pub fn handle(&mut self, framing: &Framing, input: &[u8]) -> Result<(usize, bool), TooLarge> {
         match framing {
             Framing::Bytes(count) => Ok(self.count(*count, input)),
@@ -165,7 +165,7 @@ mod tests {
         Framing::Until(Delimiter::new(bytes).expect("a delimiter"))
     }
 
-    /// Where answers end in bytes that come in pieces.
+    /// The positions where responses end in bytes that come in pieces.
     fn ends(framing: &Framing, pieces: &[&[u8]]) -> Vec<usize> {
         let (mut reader, mut ends, mut before) = (Reader::default(), Vec::new(), 0);
         for piece in pieces {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     proptest! {
-        /// A delimiter is found where a search finds it.
+        /// The delimiter is found where a search finds it.
         #[test]
         fn as_a_search_would(
             delimiter in prop::collection::vec(0u8..3, 1..6),

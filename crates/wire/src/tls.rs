@@ -1,7 +1,8 @@
-//! TLS as a layer over bytes: what arrives is opened, what leaves is sealed. The machine inside is rustls.
+//! TLS as a layer over bytes: incoming bytes are decrypted, outgoing bytes encrypted. The implementation is rustls.
 //!
-//! A [`Session`] is one side of one connection. [`Session::feed`] takes what arrived and gives what it held; during the
-//! handshake it also writes what has to go back. [`Session::seal`] wraps what is to be sent. An idle session keeps no bytes.
+//! A [`Session`] is one side of one connection. [`Session::feed`] takes received bytes and returns their content;
+//! during the handshake it also writes the bytes to send back. [`Session::seal`] encrypts what is to be sent. An idle
+//! session stores no bytes.
 
 mod client;
 mod crypto;
@@ -23,14 +24,13 @@ pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;
 use verify::Witness;
 
-/// The most that one record carries.
+/// Maximum content of one record.
 const RECORD_BYTES_MAX: usize = 16 * 1024;
-/// The most that a record adds: header, nonce of TLS 1.2, content type, tag.
+/// Maximum overhead of a record: header, nonce of TLS 1.2, content type, tag.
 const RECORD_OVERHEAD: usize = 5 + 8 + 1 + 16 + 16;
-/// Records that are sealed before more is sent than it is asked for: a key update.
+/// Room for a record that may be sent in addition to the requested content: a key update.
 const KEY_UPDATE_BYTES: usize = 128;
-/// What is kept of a message of the handshake that is not complete: rustls takes messages of 64 KiB, which come in records that
-/// may be small.
+/// Maximum size of an incomplete handshake message: rustls accepts messages of 64 KiB, whose records may be small.
 const TAIL_BYTES_MAX: usize = 160 * 1024;
 
 enum Side {
@@ -38,15 +38,15 @@ enum Side {
     Server(Box<UnbufferedServerConnection>),
 }
 
-/// See the module.
+/// One side of a TLS connection. See the module.
 pub struct Session {
     side: Side,
     /// An incomplete record, or an incomplete flight of the handshake.
     tail: Vec<u8>,
     is_closed_by_peer: bool,
-    /// It is broken, and why.
+    /// The fault that broke the session.
     fault: Option<TlsFault>,
-    /// Knows whether a certificate of ours was asked for in vain; none of a server.
+    /// Records whether the server requested a client certificate that we do not have; `None` for a server.
     witness: Option<Arc<Witness>>,
 }
 
@@ -56,11 +56,11 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// What a step of the machine inside asks for.
+/// The next step of the session.
 enum Step {
-    /// Again, with what is left.
+    /// Call again with the remaining bytes.
     Again,
-    /// More bytes.
+    /// Wait for more bytes.
     Wait,
 }
 
@@ -69,7 +69,7 @@ impl Session {
         Self { side, tail: Vec::new(), is_closed_by_peer: false, fault: None, witness }
     }
 
-    /// The handshake goes on: nothing can be sealed yet.
+    /// Whether the handshake is in progress: nothing can be sealed yet.
     pub fn is_handshaking(&self) -> bool {
         match &self.side {
             Side::Client(connection) => connection.is_handshaking(),
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// The handshake took up an earlier session.
+    /// Whether the handshake resumed an earlier session.
     pub fn is_resumed(&self) -> bool {
         let kind = match &self.side {
             Side::Client(connection) => connection.handshake_kind(),
@@ -86,7 +86,7 @@ impl Session {
         kind == Some(rustls::HandshakeKind::Resumed)
     }
 
-    /// The protocol that both sides agreed on.
+    /// The negotiated protocol (ALPN).
     pub fn alpn(&self) -> Option<&[u8]> {
         match &self.side {
             Side::Client(connection) => connection.alpn_protocol(),
@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// The version that both sides agreed on, as people write it.
+    /// The negotiated version, as text.
     pub fn version(&self) -> &'static str {
         let version = match &self.side {
             Side::Client(connection) => connection.protocol_version(),
@@ -107,23 +107,23 @@ impl Session {
         }
     }
 
-    /// The peer has said that it will send nothing more.
+    /// Whether the peer announced that it will send nothing more.
     pub fn is_closed_by_peer(&self) -> bool {
         self.is_closed_by_peer
     }
 
-    /// Begins: a client writes its first flight, a server nothing.
+    /// Begins the handshake: a client writes its first flight, a server nothing.
     ///
     /// # Errors
-    /// The machine inside refuses its own settings.
+    /// rustls refuses its configuration.
     pub fn start(&mut self, out: &mut Vec<u8>) -> Result<(), TlsFault> {
         self.feed(&mut [], &mut Vec::new(), out)
     }
 
-    /// Takes what arrived: adds to `plain` what it held, and to `out` what has to go back.
+    /// Handles received bytes: adds their content to `plain`, and the bytes to send back to `out`.
     ///
     /// # Errors
-    /// The peer broke the protocol or cannot be trusted. `out` may hold the alert that says so; the connection must be closed.
+    /// The peer broke the protocol or is not trusted. `out` may contain an alert for it; the connection must be closed.
     pub fn feed(&mut self, bytes: &mut [u8], plain: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), TlsFault> {
         if let Some(fault) = self.fault {
             return Err(fault);
@@ -143,7 +143,7 @@ impl Session {
         if self.tail.len() > TAIL_BYTES_MAX { Err(TlsFault::TooLarge) } else { Ok(()) }
     }
 
-    /// How many bytes of `input` were taken.
+    /// Processes `input`: returns how many bytes were consumed.
     fn work(&mut self, input: &mut [u8], plain: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<usize, TlsFault> {
         let mut taken = 0;
         loop {
@@ -167,30 +167,31 @@ impl Session {
         }
     }
 
-    /// What an error means at this point of the session.
+    /// The fault of a rustls error in the current state of the session.
     fn fault_of(&self, error: &rustls::Error) -> TlsFault {
         let is_refused = matches!(error, rustls::Error::AlertReceived(AlertDescription::HandshakeFailure));
         let was_requested = || self.witness.as_ref().is_some_and(|witness| witness.was_requested());
         match error {
-            // A server of TLS 1.2 has no other alert for a certificate that is missing (RFC 5246, 7.4.6).
+            // A TLS 1.2 server has no other alert for a missing certificate (RFC 5246, 7.4.6).
             _ if is_refused && self.is_handshaking() && was_requested() => TlsFault::ClientCertificate,
-            // A handshake that fails after the handshake is another one, which was demanded and which we refuse.
+            // A handshake failure after the handshake: the server demanded a renegotiation, which we refuse.
             _ if is_refused && !self.is_handshaking() && self.version() == "TLS 1.2" => TlsFault::Renegotiation,
             error => TlsFault::of(error),
         }
     }
 
-    /// The peer may learn why it is left. Just one step: the machine inside does not bear a second look at what is broken.
+    /// Collects the alert that tells the peer why the connection is closed. One step only: rustls must not process
+    /// broken input a second time.
     fn collect_alert(&mut self, rest: &mut [u8], out: &mut Vec<u8>) {
         let (closed, mut nothing) = (&mut self.is_closed_by_peer, Vec::new());
-        // What it says of the fault this time is no news.
+        // The error of this step is already known.
         let _ = match &mut self.side {
             Side::Client(connection) => advance(connection.process_tls_records(rest), &mut nothing, out, closed),
             Side::Server(connection) => advance(connection.process_tls_records(rest), &mut nothing, out, closed),
         };
     }
 
-    /// Wraps `plain` and adds the records to `out`.
+    /// Encrypts `plain` and adds the records to `out`.
     ///
     /// # Errors
     /// The handshake is not over, or the keys are used up.
@@ -201,10 +202,10 @@ impl Session {
         })
     }
 
-    /// Says that nothing more will be sent.
+    /// Sends `close_notify`.
     ///
     /// # Errors
-    /// The handshake is not over: there is nobody to say it to.
+    /// The handshake is not over.
     pub fn close(&mut self, out: &mut Vec<u8>) -> Result<(), TlsFault> {
         self.write(out, 0, |traffic, room| match traffic {
             Traffic::Client(traffic) => traffic.queue_close_notify(room),
@@ -225,7 +226,7 @@ impl Session {
         let records = plain_bytes / RECORD_BYTES_MAX + 1;
         out.resize(from + plain_bytes + records * RECORD_OVERHEAD + KEY_UPDATE_BYTES, 0);
         let room = &mut out[from..];
-        // An incomplete message that the machine points into has to be shown again.
+        // An incomplete message that rustls points into has to be passed again.
         let tail = &mut self.tail[..];
         let (discard, written) = match &mut self.side {
             Side::Client(connection) => {
@@ -258,7 +259,7 @@ enum Traffic<'a, 'c> {
     Server(&'a mut rustls::unbuffered::WriteTraffic<'c, rustls::server::ServerConnectionData>),
 }
 
-/// One step of the machine inside: how many bytes it is done with, and what it asks for.
+/// One step of rustls: how many bytes it consumed, and what it needs next.
 fn advance<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     plain: &mut Vec<u8>,
@@ -277,7 +278,7 @@ fn advance<Data>(
         }
         ConnectionState::EncodeTlsData(mut data) => {
             let from = out.len();
-            // The size of a flight is not told before: rooms are tried until it fits.
+            // The size of a flight is not known beforehand: buffer sizes are tried until it fits.
             let mut room = 512;
             loop {
                 out.resize(from + room, 0);
@@ -296,7 +297,7 @@ fn advance<Data>(
             Step::Again
         }
         ConnectionState::TransmitTlsData(data) => {
-            // What was encoded is in `out`, which the caller sends.
+            // The encoded bytes are in `out`, which the caller sends.
             data.done();
             Step::Again
         }

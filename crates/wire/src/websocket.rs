@@ -1,8 +1,8 @@
-//! WebSocket (RFC 6455) as a machine over bytes, the same for both sides.
+//! WebSocket (RFC 6455) as a state machine over bytes, the same for both sides.
 //!
-//! `handle` takes off masks in place and says what the front of the input meant. It keeps a header that is not complete and the
-//! payload of a control frame that came in pieces, and nothing of a message. Masks are arguments of those who send. A [`Session`] keeps
-//! of messages what its [`Terms`] allow.
+//! `handle` unmasks in place and returns the event of the first bytes of the input. It stores an incomplete header and
+//! the payload of a control frame that came in pieces, and no part of a message. The sender passes its masks as
+//! arguments. A [`Session`] stores messages as far as its [`Terms`] allow.
 
 mod deflate;
 mod fault;

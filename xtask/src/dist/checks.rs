@@ -1,4 +1,4 @@
-//! What was made is tried where nothing else is: in roots that hold it alone.
+//! Tests of the packages in roots that contain nothing else.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ use super::{Build, bytes_of, folder, image, make, make_anew, said};
 use crate::served::Served;
 use crate::{Failure, install, root, run_in};
 
-/// Who has no rights, as in the image.
+/// A user without privileges, as in the image.
 const NOBODY: &str = "65532:65532";
 
 pub(super) fn all(
@@ -34,30 +34,30 @@ struct Servers {
     tls: Served,
 }
 
-/// The loader is asked for nothing, and no library.
+/// Checks that the binary needs no loader and no library.
 fn is_static(binary: &Path) -> Result<(), Failure> {
     install::ensure("readelf", "binutils", &["/usr/bin/readelf"])?;
     let headers = said(Command::new("readelf").args(["--program-headers", "--dynamic", "--wide"]).arg(binary))?;
     if let Some(line) = headers.lines().find(|line| line.contains("INTERP") || line.contains("(NEEDED)")) {
         return Err(format!("{} is not static: {}", binary.display(), line.trim()));
     }
-    // ldd says it in words, and with an exit code that differs from system to system.
+    // ldd reports it as text, and with an exit code that differs from system to system.
     let ldd = Command::new("ldd").arg(binary).output().map_err(|error| format!("ldd: {error}"))?;
     let words = String::from_utf8_lossy(&[ldd.stdout, ldd.stderr].concat()).into_owned();
     let is_known = words.contains("statically linked") || words.contains("not a dynamic executable");
     is_known.then_some(()).ok_or_else(|| format!("ldd says of {}: {words}", binary.display()))
 }
 
-/// What a program says in a root of its own, as nobody.
+/// The output of a program in a root of its own, as an unprivileged user.
 fn inside(root: &Path, program: &str, words: &[&str]) -> Result<Output, Failure> {
     let mut command = install::as_root("chroot");
     command.arg(format!("--userspec={NOBODY}")).arg(root).arg(program).args(words);
-    // Nothing of the environment goes along; chroot itself is found by the path.
+    // The environment is not inherited; chroot itself is found by the path.
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     command.output().map_err(|error| format!("chroot does not start: {error}"))
 }
 
-/// What is run, how it ends, and what is said.
+/// A command, its exit code, and its expected output.
 struct Case<'a> {
     words: Vec<&'a str>,
     code: i32,
@@ -83,7 +83,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A root with the binary and nothing beside it: no names, no certificates, no /proc, no /dev.
+/// A root with only the binary: no names, no certificates, no /proc, no /dev.
 fn alone(binary: &Path, servers: &Servers) -> Result<(), Failure> {
     let root = folder().join("alone");
     make_anew(&root)?;
@@ -113,7 +113,7 @@ fn alone(binary: &Path, servers: &Servers) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The archive has its sum, and what was put into it.
+/// The archive matches its checksum and its content.
 fn unpacked(build: &Build, content: &Content, archive: &Path) -> Result<(), Failure> {
     let place = archive.parent().expect("it is in a folder");
     let sum = format!("{}.sha256", archive.display());
@@ -131,10 +131,10 @@ fn unpacked(build: &Build, content: &Content, archive: &Path) -> Result<(), Fail
     Case::new(&["--version"], 0, &build.version).check(&root.join(build.name()), "/onrush")
 }
 
-/// The package goes into an empty root and out of it again.
+/// Installs the package into an empty root and removes it again.
 fn installed(build: &Build, package: &Path) -> Result<(), Failure> {
     let root = folder().join("installed");
-    // What was installed there belongs to root.
+    // The installed files belong to root.
     run_in(&folder(), install::as_root("rm").args(["-rf", "installed"]))?;
     for path in ["var/lib/dpkg/info", "var/lib/dpkg/updates"] {
         make(&root.join(path))?;
@@ -149,7 +149,7 @@ fn installed(build: &Build, package: &Path) -> Result<(), Failure> {
     let file = package.display().to_string();
     bytes_of(&mut dpkg(&["--install", &file]))?;
     Case::new(&["--version"], 0, &build.version).check(&root, "/usr/bin/onrush")?;
-    // It writes a line for each file whose sum is another one.
+    // It prints a line for each file whose checksum differs.
     let changed = said(&mut dpkg(&["--verify", "onrush"]))?;
     if !changed.is_empty() {
         return Err(format!("dpkg --verify finds: {changed}"));
@@ -166,7 +166,7 @@ fn installed(build: &Build, package: &Path) -> Result<(), Failure> {
     (!stays).then_some(()).ok_or_else(|| "the package leaves its binary behind".to_owned())
 }
 
-/// What Debian's own judge says: nothing.
+/// Checks that lintian reports nothing.
 fn linted(package: &Path) -> Result<(), Failure> {
     install::ensure("lintian", "lintian", &["/usr/bin/lintian"])?;
     let mut lintian = Command::new("lintian");
@@ -174,12 +174,12 @@ fn linted(package: &Path) -> Result<(), Failure> {
     run_in(&root(), &mut lintian)
 }
 
-/// The steps of the Dockerfile, on a clean copy of the sources; the root that comes out of it runs as the image would.
+/// Executes the steps of the Dockerfile on a clean copy of the sources; the resulting root runs as the image would.
 fn imaged(binary: &Path, servers: &Servers) -> Result<(), Failure> {
     let text = std::fs::read_to_string(root().join("Dockerfile")).map_err(|error| format!("Dockerfile: {error}"))?;
     let stages = image::parse(&text)?;
     let last = stages.last().expect("it has a stage");
-    // Whom HTTPS trusts comes from the image of the build, and here from this machine.
+    // The trusted authorities come from the image of the build, and here from this machine.
     install::ensure("ca-certificates", "ca-certificates", &["/etc/ssl/certs/ca-certificates.crt"])?;
     let image = image::build(&stages, &root(), &folder().join("image"))?;
     let program = last.entrypoint.first().ok_or("it starts nothing")?;
@@ -189,7 +189,7 @@ fn imaged(binary: &Path, servers: &Servers) -> Result<(), Failure> {
         Case::new(&arguments, 0, "onrush"),
         Case::new(&["-n", "100", plain], 0, "200:100"),
         Case::new(&["-n", "100", "-k", tls], 0, "200:100"),
-        // There are authorities to trust, and ours is none of them.
+        // There are trusted authorities, and ours is none of them.
         Case::new(&["-n", "100", tls], 3, "is not signed by a trusted CA"),
     ] {
         case.check(&image, program)?;
@@ -198,7 +198,7 @@ fn imaged(binary: &Path, servers: &Servers) -> Result<(), Failure> {
     let made = image.join(program.trim_start_matches('/'));
     let is_same = read(&made)? == read(binary)?;
     is_same.then_some(()).ok_or_else(|| "the same sources in another folder made another binary".to_owned())?;
-    // The copy was built from nothing, and is large.
+    // The copy is a complete build, and large.
     let made = folder().join("image");
     std::fs::remove_dir_all(&made).map_err(|error| format!("{}: {error}", made.display()))
 }

@@ -1,10 +1,10 @@
-//! The files that every package has, before each kind of package puts them in its own places.
+//! The files of every package, before each kind of package places them.
 
 use std::path::Path;
 
 use crate::Failure;
 
-/// The shells that get completions: what onrush calls them, the file in an archive, and where Debian looks for it.
+/// The shells with completions: their name in onrush, the file in an archive, and Debian's path.
 const SHELLS: [(&str, &str, Option<&str>); 5] = [
     ("bash", "onrush.bash", Some("usr/share/bash-completion/completions/onrush")),
     ("zsh", "_onrush", Some("usr/share/zsh/vendor-completions/_onrush")),
@@ -13,14 +13,14 @@ const SHELLS: [(&str, &str, Option<&str>); 5] = [
     ("powershell", "_onrush.ps1", None),
 ];
 
-/// Pages at the top of the tree that go along.
+/// Pages at the top of the tree that are included.
 const DOCUMENTS: [&str; 6] =
     ["README.md", "README.zh.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LICENSE"];
 
-/// Folders whose files go along.
+/// Folders whose files are included.
 const FOLDERS: [&str; 2] = ["docs", "examples"];
 
-/// The languages of the manual: what onrush calls them, and the folder that `man` looks into.
+/// The languages of the manual: their name in onrush, and the folder of `man`.
 const LANGUAGES: [(&str, &str); 2] = [("en", "man1"), ("zh", "zh_CN/man1")];
 
 /// A file of a package, by its path from the root of that package.
@@ -41,9 +41,9 @@ impl File {
     }
 }
 
-/// Asks the binary, and has what it writes.
+/// Runs the binary and returns its output.
 pub(super) type Ask<'a> = &'a dyn Fn(&[&str]) -> Result<Vec<u8>, Failure>;
-/// Makes a file smaller.
+/// Compresses a file.
 pub(super) type Compress<'a> = &'a dyn Fn(&[u8]) -> Result<Vec<u8>, Failure>;
 
 /// A completion script.
@@ -54,19 +54,19 @@ struct Completion {
     bytes: Vec<u8>,
 }
 
-/// Everything that a package is made of.
+/// The content of a package.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
     binary: Vec<u8>,
     completions: Vec<Completion>,
-    /// Paths from the folder of the manual.
+    /// Manual pages; paths are relative to the folder of the manual.
     manual: Vec<File>,
-    /// Paths from the root of the project.
+    /// Documents; paths are relative to the root of the project.
     documents: Vec<File>,
 }
 
 impl Content {
-    /// Reads the tree, and asks the binary for its completions and its manual.
+    /// Reads the tree, and runs the binary for its completions and its manual.
     pub(super) fn gather(tree: &Path, binary: &Path, ask: Ask, third_party: String) -> Result<Self, Failure> {
         let completions = SHELLS
             .iter()
@@ -96,7 +96,7 @@ impl Content {
         })
     }
 
-    /// As an archive has them.
+    /// The files as laid out in an archive.
     pub(super) fn in_archive(&self) -> Vec<File> {
         let mut files = vec![File::program("onrush", self.binary.clone())];
         files.extend(self.completions.iter().map(|one| File::new(format!("completions/{}", one.name), &one.bytes[..])));
@@ -105,7 +105,7 @@ impl Content {
         files
     }
 
-    /// As Debian has them; pages of the manual and long texts are compressed there, by `compress`.
+    /// The files as laid out in Debian; manual pages and long texts are compressed by `compress`.
     pub(super) fn in_debian(&self, compress: Compress) -> Result<Vec<File>, Failure> {
         let mut files = vec![File::program("usr/bin/onrush", self.binary.clone())];
         let completions = self.completions.iter();
@@ -113,7 +113,7 @@ impl Content {
         for page in &self.manual {
             files.push(File::new(format!("usr/share/man/{}.gz", page.path), compress(&page.bytes)?));
         }
-        // The licence is told by `copyright`, and what changed by a file that Debian names.
+        // The licence is in `copyright`, and the changes are in a file named by Debian.
         for page in self.documents.iter().filter(|page| page.path != "LICENSE") {
             files.push(match page.path.as_str() {
                 "CHANGELOG.md" => File::new("usr/share/doc/onrush/changelog.gz", compress(&page.bytes)?),

@@ -7,16 +7,16 @@ use super::content::{Content, File};
 use super::{Build, bytes_of, make, packed, said};
 use crate::{Failure, install, run};
 
-/// Counts the packages that were made of one version.
+/// The revision: counts the packages of one version.
 const REVISION: u32 = 1;
-/// Who keeps a package when nobody is named. RFC 2606 keeps `.invalid` free: no letter goes to a stranger.
+/// The maintainer if none is given. RFC 2606 reserves `.invalid`: no mail reaches a real address.
 const NOBODY: (&str, &str) = ("onrush maintainers", "maintainers@onrush.invalid");
 
-/// What is unusual here, and wanted.
+/// Overrides for lintian: unusual properties that are intended.
 const OVERRIDES: &str = "# One file that runs on every Linux is what the package is for.\nonrush: shared-library-lacks-prerequisites [usr/bin/onrush]\n\
 # Not from a request to package it for Debian.\nonrush: initial-upload-closes-no-bugs *\n";
 
-/// Whose it is, with the year of the sources.
+/// The copyright file, with the year of the sources.
 fn copyright(build: &Build) -> Result<String, Failure> {
     Ok(format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -36,7 +36,7 @@ License: Apache-2.0
     ))
 }
 
-/// Who keeps the package: as the tools of Debian are told.
+/// The maintainer, from the environment variables of the Debian tools.
 fn maintainer() -> String {
     let said = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let name = said("DEBFULLNAME").unwrap_or_else(|| NOBODY.0.to_owned());
@@ -47,7 +47,7 @@ fn version(build: &Build) -> String {
     format!("{}-{REVISION}", build.version)
 }
 
-/// Makes `onrush_VERSION_ARCHITECTURE.deb` and its sum.
+/// Builds `onrush_VERSION_ARCHITECTURE.deb` and its checksum.
 pub(super) fn package(folder: &Path, build: &Build, content: &Content) -> Result<PathBuf, Failure> {
     install::ensure("dpkg-deb", "dpkg", &["/usr/bin/dpkg-deb"])?;
     let architecture = said(Command::new("dpkg").arg("--print-architecture"))?.trim().to_owned();
@@ -71,7 +71,7 @@ pub(super) fn package(folder: &Path, build: &Build, content: &Content) -> Result
     Ok(path)
 }
 
-/// What dpkg is told of the package.
+/// The control file for dpkg.
 fn control(build: &Build, architecture: &str, maintainer: &str, files: &[File]) -> String {
     // In KiB, each file rounded up, as dpkg-gencontrol does.
     let size: usize = files.iter().map(|file| file.bytes.len().div_ceil(1_024)).sum();
@@ -100,7 +100,7 @@ fn date(build: &Build, form: &str) -> Result<String, Failure> {
     said(Command::new("date").args(["--utc", &time, form]).env("LC_ALL", "C")).map(|text| text.trim().to_owned())
 }
 
-/// What changed in the package, in the form of Debian.
+/// The changelog of the package, in Debian's format.
 fn changelog(build: &Build) -> Result<String, Failure> {
     let (version, date) = (version(build), date(build, "+%a, %d %b %Y %H:%M:%S +0000")?);
     Ok(format!(
@@ -110,7 +110,7 @@ fn changelog(build: &Build) -> Result<String, Failure> {
     ))
 }
 
-/// The sums by which `dpkg --verify` finds files that were changed.
+/// The checksums by which `dpkg --verify` finds modified files.
 fn sums(folder: &Path, files: &[File]) -> Result<String, Failure> {
     let (mut lines, scratch) = (String::new(), folder.join("summed"));
     make(folder)?;

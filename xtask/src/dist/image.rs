@@ -1,4 +1,4 @@
-//! The Dockerfile, read as far as ours goes, so that its steps can be done where no container engine is.
+//! The Dockerfile, parsed as far as ours needs it, so that its steps can be executed without a container engine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use super::{make, make_anew, said};
 use crate::{Failure, run_in};
 
-/// What `FROM` says for an image with nothing in it.
+/// The `FROM` of an empty image.
 const EMPTY: &str = "scratch";
 
-/// An image on the way: from one `FROM` to the next.
+/// A build stage: from one `FROM` to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stage {
     pub(super) from: String,
@@ -21,7 +21,7 @@ pub(super) struct Stage {
     pub(super) arguments: Vec<String>,
 }
 
-/// What changes files.
+/// A step that changes files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Environment(String, String),
@@ -49,7 +49,7 @@ impl Step {
     }
 }
 
-/// Reads a Dockerfile. What is not known here is an error: a step that nobody does would pass as done.
+/// Parses a Dockerfile. Unknown instructions are errors: an unexecuted step would otherwise pass as done.
 pub(super) fn parse(text: &str) -> Result<Vec<Stage>, Failure> {
     let mut stages: Vec<Stage> = Vec::new();
     for line in logical_lines(text) {
@@ -89,7 +89,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Stage>, Failure> {
     if stages.is_empty() { Err("there is no FROM".to_owned()) } else { Ok(stages) }
 }
 
-/// Lines that end with a backslash go on in the next one; comments and empty lines are nothing.
+/// Joins lines that end with a backslash; drops comments and empty lines.
 fn logical_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut is_open = false;
@@ -107,7 +107,7 @@ fn logical_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// `name="value" other=value`, of labels and of the environment.
+/// Parses `name="value" other=value`, of labels and of the environment.
 fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
     let (mut pairs, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
@@ -122,19 +122,19 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
     Ok(pairs)
 }
 
-/// The form that starts without a shell: an empty image has none.
+/// The exec form, which starts without a shell: an empty image has none.
 fn list(text: &str) -> Result<Vec<String>, Failure> {
     serde_json::from_str(text).map_err(|_| format!("'{text}' needs a shell; write it as [\"program\", \"word\"]"))
 }
 
-/// Does the steps of all stages: the first on the tools of this machine and a clean copy of the sources, the others in empty folders.
-/// Returns the root of the last.
+/// Executes the steps of all stages: the first with the tools of this machine on a clean copy of the sources, the
+/// others in empty folders. Returns the root of the last.
 pub(super) fn build(stages: &[Stage], sources: &Path, folder: &Path) -> Result<PathBuf, Failure> {
     let mut roots: Vec<(Option<String>, PathBuf, PathBuf)> = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
         let root = folder.join(format!("stage-{number}"));
         make_anew(&root)?;
-        // What the image of a stage brings lies on this machine.
+        // The programs of a stage's image are taken from this machine.
         let below = if stage.from == EMPTY { root.clone() } else { PathBuf::from("/") };
         steps(stage, sources, &root, &roots)?;
         roots.push((stage.name.clone(), root, below));
@@ -159,7 +159,7 @@ fn steps(
             Step::Run(_) if stage.from == EMPTY => return Err("RUN needs a shell, and scratch has none".to_owned()),
             Step::Run(line) => {
                 let environment = environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                // Cargo hands its own folders down to what it starts: this build is another one.
+                // Cargo passes its own environment to child processes: this build must not inherit it.
                 let mut command = Command::new("sh");
                 command.args(["-ec", line]).env_remove("CARGO_TARGET_DIR").env_remove("CARGO").envs(environment);
                 run_in(&here, &mut command)?;
@@ -179,12 +179,12 @@ fn steps(
     Ok(())
 }
 
-/// A path of an image, where its root lies.
+/// A path of an image, below its root.
 fn within(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-/// One file; a destination that ends with a slash is a folder.
+/// Copies one file; a destination that ends with a slash is a folder.
 fn copy_into(source: &Path, root: &Path, to: &str) -> Result<(), Failure> {
     let mut path = within(root, to);
     if to.ends_with('/') {
@@ -194,7 +194,7 @@ fn copy_into(source: &Path, root: &Path, to: &str) -> Result<(), Failure> {
     std::fs::copy(source, &path).map(|_| ()).map_err(|error| format!("{}: {error}", source.display()))
 }
 
-/// What an engine is sent: the tree without what `.dockerignore` names.
+/// Copies the build context: the tree without the names in `.dockerignore`.
 fn copy_context(tree: &Path, to: &Path) -> Result<(), Failure> {
     let ignored =
         std::fs::read_to_string(tree.join(".dockerignore")).map_err(|error| format!(".dockerignore: {error}"))?;

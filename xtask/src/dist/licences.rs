@@ -1,4 +1,4 @@
-//! What others wrote and the binary holds: their names, and the texts of their licences, which go wherever it goes.
+//! Third-party licences of the binary: names, and the texts that must be distributed with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::{Build, FEATURES, said};
 use crate::{Failure, cargo, root};
 
-/// How the files are called that licences are in.
+/// Beginnings of the names of licence files.
 const BEGINNINGS: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// What is linked in and is no crate.
+/// A linked library that is not a crate.
 const GLIBC: &str = "glibc (LGPL-2.1-or-later), linked statically. Its source: https://sourceware.org/glibc/. The source of onrush and \
 the command that\nlinks it (cargo xtask dist) are public, so that it can be linked with another glibc.\n";
 
@@ -44,7 +44,7 @@ struct Crate {
     texts: Vec<String>,
 }
 
-/// The packages that the binary is linked of, and that are not ours.
+/// The third-party packages linked into the binary.
 fn linked(metadata: &Value) -> Vec<&Value> {
     let list = |value: &'_ Value| value.as_array().map(Vec::as_slice).unwrap_or_default().to_vec();
     let packages: BTreeMap<&str, &Value> = metadata["packages"]
@@ -63,7 +63,7 @@ fn linked(metadata: &Value) -> Vec<&Value> {
             continue;
         }
         let dependencies = nodes.get(&id).map(|node| list(&node["deps"])).unwrap_or_default();
-        // What tests want, and what runs while it builds, is not in the binary.
+        // Dev- and build-dependencies are not in the binary.
         let is_usual = |one: &Value| list(&one["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
         open.extend(dependencies.iter().filter(|one| is_usual(one)).map(|one| text_of(&one["pkg"]).to_owned()));
     }
@@ -73,7 +73,7 @@ fn linked(metadata: &Value) -> Vec<&Value> {
     linked
 }
 
-/// The licences that lie at the top of a crate.
+/// The licence files at the top of a crate.
 fn texts(folder: &Path) -> Result<Vec<String>, Failure> {
     let listed = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths: Vec<_> = listed.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
@@ -89,7 +89,7 @@ fn texts(folder: &Path) -> Result<Vec<String>, Failure> {
     paths.iter().filter(is_licence).map(read).collect()
 }
 
-/// A list of all crates, and each text once with those that it is for.
+/// A list of all crates, and each text once with its crates.
 fn written(crates: &[Crate]) -> String {
     let mut text = "What others wrote and the binary of onrush holds.\n\n".to_owned();
     for one in crates {

@@ -1,4 +1,4 @@
-//! Files on disk, and the archive made of them.
+//! Files on disk, and the archive of them.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use super::content::{Content, File};
 use super::{Build, make, make_anew, said};
 use crate::{Failure, install, run_in};
 
-/// Makes `onrush-VERSION-TARGET.tar.gz` and its sum.
+/// Builds `onrush-VERSION-TARGET.tar.gz` and its checksum.
 pub(super) fn archive(folder: &Path, build: &Build, content: &Content) -> Result<PathBuf, Failure> {
     let name = build.name();
     lay_out(&folder.join(&name), &content.in_archive())?;
@@ -23,7 +23,7 @@ pub(super) fn archive(folder: &Path, build: &Build, content: &Content) -> Result
     Ok(path)
 }
 
-/// Writes the SHA-256 of a file beside it, as `sha256sum --check` reads it.
+/// Writes the SHA-256 of a file next to it, as `sha256sum --check` reads it.
 pub(super) fn sum(path: &Path) -> Result<(), Failure> {
     let (folder, name) = (path.parent().expect("it is in a folder"), path.file_name().expect("it has a name"));
     let line = said(Command::new("sha256sum").arg(name).current_dir(folder))?;
@@ -31,7 +31,7 @@ pub(super) fn sum(path: &Path) -> Result<(), Failure> {
     std::fs::write(&sum, line).map_err(|error| format!("{}: {error}", sum.display()))
 }
 
-/// Writes files into a folder that has nothing else.
+/// Writes files into an otherwise empty folder.
 pub(super) fn lay_out(folder: &Path, files: &[File]) -> Result<(), Failure> {
     make_anew(folder)?;
     for file in files {
@@ -39,7 +39,7 @@ pub(super) fn lay_out(folder: &Path, files: &[File]) -> Result<(), Failure> {
         make(path.parent().expect("it is in the folder"))?;
         std::fs::write(&path, &file.bytes).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    // What is made depends on no umask.
+    // The result is independent of the umask.
     let reported = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     for file in files {
         let path = folder.join(&file.path);

@@ -1,7 +1,7 @@
-//! Cells as an SVG that any page may show: text and rectangles, no scripts, nothing from elsewhere.
+//! Cells as an SVG that any page may show: text and rectangles, no scripts, no external resources.
 //!
-//! The picture has its own dark ground, so it reads on a light page and on a dark one. Fonts differ in the width of their letters, so
-//! each piece of text says how wide it is, and columns stay columns.
+//! The picture has its own dark background, so it is readable on a light page and on a dark one. Fonts differ in the
+//! width of their letters, so each piece of text states its width, and columns stay columns.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,16 @@ use super::terminal::{Cell, Style};
 const COLUMN: f64 = 8.4;
 const LINE: usize = 18;
 const MARGIN: usize = 16;
-/// From the top of a line to the foot of its letters.
+/// Distance from the top of a line to its baseline.
 const FOOT: usize = 13;
 
 pub(super) const GROUND: &str = "#0d1117";
 pub(super) const TEXT: &str = "#e6edf3";
-/// The eight colours of a terminal, each at least 4.5 to 1 against the ground (WCAG 2, 1.4.3).
+/// The eight colours of a terminal, each at least 4.5 to 1 against the background (WCAG 2, 1.4.3).
 pub(super) const COLOURS: [&str; 8] =
     ["#8b949e", "#ff7b72", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#e6edf3"];
 
-/// Fonts of the usual systems; the last ones have Chinese letters.
+/// Fonts of common systems; the last ones have Chinese characters.
 const FONTS: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',\
 'Noto Sans Mono CJK SC','PingFang SC','Microsoft YaHei','WenQuanYi Micro Hei',monospace";
 
@@ -34,7 +34,7 @@ pub(super) struct Piece {
     text: String,
 }
 
-/// Cells side by side that look the same.
+/// Groups adjacent cells of the same style.
 fn pieces(line: &[Cell]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for cell in line {
@@ -58,7 +58,7 @@ fn pieces(line: &[Cell]) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// Blanks at either end are places, not letters.
+    /// Removes blanks at either end, which only affect the position.
     fn trim(&mut self) {
         let leading = self.text.len() - self.text.trim_start_matches(' ').len();
         let trailing = self.text.len() - self.text.trim_end_matches(' ').len();
@@ -68,7 +68,7 @@ impl Piece {
     }
 }
 
-/// The picture; `title` is what it shows, for those who do not see it.
+/// The picture; `title` is its text alternative.
 pub(super) fn drawn(lines: &[Vec<Cell>], columns: usize, title: &str) -> String {
     let width = (columns as f64 * COLUMN).ceil() as usize + 2 * MARGIN;
     let height = lines.len() * LINE + 2 * MARGIN;

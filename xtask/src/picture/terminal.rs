@@ -1,14 +1,14 @@
-//! As much of a terminal as onrush uses: lines, carriage returns, cleared lines, colours.
+//! An emulator of the terminal features that onrush uses: lines, carriage returns, cleared lines, colours.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::Failure;
 
-/// How a cell looks.
+/// The style of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) is_bold: bool,
-    /// 0 to 7, as the terminal counts them.
+    /// 0 to 7, the terminal's colour numbers.
     pub(super) colour: Option<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Terminal {
         Self { columns, lines: vec![Vec::new()], column: 0, style: Style::default() }
     }
 
-    /// What is sent to it. A sequence that is not known here is an error: it would stand in the picture.
+    /// Handles output. An unknown sequence is an error: it would appear in the picture.
     pub(super) fn write(&mut self, text: &str) -> Result<(), Failure> {
         let mut rest = text.chars();
         while let Some(each) = rest.next() {
@@ -70,7 +70,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// A character takes the place of those that it covers; at the edge the next line begins.
+    /// A character replaces those that it covers; at the edge the next line begins.
     fn put(&mut self, text: char) -> Result<(), Failure> {
         let width = text.width().ok_or_else(|| format!("the terminal of the picture does not know {text:?}"))?;
         if self.column + width > self.columns {
@@ -86,7 +86,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// The lines as they stand, without blanks at their ends.
+    /// The current lines, without blanks at their ends.
     pub(super) fn lines(&self) -> Vec<Vec<Cell>> {
         let trimmed = |line: &Vec<Cell>| {
             let end = line.iter().rposition(|cell| cell.text != ' ').map_or(0, |last| last + 1);
@@ -96,7 +96,7 @@ impl Terminal {
     }
 }
 
-/// Takes characters up to the letter that ends a sequence, with it.
+/// Consumes the characters of a sequence, including the letter that ends it.
 fn sequence(rest: &mut std::str::Chars) -> String {
     let mut taken = String::new();
     for each in rest {

@@ -28,7 +28,7 @@ fn a_terminal_shows_what_a_terminal_shows() {
         ("ab\x1b[K", vec!["ab"]),
         ("ab  \r\n", vec!["ab", ""]),
         ("时间x", vec!["时间x"]),
-        // Half of a wide character is none.
+        // Half of a wide character is removed.
         ("时间\rx", vec!["x 间"]),
         ("a\r间", vec!["间"]),
         ("12345678901", vec!["1234567890", "1"]),
@@ -57,7 +57,7 @@ fn what_a_terminal_does_not_know_is_no_picture() {
     }
 }
 
-/// What GitHub shows: one picture that asks for nothing, and that everybody can read.
+/// Requirements of GitHub: one picture without external resources, with readable contrast.
 fn check(picture: &str) {
     for forbidden in ["<script", "foreignObject", "href", "url(", "@import", "<image", "onload", "<!DOCTYPE", "&nbsp;"]
     {
@@ -82,7 +82,7 @@ fn pictures_are_text_in_its_place() {
         picture.contains("y=\"29\" textLength=\"84.0\"") && picture.contains(">a&lt;b &amp;&amp; &quot;c&quot;<"),
         "{picture}"
     );
-    // Two columns in, on the third line; wide characters begin where their columns are.
+    // Two columns in, on the third line; wide characters begin at their columns.
     assert!(
         picture.contains("x=\"32.8\" y=\"65\" textLength=\"25.2\"") && picture.contains(" class=\"c1\">red<"),
         "{picture}"
@@ -109,7 +109,7 @@ fn colours_can_be_read() {
     }
 }
 
-/// The pictures that are kept are of a run like those of today.
+/// The stored pictures show the current program.
 #[test]
 fn kept_pictures_are_of_this_program() {
     for (file, language) in PICTURES {
@@ -124,7 +124,7 @@ fn kept_pictures_are_of_this_program() {
             readme.contains(&format!("]({file})")) && readme.contains(&format!("$ {COMMAND}")),
             "README shows {file}"
         );
-        // The words of the screens that tests expect at the same width.
+        // The texts of the screens that tests expect at the same width.
         let screens = root().join(format!("crates/report/screens/{language}-{COLUMNS}.txt"));
         let screens = std::fs::read_to_string(screens).expect("it is kept");
         let labels = if language == "en" {

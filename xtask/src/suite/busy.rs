@@ -1,5 +1,5 @@
-//! A machine that is disturbed: programs that never rest, one that writes to the disk and syncs, and a thief that stops the process
-//! groups of tests again and again. What passes on a quiet machine passes here, and judges as many claims.
+//! A disturbed machine: programs that use all cores, one that writes to the disk and syncs, and one that repeatedly
+//! stops the process groups of tests. A test that passes on a quiet machine passes here, with as many assertions.
 
 use std::io::{Seek, Write};
 use std::process::{Child, Command};
@@ -11,16 +11,16 @@ use super::programs;
 use super::runner::Running;
 use crate::Failure;
 
-/// Programs that take all that a core can give, for each core.
+/// Busy loops per core.
 const SPINNERS_PER_CORE: usize = 2;
-/// Written and synced over and over.
+/// Bytes that are written and synced repeatedly.
 const WRITTEN_BYTES: usize = 64 << 20;
-/// The thief strikes once in so long, at an instant that is drawn.
+/// Interval in which tests are stopped once, at a drawn instant.
 const ROUND: Duration = Duration::from_secs(1);
-/// Tests stand still for so long.
+/// Time for which tests are stopped.
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// Disturbs until the value is gone.
+/// Busy loops that run until the value is dropped.
 pub(crate) struct Spinners(Vec<Child>);
 
 impl Spinners {

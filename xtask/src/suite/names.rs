@@ -1,4 +1,4 @@
-//! The list of all tests, so that none is lost unseen: who merges or drops one takes it out of the list in the same commit.
+//! The list of all tests, so that none is lost unnoticed: a commit that merges or drops a test updates the list.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(crate) fn write(cases: &[Case]) -> Result<(), Failure> {
     std::fs::write(file(), text).map_err(|error| format!("{}: {error}", file().display()))
 }
 
-/// What differs from the list is an error.
+/// Reports any difference from the list as an error.
 pub(crate) fn compare(cases: &[Case]) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file()).map_err(|error| format!("{}: {error}", file().display()))?;
     let (listed, now): (BTreeSet<String>, _) = (text.lines().map(str::to_owned).collect(), names(cases));

@@ -1,4 +1,4 @@
-//! The test programs of the workspace: built once, each of them knows its tests.
+//! The test programs of the workspace: built once, and their tests.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use crate::{Failure, cargo, root};
 
-/// Programs without the harness of Rust that list their tests all the same.
+/// Programs without the harness of Rust that support listing their tests.
 const LISTING: [(&str, &str); 1] = [("onrush", "browser")];
-/// The one test of a program without a harness that lists none.
+/// The only test of a program without a harness and without a list.
 const MAIN: &str = "main";
 
-/// What cargo says of something that it has built.
+/// A build message of cargo.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -23,7 +23,7 @@ struct Message {
     target: Option<Target>,
     profile: Option<Profile>,
     executable: Option<PathBuf>,
-    /// What the compiler says of our code; of that of others it says nothing.
+    /// The diagnostic of the compiler for our code; for dependencies there is none.
     message: Option<Diagnostic>,
 }
 
@@ -47,30 +47,30 @@ struct Profile {
 pub(crate) struct Program {
     pub(crate) package: String,
     pub(crate) name: String,
-    /// Where it runs, as under `cargo test`.
+    /// Its working directory, as under `cargo test`.
     folder: PathBuf,
     pub(crate) executable: PathBuf,
-    /// All its tests run in one process: it has no harness of Rust.
+    /// Whether all its tests run in one process, since it has no harness of Rust.
     pub(crate) is_whole: bool,
 }
 
-/// What `--list` would do runs a program that has no harness, so its manifest is asked.
+/// Whether a program has the harness of Rust. `--list` would run one without, so its manifest is read.
 fn has_harness(manifest: &str, name: &str) -> bool {
     let is_its_own = |part: &&str| part.lines().any(|line| line == format!("name = \"{name}\""));
     let parts = manifest.split("\n[[test]]\n").skip(1).map(|part| part.split("\n[").next().unwrap_or(part));
     !parts.filter(is_its_own).any(|part| part.lines().any(|line| line == "harness = false"))
 }
 
-/// A test, or all those of a program that is run whole.
+/// A test, or all tests of a program that is run as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) program: Arc<Program>,
-    /// The tests that it stands for: one, but of a program that is run whole.
+    /// The names of its tests: one, except for a program that is run as a whole.
     pub(crate) tests: Vec<String>,
 }
 
 impl Case {
-    /// Like `engine/engine run::tests::ends`.
+    /// Its name, like `engine/engine run::tests::ends`.
     pub(crate) fn name(&self) -> String {
         let test = if self.program.is_whole { "(all)" } else { &self.tests[0] };
         format!("{} {test}", self.program.title())
@@ -93,7 +93,7 @@ impl Program {
         is_test.then_some(program)
     }
 
-    /// It speaks as programs with a harness do.
+    /// Whether its output is like that of programs with a harness.
     pub(crate) fn is_listing(&self) -> bool {
         !self.is_whole || LISTING.contains(&(&self.package, &self.name))
     }
@@ -102,14 +102,14 @@ impl Program {
         format!("{}/{}", self.package, self.name)
     }
 
-    /// The program, as `cargo test` would start it.
+    /// The command that starts the program, as `cargo test` would.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
-        // Random cases are the same in each run: what fails here is the commit's doing. `cargo test` draws others.
+        // Random cases are the same in each run: a failure is caused by the commit. `cargo test` draws others.
         command.env("PROPTEST_RNG_SEED", "1");
-        // Of what there is more of than a run has time for, each commit takes another part.
-        // `ONRUSH_` begins flags, so only those get such a variable that start no onrush.
+        // Of cases that are too many for one run, each commit takes another part. `ONRUSH_` variables set flags, so
+        // only programs that start no onrush get such a variable.
         let part = commit_number().to_string();
         if self.package == "fuzzers" && std::env::var_os("ONRUSH_FUZZ_SEED").is_none() {
             command.env("ONRUSH_FUZZ_SEED", &part);
@@ -118,7 +118,7 @@ impl Program {
         command
     }
 
-    /// The same as words for a shell.
+    /// The same as a shell command.
     pub(crate) fn again(&self) -> String {
         format!(
             "cd {} && CARGO_MANIFEST_DIR=. PROPTEST_RNG_SEED=1 {PART_VARIABLE}={} {}",
@@ -128,7 +128,7 @@ impl Program {
         )
     }
 
-    /// What the program lists, with these words more.
+    /// The program's list of tests, with these additional arguments.
     fn list(&self, words: &[&str]) -> Result<Vec<String>, Failure> {
         let mut command = self.command();
         command.args(["--list", "--format", "terse"]).args(words).stderr(Stdio::inherit());
@@ -148,7 +148,7 @@ impl Program {
             }
             return Ok(vec![Case { program: Arc::new(self), tests }]);
         }
-        // The child of another test is ignored, and no test.
+        // A test that is only started as a child of another one is ignored, and does not count.
         let ignored = self.list(&["--ignored"])?;
         let tests: Vec<String> = self.list(&[])?.into_iter().filter(|test| !ignored.contains(test)).collect();
         let program = Arc::new(self);
@@ -156,7 +156,7 @@ impl Program {
     }
 }
 
-/// A number that changes with the commit; 0 where there is none.
+/// A number derived from the commit; 0 where there is none.
 pub(crate) fn commit_number() -> u64 {
     static NUMBER: LazyLock<u64> = LazyLock::new(|| {
         let reported = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
@@ -167,12 +167,12 @@ pub(crate) fn commit_number() -> u64 {
     *NUMBER
 }
 
-/// Where cargo writes how long each unit of a build took.
+/// The report of cargo with the time of each unit of a build.
 pub(crate) fn timings_page() -> PathBuf {
     root().join("target/cargo-timings/cargo-timing.html")
 }
 
-/// Builds all tests; gives them. A warning fails it, in code that only the first build has too.
+/// Builds all tests and returns them. A warning is an error, also in code that only the first build has.
 pub(crate) fn build(is_timed: bool) -> Result<Vec<Case>, Failure> {
     let mut command = cargo(&["test", "--workspace", "--no-run", "--message-format", "json"]);
     command.args(is_timed.then_some("--timings"));
@@ -195,7 +195,7 @@ pub(crate) fn build(is_timed: bool) -> Result<Vec<Case>, Failure> {
     if cases.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(cases) }
 }
 
-/// A folder below `target` for what a run of the suite writes.
+/// A folder below `target` for the output of the suite.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
     let folder = root().join("target/suite");
     create(&folder)?;

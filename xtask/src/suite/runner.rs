@@ -1,5 +1,5 @@
-//! Runs tests, each in a process and a process group of its own: its time, its CPU time and its claims are its alone, one that hangs
-//! is ended alone, and what it leaves behind has its name.
+//! Runs tests, each in a process and a process group of its own: its time, its CPU time and its assertion count are its
+//! own, a hanging one is ended alone, and left-over processes have its name.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -15,14 +15,14 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::programs::{self, Case};
 use crate::{Failure, processes};
 
-/// Tests at a time, for each core: most of them wait for others most of the time.
+/// Concurrent tests per core: most of them wait most of the time.
 const TESTS_PER_CORE: usize = 3;
-/// A test that takes longer hangs.
+/// Time limit after which a test counts as hanging.
 pub(crate) const TEST_LIMIT: Duration = Duration::from_secs(15 * 60);
 /// More than one, so that a test has a thread with its name.
 const TEST_THREADS: &str = "4";
 
-/// How a test ended.
+/// The outcome of a test.
 pub(crate) struct Outcome {
     pub(crate) case: Case,
     pub(crate) wall: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Outcome {
     pub(crate) output: String,
 }
 
-/// Tests that run now, by their process group.
+/// The running tests, by their process group.
 #[derive(Default)]
 pub(crate) struct Running {
     groups: Mutex<HashMap<Pid, (Case, Instant)>>,
@@ -44,12 +44,12 @@ impl Running {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// The process groups of all tests that run.
+    /// The process groups of all running tests.
     pub(crate) fn groups(&self) -> Vec<Pid> {
         self.groups.lock().expect("no thread panics").keys().copied().collect()
     }
 
-    /// Sends a signal to a test that runs still: its group cannot be that of another one, since it is not taken leave of.
+    /// Sends a signal to a running test: its group cannot belong to another one, since it is not reaped.
     pub(crate) fn signal(&self, pid: Pid, signal: Signal) {
         if self.groups.lock().expect("no thread panics").contains_key(&pid) {
             // It may have ended in between.
@@ -57,7 +57,7 @@ impl Running {
         }
     }
 
-    /// Ends those that hang, until all is over.
+    /// Ends hanging tests, until all are over.
     fn watch(&self) {
         while !self.is_over() {
             std::thread::sleep(Duration::from_millis(100));
@@ -70,7 +70,7 @@ impl Running {
     }
 }
 
-/// Says that all is over when it goes, in whatever way: others wait for that.
+/// Announces the end when it is dropped, for whatever reason: other threads wait for it.
 pub(crate) struct Ending<'a>(pub(crate) &'a Running);
 
 impl Drop for Ending<'_> {
@@ -79,7 +79,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Runs all cases; `each` hears of each that has ended.
+/// Runs all cases; `each` is called for each outcome.
 pub(crate) fn run(
     cases: Vec<Case>,
     running: &Running,
@@ -118,7 +118,7 @@ fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failu
     if !case.program.is_whole {
         command.args(["--exact", &case.tests[0]]);
     }
-    // To a file: a pipe would stay open for as long as anything that the test left behind.
+    // To a file: a pipe would stay open as long as any left-over process of the test.
     let file = std::fs::File::create(&output).map_err(|error| format!("{}: {error}", output.display()))?;
     let same = file.try_clone().map_err(|error| format!("{}: {error}", output.display()))?;
     command.env("RUST_TEST_THREADS", TEST_THREADS).env(claims::FILE_VARIABLE, &claims_file);
@@ -134,7 +134,7 @@ fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failu
     Ok(Outcome { case, wall, cpu, claims: claims_in(&claims_file), status, output })
 }
 
-/// Waits for a test and takes leave of it, behind a look at its CPU time and behind the last signal to its group.
+/// Waits for a test and reaps it, after reading its CPU time and after the last signal to its group.
 fn leave(mut child: Child, running: &Running) -> Result<(Duration, ExitStatus), Failure> {
     let pid = Pid::from_child(&child);
     while let Err(error) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
@@ -144,7 +144,7 @@ fn leave(mut child: Child, running: &Running) -> Result<(Duration, ExitStatus), 
     }
     {
         let mut groups = running.groups.lock().expect("no lane panics");
-        // What was stopped with it goes on, and ends.
+        // A stopped process of its group continues, and ends.
         let _ = kill_process_group(pid, Signal::CONT);
         groups.remove(&pid);
     }
@@ -153,16 +153,16 @@ fn leave(mut child: Child, running: &Running) -> Result<(Duration, ExitStatus), 
     Ok((cpu, status))
 }
 
-/// The sum of what the threads of a test have written.
+/// The sum of the assertion counts written by the threads of a test.
 fn claims_in(file: &PathBuf) -> u64 {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().filter_map(|line| line.parse::<u64>().ok()).sum()
 }
 
 impl Outcome {
-    /// It passed, and was run: a name that selects nothing passes too.
+    /// Whether it passed and was actually run: a name that selects nothing passes too.
     pub(crate) fn has_passed(&self) -> bool {
-        // One write of the harness: others may write between its words.
+        // One write of the harness: other output may come between its words.
         let wanted = format!(". {} passed; 0 failed", self.case.tests.len());
         self.status.success() && (!self.case.program.is_listing() || self.output.contains(&wanted))
     }

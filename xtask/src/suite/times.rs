@@ -1,4 +1,5 @@
-//! What each test took and judged: kept in `target/suite`, printed as tables, and compared between a quiet machine and a busy one.
+//! Times and assertion counts of the tests: stored in `target/suite`, printed as tables, and compared between a quiet
+//! machine and a busy one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +10,10 @@ use super::programs;
 use super::runner::Outcome;
 use crate::Failure;
 
-/// Units of the build that are printed.
+/// Maximum units of the build that are printed.
 const UNITS_MAX: usize = 60;
 
-/// Writes what was seen; on a busy machine, compares it with the last run on a quiet one.
+/// Stores the results; on a busy machine, compares them with the last run on a quiet one.
 pub(crate) fn keep(outcomes: &[Outcome], is_busy: bool) -> Result<(), Failure> {
     let folder = programs::folder()?;
     let (quiet, busy) = (folder.join(QUIET), folder.join("busy.tsv"));
@@ -24,10 +25,10 @@ pub(crate) fn keep(outcomes: &[Outcome], is_busy: bool) -> Result<(), Failure> {
     if is_busy { compare(outcomes, &quiet) } else { Ok(()) }
 }
 
-/// Where the last run on a quiet machine is kept.
+/// The file with the last run on a quiet machine.
 const QUIET: &str = "quiet.tsv";
 
-/// There is a run of this commit on a quiet machine to compare with.
+/// Checks that there is a run of this commit on a quiet machine to compare with.
 pub(crate) fn check_quiet() -> Result<(), Failure> {
     let path = programs::folder()?.join(QUIET);
     let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -37,7 +38,7 @@ pub(crate) fn check_quiet() -> Result<(), Failure> {
         .ok_or_else(|| format!("{} is not of this commit: run cargo xtask test first", path.display()))
 }
 
-/// What is counted depends on the part that the commit plays.
+/// The header with the part that the commit plays, since counts depend on it.
 fn head() -> String {
     format!("test\twall s\tCPU s\tclaims of part {}", programs::commit_number())
 }
@@ -48,7 +49,7 @@ fn row(outcome: &Outcome) -> String {
     format!("{}\t{wall:.3}\t{cpu:.2}\t{claims}", outcome.case.name())
 }
 
-/// A test that judges fewer claims on a busy machine looks away there.
+/// Reports tests with fewer assertions on a busy machine: they skip checks there.
 fn compare(outcomes: &[Outcome], quiet: &Path) -> Result<(), Failure> {
     let text = std::fs::read_to_string(quiet).map_err(|error| format!("{}: {error}", quiet.display()))?;
     let kept: BTreeMap<&str, u64> = text.lines().skip(1).filter_map(read_row).collect();
@@ -56,7 +57,7 @@ fn compare(outcomes: &[Outcome], quiet: &Path) -> Result<(), Failure> {
         .iter()
         .filter_map(|outcome| {
             let before = kept.get(outcome.case.name().as_str()).copied();
-            // One that failed there has no number.
+            // A test that failed there has no count.
             let is_same = before.is_none_or(|before| before == outcome.claims) || !outcome.has_passed();
             (!is_same)
                 .then(|| format!("  {}: {} claims, {before:?} on a quiet machine", outcome.case.name(), outcome.claims))
@@ -104,7 +105,7 @@ pub(crate) fn print_tests(outcomes: &[Outcome]) {
     }
 }
 
-/// What cargo writes of a unit of a build.
+/// A unit of a build, as cargo reports it.
 #[derive(Deserialize)]
 struct Unit {
     name: String,
@@ -113,7 +114,7 @@ struct Unit {
     duration: f64,
 }
 
-/// The units of the last build, the longest first. Cargo tells their wall time alone.
+/// Prints the units of the last build, the longest first. Cargo reports only their wall time.
 pub(crate) fn print_units(page: &Path) -> Result<(), Failure> {
     let text = std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
     let list = text.split_once("const UNIT_DATA = ").and_then(|(_, rest)| rest.split_once("];"));

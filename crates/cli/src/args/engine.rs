@@ -1,25 +1,25 @@
-//! Who carries a load out, as the command line has it.
+//! Arguments of the engine: threads and workers of a load.
 
 use super::{DriverArgs, FlagValues};
 
-/// Who carries a load out.
+/// The arguments of the engine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EngineArgs {
     pub(crate) threads: Option<String>,
     pub(crate) pin_threads: bool,
     pub(crate) driver: DriverArgs,
-    /// Processes that carry out the load together, and what becomes of it when some are lost.
+    /// The number of local worker processes, and what happens when some are lost.
     pub(crate) workers: Option<String>,
     /// The bus of workers on other machines.
     pub(crate) cluster: Option<String>,
-    /// Machines where workers are started, and how one gets there.
+    /// Machines where workers are started, and the ssh command.
     pub(crate) hosts: Option<String>,
     pub(crate) ssh: Option<String>,
     pub(crate) on_worker_loss: Option<String>,
     pub(crate) min_workers: Option<String>,
-    /// It takes over what somebody else leads.
+    /// Whether to stand by and take over another leader's load.
     pub(crate) standby: bool,
-    /// Where what is told on a bus is kept.
+    /// The folder of journals.
     pub(crate) journal: Option<String>,
 }
 

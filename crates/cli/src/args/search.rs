@@ -1,8 +1,8 @@
-//! What is said of searches, of sweeps, and of the arithmetic of capacity.
+//! Arguments of searches, sweeps, and capacity estimates.
 
 use super::{FlagValues, KeepArgs, ViewArgs, WatchArgs};
 
-/// What searches and sweeps have in common.
+/// The common arguments of searches and sweeps.
 #[derive(Clone, Debug)]
 pub(crate) struct WrapperArgs {
     /// The command line of the load.
@@ -25,7 +25,7 @@ impl WrapperArgs {
     }
 }
 
-/// `onrush find-max`.
+/// The arguments of `onrush find-max`.
 #[derive(Clone, Debug)]
 pub(crate) struct FindMaxArgs {
     pub(crate) front: WrapperArgs,
@@ -51,7 +51,7 @@ impl FindMaxArgs {
     }
 }
 
-/// `onrush sweep`.
+/// The arguments of `onrush sweep`.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepArgs {
     pub(crate) front: WrapperArgs,
@@ -71,7 +71,7 @@ impl SweepArgs {
     }
 }
 
-/// `onrush capacity`: what is given, by its name.
+/// The arguments of `onrush capacity`, by name.
 #[derive(Clone, Debug)]
 pub(crate) struct CapacityArgs {
     pub(crate) page_views: Option<String>,

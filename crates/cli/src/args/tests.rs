@@ -3,7 +3,7 @@ use crate::flags::{self, Kind, Mode, Row};
 use crate::help::{self, COMMANDS, QUESTIONS};
 use report::Language;
 
-/// The words that give a flag.
+/// The words that set a flag.
 fn given(row: &Row) -> Vec<String> {
     let name = format!("--{}", row.name);
     match row.kind {
@@ -25,17 +25,17 @@ fn read(words: &[String]) -> String {
     format!("{:?}", Command::of(&matches))
 }
 
-/// Each flag of a command changes what is read of its command line, and so does its short form.
+/// Each flag of a command changes the parsed arguments, and so does its short form.
 fn every_flag_is_read(command: &[&str], mode: Mode) {
     let rows = flags::rows(mode);
-    // What must stand there in any case: the word before `symbol`, and a shell.
+    // Mandatory words: `symbol`, with the word before it, and a shell.
     let words = |row: &Row| -> Vec<String> {
         let is_second = row.name == "symbol";
         let before = is_second.then(|| "first".to_owned());
         command.iter().map(ToString::to_string).chain(before).collect()
     };
     for row in rows.iter().filter(|row| !matches!(row.kind, Kind::Shell | Kind::Help | Kind::Version)) {
-        // The language is read from the bare words, before the parser has a language to speak; and so is the file that has flags.
+        // The language is read from the bare words, before the parser has a language; and so is the file of `--config`.
         if row.name == "lang" || row.name == "config" {
             continue;
         }
@@ -57,7 +57,7 @@ fn every_flag_of_every_command_is_read() {
         match mode {
             Mode::Grpc => QUESTIONS.iter().for_each(|question| every_flag_is_read(&[name, question], Mode::Ask)),
             Mode::Check => every_flag_is_read(&[name, "first.yaml"], mode),
-            Mode::Compare | Mode::Ctl | Mode::FindMax | Mode::Import | Mode::Sweep => {
+            Mode::Compare | Mode::Ctl | Mode::FindMax | Mode::Recover | Mode::Sweep => {
                 every_flag_is_read(&[name, "first"], mode)
             }
             Mode::Completions => every_flag_is_read(&[name, "bash"], mode),

@@ -1,4 +1,4 @@
-//! How a run is watched and steered.
+//! Arguments for watching and controlling a run.
 
 use super::FlagValues;
 
@@ -6,7 +6,7 @@ use super::FlagValues;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WatchArgs {
     pub(crate) web: bool,
-    /// In the whole terminal.
+    /// Whether to use the whole terminal.
     pub(crate) screen: bool,
     pub(crate) listen: Option<String>,
 }
@@ -16,18 +16,18 @@ impl WatchArgs {
         Self { web: given.has("web"), screen: given.has("screen"), listen: given.text("web-listen") }
     }
 
-    /// The run can be changed while it goes on.
+    /// Whether the run can be changed while it goes on.
     pub(crate) fn can_change(&self) -> bool {
         self.web || self.screen
     }
 }
 
-/// `onrush ctl`.
+/// The arguments of `onrush ctl`.
 #[derive(Debug)]
 pub(crate) struct CtlArgs {
-    /// What is to be done, and its values.
+    /// The command, and its values.
     pub(crate) words: Vec<String>,
-    /// The link of the page.
+    /// The URL of the page.
     pub(crate) page: Option<String>,
     pub(crate) over: Option<String>,
     pub(crate) scenario: Option<String>,

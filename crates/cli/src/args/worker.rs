@@ -1,8 +1,8 @@
-//! The words of `onrush worker`.
+//! Arguments of `onrush worker`, `onrush sim` and `onrush bus`.
 
 use super::{EngineArgs, FlagValues};
 
-/// `onrush worker`.
+/// The arguments of `onrush worker`.
 #[derive(Debug)]
 pub(crate) struct WorkerArgs {
     pub(crate) join: Option<String>,
@@ -24,7 +24,7 @@ impl WorkerArgs {
     }
 }
 
-/// What `onrush sim` was given.
+/// The arguments of `onrush sim`.
 #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "this build has no bus to try it on"))]
 #[derive(Debug)]
 pub(crate) struct SimArgs {
@@ -47,7 +47,7 @@ impl SimArgs {
     }
 }
 
-/// What `onrush bus` was given.
+/// The arguments of `onrush bus`.
 #[derive(Debug, Default)]
 pub(crate) struct BusArgs {
     pub(crate) listen: Option<String>,

@@ -12,7 +12,7 @@ fn with(text: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
     Ok(borrowed.words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
-/// Two flags are never the same variable; and each of them is read.
+/// No two flags share a variable; and each variable is read.
 #[test]
 fn every_flag_has_a_variable_of_its_own() {
     let mut names = BTreeMap::new();
@@ -31,7 +31,7 @@ fn every_flag_has_a_variable_of_its_own() {
                 Mode::Ctl => "onrush ctl run",
                 Mode::FindMax => "onrush find-max first",
                 Mode::Sweep => "onrush sweep first",
-                Mode::Import => "onrush recover first",
+                Mode::Recover => "onrush recover first",
                 _ => line,
             };
             let (value, meant) = match row.kind {

@@ -1,10 +1,10 @@
-//! What a load must meet.
+//! The goals of a load.
 
 use metrics::{GoalMisses, Snapshot, Threshold};
 use plan::Plan;
 use report::Language;
 
-/// What holds where nobody says anything.
+/// The default goals.
 const TIMES: &str = "p99(response_time) < 500ms";
 const FAILURES: &str = "failed / done < 1%";
 
@@ -16,7 +16,7 @@ pub(super) struct Goals {
 }
 
 impl Goals {
-    /// Those that were given; the usual ones else. Failures are never overlooked.
+    /// The given goals, or the default ones. Failures always count.
     pub(super) fn read(given: &[String], language: Language) -> Result<Self, String> {
         let mut texts: Vec<String> = given.to_vec();
         let mut all = Vec::new();
@@ -34,30 +34,30 @@ impl Goals {
         Ok(Self { all, texts })
     }
 
-    /// As they are written.
+    /// The goals as text.
     pub(super) fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
+    /// Per goal, the share that may miss it, and the time limit of an exchange, in seconds.
     pub(super) fn allowed(&self) -> Vec<(f64, Option<f64>)> {
         let allowed =
             |goal: &Threshold| (goal.lost_share_max().unwrap_or(0.0), goal.limit_ns().map(|limit| limit as f64 / 1e9));
         self.all.iter().map(allowed).collect()
     }
 
-    /// The longest time that a goal allows; `None` where none is of a time.
+    /// The longest time limit of a goal; `None` if no goal has one.
     pub(super) fn longest(&self) -> Option<std::time::Duration> {
         self.all.iter().filter_map(Threshold::limit_ns).max().map(std::time::Duration::from_nanos)
     }
 
-    /// The same goals with times that are longer by this.
+    /// The same goals with longer time limits.
     pub(super) fn longer_by(&self, by: std::time::Duration) -> Self {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         Self { all: self.all.iter().map(|goal| goal.longer_by(by)).collect(), texts: self.texts.clone() }
     }
 
-    /// What was lost, goal by goal. `of`: what was seen of each scenario.
+    /// The misses per goal. `of`: the snapshot of each scenario.
     pub(super) fn lost<'a>(
         &self,
         plan: &Plan,
@@ -71,14 +71,14 @@ impl Goals {
         self.all.iter().map(lost).collect()
     }
 
-    /// What is in flight and lost already.
+    /// The exchanges in flight that already miss a goal.
     pub(super) fn lost_in_flight(&self, seen: &Snapshot) -> Vec<u64> {
         let lost = |goal: &Threshold| if goal.of.is_none() { goal.lost_in_flight(seen) } else { 0 };
         self.all.iter().map(lost).collect()
     }
 }
 
-/// One goal.
+/// Parses one goal.
 pub(super) fn read(text: &str, language: Language) -> Result<Threshold, String> {
     let goal = Threshold::parse_of_part(text)
         .map_err(|error| report::threshold_error(&error, language).replacen("--threshold", "--goal", 1))?;

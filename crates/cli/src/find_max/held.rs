@@ -1,4 +1,4 @@
-//! Trials of connections that are held.
+//! Trials of held connections.
 
 use engine::{RunError, StopHandle};
 use figures::Held;
@@ -11,13 +11,13 @@ use super::Trials;
 use crate::headless::HeadlessHold;
 use crate::hold::PreparedHold;
 
-/// What must be met: all connections are held, and what is said on them takes no longer than this.
+/// The goals: all connections are held, and messages on them take no longer than this.
 pub(super) struct Goals {
     of_times: Vec<Threshold>,
 }
 
 impl Goals {
-    /// Percentiles of response times; all else holds in any case.
+    /// Goals on percentiles of response times; everything else is always required.
     pub(super) fn read(given: &[String], language: Language) -> Result<Self, String> {
         let mut of_times = Vec::new();
         for text in given {
@@ -44,7 +44,7 @@ impl Goals {
     }
 }
 
-/// Connections and how they are tried.
+/// Trials of held connections.
 pub(super) struct HoldTrialRunner {
     ready: PreparedHold,
     goals: Goals,
@@ -81,7 +81,7 @@ impl HoldTrialRunner {
         let open = held.open_when_closing;
         TrialOutcome {
             tally,
-            // What was held was held, whoever was busy with it.
+            // Held connections count as held, however busy the generator was.
             fault: fault.filter(|_| !is_held),
             stall: std::time::Duration::ZERO,
             measured: held.wall.as_duration(),
@@ -112,7 +112,7 @@ impl Trials for HoldTrialRunner {
     }
 
     fn is_rested(&mut self, _: &StopHandle) -> Result<bool, RunError> {
-        // Connections that were closed leave nothing behind that could be asked for.
+        // Closed connections leave nothing behind that could be checked.
         Ok(true)
     }
 }

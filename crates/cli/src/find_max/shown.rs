@@ -1,4 +1,4 @@
-//! How a search is shown.
+//! The output of a search.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::args::FindMaxArgs;
 use crate::exit::Exit;
 use crate::experiment_output::{ExperimentOutput, Kind};
 
-/// Where searches are kept.
+/// The storage names of searches.
 const KIND: Kind = Kind { folder: "searches", report: "find-max.json", runs: "trials" };
 
 pub(super) struct Shown {
@@ -23,7 +23,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Everything that can be wrong is found before the first trial.
+    /// Opens all outputs, so that errors show before the first trial.
     pub(super) fn begin(
         args: &FindMaxArgs,
         about: About,
@@ -53,12 +53,12 @@ impl Shown {
         })
     }
 
-    /// Whoever watches sees that there is a search.
+    /// Shows that a search begins.
     pub(super) fn begun(&self, search: &Search) {
         self.whole.tell(|| self.value(search, None));
     }
 
-    /// A trial was made.
+    /// Shows a trial.
     pub(super) fn trial(&mut self, search: &Search) {
         let value = self.value(search, None);
         self.whole.tell(|| value.clone());
@@ -71,14 +71,14 @@ impl Shown {
         });
     }
 
-    /// There was nothing to search: reports for programs say so, and nothing is kept.
+    /// Ends a search without anything to search: reports for programs say so, and nothing is kept.
     pub(super) fn nothing(&mut self, search: &Search, took: Duration) {
         let (value, language) = (self.value(search, Some(took)), self.whole.language());
         self.whole.forget();
         self.whole.over(&value, String::new, &report::search_html(&value, language));
     }
 
-    /// Everything that is shown at the end. How that went, and whether anything was found.
+    /// Shows everything at the end; returns the exit code.
     pub(super) fn over(&mut self, search: &Search, took: Duration) -> Exit {
         let (value, screen) = (self.value(search, Some(took)), self.whole.screen);
         let page = report::search_html(&value, screen.language);

@@ -23,39 +23,39 @@ use crate::headless::HeadlessRun;
 use crate::run_url::{Load, Prepared};
 use crate::{artifacts, output, redaction};
 
-/// What is tried to find out what the target does when it has nothing else to do.
+/// The number of requests that measure an unloaded target.
 const LOOK_REQUESTS: u64 = 5;
 const LOOK_MAX: Duration = Duration::from_secs(5);
-/// A target that is this many times slower than at first is not as it was.
+/// A target that is this many times slower than at first has not recovered.
 const RESTED: f64 = 2.0;
-/// Below this, times are as they were.
+/// Below this time, the target has recovered in any case.
 const RESTED_MIN: f64 = 0.002;
-/// A thread that wanted all of its core, or had none, for this share of its time had no time left.
+/// A thread that was saturated, or waited for a core, for this share of its time had no headroom.
 const FULL_SHARE: f64 = 0.2;
-/// What is in flight at the end of a trial has this many times as long as a goal allows.
+/// The grace of exchanges in flight at the end of a trial, as a multiple of the longest goal.
 const GRACE: u32 = 2;
 
-/// A load and how it is tried.
+/// A load, and its trials.
 pub(super) struct TrialRunner {
     prepared: Prepared,
     goals: Goals,
     varied: Varied,
-    /// What part of the load is of each scenario.
+    /// The share of each scenario in the load.
     parts: Vec<f64>,
     quiet: HeadlessRun<'static>,
-    /// As it may be shown.
+    /// The target, redacted.
     target: String,
-    /// Mean response time of a target that has nothing else to do, in seconds.
+    /// Mean response time of an unloaded target, in seconds.
     alone_s: f64,
 }
 
-/// All loads are of users.
+/// Whether all loads are of users.
 pub(super) fn is_closed(plan: &Plan) -> bool {
     plan.scenarios.iter().all(|scenario| matches!(scenario.load, Amount::Closed { .. }))
 }
 
 impl TrialRunner {
-    /// Or what is wrong, in words.
+    /// A runner; or the error message.
     pub(super) fn new(load: &Load, prepared: Prepared, goals: &Goals, wants_users: bool) -> Result<Self, String> {
         let language = load.view.language;
         if let Some(text) = crate::validate_args::wrong_parts(&prepared.plan, &goals.all, language) {
@@ -105,12 +105,12 @@ impl TrialRunner {
         self.goals.texts()
     }
 
-    /// Every trial is kept there.
+    /// Keeps the runs of trials there.
     pub(super) fn keep_in(&mut self, runs: Option<Runs>) {
         self.quiet.runs = runs;
     }
 
-    /// What the target does when it has nothing else to do; how it ended, where it does nothing at all.
+    /// Measures the unloaded target; the exit code if it does not work at all.
     pub(super) fn look(&mut self, stop: &StopHandle, language: Language) -> Option<Exit> {
         let run = match self.few(stop) {
             Ok(run) => run,
@@ -157,11 +157,11 @@ impl TrialRunner {
         Ok(quiet.measure(plan, (&self.prepared, ""), stop, |_, _| ())?.run)
     }
 
-    /// The load of a trial.
+    /// The plan of a trial.
     fn plan_of(&self, order: &TrialOrder) -> Plan {
         let mut plan = self.prepared.plan.clone();
         (plan.interval, plan.warmup) = (order.bin, order.warmup);
-        // What a goal of times waits for is known by then; without one everything is waited for.
+        // A goal on times is decided within this grace; without one every exchange is awaited.
         let timeouts = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| step.timeout);
         let longest = self.goals.longest().map(|longest| longest * GRACE).or_else(|| timeouts.max());
         plan.grace = plan.grace.max(longest.unwrap_or_default());
@@ -175,7 +175,7 @@ impl TrialRunner {
         plan
     }
 
-    /// So many users, scenario by scenario: one each, and the others by their shares, those with the largest remainders first.
+    /// The users of each scenario: one each, and the others by their shares, largest remainders first.
     fn users(&self, at: f64) -> Vec<u64> {
         let scenarios = self.parts.len() as u64;
         let rest = (at.round() as u64).saturating_sub(scenarios) as f64;
@@ -188,19 +188,19 @@ impl TrialRunner {
         users
     }
 
-    /// How many scenarios there are: a load of users has one in each.
+    /// The number of scenarios: a load of users has one in each.
     pub(super) fn scenarios(&self) -> usize {
         self.parts.len()
     }
 }
 
-/// Why a trial says nothing of the target, by who was its limit.
+/// Why a trial says nothing of the target, from its bottleneck.
 fn fault_of(limit: Limit, varied: Varied) -> Option<Disturbance> {
     match limit {
         Limit::Generator | Limit::Workers => Some(Disturbance::Generator),
         Limit::PortsOrDescriptors => Some(Disturbance::PortsOrDescriptors),
         Limit::Link => Some(Disturbance::Link),
-        // Of a search for users they are what is varied.
+        // In a search for users, they are what is varied.
         Limit::Connections if varied != Varied::Users => Some(Disturbance::Users),
         Limit::Connections | Limit::Below | Limit::Machine | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
     }
@@ -210,7 +210,7 @@ fn is_open(scenario: &Scenario) -> bool {
     matches!(scenario.load, Amount::Open { .. })
 }
 
-/// How much of a load a scenario is: its mean rate, or its users.
+/// The weight of a scenario in a load: its mean rate, or its users.
 fn weight(scenario: &Scenario) -> f64 {
     match &scenario.load {
         Amount::Closed { users, .. } => *users as f64,
@@ -222,14 +222,14 @@ fn weight(scenario: &Scenario) -> f64 {
     }
 }
 
-/// Users that are busy.
+/// Makes a scenario a load of users.
 fn closed(scenario: &mut Scenario, users: u64, requests: Option<u64>, span: Duration) {
     scenario.load = Amount::Closed { users, shape: UserShape::AtOnce, requests, duration: Some(span) };
     // Users stay as long as the trial.
     (scenario.begin, scenario.iterations_per_user) = (Duration::ZERO, None);
 }
 
-/// Starts at a rate.
+/// Makes a scenario a load at a rate.
 fn open(scenario: &mut Scenario, at: f64, order: &TrialOrder) {
     let rate = ((at * RATE_UNIT as f64).round() as u64).max(1);
     let stages = vec![RateStage { from: rate, to: rate, span: order.span_max }];
@@ -252,7 +252,7 @@ fn open(scenario: &mut Scenario, at: f64, order: &TrialOrder) {
             max_lateness: longest,
         },
     };
-    // These are of users that are kept busy.
+    // These settings belong to loads of users.
     (scenario.begin, scenario.every, scenario.iterations_per_user, scenario.shared_connections) =
         (Duration::ZERO, None, None, None);
 }
@@ -266,7 +266,7 @@ impl Trials for TrialRunner {
         let plan = self.plan_of(order);
         let (mut tally, mut is_ended, mut own) = (Tally::default(), false, OwnEffects::default());
         let mut beyond = Vec::new();
-        // Nothing is started from then on.
+        // No start comes after that.
         let mut ends_at = Nanos::from(order.span_max);
         let name = format!("{:02}", order.number);
         let scenarios = plan.scenarios.len();
@@ -276,8 +276,8 @@ impl Trials for TrialRunner {
             let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
             let in_flight = reported.total.gauges.in_flight.response.count();
             let piece = TimePiece::of(reported.added, in_flight, order.bin);
-            // What ends behind the end belongs to the last piece of it.
-            let is_behind = reported.is_again || reported.from >= ends_at;
+            // Exchanges that complete after the end belong to its last piece.
+            let is_behind = reported.is_update || reported.from >= ends_at;
             if is_behind {
                 own.mend(&piece);
             } else {
@@ -307,7 +307,7 @@ impl Trials for TrialRunner {
             is_full: is_full(run),
             limit: fault_of(limit, self.varied),
         });
-        // A run whose workers were lost is no trial.
+        // A run with lost workers is no trial.
         let fault = fault.or_else(|| (limit == Limit::Workers).then_some(Disturbance::Generator));
         Ok(TrialOutcome {
             tally,
@@ -331,14 +331,14 @@ impl Trials for TrialRunner {
     }
 }
 
-/// A thread of ours had no time left.
+/// Whether a generator thread had no headroom.
 fn is_full(run: &Run) -> bool {
     let is_it =
         |spent: &engine::ThreadUsage| spent.saturated_share() >= FULL_SHARE || spent.run_delay_share() >= FULL_SHARE;
     run.shards.iter().any(is_it)
 }
 
-/// Nothing more is started: what the trial shows is sure. From when on; `None` where it is over by itself.
+/// Stops all starts: the result of the trial is certain. Returns the instant; `None` if it is over by itself.
 fn end(control: &Control, scenarios: usize) -> Option<Nanos> {
     let ended = (0..scenarios).filter_map(|scenario| control.change(scenario, ChangeKind::End).ok());
     ended.map(|change| change.effective_at).max()
@@ -348,7 +348,7 @@ fn end(control: &Control, scenarios: usize) -> Option<Nanos> {
 mod tests {
     use super::*;
 
-    /// A trial in which this machine was the limit is no trial of the target.
+    /// A trial in which this machine was the bottleneck is no trial of the target.
     #[test]
     fn only_the_target_bounds_a_search() {
         let rate = Varied::Rate { is_request: true };
@@ -357,7 +357,7 @@ mod tests {
             (Limit::PlanKept, None, None),
             (Limit::Unknown, None, None),
             (Limit::Below, None, None),
-            // What a full machine takes is what is looked for, as long as both are on it.
+            // With both on one machine, the search is for what the full machine sustains.
             (Limit::Machine, None, None),
             (Limit::Connections, Some(Disturbance::Users), None),
             (Limit::Generator, Some(Disturbance::Generator), Some(Disturbance::Generator)),

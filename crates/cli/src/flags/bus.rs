@@ -1,8 +1,8 @@
-//! The flags of a bus, and of what is tried on it.
+//! Flags of a bus, and of its benchmark.
 
 use super::{Kind, Row, flag, modes};
 
-/// How a bus behaves.
+/// Flags of a bus.
 pub(super) const ROWS: &[Row] = &[
     flag("listen", Kind::Text("ADDRESS"), modes::BUS).common().help(
         "Address to listen on; port 0 for any free one [default: 0.0.0.0:4222]",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// What is tried on a bus.
+/// Flags of the benchmark.
 pub(super) const SIM: &[Row] = &[
     flag("what", Kind::Word("WHAT"), modes::SIM).common().help(
         "What is tried: cluster, workers on a bus of NATS, each with a connection of its own, that make no load",

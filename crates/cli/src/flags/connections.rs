@@ -1,8 +1,8 @@
-//! How connections are made: from where to where, with which TLS, and what WebSocket and TCP say on them.
+//! Flags of connections: endpoints, TLS, and messages of WebSocket and TCP.
 
 use super::{Kind, Row, flag, modes};
 
-/// Connections and where they go.
+/// Flags of connections and their endpoints.
 pub(super) const ROWS: &[Row] = &[
     flag("connect-timeout", Kind::Number("TIME"), modes::ASKING).help(
         "Time to wait for a connection [default: 10s]",
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// TLS: who is trusted, and what is offered.
+/// Flags of TLS: trusted certificates, and offered protocols.
 pub(super) const TLS: &[Row] = &[
     flag("insecure", Kind::Switch, modes::ASKING)
         .short('k').common()
@@ -69,7 +69,7 @@ pub(super) const TLS: &[Row] = &[
         .help("Do a full TLS handshake for each connection [default: sessions are resumed]", "每个连接都进行完整的 TLS 握手 [默认：恢复会话]"),
 ];
 
-/// Messages of WebSocket and TCP.
+/// Flags of WebSocket and TCP messages.
 pub(super) const TALK: &[Row] = &[
     flag("data-bytes", Kind::Number("N"), modes::LOADS).help("Send messages of N random bytes", "消息为 N 个随机字节"),
     flag("seed", Kind::Number("N"), modes::LOADS).help(

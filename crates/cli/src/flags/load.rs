@@ -1,8 +1,8 @@
-//! What is loaded, how hard, and for how long.
+//! Flags of the target, the load, and its duration.
 
 use super::{Kind, Row, flag, modes};
 
-/// The target and the load.
+/// Flags of the target and the load.
 pub(super) const ROWS: &[Row] = &[
     flag("url", Kind::Word("URL"), modes::DOCTOR).help(
         "Target of the connections; with it, source addresses are counted and a target on this machine is recognized",
@@ -74,12 +74,12 @@ pub(super) const ROWS: &[Row] = &[
         "固定速率（开环模型）：每秒共发起的请求数（QPS），不受服务端快慢影响：5000、100/m、2.5/s",
     ),
     flag("stages", Kind::Free("STAGES"), modes::RUN).help(
-        "Rates (or users) over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
-        "梯度加压：速率（或用户数）随时间变化，每段写作 目标值:时长，从上一段的值均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
+        "Rates over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
+        "梯度加压：速率随时间变化，每段写作 目标值:时长，从上一段的值均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
     ),
-    flag("stages-of", Kind::Text("WHAT"), modes::RUN).help(
-        "What --stages sets: rate or users [default: rate]",
-        "--stages 的含义：rate（速率）或 users（用户数）[默认：rate]",
+    flag("user-stages", Kind::Free("STAGES"), modes::RUN).help(
+        "Users over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 10:0s,10:30s,50:1m",
+        "梯度加压：用户数随时间变化，每段写作 目标值:时长，从上一段的值均匀变化，第一段从 0 开始：10:0s,10:30s,50:1m",
     ),
     flag("ramp", Kind::Number("TIME|RATE"), modes::RUN).help(
         "Start the users of -c one after the other: over a time like 10s, or at a rate like 100/s [default: all at once]",
@@ -131,8 +131,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// What connections do while they are held.
-/// What a scenario file is run with.
+/// Flags of scenario files.
 pub(super) const FILES: &[Row] = &[
     flag("var", Kind::FreeList("NAME=VALUE"), modes::RUN).help(
         "Set a variable of a scenario file, repeatable; target=URL sets what relative URLs begin with",
@@ -142,6 +141,7 @@ pub(super) const FILES: &[Row] = &[
         .help("Run only this scenario of a file, repeatable", "只运行文件中的这个场景，可重复"),
 ];
 
+/// Flags of connections while they are held.
 pub(super) const HELD: &[Row] = &[
     flag("hold", Kind::Number("TIME"), modes::HOLD)
         .common()
@@ -160,7 +160,7 @@ pub(super) const HELD: &[Row] = &[
         .help("Time to wait at the end for answers in flight [default: 5s]", "结束时等待在途响应的时间 [默认：5s]"),
 ];
 
-/// Curl commands as steps.
+/// Flags of curl commands as steps.
 pub(super) const CURL: &[Row] = &[
     flag("curl", Kind::Text("FILE"), modes::RUN).short('p').help(
         "File with curl commands, as browsers copy them (bash or cmd); each user runs them in order",

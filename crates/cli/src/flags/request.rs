@@ -1,8 +1,8 @@
-//! What is sent, how long it may take, and which version of HTTP carries it.
+//! Flags of requests, their timeouts, and HTTP versions.
 
 use super::{Kind, Row, flag, modes};
 
-/// The request and its times.
+/// Flags of the request and its timeouts.
 pub(super) const ROWS: &[Row] = &[
     flag("method", Kind::Text("METHOD"), modes::LOADS).short('X').common().help(
         "Request method [default: GET, with -d POST]",
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Versions of HTTP.
+/// Flags of HTTP versions.
 pub(super) const HTTP: &[Row] = &[
     flag("http1.0", Kind::Switch, modes::RUN).help("Use HTTP/1.0", "使用 HTTP/1.0"),
     flag("http1.1", Kind::Switch, modes::RUN)

@@ -1,8 +1,8 @@
-//! What is expected of answers and of the result, and calls of gRPC.
+//! Flags of checks, thresholds, and gRPC calls.
 
 use super::{Kind, Row, flag, modes};
 
-/// What an answer must be like, and what the whole result.
+/// Flags of checks and thresholds.
 pub(super) const ROWS: &[Row] = &[
     flag("expect-status", Kind::Text("STATUSES"), modes::RUN).common().help(
         "Status codes that count as success, like 200,300-399, or OK,NOT_FOUND for gRPC [default: below 400; OK]; any failure sets exit code 1",
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Calls of gRPC.
+/// Flags of gRPC calls.
 pub(super) const GRPC: &[Row] = &[
     flag("proto", Kind::List("FILE"), modes::CALLS).help(
         ".proto file that defines the service; repeatable [default: ask the server (reflection)]",

@@ -1,8 +1,8 @@
-//! What carries out the load, and where its figures go.
+//! Flags of the engine, and of the output.
 
 use super::{Kind, Row, flag, modes};
 
-/// Threads and driver.
+/// Flags of threads, driver and workers.
 pub(super) const ENGINE: &[Row] = &[
     flag("apply", Kind::Switch, modes::DOCTOR).help(
         "Make the sysctl changes now and show how to undo each; files are not changed",
@@ -36,8 +36,8 @@ pub(super) const ENGINE: &[Row] = &[
         "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
     flag("journal", Kind::Text("DIR"), modes::PINNED).help(
-        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
-        "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
+        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/journals]",
+        "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/journals]",
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
@@ -61,7 +61,7 @@ pub(super) const ENGINE: &[Row] = &[
     ),
 ];
 
-/// What is printed, where, and in which language.
+/// Flags of output, its destination, and its language.
 pub(super) const VIEW: &[Row] = &[
     flag("output", Kind::Choice("FORMAT", &["text", "json"]), modes::PRINTED)
         .short('o')
@@ -74,8 +74,8 @@ pub(super) const VIEW: &[Row] = &[
     flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::PRINTED)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
-    flag("rings", Kind::Words("RING"), modes::IMPORT).common().help(
-        "Folders in which workers, and whoever led, kept what they told of one run",
+    flag("journals", Kind::Words("JOURNAL"), modes::RECOVER).common().help(
+        "Journal folders of the workers and of the leader of one run",
         "各工作进程和主控进程为同一次压测留存数据的目录",
     ),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(

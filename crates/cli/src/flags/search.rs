@@ -1,8 +1,8 @@
-//! How much a target takes: searches, sweeps, and the arithmetic of capacity.
+//! Flags of searches, sweeps, and capacity estimates.
 
 use super::{Kind, Row, flag, modes};
 
-/// Searches and sweeps. What they load stands behind their own flags, as for `run` or `hold`.
+/// Flags of searches and sweeps. The command line of the load follows, as for `run` or `hold`.
 pub(super) const ROWS: &[Row] = &[
     flag("words", Kind::Words("URL"), modes::FRONTS).common().help(
         "What to load, with any flags of onrush run: a URL, a scenario file, a curl command; or the word hold with a URL and flags of onrush hold",
@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The arithmetic.
+/// Flags of capacity estimates.
 pub(super) const CAPACITY: &[Row] = &[
     flag("page-views", Kind::Number("N"), modes::CAPACITY)
         .common()

@@ -1,8 +1,8 @@
-//! The flags of the server.
+//! Flags of the server.
 
 use super::{Kind, Row, flag, modes};
 
-/// How the server behaves.
+/// Flags of the server's behavior.
 pub(super) const ROWS: &[Row] = &[
     flag("listen", Kind::Text("ADDRESS"), modes::SERVE).help(
         "Address to listen on; port 0 for any free one [default: 127.0.0.1:8080]",

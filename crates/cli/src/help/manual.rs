@@ -1,4 +1,4 @@
-//! Manual pages in the language of `man`, one for each command, made of the same table as the help.
+//! Manual pages in `man` format, one for each command, from the same table as the help.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::texts::{EXIT_CODES, Example, PATHS, about, examples, usage};
 use super::{COMMANDS, FRONT_ENDS, QUESTIONS, text};
 use crate::flags::{self, Mode};
 
-/// Everything that has a page: how it is called behind `onrush`, and its flags.
+/// All pages: the words after `onrush`, the command, and its flags.
 pub(crate) fn pages() -> Vec<(&'static str, &'static str, Option<Mode>)> {
     let commands = COMMANDS.into_iter().map(|(name, mode)| (name, name, Some(mode)));
     let questions = QUESTIONS.into_iter().zip(["grpc list", "grpc describe"]);
@@ -17,7 +17,7 @@ pub(crate) fn pages() -> Vec<(&'static str, &'static str, Option<Mode>)> {
     std::iter::once(("", "onrush", Some(Mode::Top))).chain(commands).chain(questions).chain(front_ends).collect()
 }
 
-/// The page of a command as it is called, like `grpc list`; empty for that of `onrush`. `None`: there is no such command.
+/// The page of a command, like `grpc list`; empty for that of `onrush`. `None`: there is no such command.
 pub(crate) fn page(called: &str, language: Language) -> Option<String> {
     let (called, name, mode) = pages().into_iter().find(|(known, _, _)| *known == called)?;
     let title = [&["onrush"], &called.split_whitespace().collect::<Vec<_>>()[..]].concat().join("-");
@@ -25,7 +25,7 @@ pub(crate) fn page(called: &str, language: Language) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
     page.raw(&format!(".TH {} 1 \"\" \"onrush {version}\" \"onrush\"", title.to_uppercase()));
     let what = text(about(name), language);
-    // Lines that are filled up with blanks are hard to read.
+    // Justified lines are hard to read.
     page.raw(".ad l\n.nh");
     page.section("NAME", "名称");
     page.line(&format!("{title} - {}", what.lines().next().unwrap_or_default()));
@@ -74,7 +74,7 @@ impl Roff {
     /// A line of text.
     fn line(&mut self, line: &str) {
         let line = escaped(line);
-        // A dot or a quote at the begin would make it a request.
+        // A dot or a quote at the beginning would make it a request.
         let guard = if line.starts_with(['.', '\'']) { "\\&" } else { "" };
         self.raw(&format!("{guard}{line}"));
     }
@@ -124,7 +124,7 @@ impl Roff {
     }
 }
 
-/// Signs that mean something to `man`, as themselves; and lines may end between Chinese characters.
+/// Escapes special characters of `man`; lines may break between Chinese characters.
 fn escaped(text: &str) -> String {
     let is_chinese = |each: char| ('一'..='龥').contains(&each);
     let may_follow = |each: char| is_chinese(each) || "（《“".contains(each);

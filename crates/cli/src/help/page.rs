@@ -1,4 +1,4 @@
-//! The pages that `-h` and `--help` show, made of the table of flags, wrapped to the terminal.
+//! The pages of `-h` and `--help`, from the table of flags, wrapped to the terminal.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use super::texts::{EXIT_CODES, Example, PATHS, about, examples, usage};
 use super::{COMMANDS, QUESTIONS};
 use crate::flags::{self, Mode, Row};
 
-/// Where what a flag means begins.
+/// The column of the help texts.
 const TEXT_COLUMN: usize = 28;
-/// Wider lines are hard to read.
+/// The longest line; longer ones are hard to read.
 const COLUMNS_MAX: usize = 120;
 const COLUMNS_MIN: usize = 60;
-/// Where stdout is no terminal.
+/// The width when stdout is no terminal.
 const COLUMNS_USUAL: usize = 100;
 /// A command with no more flags than this shows them all.
 const FLAGS_FEW: usize = 16;
@@ -66,7 +66,7 @@ impl Page {
         writeln!(self.text, "\n{title}").expect("text grows");
     }
 
-    /// A name with what it means beside it, or below a long one.
+    /// A name with its meaning next to it, or below a long one.
     fn entry(&mut self, name: &str, meaning: &str) {
         let lines = wrap(meaning, self.columns - TEXT_COLUMN);
         let mut head = format!("  {name}");
@@ -119,7 +119,7 @@ impl Page {
     fn examples(&mut self, all: &[Example]) {
         self.title("Examples", "示例");
         for (command, english, chinese) in all {
-            // A command is copied as it stands.
+            // A command is copied as it is.
             writeln!(self.text, "  {command}").expect("text grows");
             self.line(6, self.language.pick(english, chinese));
         }
@@ -148,7 +148,7 @@ impl Page {
     }
 }
 
-/// A flag as it is written, with its value.
+/// A flag in its written form, with its value.
 pub(crate) fn head(row: &Row) -> String {
     let value = row.value().unwrap_or_default();
     if row.is_word() {

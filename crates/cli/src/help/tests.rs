@@ -25,7 +25,7 @@ fn the_definition_is_sound() {
 
 const LANGUAGES: [Language; 2] = [Language::En, Language::Zh];
 
-/// Every page that help shows, with its name.
+/// Every help page, with its name.
 fn all_pages(is_long: bool, columns: usize, language: Language) -> Vec<(&'static str, String)> {
     let commands = COMMANDS.into_iter().chain([("onrush", Mode::Top), ("list", Mode::Ask), ("describe", Mode::Ask)]);
     commands.map(|(name, mode)| (name, page::page(name, mode, is_long, Some(columns), language))).collect()
@@ -64,7 +64,7 @@ fn no_line_of_help_is_too_wide() {
         for columns in [60, 80, 100, 120] {
             for (name, page) in [all_pages(true, columns, language), all_pages(false, columns, language)].concat() {
                 for line in page.lines() {
-                    // What is copied stays whole, and fits the usual terminal; a word may be longer than its column.
+                    // An example stays whole, and fits the usual terminal; a word may be longer than its column.
                     let is_example = columns < 80 && examples.contains(&line.trim());
                     let is_whole = is_example || !line.trim().contains(' ');
                     assert!(line.width() <= columns || is_whole, "{name} at {columns}: {line}");

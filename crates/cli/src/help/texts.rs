@@ -1,6 +1,6 @@
-//! What the commands are, how they are called, and examples of each, in both languages.
+//! The texts of the commands: purpose, usage, and examples, in both languages.
 
-/// English and Chinese.
+/// A text in English and Chinese.
 pub(crate) type Text = (&'static str, &'static str);
 
 const ABOUT: Text = (
@@ -8,7 +8,7 @@ const ABOUT: Text = (
     "onrush 是一个结果准确的压测工具。\n它向服务端发送请求，每秒显示一行结果，并在结束时给出汇总。",
 );
 
-/// What a command does.
+/// The purpose of a command.
 pub(crate) fn about(command: &str) -> Text {
     match command {
         "run" => ("Load a URL (the word run may be left out)", "压测一个 URL（run 可以省略）"),
@@ -59,7 +59,7 @@ pub(crate) fn about(command: &str) -> Text {
             "启动分布式压测的总线（nats-server），供各台机器的工作进程加入",
         ),
         "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
-        "import" => (
+        "recover" => (
             "Put a run together from what its workers kept on their disks, when the bus or whoever led was lost",
             "总线或主控进程丢失后，用各工作进程的本地留存还原一次压测",
         ),
@@ -90,7 +90,7 @@ pub(crate) fn about(command: &str) -> Text {
     }
 }
 
-/// How a command is called, a line for each way.
+/// The usage of a command, a line for each form.
 pub(crate) fn usage(command: &str) -> Text {
     match command {
         "run" => ("onrush run [flags] URL", "onrush run [参数] URL"),
@@ -122,7 +122,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
-        "import" => ("onrush recover [flags] RING...", "onrush recover [参数] RING..."),
+        "recover" => ("onrush recover [flags] JOURNAL...", "onrush recover [参数] JOURNAL..."),
         "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -142,7 +142,7 @@ pub(crate) fn usage(command: &str) -> Text {
     }
 }
 
-/// A command line, and what it does in English and in Chinese.
+/// An example: a command line, and its meaning in English and in Chinese.
 pub(crate) type Example = (&'static str, &'static str, &'static str);
 
 const BUS: &[Example] = &[(
@@ -150,8 +150,8 @@ const BUS: &[Example] = &[(
     "a bus on port 4222, and what to write elsewhere",
     "在 4222 端口启动总线，并打印其他机器要用的命令",
 )];
-const IMPORT: &[Example] = &[(
-    "onrush recover --html report.html rings/*",
+const RECOVER: &[Example] = &[(
+    "onrush recover --html report.html journals/*",
     "the report of a run, from the rings of its workers",
     "用各工作进程的本地留存生成一次压测的报告",
 )];
@@ -233,7 +233,7 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "bus" => BUS,
         "sim" => SIM,
-        "import" => IMPORT,
+        "recover" => RECOVER,
         "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次压测的报告页面")],
         "history" => &[
             ("onrush history", "runs that were kept, the latest first", "压测记录，最近的在前"),
@@ -345,7 +345,7 @@ const LOADS: &[Example] = &[
     ),
 ];
 
-/// What the exit codes mean.
+/// The meaning of the exit codes.
 pub(crate) const EXIT_CODES: Text = (
     "0 done; 1 an expectation (--expect-...), threshold or self-test failed, or no load met the goals; 2 wrong usage; 3 nothing could be measured; \
      4 a report could not be written or the system refused; 130 stopped by the user",
@@ -353,7 +353,7 @@ pub(crate) const EXIT_CODES: Text = (
      4 报告无法写出或系统不允许运行；130 被用户中止",
 );
 
-/// What `serve` does on its paths.
+/// The paths of `serve`.
 pub(crate) const PATHS: &[Example] = &[
     ("/", "27 bytes", "27 字节"),
     ("/bytes/N, /chunked/N", "N bytes, with a length or in chunks", "N 字节，带长度或分块"),

@@ -1,4 +1,4 @@
-//! What a load is told while it runs, second by second, and what follows from it.
+//! The events of a load second by second, and what follows from them.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::exit::Exit;
 use crate::run_settings::RunSettings;
 use crate::run_url::Load;
 
-/// Shows what happens as it does in a pipe.
+/// Live views as in a pipe.
 fn live<'a>(plan: &'a Plan, address: SocketAddr, stop: &StopHandle) -> Live<'a> {
     let view = View { language: Language::En, screen: Screen::plain(Language::En), is_json: true, is_quiet: true };
     let files = Files::open(None, None, &[]).unwrap_or_else(|(path, error)| panic!("{path}: {error}"));
     Live::new(view, (plan, address), &[], files, stop.clone())
 }
 
-/// Each second, all of fifty requests fail; gives the second at which the load is stopped.
+/// Each second, all of fifty requests fail; returns the second at which the load is stopped.
 fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
     let flags = Flags { url: Some("http://127.0.0.1:1/".to_owned()), persists, ..Flags::default() };
     let (plan, stop) = (flags.plan().expect("a good plan"), StopHandle::default());
@@ -44,7 +44,7 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
             to,
             paused,
             late_shards: 0,
-            is_again: false,
+            is_update: false,
             seen,
             added: seen,
             total: &total,
@@ -56,7 +56,7 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
     })
 }
 
-/// What a load comes to in a simulated network, where a minute takes no time: its report, its exit code, and what was said. A few of
+/// A load in a simulated network, where a minute takes no time: its report, its exit code, and its messages. A few of
 /// its requests succeed, so that it is no failure in itself.
 fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
     let address = SimulatedWorld::address();
@@ -79,9 +79,9 @@ fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
     (live.json.value(&run), exit, said)
 }
 
-/// Thirty seconds of failures are enough; who wants more says so.
+/// Thirty seconds of failures end a load, unless a flag allows more.
 #[test]
-fn a_hopeless_load_ends_by_itself() {
+fn a_failing_load_ends_by_itself() {
     assert_eq!(stopped_at(false, 100), Some(30));
     assert_eq!(stopped_at(true, 100), None);
     let (report, exit, said) = simulated(false);

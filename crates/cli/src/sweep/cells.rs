@@ -10,20 +10,20 @@ use crate::flags::Kind;
 use crate::redaction::MASK;
 use crate::wrapped_command::{self, WrappedCommand};
 
-/// How values become words.
+/// How a value becomes words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum How {
     /// A flag with a value.
     Flag,
-    /// A flag that is there or not; it is there for this word.
+    /// A switch, which is set for this value.
     Switch { name: String, when: bool },
     /// A variable of a file.
     Variable,
-    /// What is loaded.
+    /// The URL.
     Url,
 }
 
-/// What a sweep has once, for all of its runs.
+/// Flags of a sweep as a whole.
 const OF_THE_WHOLE: [&str; 14] = [
     "help",
     "version",
@@ -41,10 +41,10 @@ const OF_THE_WHOLE: [&str; 14] = [
     "config",
 ];
 
-/// What is varied, name by name.
+/// What is varied, by name.
 pub(super) struct Varied(Vec<(String, How)>);
 
-/// A word that switches something.
+/// The value of a switch word.
 fn switch(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "on" | "yes" | "true" | "1" => Some(true),
@@ -58,7 +58,7 @@ impl Varied {
         let has_file = matches!(&base.command, Command::Run(args) if args.file().is_some());
         let mut all = Vec::new();
         for vary in &grid.vary {
-            // In a file a letter may be a variable of it.
+            // With a file, a letter may be one of its variables.
             let name = if has_file { vary.name.as_str() } else { base.long_name(&vary.name) };
             if super::OF_ONE_RUN.contains(&name) || OF_THE_WHOLE.contains(&name) {
                 return Err(language.pick(
@@ -71,7 +71,7 @@ impl Varied {
                 ("url", _) => How::Url,
                 (_, Some(Kind::Switch)) => How::Switch { name: name.to_owned(), when: true },
                 (_, Some(_)) => How::Flag,
-                // A switch by what it switches off.
+                // A switch, by the flag that disables it.
                 (_, None) if base.kind_of(&format!("no-{name}")) == Some(Kind::Switch) => {
                     How::Switch { name: format!("no-{name}"), when: false }
                 }
@@ -90,7 +90,7 @@ impl Varied {
         Ok(Self(all))
     }
 
-    /// The same grid as it may be shown: secrets are told apart by a number, and by nothing else.
+    /// The same grid for display: different secrets only differ by a number.
     pub(super) fn shown(&self, grid: &Grid) -> Grid {
         let mut shown = grid.clone();
         for ((name, how), vary) in self.0.iter().zip(&mut shown.vary) {
@@ -135,7 +135,7 @@ impl Varied {
     }
 }
 
-/// A value without what is secret.
+/// A value without secrets.
 fn masked(name: &str, how: &How, value: &str) -> String {
     match (name, how) {
         ("user" | "cookie", _) => MASK.to_owned(),
@@ -155,7 +155,7 @@ fn unknown(name: &str, base: &WrappedCommand, language: Language) -> String {
         .pick(format!("--vary {name}: there is no flag --{name}{en}"), format!("--vary {name}：没有参数 --{name}{zh}"))
 }
 
-/// A path goes to the host of the URL; a URL is itself.
+/// Joins a path with the host of the URL; a URL is used as it is.
 fn joined(base: Option<&str>, value: &str, language: Language) -> Result<String, String> {
     if !value.starts_with('/') {
         return Ok(value.to_owned());

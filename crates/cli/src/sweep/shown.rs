@@ -1,4 +1,4 @@
-//! How a sweep is shown.
+//! The output of a sweep.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::experiment_output::{ExperimentOutput, Kind};
 use crate::wrapped_command::WrappedCommand;
 use crate::{artifacts, redaction};
 
-/// Where sweeps are kept.
+/// The storage names of sweeps.
 const KIND: Kind = Kind { folder: "sweeps", report: "sweep.json", runs: "runs" };
 
 pub(super) struct Shown {
@@ -26,7 +26,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Everything that can be wrong is found before the first run.
+    /// Opens all outputs, so that errors show before the first run.
     pub(super) fn begin(args: &SweepArgs, grid: &Grid, best_by: BestBy, base: &WrappedCommand) -> Result<Self, String> {
         let whole = ExperimentOutput::begin(&args.front, KIND, artifacts::about(redaction::command_of_hold()))?;
         let (target, is_hold) = match &base.command {
@@ -53,12 +53,12 @@ impl Shown {
         })
     }
 
-    /// Whoever watches sees that there is a sweep.
+    /// Shows that a sweep begins.
     pub(super) fn begun(&self) {
         self.whole.tell(|| self.value(None, false));
     }
 
-    /// A run was made.
+    /// Shows a run.
     pub(super) fn run(&mut self, run: SweptRun) {
         let is_first = self.runs.is_empty();
         self.runs.push(run);
@@ -71,7 +71,7 @@ impl Shown {
         });
     }
 
-    /// Everything that is shown at the end.
+    /// Shows everything at the end.
     pub(super) fn over(mut self, took: Duration, was_stopped: bool) -> Exit {
         let is_nothing = self.runs.is_empty();
         if is_nothing {

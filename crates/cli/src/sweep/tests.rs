@@ -24,7 +24,7 @@ fn pool(connections: u64) -> SweptRun {
     of_run(&run, &Cell { place: 0, values: Vec::new(), round: 1 }, None)
 }
 
-/// What waits when the time is over ends behind it, and is in no rate: a pool gives the same whoever stands in line.
+/// Requests waiting at the end complete after it, and are in no rate: a pool has the same rate for any number of users.
 #[test]
 fn a_pool_gives_the_same_rate_to_all() {
     for connections in [4, 16, 100, 400] {

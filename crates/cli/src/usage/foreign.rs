@@ -1,13 +1,13 @@
-//! What other load generators, curl and JMeter call their flags, and what that is here.
+//! Flags of other load generators, curl and JMeter, and their equivalents here.
 
 use report::Language;
 
-/// What is said of a flag that is not ours.
+/// The equivalent of a foreign flag.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meant {
-    /// It is this one.
+    /// This flag.
     Flag(&'static str),
-    /// It is something else: in English, in Chinese.
+    /// Something else: in English, in Chinese.
     Said(&'static str, &'static str),
 }
 
@@ -39,7 +39,7 @@ const TIMES: Meant = Said("the timeout is -t TIME, the duration -z TIME", "超�
 
 const PORT: Meant = Said("the port stands in the URL: http://host:port/path", "端口写在 URL 里：http://主机:端口/路径");
 
-/// Names, and what they mean here.
+/// Foreign names, and their equivalents.
 const TABLE: &[(&[&str], Meant)] = &[
     (&["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--parallel"], Flag("-c N")),
     (&["--rps", "--qps", "--tps", "--throughput", "--request-rate", "--target-rate", "-R", "-r"], Flag("-q RATE")),
@@ -152,7 +152,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--fail", "--strict-mode"], Flag("--strict")),
 ];
 
-/// What a flag of somebody else is called here.
+/// The equivalent of a foreign flag.
 pub(super) fn meant(flag: &str, command: &str) -> Option<Meant> {
     let name = flag.split_once('=').map_or(flag, |(name, _)| name);
     if ["--port", "-p", "--bind", "--addr", "--address", "--host"].contains(&name) {

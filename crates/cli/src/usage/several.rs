@@ -1,4 +1,4 @@
-//! More words than one where a URL should be: what was meant by them.
+//! Several words in the place of a URL: hints at their meaning.
 
 use report::Language;
 
@@ -6,18 +6,18 @@ use super::words::{command_of, is_bare_word, is_command, near_command};
 use crate::flags::{self, Mode};
 use crate::help;
 
-/// Methods that people write in front of a URL.
+/// Methods that users write in front of a URL.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"];
-/// Signs of a comparison whose quotes were lost.
+/// Comparison signs whose quotes were lost.
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-/// The words that are neither flags nor values of them, behind the command that was typed.
+/// The words that are neither flags nor their values, after the typed command.
 fn bare_words(words: &[String]) -> Vec<String> {
     let typed = command_of(&words.iter().map(Into::into).collect::<Vec<_>>());
     let mode = help::COMMANDS.iter().find(|(name, _)| Some(*name) == typed.as_deref()).map(|(_, mode)| *mode);
     let mode = mode.unwrap_or(Mode::Top);
     let mut rows = flags::rows(mode);
-    // Those of a load stand behind these commands too.
+    // Those of a load follow these commands too.
     if matches!(mode, Mode::FindMax | Mode::Sweep) {
         rows.extend([Mode::Run, Mode::Hold].into_iter().flat_map(flags::rows));
     }
@@ -34,7 +34,7 @@ fn bare_words(words: &[String]) -> Vec<String> {
     bare
 }
 
-/// What is said of them, of the words that were typed.
+/// The hint for the typed words.
 pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     let bare = bare_words(words);
     let shown = |word: &str| plan::masked_url(word).escape_debug().to_string();

@@ -1,4 +1,4 @@
-//! Words that stand where a URL should: commands, misspelled or of other programs, and URLs that a flag has taken.
+//! Words in the place of a URL: commands, misspelled or of other programs, and URLs that a flag has taken.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use report::Language;
 use crate::flags::{Mode, rows};
 use crate::help;
 
-/// Words that nobody means as a host.
+/// Words that are never meant as a host.
 const COMMANDS: [&str; 26] = [
     "run",
     "demo",
@@ -21,7 +21,7 @@ const COMMANDS: [&str; 26] = [
     "doctor",
     "init",
     "report",
-    "import",
+    "recover",
     "history",
     "compare",
     "web",
@@ -39,10 +39,10 @@ const COMMANDS: [&str; 26] = [
     "version",
 ];
 
-/// Shorter words are near to anything.
+/// Shorter words are similar to anything.
 const NEAR_BYTES_MIN: usize = 3;
 
-/// Names of languages as locales write them: `--lang zh_CN.UTF-8` is `--lang zh`.
+/// Accepts language names of locales: `--lang zh_CN.UTF-8` is `--lang zh`.
 pub(crate) fn plain_language(mut words: Vec<OsString>) -> Vec<OsString> {
     let plain = |name: &str| Language::of_name(name).map(|language| language.pick("en", "zh"));
     for place in 1..words.len() {
@@ -58,15 +58,15 @@ pub(crate) fn plain_language(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// What is done before the command line is looked at as a whole.
+/// The result of the checks before the command line is parsed.
 pub(crate) enum Early {
-    /// It means this one.
+    /// The command line that was meant.
     Words(Vec<OsString>),
-    /// It is a misspelled command: the word.
+    /// A misspelled command: the word.
     Near(String),
 }
 
-/// `help`, `help COMMAND` and `version` as people type them, and a first word that is nearly a command.
+/// Handles `help`, `help COMMAND` and `version`, and a first word that is similar to a command.
 pub(crate) fn early(words: Vec<OsString>) -> Early {
     let Some(place) = first_word(&words) else { return Early::Words(words) };
     let word = words[place].to_string_lossy().into_owned();
@@ -75,7 +75,7 @@ pub(crate) fn early(words: Vec<OsString>) -> Early {
         "help" => {
             let requested = rest.iter().skip(place + 1).any(|word| is_documented(&word.to_string_lossy()));
             rest.remove(place);
-            // What has no page of its own is in the main one.
+            // Topics without a page of their own are in the main one.
             if !requested {
                 rest.truncate(place);
             }
@@ -97,7 +97,7 @@ fn is_documented(word: &str) -> bool {
     help::COMMANDS.iter().any(|(name, _)| *name == word)
 }
 
-/// The first word that is no flag, behind nothing but the language.
+/// The first word that is no flag, after nothing but the language.
 fn first_word(words: &[OsString]) -> Option<usize> {
     let mut place = 1;
     while let Some(word) = words.get(place) {
@@ -117,24 +117,24 @@ pub(super) fn command_of(words: &[OsString]) -> Option<String> {
     is_documented(&word).then_some(word)
 }
 
-/// It is a command, and stands where a URL should.
+/// Whether it is a command in the place of a URL.
 pub(crate) fn is_command(word: &str) -> bool {
     COMMANDS.contains(&word)
 }
 
-/// A command that is nearly this word.
+/// A command that is similar to this word.
 pub(crate) fn near_command(word: &str) -> Option<&'static str> {
     let is_exact = COMMANDS.contains(&word);
     if is_exact || !is_bare_word(word) || word.len() < NEAR_BYTES_MIN { None } else { did_you_mean(word, COMMANDS) }
 }
 
-/// It has nothing that a host would have: no dot, no port, no path.
+/// Whether it has nothing of a host: no dot, no port, no path.
 pub(crate) fn is_bare_word(word: &str) -> bool {
     let word = word.trim();
     !word.is_empty() && !word.contains(['.', ':', '/', '[']) && !word.eq_ignore_ascii_case("localhost")
 }
 
-/// What is said of a bare word where a URL should be.
+/// The hint for a bare word in the place of a URL.
 pub(crate) fn say_bare_word(word: &str, language: Language) -> String {
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         return language.pick(
@@ -160,7 +160,7 @@ pub(crate) fn say_bare_word(word: &str, language: Language) -> String {
     )
 }
 
-/// What is said of a file that exists and stands where a URL should.
+/// The hint for an existing file in the place of a URL.
 pub(crate) fn say_file(word: &str, language: Language) -> Option<String> {
     let is_plain = !word.contains("://") && !word.starts_with(['[', ':']) && std::path::Path::new(word).is_file();
     is_plain.then(|| {
@@ -181,7 +181,7 @@ pub(crate) fn say_file(word: &str, language: Language) -> Option<String> {
     })
 }
 
-/// A flag that has taken the URL for its value, where no URL is left.
+/// A flag that has taken the URL as its value, where no URL is left.
 pub(crate) fn taken_url(matches: &ArgMatches, language: Language) -> Option<String> {
     let (mode, matches) = match matches.subcommand() {
         Some(("run", inner)) => (Mode::Run, inner),
@@ -200,7 +200,7 @@ pub(crate) fn taken_url(matches: &ArgMatches, language: Language) -> Option<Stri
         schemes.iter().any(|scheme| lower.starts_with(scheme))
     })?;
     let shown = plan::masked_url(&value).escape_debug().to_string();
-    // So it is called where users are given as -c and each of them makes -n requests.
+    // The name in tools where users are given as -c and each of them makes -n requests.
     if flag == "user" {
         return Some(language.pick(
             format!("-u is NAME:PASSWORD here, and a URL has no flag: onrush ... {shown}; the command line of go-stress-testing runs as it is behind: onrush as go-stress-testing"),

@@ -1,5 +1,5 @@
-//! Workers on other machines, started over ssh. The program is copied there unless it is there already, and the bus comes through the
-//! connection: no port is opened, and what goes over it is encrypted.
+//! Workers on other machines, started over ssh. The program is copied there unless it is present already, and the bus
+//! is forwarded through the connection: no port is opened, and all traffic is encrypted.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
@@ -11,53 +11,53 @@ use std::time::{Duration, Instant};
 
 use report::Language;
 
-/// What is carried out there.
+/// The script that runs there.
 const REMOTE: &str = include_str!("remote.sh");
-/// Hosts that are gone to at a time.
+/// Concurrent ssh connections.
 const AT_ONCE: usize = 32;
-/// A host that says nothing for so long is not waited for.
+/// The timeout of a silent host.
 const SAYS_WITHIN: Duration = Duration::from_secs(30);
-/// After all of the program was given to ssh, it has so long to arrive: connections may be slow.
+/// The time limit of the transfer after all of the program was given to ssh: connections may be slow.
 const ARRIVES_WITHIN: Duration = Duration::from_mins(5);
-/// A host that ends a connection before it says who it is has too many at a time; it is gone to again, so often.
+/// The number of attempts when a host closes a connection before it identifies itself, because it has too many.
 const TRIES: u32 = 4;
-/// After this, and later each time.
+/// The first delay between attempts, which grows.
 const TRIES_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// What ssh says of such a host.
+/// The messages of ssh for such a host.
 const TURNED_AWAY: [&str; 2] = ["kex_exchange_identification", "Exceeded MaxStartups"];
-/// A worker that was started in vain has so long to leave nothing behind.
+/// How long a worker that was started in vain may take to clean up.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// The longest line that a host may say.
+/// The longest line from a host.
 const LINE_BYTES_MAX: u64 = 4_096;
 /// The most hosts.
 pub(super) const HOSTS_MAX: usize = 256;
 /// The longest file of hosts.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// What all hosts have in common.
+/// The common ssh settings of all hosts.
 pub(super) struct SshSetup<'a> {
-    /// The command of ssh, with flags of its own.
+    /// The ssh command, with flags of its own.
     pub(super) ssh: &'a str,
-    /// A bus behind a socket of this machine, or one that all reach.
+    /// A bus on a socket of this machine, or one that all reach.
     pub(super) bus: BusAccess<'a>,
     /// Flags of the worker.
     pub(super) flags: Vec<String>,
-    /// A number that nobody else has.
+    /// A unique number.
     pub(super) number: u64,
 }
 
-/// How a worker gets to the bus.
+/// How a worker reaches the bus.
 pub(super) enum BusAccess<'a> {
     Socket(&'a Path),
     Away(&'a str),
 }
 
-/// A worker that was started from here; one that runs behind an ssh ends when its input does.
+/// A worker that was started from here; behind ssh it ends when its input does.
 #[derive(Debug)]
 pub(super) struct RemoteWorker {
     pub(super) child: Child,
     pub(super) name: String,
-    /// What it complained of last.
+    /// Its last error message.
     pub(super) last_words: Arc<Mutex<String>>,
 }
 
@@ -74,7 +74,7 @@ enum Why {
 }
 
 impl Failed {
-    /// The same in words; `ssh`: the command.
+    /// The error message; `ssh`: the command.
     pub(super) fn said(&self, ssh: &str, language: Language) -> String {
         let host = &self.host;
         match &self.why {
@@ -97,7 +97,7 @@ impl Failed {
     }
 }
 
-/// The hosts that were given: a list, or `@FILE` with one in each line.
+/// The given hosts: a list, or `@FILE` with one in each line.
 pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, String> {
     let text = match given.strip_prefix('@') {
         None => given.replace(',', "\n"),
@@ -118,7 +118,7 @@ pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, Stri
     };
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     let hosts: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    // What ssh would take for a flag is none of a host.
+    // A name that ssh would take for a flag is no host.
     let is_fit = |host: &&String| !host.starts_with('-') && host.chars().all(|one| one.is_ascii_graphic());
     if let Some(wrong) = hosts.iter().find(|host| !is_fit(host)) {
         return Err(language.pick(
@@ -135,7 +135,7 @@ pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, Stri
     Ok(hosts)
 }
 
-/// Starts a worker on each host, many at a time. When one cannot be started, none is.
+/// Starts a worker on each host, several at a time. When one cannot be started, none is.
 pub(super) fn start(hosts: &[String], journey: &SshSetup<'_>) -> Result<Vec<RemoteWorker>, Failed> {
     let failed =
         |host: &String, reason: std::io::Error| Failed { host: host.clone(), why: Why::Said(reason.to_string()) };
@@ -149,7 +149,7 @@ pub(super) fn start(hosts: &[String], journey: &SshSetup<'_>) -> Result<Vec<Remo
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(host) = hosts.get(place) else { return };
                     let one = arrive(host, place, journey, &program);
-                    // Whoever is not on the way yet need not go.
+                    // Hosts that are not contacted yet are skipped.
                     if one.is_err() {
                         next.store(hosts.len(), Ordering::Relaxed);
                     }
@@ -176,7 +176,7 @@ pub(super) fn start(hosts: &[String], journey: &SshSetup<'_>) -> Result<Vec<Remo
     }
 }
 
-/// All of them end, told at the same time; what has not ended within this time is ended.
+/// Ends all of them concurrently; those still running after this time are killed.
 pub(super) fn end(mut all: Vec<RemoteWorker>, within: Duration) {
     all.iter_mut().for_each(|one| drop(one.child.stdin.take()));
     let since = Instant::now();
@@ -188,7 +188,7 @@ struct Program<'a> {
     hash: String,
 }
 
-/// One host: one that has too many at a time is gone to again.
+/// Starts the worker of one host; one with too many connections is retried.
 fn arrive(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'_>) -> Result<RemoteWorker, Failed> {
     let mut tried = 1;
     loop {
@@ -229,7 +229,7 @@ fn go_to(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'_>
     match arrived {
         Ok(()) => Ok(remote),
         Err(why) => {
-            // It ends, and says why.
+            // The process ends, and gives the reason.
             let why = match why {
                 Why::Said(reason) => Why::Said(remote.reason().unwrap_or(reason)),
                 other => other,
@@ -246,39 +246,39 @@ fn command(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'
     let mut command = Command::new(words.next().unwrap_or("ssh"));
     command.args(words).args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
     command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"]);
-    // A connection of its own, that ends with the run and lends nothing.
+    // A separate connection that ends with the run and forwards no agent.
     command.args(["-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ForwardAgent=no", "-o", "ForwardX11=no"]);
     let mut socket = String::new();
     if let BusAccess::Socket(path) = journey.bus {
         socket = format!("/tmp/onrush-{:016x}-{place}", journey.number);
-        // What else the user has forwarded may fail; whether this one is there is seen there.
+        // Other forwardings of the user may fail; whether this one works is checked on the remote side.
         command.args(["-o", "ExitOnForwardFailure=no", "-R", &format!("{socket}:{}", path.display())]);
     }
     let size = program.bytes.len().to_string();
     let name = format!("--name={}", name_of(host));
-    // Some shells take no line that has several.
+    // Some shells accept no line that has several.
     let script = format!("eval \"$(head -c {})\"", REMOTE.len());
     let own = ["sh", "-c", &script, "onrush", &program.hash, &size, &socket, &name];
     let words = own.into_iter().map(str::to_owned).chain(journey.flags.iter().cloned());
     let line: Vec<String> = words.map(|word| quoted(&word)).collect();
     command.arg("--").arg(host).arg(format!("exec {}", line.join(" ")));
-    // Ctrl-C is for who leads.
+    // Ctrl-C is for the leader.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command
 }
 
-/// As sh, bash, zsh, fish, csh and tcsh take it.
+/// Quotes a word for sh, bash, zsh, fish, csh and tcsh.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A host without a user, as it is shown.
+/// A host without a user, for display.
 fn name_of(host: &str) -> String {
     let host = host.strip_prefix("ssh://").unwrap_or(host);
     host.rsplit('@').next().unwrap_or(host).to_owned()
 }
 
-/// Until the worker runs.
+/// Runs the dialog until the worker runs.
 fn converse(
     said: &Receiver<String>,
     input: Option<&mut std::process::ChildStdin>,
@@ -297,7 +297,7 @@ fn converse(
             Err(Timeout) => return Err(Why::Silent(within)),
             Err(Disconnected) => return Err(Why::Said("the connection was closed".to_owned())),
         };
-        // Whatever else shells say when they start is of no matter, nor how long they go on with it.
+        // Other startup output of shells is ignored, however long it is.
         if line == "onrush: runs" {
             return Ok(());
         }
@@ -312,7 +312,7 @@ fn converse(
     }
 }
 
-/// Lines of an output, each without what cannot be shown, on a thread of its own.
+/// Lines of an output, each without unprintable characters, on a thread of its own.
 fn lines(
     from: impl Read + Send + 'static,
     mut reported: impl FnMut(String) + Send + 'static,
@@ -327,7 +327,7 @@ fn lines(
                 Ok(_) => {
                     let text = String::from_utf8_lossy(&line);
                     let text: String = text.trim().chars().filter(|one| !one.is_control()).collect();
-                    // What is not wanted is read all the same: whoever writes must not wait.
+                    // Unneeded lines are read all the same: the writer must not block.
                     if !text.is_empty() {
                         reported(text);
                     }
@@ -350,36 +350,36 @@ impl RemoteWorker {
         Some(self.complaint().unwrap_or_else(|| format!("it ended ({status})")))
     }
 
-    /// It is on another machine.
+    /// Whether it is on another machine.
     pub(super) fn is_far(&self) -> bool {
         self.child.stdin.is_some()
     }
 
-    /// What it complained of, once it has ended.
+    /// The reason of its end.
     fn reason(&mut self) -> Option<String> {
         let since = Instant::now();
         while since.elapsed() < Duration::from_secs(1) && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        // What it said last is read soon after.
+        // Its last message is read soon after.
         std::thread::sleep(Duration::from_millis(50));
         self.complaint()
     }
 
-    /// What it complained of last.
+    /// Its last error message.
     fn complaint(&self) -> Option<String> {
         let words = self.last_words.lock().expect("no holder of the lock panics");
         (!words.is_empty()).then(|| words.clone())
     }
 
-    /// The worker is to end; after this time it is left to what its end of the connection does.
+    /// Ends the worker; after this time only the local process is killed.
     fn end(mut self, within: Duration) {
         drop(self.child.stdin.take());
         let since = Instant::now();
         while since.elapsed() < within && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // One that is over already has nothing to be ended.
+        // A process that is over already cannot be killed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

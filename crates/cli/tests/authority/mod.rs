@@ -1,13 +1,13 @@
-//! Certificates of the tests' own.
+//! Certificates for tests.
 
 use std::path::Path;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-/// Years in which a certificate is good.
+/// The years in which a certificate is valid.
 pub(crate) const GOOD: (i32, i32) = (2020, 2100);
 
-/// Whom tests trust.
+/// A certificate authority that tests trust.
 pub(crate) struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -23,7 +23,7 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// Writes certificate and key of a name into a folder.
+    /// Writes the certificate and key of a name into a folder.
     pub(crate) fn sign(&self, folder: &Path, file: &str, name: &str, years: (i32, i32)) {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("params");

@@ -6,11 +6,11 @@ use std::process::{Command, Output, Stdio};
 /// The binary, with a plain environment.
 pub(crate) fn onrush(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_onrush"));
-    // Variables of ours are flags.
+    // Our variables are flags.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ONRUSH_")) {
         command.env_remove(name);
     }
-    // Runs of scenario files are kept where users have their data: not those of tests.
+    // Runs of scenario files are kept in the user's data folder: not those of tests.
     command.env_remove("HOME").env_remove("XDG_DATA_HOME");
     command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command

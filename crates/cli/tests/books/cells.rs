@@ -1,4 +1,4 @@
-//! What is loaded, how it ends, and which of their pairs there are.
+//! The cells: loads, ends, and their possible pairs.
 
 use std::fmt::{Display, Formatter};
 use std::time::Duration;
@@ -85,7 +85,7 @@ const ENDS: [End; 14] = [
     End::Refuses,
 ];
 
-/// Why there is no such pair; everything else is run.
+/// Why a pair is impossible; all others are run.
 pub(crate) fn impossible(load: Load, end: End) -> Option<&'static str> {
     match (load.is_held(), end) {
         (true, End::Abort) => Some("hold has no thresholds"),
@@ -94,7 +94,7 @@ pub(crate) fn impossible(load: Load, end: End) -> Option<&'static str> {
     }
 }
 
-/// Each pair that there is, on both drivers.
+/// Each possible pair, on both drivers.
 pub(crate) fn all() -> Vec<Cell> {
     let pairs = LOADS.iter().flat_map(|load| ENDS.iter().map(move |end| (*load, *end)));
     pairs
@@ -131,29 +131,29 @@ pub(crate) fn cut() -> Vec<Cell> {
     .collect()
 }
 
-/// Users, streams, or connections that are held.
+/// The number of users, streams, or held connections.
 pub(crate) const USERS: u64 = 8;
-/// Of an open load, after its climb if it has one.
+/// The rate of an open load, after its ramp if it has one.
 pub(crate) const RATE: u64 = 200;
-/// Iterations a second of an open load with steps.
+/// Iterations per second of an open load with steps.
 const ITERATIONS_RATE: u64 = 20;
 /// Requests of a load that ends by count, in whole rounds of the users and their three steps.
 const COUNT: u64 = 240;
 const STEPS_COUNT: u64 = 72;
 pub(crate) const STEPS: u64 = 3;
-/// How long requests are started, where the end of the time is the end.
+/// How long requests are started, where the time is the end.
 const SPAN: Duration = Duration::from_secs(1);
-/// Where something else is the end, or must have been felt before it: a run that ended by its time would never end for the test.
+/// The time where something else is the end, or must be noticed before it: the test would never see a run end by time.
 const ENDLESS: Duration = Duration::from_secs(3_600);
-/// For how long we are stopped, at least.
+/// The minimum time for which the process is stopped.
 pub(crate) const STOP: Duration = Duration::from_secs(1);
 const DELAY: Duration = Duration::from_millis(5);
 const STEP_DELAY: Duration = Duration::from_millis(50);
-/// Of a target that freezes; the others answer, however long it takes them.
+/// The timeout for a target that freezes; the others respond, however long it takes them.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_millis(250);
-/// Of a hold.
+/// The message interval of a hold.
 pub(crate) const EVERY: Duration = Duration::from_millis(100);
 const CLIMB: Duration = Duration::from_millis(500);
 
@@ -162,7 +162,7 @@ impl Load {
         matches!(self, Self::HoldWebSocket | Self::HoldTcp)
     }
 
-    /// Starts come at a rate.
+    /// Whether starts come at a rate.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Open | Self::OpenStages | Self::OpenSteps)
     }
@@ -171,7 +171,7 @@ impl Load {
         matches!(self, Self::Steps | Self::OpenSteps)
     }
 
-    /// The plan says when each request starts: a later step starts when the one before it has ended.
+    /// Whether the plan determines each start: a later step starts when the one before it has ended.
     pub(crate) fn plans_each_start(self) -> bool {
         self.is_open() && !self.has_steps()
     }
@@ -185,7 +185,7 @@ impl Load {
         }
     }
 
-    /// How many starts of an open load are intended in so long.
+    /// The intended starts of an open load in this time.
     pub(crate) fn intended_in(self, time: Duration) -> f64 {
         let (seconds, climb, rate) = (time.as_secs_f64(), CLIMB.as_secs_f64(), RATE as f64);
         match self {
@@ -197,7 +197,7 @@ impl Load {
 }
 
 impl End {
-    /// The server fails, for a part of the run or all of it.
+    /// Whether the server fails, for a part of the run or all of it.
     pub(crate) fn is_targets(self) -> bool {
         use End::{DiesWithFin, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Refuses, TooManyFailures};
         matches!(self, DiesWithFin | DiesWithReset | Drops | FrozenDeaf | FrozenReading | TooManyFailures | Refuses)
@@ -207,17 +207,17 @@ impl End {
         matches!(self, Self::WholeStopped | Self::ThreadStopped)
     }
 
-    /// The server stops answering for good: only a timeout ends a request.
+    /// Whether the server stops responding for good: only a timeout ends a request.
     pub(crate) fn is_freeze(self) -> bool {
         matches!(self, Self::FrozenReading | Self::FrozenDeaf)
     }
 
-    /// Ctrl-C ends it: once, where it is the end, and where something else has been felt.
+    /// Whether Ctrl-C ends the run: once, where it is the end, and after another event was noticed.
     pub(crate) fn is_by_signal(self) -> bool {
         !matches!(self, Self::Count | Self::Time | Self::Abort | Self::TooManyFailures)
     }
 
-    /// Every request is answered before the run ends.
+    /// Whether every request has its response before the run ends.
     pub(crate) fn cuts_nothing(self) -> bool {
         !self.is_targets() && !matches!(self, Self::Abort | Self::CtrlCTwice)
     }
@@ -234,7 +234,7 @@ impl Cell {
             End::Refuses => Some(Upset::Refuse),
             _ => None,
         };
-        // A connection with few requests loses its fifth.
+        // On a connection with few requests every fifth is dropped.
         let every = if self.load.is_held() || self.load.has_steps() { 5 } else { 20 };
         Script {
             protocol: self.load.protocol(),
@@ -248,12 +248,12 @@ impl Cell {
         }
     }
 
-    /// Of a load that ends by it.
+    /// The count of a load that ends by count.
     pub(crate) fn count(&self) -> u64 {
         if self.load.has_steps() { STEPS_COUNT } else { COUNT }
     }
 
-    /// Something happens when so many requests have come: fewer than any load makes in a part of its span.
+    /// The number of requests at which the event happens: fewer than any load makes in a part of its span.
     pub(crate) fn middle(&self) -> u64 {
         if self.load.has_steps() || self.load.is_held() { 16 } else { 40 }
     }
@@ -265,7 +265,7 @@ impl Cell {
         }
     }
 
-    /// How long a request may take, and how long what is in flight has at the end.
+    /// The timeout of a request, and the grace of requests in flight at the end.
     fn patience(&self) -> [Duration; 2] {
         if self.end.is_freeze() { [TIMEOUT, GRACE] } else { [ENDLESS; 2] }
     }
@@ -286,7 +286,7 @@ impl Cell {
             Load::Open => say(&["-q", &RATE.to_string()]),
             Load::OpenSteps => say(&["-q", &ITERATIONS_RATE.to_string()]),
             Load::OpenStages => say(&["--stages", &format!("{RATE}:{climb},{RATE}:{rest}")]),
-            Load::Users => say(&["--stages", &format!("{USERS}:{climb},{USERS}:{rest}"), "--stages-of", "users"]),
+            Load::Users => say(&["--user-stages", &format!("{USERS}:{climb},{USERS}:{rest}")]),
             Load::Rendezvous => say(&["-c", &users, "--rendezvous"]),
             Load::Streams => say(&["-c", "2", "--streams", &(USERS / 2).to_string(), "--http2"]),
             Load::Closed | Load::Steps | Load::WebSocket | Load::Tcp => say(&["-c", &users]),

@@ -1,4 +1,4 @@
-//! What is wrong in one cell, with the figures.
+//! The errors found in one cell, with the figures.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ impl Complaints {
         }
     }
 
-    /// A figure of the report; that it is missing is wrong too.
+    /// A figure of the report; a missing one is an error, too.
     pub(crate) fn field<'a>(&mut self, ran: &'a Ran, path: &str) -> Option<&'a Value> {
         let value = ran.report.pointer(path);
         self.unless(value.is_some(), || format!("the report has no {path}"));

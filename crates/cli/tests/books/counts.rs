@@ -1,4 +1,4 @@
-//! The counts of the report beside those of the server, how the run ended, and what is said of it.
+//! The counts of the report compared with those of the server, the end of the run, and its verdict.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,10 @@ use crate::run::Ran;
 
 /// The report has instants as fractions of seconds.
 const ROUNDED: Duration = Duration::from_micros(1);
-/// What a thread that is not late may show of itself: a loop that looks at its clock so much later than it wanted, and starts that
-/// are taken up so late.
+/// The lateness of a thread that still counts as in time: of a loop at its clock, and of starts when they are taken up.
 const LAG_NS: u64 = 1_000_000;
 const LATENESS_NS: u64 = 9_000_000;
-/// Starts that wait for longer than this show that the target did not follow.
+/// Starts that wait for longer than this show that the target did not keep up.
 const WAIT_NS: u64 = 10_000_000;
 
 const SUMMED: [&str; 5] = ["started", "succeeded", "failed", "dropped", "unfinished"];
@@ -37,10 +36,9 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     must(succeeded <= good, "more successes than good answers");
     must(sent <= attempts, "more sent than tried");
     let (end, load) = (ran.cell.end, ran.cell.load);
-    // A request on each of a connection's streams is lost with it; it may go out again where the server says that it
-    // may.
+    // All requests on the streams of a connection are lost with it; they may be sent again where the server permits it.
     let is_shared = load == Load::Streams;
-    // Streams bring requests whether or not others were answered.
+    // Streams bring requests whether or not others have a response.
     must(is_shared || succeeded >= ran.books.good_and_read(), "a good answer that was read is a success");
     if end.cuts_nothing() {
         must(failed + dropped + unfinished == 0, "every request was answered");
@@ -54,7 +52,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
         must(started == planned, "the starts are the integral of the rate");
     }
     if load.plans_each_start() && end.is_by_signal() {
-        // The first one comes at once. A thread that heard of the end before the others has started fewer.
+        // The first start comes at once. A thread that learned of the end before the others has started fewer.
         let most = load.intended_in(Duration::from_secs_f64(ran.number("/planned_s"))) as u64 + 1;
         must(started <= most, "no more starts than the integral of the rate");
     }
@@ -70,7 +68,8 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
         }
         End::FrozenReading | End::FrozenDeaf => {
             must(complete == sent && reconnects == 0, "all that was sent had come, once");
-            // What was answered before the freeze succeeded, timed out before that, or was given up at the end.
+            // A request with a response before the freeze succeeded, timed out before that, or was incomplete at the
+            // end.
             must(good <= succeeded + failed + unfinished, "a good answer is missing");
             must(failed == ran.failed_by("timeout") + ran.failed_by("connect-timeout"), "the others timed out");
             must(complete <= written + failed + unfinished, "what it holds timed out or is unfinished");
@@ -123,9 +122,9 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
         wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
     }
     if ran.cell.end.is_ours() && wrong.field(ran, "/requests/stall_affected").is_some() {
-        let covered = ran.requests("stall_affected");
-        wrong.unless((1..=succeeded).contains(&covered), || {
-            format!("{covered} of {succeeded} overlapped our stall of a second")
+        let stall_affected = ran.requests("stall_affected");
+        wrong.unless((1..=succeeded).contains(&stall_affected), || {
+            format!("{stall_affected} of {succeeded} overlapped our stall of a second")
         });
     }
     if ran.cell.load.plans_each_start() && wrong.field(ran, "/achieved_per_s").is_some() {
@@ -140,8 +139,7 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     }
 }
 
-/// Nothing is started that was not due when the process was gone. That a run whose time is an hour has ended is the proof that it was
-/// stopped or aborted.
+/// No start is due after the process has exited. That a run of an hour has ended proves that it was stopped or aborted.
 pub(crate) fn end(ran: &Ran, wrong: &mut Complaints) {
     if ran.cell.load.plans_each_start() {
         let most = ran.cell.load.intended_in(ran.exited.duration_since(ran.spawned)) as u64 + 1;
@@ -150,7 +148,7 @@ pub(crate) fn end(ran: &Ran, wrong: &mut Complaints) {
     }
 }
 
-/// The exit code, whether it was stopped, and who is named.
+/// The exit code, whether it was stopped, and the named bottleneck.
 pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     let (end, load) = (ran.cell.end, ran.cell.load);
     let failed = ran.requests("failed") + ran.requests("dropped");
@@ -166,7 +164,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
     let stopped = end.is_by_signal() || matches!(end, End::Abort | End::TooManyFailures);
     let said = &ran.report["stopped"];
-    // A rate may go on to the end of its plan, though it is hopeless.
+    // A hopeless load at a rate may still go on to the end of its plan.
     let is_either = end == End::TooManyFailures && load.is_open();
     wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
     let (limit, is_unreliable) =
@@ -181,7 +179,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     } else if matches!(end, End::Abort | End::CtrlCTwice) {
         true
     } else if load.is_open() {
-        // All were answered: then it kept starts waiting.
+        // All requests have a response: then the target must have kept starts waiting.
         let has_waited = ran.count("/verdict/wait_p99_ns") > WAIT_NS || !ran.report["verdict"]["backlog"].is_null();
         limit != "target" || has_waited
     } else {
@@ -190,7 +188,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     wrong.unless(fits, || format!("the verdict is {limit}, is_unreliable {is_unreliable}: {text}"));
 }
 
-/// Who accuses himself has figures that show it.
+/// Whether the generator, when named as the bottleneck, has figures that show its lateness.
 fn shows_to_be_late(ran: &Ran) -> bool {
     let is_late = |shard: &Value| {
         let has_share = |name: &str| shard[name].as_f64() > Some(0.01);
@@ -201,7 +199,7 @@ fn shows_to_be_late(ran: &Ran) -> bool {
         || ran.count("/verdict/lateness_p99_ns") > LATENESS_NS
 }
 
-/// The lines of the table beside the sums, and what the server's own clock says must be in them.
+/// The lines of the table compared with the sums, and with what must be in them by the server's clock.
 pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
     let intervals = ran.report["intervals"].as_array().cloned().unwrap_or_default();
     for name in SUMMED {
@@ -224,11 +222,11 @@ pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
         }
         succeeded += interval["succeeded"].as_u64().unwrap_or(0);
         let late_shards = interval["late_shards"].as_u64().unwrap_or(0);
-        // Streams share a connection, a stalled thread gives its share later, and wrong answers are no successes.
+        // Streams share a connection, a stalled thread gives its share later, and wrong responses are no successes.
         if ran.cell.load == Load::Streams || ran.cell.end.is_ours() || ran.cell.end == End::Abort || late_shards > 0 {
             continue;
         }
-        // The run began after the process: what was read by then is in this interval or one before it.
+        // The run began after the process: a response read by then is in this interval or one before it.
         let to = ran.spawned + Duration::from_secs_f64(to_s);
         let least = to.checked_sub(ROUNDED).map_or(0, |instant: Instant| ran.books.read_by(instant));
         wrong.unless(succeeded >= least, || {

@@ -1,4 +1,4 @@
-//! The report of `onrush hold` beside the books of the server.
+//! The report of `onrush hold` compared with the records of the server.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::cells::{EVERY, End, Load, STOP, TIMEOUT, USERS};
 use crate::complaints::Complaints;
 use crate::run::Ran;
 
-/// A loop that was never later is not late.
+/// The lag up to which a loop is in time.
 const LAG: Duration = Duration::from_millis(1);
 const PERCENTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
@@ -51,7 +51,8 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
         End::Time | End::CtrlC | End::WholeStopped | End::ThreadStopped => {
             must(lost == 0 && closed == USERS, "none was lost");
             must([answered, written, complete] == [sent; 3], "nothing was cut, and the counts differ");
-            // A loop that is late across the closing owes the last message of each connection, and those that fell due in its lag.
+            // A loop that is late across the closing owes the last message of each connection, and those that fell due
+            // in its lag.
             let lag = Duration::from_nanos(ran.count("/times/loop_lag/max_ns"));
             let owed = USERS * (1 + (lag.as_nanos() / EVERY.as_nanos()) as u64);
             must(unsent <= owed, "messages were not sent, and no lag explains it");
@@ -68,8 +69,8 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
         End::TooManyFailures => must(failed == USERS && sent == 0, "all were refused"),
         End::Count | End::Abort => {}
     }
-    // How many are due follows from the plan, whatever we were kept from: each connection speaks from when it is there
-    // to the closing, which is the span of the plan and what the opening took.
+    // The number of due messages follows from the plan, whatever delayed us: each connection sends from when it is open
+    // to the closing, which is the span of the plan plus the time of the opening.
     if matches!(end, End::Time | End::WholeStopped | End::ThreadStopped) {
         let rounds = |seconds: f64| seconds / EVERY.as_secs_f64();
         let [opened, closing] = ["/opened_after_s", "/closing_after_s"].map(|path| ran.number(path));
@@ -86,7 +87,7 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     let code = match end {
         _ if end.is_by_signal() => 130,
         End::TooManyFailures => 3,
-        // A hold that we spoiled may be called kept or not.
+        // A hold that is unreliable may be called kept or not.
         _ => i32::from(*is_kept == false),
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
@@ -94,7 +95,7 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     wrong.unless(*stopped == end.is_by_signal(), || format!("was_stopped is {stopped}"));
     wrong.unless(!end.is_targets() || *is_kept == false, || format!("is_kept after {end:?}: {said}"));
     let lines = || said.as_array().into_iter().flatten().filter_map(Value::as_str);
-    // Of what was stopped that is no word yet.
+    // A stopped hold has no such verdict yet.
     let was_well = lines().any(|line| line.contains("none was lost"));
     wrong.unless(!end.is_targets() || !was_well, || format!("all was well after {end:?}: {said}"));
     let is_accused = lines().any(|line| line.contains("generator"));
@@ -102,7 +103,7 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
         format!("not is_kept, nothing was done, and nobody is accused: {said}")
     });
     wrong.unless(!end.is_ours() || is_accused, || format!("the generator is not accused after {end:?}: {said}"));
-    // Who accuses himself has a loop or a message that was late.
+    // If the generator is named as the bottleneck, a loop or a message was late.
     let (lag, late) = (Duration::from_nanos(ran.count("/times/loop_lag/max_ns")), ran.count("/messages/late"));
     wrong.unless(!is_accused || lag > LAG || late > 0, || {
         format!("the generator is accused, and its lag was {lag:?}: {said}")
@@ -127,10 +128,10 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
     }
     held.sort_unstable();
     held.truncate(answered);
-    // What a frozen server never read, or what was lost with its connection, is known to have waited no time at all.
+    // Messages that a frozen server never read, or that were lost with their connection, count as a wait of zero.
     incomplete.truncate(if matches!(ran.cell.end, End::FrozenReading | End::CtrlCTwice) { unanswered } else { 0 });
     incomplete.resize(unanswered, Duration::ZERO);
-    // A message that was due and never left waited too, but had no service; each way to count them is in order.
+    // A message that was due and never sent waited too, but had no service; each way to count it is valid.
     let never_left = vec![Duration::ZERO; unsent];
     let ways = [vec![], incomplete.clone(), [incomplete.as_slice(), &never_left].concat()];
     let first_way = usize::from(matches!(ran.cell.end, End::FrozenReading | End::FrozenDeaf));
@@ -144,7 +145,7 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
         .collect();
     for measure in ["response_time", "service_time"] {
         let known = &ran.report["times"][measure];
-        // What was given up is told apart.
+        // Incomplete exchanges are counted separately.
         let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
         let bounds: Vec<&str> =
             seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
@@ -158,7 +159,7 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
             let is_bound = bounds.contains(&name);
             let is_hidden: Vec<bool> = ways.iter().map(|all| rank(all) > answered).collect();
             let expected = is_hidden.contains(&true);
-            // One that waited less than this percentile moves it a place, and that is a bound too.
+            // One that waited less than this percentile moves its rank by one, and that makes a bound, too.
             let is_moved = is_bound && unanswered + unsent > 0;
             wrong.unless(is_moved || is_hidden.contains(&is_bound), || {
                 format!(
@@ -171,7 +172,7 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
     ours(ran, wrong);
 }
 
-/// A stall of ours is in the lag of the loops, and messages that were due in it waited.
+/// A generator stall is in the lag of the loops, and messages that were due in it waited.
 fn ours(ran: &Ran, wrong: &mut Complaints) {
     if !ran.cell.end.is_ours() {
         return;
@@ -183,8 +184,8 @@ fn ours(ran: &Ran, wrong: &mut Complaints) {
         wrong.unless(value >= least, || format!("{path} is {value:?}; we were stopped for {STOP:?}"));
     }
     if ran.cell.end == End::WholeStopped {
-        // In each `EVERY` of the stall each connection had a message due: by their number, the tenth that waited longest fell due in
-        // the first of these.
+        // In each `EVERY` of the stall each connection had a message due: by their number, the tenth that waited
+        // longest fell due in the first of these.
         let rounds = (0.1 * ran.count("/messages/due") as f64 / USERS as f64).ceil() as u32;
         let (p90, least) = (figure("/times/response_time/p90_ns"), STOP.saturating_sub(EVERY * (rounds + 1)));
         wrong.unless(p90.mul_f64(1.001) >= least, || {

@@ -1,4 +1,4 @@
-//! The ruler is tested too: a report that is changed in one figure must be complained about.
+//! A test of the checks: a report with one changed figure must be detected.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::cells::{Cell, End, Load};
 use crate::check;
 use crate::run::{Ran, run};
 
-/// Where a figure stands, and what becomes of it.
+/// The path of a figure, and its changed value.
 type Lie = (&'static str, fn(&Value) -> Value);
 
 fn more(value: &Value) -> Value {
@@ -17,12 +17,12 @@ fn less(value: &Value) -> Value {
     json!(value.as_u64().expect("a count") - 1)
 }
 
-/// No server on this machine answers within a microsecond.
+/// A time that is too short: no server on this machine responds within a microsecond.
 fn no_time(_: &Value) -> Value {
     json!(1_000)
 }
 
-/// No run of a test lasts for an hour.
+/// A time that is too long: no run of a test lasts for an hour.
 fn an_hour(_: &Value) -> Value {
     json!(3_600_000_000_000_u64)
 }

@@ -1,15 +1,15 @@
-//! The books of the server: what came, when, and what became of it. Its clock is the one of the whole machine, so its
-//! instants can be set beside those of a signal.
+//! The records of the server: each request, its time, and its outcome. Its clock is that of the whole machine, so its
+//! instants can be compared with those of a signal.
 
 use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
-    /// Answered, or about to.
+    /// With a response, or about to have one.
     Response,
-    /// Read, and left alone for good.
+    /// Read, and never processed.
     Freeze,
-    /// Read; the connection was closed without an answer.
+    /// Read; the connection was closed without a response.
     Drop,
 }
 
@@ -18,14 +18,14 @@ pub(crate) enum Did {
 pub(crate) struct Exchange {
     /// Index in `Books::links`.
     pub(crate) link: usize,
-    /// Of HTTP/2 the stream; of WebSocket the kind of frame; else 0.
+    /// The stream of HTTP/2, the frame opcode of WebSocket, or 0.
     pub(crate) stream: u32,
     /// After the system call that brought its first byte.
     pub(crate) first_byte: Instant,
     /// After the one that brought its last byte.
     pub(crate) head: Instant,
     pub(crate) did: Did,
-    /// Before the system call that took the first byte of the answer, and after the one that took its last.
+    /// Before the system call that took the first byte of the response, and after the one that took its last.
     pub(crate) response_begun: Option<Instant>,
     pub(crate) answered: Option<Instant>,
     pub(crate) is_good: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Exchange {
 pub(crate) struct Link {
     /// When it was closed, by either side.
     pub(crate) closed: Option<Instant>,
-    /// The handshake of WebSocket went out.
+    /// Whether the WebSocket handshake was sent.
     pub(crate) is_established: bool,
 }
 
@@ -44,22 +44,22 @@ pub(crate) struct Link {
 pub(crate) struct Books {
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) links: Vec<Link>,
-    /// Complete requests that a deaf server found in its sockets when the client had gone.
+    /// Complete requests that a deaf server found in its sockets after the client had exited.
     pub(crate) found_later: u64,
 }
 
 impl Books {
-    /// Requests of which all bytes came.
+    /// The number of requests that arrived completely.
     pub(crate) fn complete(&self) -> u64 {
         self.exchanges.len() as u64 + self.found_later
     }
 
-    /// Answers of which all bytes were taken by the kernel.
+    /// Responses that the kernel has taken completely.
     pub(crate) fn written(&self) -> u64 {
         self.exchanges.iter().filter(|exchange| exchange.answered.is_some()).count() as u64
     }
 
-    /// Those among them that are a success.
+    /// The good ones among them.
     pub(crate) fn good(&self) -> u64 {
         self.exchanges.iter().filter(|exchange| exchange.answered.is_some() && exchange.is_good).count() as u64
     }
@@ -72,13 +72,13 @@ impl Books {
         self.exchanges.iter().map(|exchange| exchange.head).min()
     }
 
-    /// Good answers that must have been read: the same connection brought its next request.
+    /// Good responses that must have been read: the same connection brought its next request.
     pub(crate) fn good_and_read(&self) -> u64 {
         let is_read = |one: &Exchange, next: Option<Instant>| one.answered.is_some() && one.is_good && next.is_some();
         self.exchanges.iter().zip(self.next_on_link()).filter(|(one, next)| is_read(one, *next)).count() as u64
     }
 
-    /// Answers that must have been read by `instant`: the same connection had brought its next request.
+    /// Responses that must have been read by `instant`: the same connection had brought its next request.
     pub(crate) fn read_by(&self, instant: Instant) -> u64 {
         let next = self.next_on_link();
         self.exchanges
@@ -88,7 +88,7 @@ impl Books {
             .count() as u64
     }
 
-    /// Of each exchange, when the next request of its connection had come; nothing where streams share the connection.
+    /// For each exchange, when the next request of its connection had come; `None` where streams share the connection.
     pub(crate) fn next_on_link(&self) -> Vec<Option<Instant>> {
         let mut after = vec![None; self.links.len()];
         let mut next = vec![None; self.exchanges.len()];
@@ -98,7 +98,7 @@ impl Books {
         next
     }
 
-    /// Of each exchange, when the answer before it on its connection began to be written.
+    /// For each exchange, when the previous response on its connection began to be written.
     pub(crate) fn before_on_link(&self) -> Vec<Option<Instant>> {
         let mut last = vec![None; self.links.len()];
         let mut before = Vec::with_capacity(self.exchanges.len());

@@ -1,13 +1,12 @@
-//! Books for every way to end: each kind of load, ended in each way, beside the books of a server that lives in the
-//! test.
+//! Accounting for every way to end: each kind of load, ended in each way, compared with the records of a server inside
+//! the test.
 //!
 //! A cell is a load, an end and a driver. What it checks follows from the server's own clock and counts, from ratios
-//! and from arithmetic: a machine that others disturb cannot fail it, and nothing is judged less there. A server that
-//! answers may take its time (timeout and grace are an hour); what happens in the middle of a run happens at a number of
-//! requests. How near a time is to the one that the server held, and that nothing is sent after the end, is judged
-//! where time is virtual (`selftest/tests`, `engine/src/swarm`). `ONRUSH_LONG` runs every cell there is,
-//! else a cut of them. `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY`
-//! another binary.
+//! and from arithmetic: other load on the machine cannot make it fail, and no check is relaxed there. A responsive
+//! server may take its time (timeout and grace are an hour); events in the middle of a run happen at a number of
+//! requests. How close a time is to the delay of the server, and that nothing is sent after the end, is tested in
+//! virtual time (`selftest/tests`, `engine/src/swarm`). `ONRUSH_LONG` runs every cell, else a subset.
+//! `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY` selects another binary.
 
 #[macro_use]
 extern crate claims;

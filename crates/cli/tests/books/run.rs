@@ -1,4 +1,4 @@
-//! One cell: the server, the binary under load, and what is done to it.
+//! One cell: the server, the binary under load, and the events of its run.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ use crate::seen::wait_for;
 use crate::server::Server;
 use crate::stopping::{Stopped, let_pass};
 
-/// What came of it.
+/// The result of a cell.
 pub(crate) struct Ran {
     pub(crate) cell: Cell,
     pub(crate) report: Value,
@@ -28,7 +28,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// A count of the report; a missing one is none.
+    /// A count of the report; 0 if missing.
     pub(crate) fn count(&self, path: &str) -> u64 {
         self.report.pointer(path).and_then(Value::as_u64).unwrap_or(0)
     }
@@ -47,7 +47,7 @@ impl Ran {
         failures.filter(|failure| failure["reason"] == reason).filter_map(|failure| failure["count"].as_u64()).sum()
     }
 
-    /// The end of the run as the report has it, or earlier: the run began after the process did.
+    /// The end of the run by the report, or earlier: the run began after the process did.
     pub(crate) fn ended_after(&self) -> Instant {
         self.spawned + Duration::try_from_secs_f64(self.number("/wall_s")).unwrap_or_default()
     }
@@ -57,13 +57,13 @@ fn program() -> PathBuf {
     std::env::var_os("ONRUSH_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_onrush").into(), PathBuf::from)
 }
 
-/// A file of this cell alone; it is left behind for whoever looks at a failure.
+/// A file of this cell alone; it is kept for the analysis of a failure.
 fn file_of(cell: &Cell, end: &str) -> PathBuf {
     let name = format!("books-{}.{end}", cell.to_string().replace('/', "-"));
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A port where nobody listens: no listener that takes any port gets it as long as ours holds it.
+/// A port without a listener: no other listener gets it as long as ours holds it.
 fn closed_port() -> (TcpListener, String) {
     let held = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let held = held.expect("a socket");
@@ -76,8 +76,8 @@ fn closed_port() -> (TcpListener, String) {
 }
 
 pub(crate) fn run(cell: Cell) -> Ran {
-    let is_hopeless = cell.end == End::TooManyFailures;
-    let server = (!is_hopeless).then(|| Server::start(cell.script()));
+    let is_failing = cell.end == End::TooManyFailures;
+    let server = (!is_failing).then(|| Server::start(cell.script()));
     let (_held, nobody) = closed_port();
     let address = server.as_ref().map_or(nobody, |server| server.address.to_string());
     let steps = file_of(&cell, "curl");
@@ -86,14 +86,14 @@ pub(crate) fn run(cell: Cell) -> Ran {
         std::fs::write(&steps, lines).expect("a file");
     }
     let [json, out, err] = ["json", "out", "err"].map(|end| file_of(&cell, end));
-    // What an earlier run has left says nothing of this one.
+    // Output of an earlier run says nothing of this one.
     let _ = std::fs::remove_file(&json);
     let mut command = Command::new(program());
     command.args(cell.words(&address, &steps.to_string_lossy(), &json.to_string_lossy()));
     command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
     if cell.end == End::WholeStopped {
-        // Somebody who stops all of our group and lets it go on would end our own stop.
+        // A signal that stops and continues all of our group would end our own stop.
         command.process_group(0);
     }
     let spawned = Instant::now();
@@ -109,7 +109,7 @@ pub(crate) fn run(cell: Cell) -> Ran {
     client.wait_until(&format!("{cell}: the run ends"), || false);
     let exited = Instant::now();
     let books = server.map(Server::finish).unwrap_or_default();
-    // None has been written by one that ended too early.
+    // A run that ended too early has written none.
     let report = std::fs::read(&json).unwrap_or_default();
     let report = serde_json::from_slice(&report).unwrap_or(Value::Null);
     let errors = client.errors();
@@ -119,9 +119,9 @@ pub(crate) fn run(cell: Cell) -> Ran {
 /// The binary under load.
 struct Client {
     child: Child,
-    /// Its table.
+    /// The file of its table.
     rows: PathBuf,
-    /// What it says on the error stream.
+    /// The file of its stderr.
     errors: PathBuf,
     /// Its exit code, once it has ended.
     code: Option<Option<i32>>,
@@ -132,7 +132,7 @@ impl Client {
         std::fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
-    /// Waits until something holds, or it has ended.
+    /// Waits until a condition holds, or it has ended.
     fn wait_until(&mut self, what: &str, mut holds: impl FnMut() -> bool) {
         wait_for(what, || {
             self.code = self.code.or_else(|| self.child.try_wait().expect("a child").map(|status| status.code()));
@@ -144,19 +144,19 @@ impl Client {
         i32::try_from(self.child.id()).expect("a process")
     }
 
-    /// It may have ended by itself, which others complain about.
+    /// It may have ended by itself, which other checks report.
     fn signal(&self, signal: Signal) {
         let process = rustix::process::Pid::from_raw(self.pid()).expect("a process");
         let _ = rustix::process::kill_process(process, signal);
     }
 
-    /// What is done to it in the middle of its run.
+    /// Causes the event in the middle of its run.
     fn disturb(&mut self, end: End) {
         let pid = self.pid();
         match end {
             End::CtrlCTwice => {
                 self.signal(Signal::INT);
-                // Two signals of a kind that nobody has taken yet are one.
+                // Two pending signals of a kind are merged into one.
                 let errors = self.errors.clone();
                 let has_server_text =
                     || std::fs::read_to_string(&errors).is_ok_and(|said| said.contains("Ctrl-C again"));
@@ -184,18 +184,18 @@ impl Client {
         }
     }
 
-    /// Waits until it has felt what was done in the middle of its run, by the books of the server or by its own rows.
+    /// Waits until the event has an effect, by the records of the server or by its own rows.
     fn feel(&mut self, cell: &Cell, server: &Server) {
         match cell.end {
             End::WholeStopped | End::ThreadStopped => {
                 let before = server.came();
                 self.wait_until(&format!("{cell}: more comes"), || server.came() >= before + cell.middle());
             }
-            // A message that is not answered loses no connection, and is in no row.
+            // A message without a response loses no connection, and is in no row.
             End::FrozenReading | End::FrozenDeaf if cell.load.is_held() => let_pass(TIMEOUT),
             end if end.is_targets() => {
                 let (rows, is_held) = (self.rows.clone(), cell.load.is_held());
-                // With so many, one of its users at least has come to the end of its steps.
+                // At this number, at least one of its users has come to the end of its steps.
                 let hits = if cell.load.has_steps() { USERS * STEPS } else { USERS };
                 self.wait_until(&format!("{cell}: its users are hit"), || lost(&rows, is_held) >= hits);
             }
@@ -204,7 +204,7 @@ impl Client {
     }
 }
 
-/// What the last row of a table says: requests that failed, or connections that were lost.
+/// The failed requests, or lost connections, of the last row of a table.
 fn lost(rows: &Path, is_held: bool) -> u64 {
     let text = std::fs::read_to_string(rows).unwrap_or_default();
     let cell = |row: &str| row.split('│').nth(if is_held { 5 } else { 3 })?.trim().replace(',', "").parse().ok();
@@ -213,13 +213,13 @@ fn lost(rows: &Path, is_held: bool) -> u64 {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // A test that gave up waiting leaves nothing behind.
+        // A test that timed out leaves nothing behind.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The first of those that make the load.
+/// Whether this is the first of the threads that make the load.
 fn is_first(name: &str) -> bool {
     name == "shard-0" || name == "hold-0"
 }
@@ -235,13 +235,13 @@ fn sleeps(pid: i32) -> Vec<(i32, u64)> {
     threads(pid).filter(|(_, name, _)| makes_load(name)).map(|(thread, ..)| (thread, count(thread))).collect()
 }
 
-/// Each of them has had a turn since then: the sleep that it was kept in may have gone on, the next one comes behind its work.
+/// Whether each of them has run since then: an interrupted sleep may have continued, the next one comes after its work.
 fn have_slept_again(pid: i32, before: &[(i32, u64)]) -> bool {
     let now = sleeps(pid);
     before.iter().all(|(thread, count)| now.iter().any(|(known, now)| known == thread && *now >= count + 2))
 }
 
-/// The threads of a process, with their names and states (proc(5): the state stands behind the name in brackets).
+/// The threads of a process, with their names and states (proc(5): the state follows the name in brackets).
 fn threads(pid: i32) -> impl Iterator<Item = (i32, String, char)> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| {

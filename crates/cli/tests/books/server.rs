@@ -1,5 +1,5 @@
-//! A server in the process of the test that does what a script says and keeps books. One thread, one loop over poll:
-//! what it writes down is in order.
+//! A server in the process of the test that follows a script and records everything. One thread, one loop over poll:
+//! its records are in order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -12,39 +12,39 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::log::{Books, Did, Exchange, Link};
-use crate::speech::{Heard, Protocol, Speech, response};
+use crate::speech::{Protocol, Received, Speech, response};
 
-/// What the server does from some instant on.
+/// The behavior of the server from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upset {
-    /// Reads on and never answers.
+    /// Reads on and never responds.
     FreezeReading,
     /// Accepts and reads nothing any more.
     FreezeDeaf,
     /// Closes the listener and all connections, with a reset.
     DieWithReset,
-    /// The same, in the orderly way.
+    /// The same, with an orderly close.
     DieWithFin,
-    /// Closes the listener, and each connection behind its next answer.
+    /// Closes the listener, and each connection after its next response.
     Refuse,
-    /// Answers all, wrongly.
+    /// Sends a wrong response to every request.
     Fail,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     pub(crate) protocol: Protocol,
-    /// How long each answer is held.
+    /// The delay of each response.
     pub(crate) delay: Duration,
-    /// Every so many requests of a connection, one is taken and dropped.
+    /// Every n-th request of a connection is read and dropped.
     pub(crate) drops_every: Option<u32>,
-    /// What happens when so many requests have come.
+    /// The event, and the number of requests at which it happens.
     pub(crate) upset: Option<(u64, Upset)>,
 }
 
-/// A request that is taken and dropped is held for so long before its connection is closed.
+/// The delay before the connection of a dropped request is closed.
 const DROP_AFTER: Duration = Duration::from_millis(300);
-/// How often the loop looks whether it should end.
+/// The interval at which the loop checks for its end.
 const TURN: Duration = Duration::from_millis(20);
 
 pub(crate) struct Server {
@@ -71,7 +71,7 @@ impl Server {
         self.came.load(Ordering::Acquire)
     }
 
-    /// Ends it, when the client has gone.
+    /// Ends it, after the client has exited.
     pub(crate) fn finish(self) -> Books {
         self.is_over.store(true, Ordering::Release);
         self.thread.join().expect("the server ran to its end")
@@ -85,7 +85,7 @@ struct Connection {
     first_byte: Option<Instant>,
     requests: u32,
     output: Vec<u8>,
-    /// Exchanges whose answers are in `output`, and how many of its bytes remain behind each.
+    /// Exchanges whose responses are in `output`, and how many of its bytes remain after each.
     answering: VecDeque<(usize, usize)>,
     closes_when_written: bool,
 }
@@ -206,16 +206,16 @@ impl Serving {
         for received in received {
             let connection = &mut self.connections[index];
             match received {
-                Heard::Reply(reply) => connection.output.extend(reply),
-                Heard::Handshake(reply) => {
+                Received::Reply(reply) => connection.output.extend(reply),
+                Received::Handshake(reply) => {
                     connection.output.extend(reply);
                     self.books.links[connection.link].is_established = true;
                 }
-                Heard::Farewell(reply) => {
+                Received::Farewell(reply) => {
                     connection.output.extend(reply);
                     connection.closes_when_written = true;
                 }
-                Heard::Request { stream, payload } => self.take(index, stream, payload, [first_byte, now]),
+                Received::Request { stream, payload } => self.take(index, stream, payload, [first_byte, now]),
             }
         }
     }
@@ -299,7 +299,7 @@ impl Serving {
         }
     }
 
-    /// The loop lets go of the socket at the end of its turn.
+    /// The loop removes the socket at the end of its turn.
     fn close(&mut self, link: usize) {
         self.books.links[link].closed.get_or_insert_with(Instant::now);
     }
@@ -328,7 +328,7 @@ impl Serving {
         }
     }
 
-    /// The client has gone: what lies in the sockets was sent by it, and what a deaf server never read was sent all the same.
+    /// The client has exited: data in the sockets was sent by it, also data that a deaf server never read.
     fn find_what_was_left(&mut self) {
         let before = self.books.exchanges.len();
         self.accept();

@@ -1,5 +1,5 @@
-//! The server's side of four protocols, as machines over bytes: just enough to know where a request ends and to
-//! answer it.
+//! The server's side of four protocols, as state machines over bytes: just enough to know where a request ends and to
+//! respond to it.
 
 use base64::Engine as _;
 
@@ -11,17 +11,17 @@ pub(crate) enum Protocol {
     Tcp,
 }
 
-/// Every message of TCP has the bytes of this one, and every message is it.
+/// The text of every TCP message.
 pub(crate) const MESSAGE: &str = "hello";
 
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// RFC 6455 1.3.
 const WEBSOCKET_KEY_END: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-pub(crate) enum Heard {
-    /// A complete request; `stream` is of HTTP/2, else 0.
+pub(crate) enum Received {
+    /// A complete request; `stream` is that of HTTP/2, else 0.
     Request { stream: u32, payload: Vec<u8> },
-    /// What has to go out at once and answers no request.
+    /// Bytes to send at once that are no response to a request.
     Reply(Vec<u8>),
     /// The same, and the handshake is done.
     Handshake(Vec<u8>),
@@ -29,7 +29,7 @@ pub(crate) enum Heard {
     Farewell(Vec<u8>),
 }
 
-/// What a connection has said, and where in its protocol it is.
+/// The received bytes of a connection, and its protocol state.
 pub(crate) struct Speech {
     protocol: Protocol,
     input: Vec<u8>,
@@ -41,12 +41,12 @@ impl Speech {
         Self { protocol, input: Vec::new(), is_established: false }
     }
 
-    /// Bytes of a request that is not complete yet.
+    /// Whether there are bytes of an incomplete request.
     pub(crate) fn is_midway(&self) -> bool {
         !self.input.is_empty()
     }
 
-    pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Heard> {
+    pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Received> {
         self.input.extend_from_slice(bytes);
         let mut received = Vec::new();
         while let Some((taken, what)) = self.next() {
@@ -56,28 +56,28 @@ impl Speech {
         received
     }
 
-    fn next(&mut self) -> Option<(usize, Option<Heard>)> {
+    fn next(&mut self) -> Option<(usize, Option<Received>)> {
         match self.protocol {
             Protocol::Http1 => {
                 let end = head_end(&self.input)?;
-                Some((end, Some(Heard::Request { stream: 0, payload: Vec::new() })))
+                Some((end, Some(Received::Request { stream: 0, payload: Vec::new() })))
             }
             Protocol::Tcp => {
                 let message = self.input.get(..MESSAGE.len())?.to_vec();
-                Some((MESSAGE.len(), Some(Heard::Request { stream: 0, payload: message })))
+                Some((MESSAGE.len(), Some(Received::Request { stream: 0, payload: message })))
             }
             Protocol::WebSocket if !self.is_established => {
                 let end = head_end(&self.input)?;
                 self.is_established = true;
                 let head = String::from_utf8_lossy(&self.input[..end]).into_owned();
-                Some((end, Some(Heard::Handshake(upgrade(&head)))))
+                Some((end, Some(Received::Handshake(upgrade(&head)))))
             }
             Protocol::WebSocket => frame_of_websocket(&self.input),
             Protocol::Http2 if !self.is_established => {
                 self.input.get(..HTTP2_PREFACE.len())?;
                 self.is_established = true;
                 // An empty SETTINGS; the defaults will do.
-                Some((HTTP2_PREFACE.len(), Some(Heard::Reply(frame_of_http2(4, 0, 0, &[])))))
+                Some((HTTP2_PREFACE.len(), Some(Received::Reply(frame_of_http2(4, 0, 0, &[])))))
             }
             Protocol::Http2 => hear_http2(&self.input),
         }
@@ -105,7 +105,7 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// One masked frame of a client, at most 65,535 bytes.
-fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Heard>)> {
+fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let (&first, &second) = (input.first()?, input.get(1)?);
     let (length, at) = match second & 0x7f {
         126 => (usize::from(u16::from_be_bytes([*input.get(2)?, *input.get(3)?])), 4),
@@ -116,9 +116,9 @@ fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let masked = input.get(at + 4..at + 4 + length)?;
     let payload: Vec<u8> = masked.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
     let received = match first & 0x0f {
-        TEXT | BINARY => Some(Heard::Request { stream: u32::from(first & 0x0f), payload }),
-        PING => Some(Heard::Reply(unmasked(PONG, &payload))),
-        CLOSE => Some(Heard::Farewell(unmasked(CLOSE, &payload))),
+        TEXT | BINARY => Some(Received::Request { stream: u32::from(first & 0x0f), payload }),
+        PING => Some(Received::Reply(unmasked(PONG, &payload))),
+        CLOSE => Some(Received::Farewell(unmasked(CLOSE, &payload))),
         _ => None,
     };
     Some((at + 4 + length, received))
@@ -136,8 +136,8 @@ const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// RFC 9113 4.1. What the fields say does not matter here, so they stay packed.
-fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
+/// RFC 9113 4.1. The fields do not matter here, so they stay encoded.
+fn hear_http2(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let head: [u8; 9] = input.get(..9)?.try_into().expect("nine bytes");
     let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
     let payload = input.get(9..9 + length)?;
@@ -146,10 +146,10 @@ fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let received = match kind {
         HEADERS => {
             assert!(flags & END_STREAM != 0 && flags & END_HEADERS != 0, "a small request without a body");
-            Some(Heard::Request { stream, payload: Vec::new() })
+            Some(Received::Request { stream, payload: Vec::new() })
         }
-        SETTINGS if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(SETTINGS, ACK, 0, &[]))),
-        PING_OF_HTTP2 if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
+        SETTINGS if flags & ACK == 0 => Some(Received::Reply(frame_of_http2(SETTINGS, ACK, 0, &[]))),
+        PING_OF_HTTP2 if flags & ACK == 0 => Some(Received::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
         _ => None,
     };
     Some((9 + length, received))
@@ -160,7 +160,7 @@ fn frame_of_http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A complete answer: a 200 or an echo when `is_good`, else a 500 or other bytes of the same length.
+/// A complete response: a 200 or an echo when `is_good`, else a 500 or other bytes of the same length.
 pub(crate) fn response(protocol: Protocol, stream: u32, payload: &[u8], is_good: bool) -> Vec<u8> {
     // RFC 7541 appendix A: `:status: 200` and `:status: 500` are entries 8 and 14 of the static table.
     let (status, field) = if is_good { ("200 OK", 0x88) } else { ("500 Wrong", 0x8e) };

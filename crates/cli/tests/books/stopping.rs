@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::seen::wait_for;
 
-/// A thread that stands still until this value is gone. Only the thread that made the value may drop it: the kernel
-/// wants the tracer itself.
+/// A thread that is stopped until this value is dropped. Only the thread that made the value may drop it: the kernel
+/// requires the tracer itself.
 pub(crate) struct Stopped(libc::pid_t);
 
 impl Stopped {
@@ -33,7 +33,7 @@ impl Drop for Stopped {
     }
 }
 
-/// Lets a stall be so long, at least: how much longer it is judges nobody.
+/// Lets a stall last at least this long: no check depends on how much longer it is.
 pub(crate) fn let_pass(time: Duration) {
     let begun = Instant::now();
     wait_for("a stall is over", || begun.elapsed() >= time);

@@ -1,6 +1,6 @@
-//! The percentiles of the report beside bounds that follow from the server's own clock. What the server held is less
-//! than what the client saw; what lies between an answer and the next request of the same connection is more. Neither
-//! needs a tolerance.
+//! The percentiles of the report compared with bounds from the server's own clock. The server's delay is less than the
+//! client's time; the time between a response and the next request of the same connection is more. Neither needs a
+//! tolerance.
 
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,13 @@ const ROUNDED_STARTS: f64 = 3.0;
 const PERCENTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
 
-/// One figure, with all that it may be when more or less counts as given up.
+/// The bounds of a figure, over all ways to count incomplete exchanges.
 struct Bounds {
-    /// Sorted: of what succeeded, at least and at most.
+    /// Sorted lower and upper bounds of the times of successes.
     least: Vec<Duration>,
     most: Vec<Duration>,
-    /// How long those that were given up had waited, at least; one list for each way to count them, none when nobody
-    /// can tell.
+    /// Lower bounds of the waits of incomplete exchanges; one list for each way to count them, none if they are
+    /// unknown.
     censored: Vec<Vec<Duration>>,
 }
 
@@ -53,7 +53,7 @@ struct Figure {
 fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaints) {
     let Figure { measure, name, quantile } = *figure;
     let known = &ran.report["times"]["succeeded"][measure];
-    // What was given up is told apart.
+    // Incomplete exchanges are counted separately.
     let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
     let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { return };
     let lists = || bounds.censored.iter();
@@ -61,7 +61,7 @@ fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaint
     wrong.unless(value.mul_f64(1.0 + DIGITS) >= least, || {
         format!("{measure} {name} is {value:?}, and by the server's clock at least {least:?}")
     });
-    // None when one of those given up may be this percentile.
+    // `None` when an incomplete exchange may be this percentile.
     let most: Option<Vec<Duration>> =
         lists().map(|censored| bounds.most.get(rank(bounds, censored, quantile) - 1).copied()).collect();
     if let Some(most) = most.and_then(|most| most.into_iter().max()) {
@@ -72,7 +72,7 @@ fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaint
     let named: Vec<&str> = seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
     let verdicts: Vec<bool> = lists().flat_map(|censored| is_bound(bounds, censored, quantile)).collect();
     let is_named = named.contains(&name);
-    // Where the ways to count differ, or a time is at the edge, either will do.
+    // Where the ways to count differ, or a time is at the edge, either result is accepted.
     wrong.unless(verdicts.contains(&is_named), || {
         let (known, count) = (bounds.least.len(), lists().map(Vec::len).max().unwrap_or(0));
         format!(
@@ -93,8 +93,8 @@ fn least(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Option<Durati
     all.get(rank(bounds, censored, quantile) - 1).copied()
 }
 
-/// With those given up at infinity the percentile would be another: two answers where it falls on the edge, or where one
-/// that was given up early may stand before it and move it a place.
+/// Whether the percentile would change with incomplete exchanges at infinity: two results where it falls on the edge,
+/// or where an exchange that was incomplete early may precede it and move its rank by one.
 fn is_bound(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Vec<bool> {
     let (known, count) = (bounds.least.len() as f64, (bounds.least.len() + censored.len()) as f64);
     let mut verdicts: Vec<bool> =
@@ -122,7 +122,7 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     let (mut least, mut most): (Vec<Duration>, Vec<Duration>) = times.into_iter().unzip();
     least.sort_unstable();
     most.sort_unstable();
-    // An answer that was written and never read, since the connection broke: it may have been any of them.
+    // A response that was written and never read, since the connection broke: it may have been any of them.
     let succeeded = ran.requests("succeeded") as usize;
     let lost = least.len().saturating_sub(succeeded);
     least.truncate(succeeded);
@@ -132,24 +132,25 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     let dropped = vec![Duration::ZERO; ran.requests("dropped") as usize];
     let all = [timed_out.clone(), unfinished.clone(), dropped].concat();
     let censored = match measure {
-        // What a second Ctrl-C cut is said to have had no chance.
+        // An exchange aborted by a second Ctrl-C counts as one that had no chance.
         _ if ran.cell.end == End::CtrlCTwice => vec![all, timed_out.clone()],
         "response_time" => vec![all],
-        // Of what was never sent it is a matter of taste whether it has a service time.
+        // Whether an exchange that was never sent has a service time is a matter of definition.
         _ => {
             let unanswered = ran.requests("sent").saturating_sub(ran.requests("responses"));
             let sent = (unanswered as usize).saturating_sub(timed_out.len()).min(unfinished.len());
             vec![all, [timed_out.clone(), unfinished.clone()].concat(), [&timed_out, &unfinished[..sent]].concat()]
         }
     };
-    // What failed otherwise has no time above the others; where both are there, it may be counted among all or not.
+    // Other failures have no time above the others; where both exist, they may be counted among all or not.
     let failed_otherwise = ran.requests("failed") as usize > timed_out.len();
     let has_censored = censored.iter().any(|one| !one.is_empty());
     let censored = if failed_otherwise && has_censored { Vec::new() } else { censored };
     Bounds { least, most, censored }
 }
 
-/// How long the server had held what was unfinished at the end, the longest first; nothing is known of the others.
+/// How long the server had held the requests that were unfinished at the end, the longest first; the others are
+/// unknown.
 fn unfinished(ran: &Ran) -> Vec<Duration> {
     let count = ran.requests("unfinished") as usize;
     let ended = ran.ended_after();
@@ -167,8 +168,8 @@ fn unfinished(ran: &Ran) -> Vec<Duration> {
     waited
 }
 
-/// In an open load, starts that were due and had not come to the server were waiting: so many, and so long, by
-/// arithmetic.
+/// In an open load, starts that were due and had not come to the server were waiting: their number and their waits
+/// follow from arithmetic.
 fn waiting(ran: &Ran, wrong: &mut Complaints) {
     let started = ran.requests("started");
     let (Some(first), true) = (ran.books.first_head(), ran.cell.load.plans_each_start()) else { return };
@@ -177,7 +178,7 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
     }
     let mut heads: Vec<Instant> = ran.books.exchanges.iter().map(|exchange| exchange.head).collect();
     heads.sort_unstable();
-    // How many had a response time above this one.
+    // The number of exchanges with a response time above this one.
     let above = |time: Duration| -> f64 {
         let due = |instant: &Instant| instant.checked_duration_since(first).and_then(|span| span.checked_sub(time));
         let came_before = heads.iter().enumerate();
@@ -202,7 +203,7 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
     }
 }
 
-/// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
+/// A percentile is unreliable when more than the rest above it overlapped a generator stall.
 fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
     let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_incomplete"].is_null());
@@ -213,13 +214,14 @@ fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
     let incomplete = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
     let incomplete = incomplete + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
-    // Of all that have a percentile: what was given up has no time of its own, and stands above.
-    let (covered, of) = (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
+    // Of all that have a percentile: an incomplete exchange has no time of its own, and ranks above.
+    let (stall_affected, of) =
+        (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
     for (name, quantile) in PERCENTILES {
-        let (rest, share) = (1.0 - quantile, covered / of);
-        let is_near = (share - rest).abs() < 1.0 / of && covered > 0.0;
+        let (rest, share) = (1.0 - quantile, stall_affected / of);
+        let is_near = (share - rest).abs() < 1.0 / of && stall_affected > 0.0;
         wrong.unless(is_near || names.contains(&name) == (share > rest), || {
-            format!("{covered} of {of} overlapped a stall of ours, and spoiled are {names:?}: {name}")
+            format!("{stall_affected} of {of} overlapped a stall of ours, and spoiled are {names:?}: {name}")
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The program that drives the browser: `pages.mjs`, which starts it once and tries one page after the other.
+//! The browser driver: `pages.mjs`, which starts the browser once and tests one page after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 /// Node with its browser; both end with the value.
 pub(crate) struct Driven {
     child: Child,
-    /// Pages to try. When it is closed the program ends.
+    /// Pages to test. When it is closed the program ends.
     asks: Option<ChildStdin>,
     responses: BufReader<ChildStdout>,
 }
 
-/// A page, and how it is tried.
+/// A page, and its test.
 pub(crate) struct Page<'a> {
     pub(crate) name: &'a str,
     /// A name in `pages.mjs`.
     pub(crate) script: &'a str,
-    /// A folder for what the script writes.
+    /// A folder for the files of the script.
     pub(crate) out: String,
-    /// What the script is given.
+    /// The input of the script.
     pub(crate) given: Value,
 }
 
@@ -41,7 +41,7 @@ impl Driven {
         Self { asks: child.stdin.take(), child, responses }
     }
 
-    /// Tries a page; why it failed. `wants` hears what its script wants meanwhile.
+    /// Tests a page; returns why it failed. `wants` receives the requests of its script meanwhile.
     pub(crate) fn shows(&mut self, page: &Page<'_>, mut wants: impl FnMut(&str)) -> Result<(), String> {
         let Page { name, script, out, given } = page;
         let line = json!({"name": name, "script": script, "out": out, "given": given});

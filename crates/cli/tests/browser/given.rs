@@ -7,7 +7,7 @@ use ::search::{Bin, Class, Purpose, SearchEnd, SearchResult, Tally, Trial, Trial
 use metrics::GoalMisses;
 use serde_json::Value;
 
-/// Loads that were tried, and what came of them.
+/// Loads that were tried, with their results.
 const TRIALS: [(f64, Purpose, Class, u64); 4] = [
     (12_800.0, Purpose::Look, Class::Missed, 900),
     (12_400.0, Purpose::Full, Class::Undecided, 180),
@@ -15,10 +15,10 @@ const TRIALS: [(f64, Purpose, Class, u64); 4] = [
     (12_400.0, Purpose::Confirm, Class::Met, 31),
 ];
 
-/// All of its trials.
+/// The number of its trials.
 pub(crate) const ALL: usize = TRIALS.len();
 
-/// The report of a search that has made so many of its trials.
+/// The report of a search after its first `made` trials.
 pub(crate) fn searched(made: usize) -> Value {
     let trials: Vec<Trial> = (0..made).map(trial).collect();
     let found = SearchResult {

@@ -1,34 +1,34 @@
-//! A test harness for tests that share one start of something. It speaks as that of Rust does, on the command line and
-//! in what it prints, and runs the tests that are selected one after the other.
+//! A test harness for tests that share one start of something. It behaves like Rust's, on the command line and in its
+//! output, and runs the selected tests one after the other.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-/// What the harness of Rust ends with when a test fails, and when it does not understand.
+/// The exit code of Rust's harness when a test fails, and when it does not understand.
 const FAILED: u8 = 101;
 
-/// A test, and what it needs of what all of them share.
+/// A test, and what it needs of the shared value.
 pub(crate) struct Test<S> {
-    /// As `module::what_holds`.
+    /// Its name, as `module::what_holds`.
     pub(crate) name: &'static str,
-    /// Gives why it failed.
+    /// Returns why it failed.
     pub(crate) run: fn(&mut S) -> Result<(), String>,
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct Requested {
     list: bool,
     is_terse: bool,
     exact: bool,
-    /// Those that are ignored, alone: there are none.
+    /// Only ignored tests: there are none.
     ignored: bool,
     filters: Vec<String>,
     skipped: Vec<String>,
 }
 
-impl Asked {
+impl Requested {
     fn read(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let (mut requested, mut words) = (Self::default(), words.into_iter());
         while let Some(word) = words.next() {
@@ -40,7 +40,7 @@ impl Asked {
                 "--list" => requested.list = true,
                 "--exact" => requested.exact = true,
                 "--ignored" => requested.ignored = true,
-                // They run one after the other, what they say is told when they fail, and none is left out.
+                // They run one after the other, their output is shown when they fail, and none is left out.
                 "--include-ignored" | "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q"
                 | "--report-time" => {}
                 "--format" | "--skip" | "--test-threads" | "--color" | "-Z" => {
@@ -66,7 +66,7 @@ impl Asked {
 
 /// Lists the tests, or runs those that the command line selects. `share` is made when the first of them begins.
 pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
-    let requested = match Asked::read(std::env::args().skip(1)) {
+    let requested = match Requested::read(std::env::args().skip(1)) {
         Ok(requested) => requested,
         Err(wrong) => {
             eprintln!("error: {wrong}");
@@ -105,7 +105,7 @@ pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Why tests failed.
+/// Prints why tests failed.
 fn reported(failed: &[(&str, String)]) {
     if failed.is_empty() {
         return;
@@ -116,13 +116,13 @@ fn reported(failed: &[(&str, String)]) {
     failed.iter().for_each(|(name, _)| println!("    {name}"));
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
 }
 
-/// The command line means what it means to the harness of Rust.
+/// The command line means what it means to Rust's harness.
 pub(crate) fn the_command_line_is_that_of_rust() -> Result<(), String> {
     let names = ["a::one", "a::one_more", "b::two"];
     for (line, wanted) in [
@@ -135,15 +135,15 @@ pub(crate) fn the_command_line_is_that_of_rust() -> Result<(), String> {
         ("--ignored", &[]),
         ("--include-ignored -Z unstable-options --color=never -q", &names),
     ] {
-        let requested = Asked::read(line.split_whitespace().map(str::to_owned))?;
+        let requested = Requested::read(line.split_whitespace().map(str::to_owned))?;
         let selected: Vec<&str> = names.into_iter().filter(|name| requested.selects(name)).collect();
         assert_eq!(selected, wanted, "{line}");
         assert!(!requested.list && !requested.is_terse, "{line}");
     }
-    let requested = Asked::read(["--list", "--format", "terse"].map(str::to_owned))?;
+    let requested = Requested::read(["--list", "--format", "terse"].map(str::to_owned))?;
     assert!(requested.list && requested.is_terse);
     for line in ["--format", "--nonsense", "-x"] {
-        assert!(Asked::read([line.to_owned()]).is_err(), "{line}");
+        assert!(Requested::read([line.to_owned()]).is_err(), "{line}");
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ use driven::Driven;
 use folder::Folder;
 use harness::Test;
 
-/// What all tests share: the browser is started when the first page comes.
+/// The shared value of all tests: the browser is started with the first page.
 #[derive(Default)]
 struct Shared(Option<Driven>);
 

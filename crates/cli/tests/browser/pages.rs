@@ -1,4 +1,4 @@
-//! The pages that are tried, and what each of them needs.
+//! The pages that are tested, and what each of them needs.
 
 use std::process::Stdio;
 
@@ -11,8 +11,8 @@ use crate::given::{ALL, searched};
 use crate::paged::{Paged, TOKEN};
 use crate::{Folder, Served, onrush, output, report, text};
 
-/// Two reports that were written, each kind in one language: nothing in the console, nothing fetched, readable for all,
-/// on any screen and on paper.
+/// Two written reports, each kind in one language: nothing in the console, nothing fetched, accessible, on any screen
+/// and on paper.
 pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String> {
     let (served, folder) = (Served::start(), Folder::new("kept-browser"));
     let rest = "scenarios:\n  see:\n    load: {rate: [\"50:1s\", \"100:1s\"]}\n    steps: [{get: /delay/uniform/2-20, name: look}, {get: /status/404, name: miss, on_failure: continue}]\n  pay:\n    load: {users: 4, for: 2s}\n    steps: [{transaction: order, steps: [{get: /delay/5}]}]\nthresholds: [\"p99(response_time) < 50ms\"]\n";
@@ -21,7 +21,7 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
     let ws = served.url("/ws").replace("http://", "ws://");
     let of_load = ["run", &plan, "--html", &load, "--lang", "en"];
     let of_held = ["hold", "-c", "30", "--hold", "2s", "--every", "100ms", "--html", &held, "--lang", "zh", &ws];
-    // Each takes two seconds; they may do so together, since no figure of theirs is looked at.
+    // Each takes two seconds; they may do so together, since none of their figures is checked.
     let begun = [&of_load[..], &of_held].map(|words| {
         let mut command = onrush(words);
         command.args(["--interval", "100ms", "-o", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -42,9 +42,9 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
     Ok(())
 }
 
-/// A search while it goes on, and the pages that are kept, readable for all.
+/// A search while it goes on, and its saved pages, accessible.
 ///
-/// The search is a given one, which is told to its page as a search of ours tells it; that ours do is the claim of
+/// The search is a given one, which is reported to its page as real searches are; that real ones do so is tested in
 /// `search::a_page_shows_the_search`.
 pub(crate) fn a_browser_shows_searches_and_sweeps(driven: &mut Driven) -> Result<(), String> {
     let (served, folder) = (Served::start(), Folder::new("searched-browser"));

@@ -1,4 +1,5 @@
-//! The WebSocket cases of Autobahn, for both sides of our machine: `onrush serve`, and an echo on the client's session.
+//! The WebSocket cases of Autobahn, for both sides of our implementation: `onrush serve`, and an echo on the client's
+//! session.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,7 +30,7 @@ struct Limited(Child);
 
 impl Drop for Limited {
     fn drop(&mut self) {
-        // It may have ended by itself. `timeout` gives a SIGTERM on to what it runs, and cannot do so when it is killed.
+        // It may have ended by itself. `timeout` passes a SIGTERM on to its child, and cannot do so when it is killed.
         if matches!(self.0.try_wait(), Ok(None)) {
             let _ = Command::new("kill").arg(self.0.id().to_string()).status();
             let _ = self.0.wait();
@@ -43,7 +44,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What became of each case.
+/// The result of each case.
 fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     let index = std::fs::read_to_string(folder.join("index.json")).expect("a report");
     let report: Value = serde_json::from_str(&index).expect("JSON");
@@ -53,7 +54,7 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     cases.iter().map(|(id, case)| (id.clone(), (word(case, "behavior"), word(case, "behaviorClose")))).collect()
 }
 
-/// `endings` says how our side of each case ended.
+/// `endings`: how our side of each case ended.
 fn all_pass(folder: &Path, count: usize, endings: &[String]) {
     let verdicts = verdicts(folder);
     assert_eq!(verdicts.len(), count);
@@ -76,7 +77,7 @@ fn without(names: &[&str]) -> Vec<String> {
     names.iter().flat_map(|name| ["-x".to_owned(), (*name).to_owned()]).collect()
 }
 
-/// Of compression a small and a middle size of each kind of data and of window: all of them take half an hour.
+/// Cases of compression: a small and a middle size of each kind of data and of window; all of them take half an hour.
 fn of_compression() -> Vec<String> {
     let ids = (1..=5).map(|kind| format!("12.{kind}")).chain((1..=7).map(|kind| format!("13.{kind}")));
     ids.flat_map(|id| [1, 4].map(|size| format!("{id}.{size}"))).flat_map(|id| ["-i".to_owned(), id]).collect()
@@ -120,7 +121,7 @@ fn client_passes(name: &str, cases: &[String], count: usize) {
     all_pass(&folder, count, &endings);
 }
 
-/// The client's side in all cases; gives where the report is, and how each case ended here.
+/// Runs the client's side in all cases; returns the path of the report, and how each case ended here.
 fn client_in(name: &str, cases: &[String], count: usize) -> (PathBuf, Vec<String>) {
     let folder = folder(name);
     let port = closed_port();
@@ -135,7 +136,7 @@ fn client_in(name: &str, cases: &[String], count: usize) -> (PathBuf, Vec<String
     (folder, endings)
 }
 
-/// An echo on the client's session, until the server closes; gives how it ended.
+/// An echo on the client's session, until the server closes; returns how it ended.
 fn echo(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
@@ -166,7 +167,7 @@ fn echo(address: &str, path: &str) -> String {
         let count = match reader.read(&mut buffer) {
             Ok(0) => return "the end of the stream".to_owned(),
             Ok(count) => count,
-            // A read with a time limit is not begun anew by the system when the process was halted for a moment.
+            // The system does not restart a read with a time limit when the process was stopped for a moment.
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return format!("no more could be read: {error}"),
         };
@@ -198,7 +199,7 @@ fn echo(address: &str, path: &str) -> String {
             return format!("no more could be written: {error}");
         }
         if let Some(how) = over {
-            // The server closes first; what it still says means nothing.
+            // The server closes first; later data from it does not matter.
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = reader.read_to_end(&mut Vec::new());
             return how;

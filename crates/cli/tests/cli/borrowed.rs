@@ -1,4 +1,4 @@
-//! Flags from the environment and from a file mean what they mean when they are typed.
+//! Flags from the environment and from a file have the same meaning as typed ones.
 
 use std::process::Output;
 
@@ -42,7 +42,7 @@ fn the_command_line_comes_first_then_the_environment_then_the_file() {
     assert_eq!(report(&by_variable)["requests"]["started"].as_u64(), Some(30));
     let all = [("ONRUSH_URL", url.as_str()), ("ONRUSH_REQUESTS", "7"), ("ONRUSH_OUTPUT", "json")];
     assert_eq!(report(&run(&["run"], &all))["requests"]["started"].as_u64(), Some(7));
-    // Behind `curl` stands what is loaded.
+    // The URL follows `curl`.
     let curl = run(&["-n", "4", "curl", &url], &[("ONRUSH_URL", "http://127.0.0.1:1/"), ("ONRUSH_OUTPUT", "json")]);
     assert_eq!(report(&curl)["requests"]["succeeded"].as_u64(), Some(4), "{curl:?}");
     // Other programs have command lines of their own.

@@ -1,4 +1,5 @@
-//! A budget ends any load: requests to the one, as the server counts them; time to its instant; bytes within what is in flight.
+//! A budget ends any load: requests exactly, as the server counts them; time at its instant; bytes up to what is in
+//! flight.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::{Served, onrush, output, report, text};
 
-/// Requests that the server has answered, but for those of these counts.
+/// Requests that the server has counted, except for those of these counts.
 pub(crate) fn answered(served: &Served) -> u64 {
     let address = served.url.trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).expect("it listens");
@@ -73,7 +74,7 @@ fn requests_end_any_load_at_exactly_as_many() {
     }
 }
 
-/// As many as the load has: all of them are made, and the load was over before the budget.
+/// A budget of exactly the load: all requests are made, and the load was over before the budget.
 #[test]
 fn a_load_that_the_budget_just_covers_is_whole() {
     let served = Served::start();
@@ -92,7 +93,7 @@ fn a_load_that_the_budget_just_covers_is_whole() {
     }
 }
 
-/// The same, where they come as plain HTTP.
+/// The same for plain HTTP.
 fn answered_by(served: &Served, words: &[&str]) -> Option<u64> {
     let is_plain = words.iter().any(|word| word.starts_with("http://"));
     is_plain.then(|| answered(served))
@@ -108,19 +109,19 @@ fn time_ends_any_load_and_nothing_is_planned_behind_it() {
     let started = seen["requests"]["started"].as_u64().expect("a count");
     assert_eq!(started, 400, "{seen:#}");
     assert_eq!(seen["stopped"], false);
-    // A warm-up takes of it.
+    // A warm-up uses some of it.
     let seen = load(&["--budget", "time=500ms", "--warmup", "300ms", "-q", "1000", "-z", "1h", &url]);
     let started = seen["requests"]["started"].as_u64().expect("a count");
     assert_eq!(started, 200, "{seen:#}");
     let seen = load(&["--budget", "time=300ms", "-c", "3", "-z", "1h", &url]);
     assert_eq!((&seen["budget"]["ended_by"], &seen["stopped"]), (&"time".into(), &false.into()));
-    // A load that is shorter was not ended by it.
+    // A shorter load was not ended by it.
     let seen = load(&["--budget", "time=1h,requests=1M,bytes=1TiB", "-c", "3", "-n", "30", &url]);
     assert_eq!((&seen["budget"]["ended_by"], &seen["requests"]["started"]), (&Value::Null, &30.into()));
     assert!(load(&["-n", "3", &url])["budget"].is_null());
 }
 
-/// What is in flight comes on top, and what a shard did until it looked: it looks 20 times a second.
+/// In addition: what is in flight, and what a shard did until its next check: it checks 20 times a second.
 #[test]
 fn bytes_end_a_load() {
     let served = Served::start();
@@ -147,7 +148,7 @@ fn the_summary_says_so_in_both_languages() {
     crate::usage::check(&said, 2, "--budget 的值 'hits=5' 无效：应由 requests=数量");
 }
 
-/// A redirect for which no budget was left is no redirect that was followed, and its round was cut.
+/// A redirect for which no budget was left does not count as followed, and its round was aborted.
 #[test]
 fn redirects_that_the_budget_forbids_are_not_counted() {
     let served = Served::start();
@@ -159,7 +160,7 @@ fn redirects_that_the_budget_forbids_are_not_counted() {
         let count = |key: &str| seen["requests"][key].as_u64().expect("a count");
         let rounds = |key: &str| seen["requests"]["iterations"][key].as_u64().expect("a count");
         assert_eq!((count("started"), count("succeeded")), (77, 77), "{name}: {seen}");
-        // Each round is a request and two redirects behind it; those that were cut lack one or both.
+        // Each round is a request and two redirects after it; aborted rounds lack one or both.
         let begun = rounds("completed") + rounds("failed") + rounds("aborted");
         assert_eq!(begun + count("redirects"), 77, "{name}: {seen}");
         assert!(rounds("completed") * 3 <= 77 && rounds("completed") >= 77 / 3 - 7, "{name}: {seen}");

@@ -1,4 +1,4 @@
-//! Checks on JSON where answers are Protobuf.
+//! Checks on JSON where responses are Protobuf.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn messages_of_calls_are_checked_as_json() {
     let own = served.url.replace("http://", "grpc://");
     let three = r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#;
     let five = r#"{"name":"a","replies":5}"#;
-    // The method, what it is told, the check, and whether it holds.
+    // The method, its message, the check, and whether it holds.
     let cases = [
         ("SayHello", "world", r#"$.message == "Hello world""#, true),
         ("SayHello", "world", "$.message == 'Hello world'", true),
@@ -26,10 +26,10 @@ fn messages_of_calls_are_checked_as_json() {
         ("SayHello", "world", "$.number == 1", true),
         ("SayHello", "world", "$.message == 'Hello'", false),
         ("SayHello", "world", "$.messages", false),
-        // One answer is no list.
+        // A single response is no list.
         ("SayHello", "world", "$[0].message", false),
         ("SayHello", r#"{"name":"中\"文"}"#, r#"$.message == "Hello 中\"文""#, true),
-        // All of a stream.
+        // All messages of a stream.
         ("SayHellos", five, "$[*].number > 0", true),
         ("SayHellos", five, "$[*].number > 1", false),
         ("SayHellos", five, "$[0].number == 1", true),
@@ -61,7 +61,7 @@ fn messages_of_calls_are_checked_as_json() {
     }
 }
 
-/// Checks are side by side, and each must hold.
+/// Several checks must all hold.
 #[test]
 fn a_call_meets_all_of_its_checks_or_fails() {
     let served = Served::start();
@@ -77,13 +77,13 @@ fn a_call_meets_all_of_its_checks_or_fails() {
         let seen = run(&[checks, &["-d", "a", &url]].concat());
         assert_eq!(seen["requests"]["succeeded"], wanted, "{checks:?}: {seen:#}");
     }
-    // A status that is expected, without a message.
+    // An expected status, without a message.
     let words =
         ["-d", r#"{"name":"a","status":5}"#, "--expect-status", "NOT_FOUND", "--expect-json", "$.message", &url];
     assert_eq!(run(&words)["failures"][0]["reason"], "check");
     let shown = output(&["-n", "1", "-c", "1", "-d", "a", "--expect-json", "$.number == 2", "--show-failures", &url]);
     assert!(text(&shown.stdout).contains("--expect-json $.number == 2"), "{shown:?}");
-    // Nobody says what the messages of this one are.
+    // The messages of this one have no description.
     let nameless = served.url.replace("http://", "grpc://");
     for (language, says) in [("en", "a URL that names a method"), ("zh", "写明方法的 URL")] {
         let said = output(&["-n", "1", "--lang", language, "--expect-json", "$.a", &nameless]);

@@ -1,4 +1,4 @@
-//! What is named as the cause is the cause, and the remedy is one: in both languages.
+//! The named cause is the real cause, and the remedy works: in both languages.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,15 +11,15 @@ use crate::seen::wait_for;
 use crate::{Folder, Served, output, report, side_by_side, text};
 
 const LANGUAGES: [&str; 2] = ["en", "zh"];
-/// Whoever is to be too late with its answer is not too late with its connection.
+/// A target that is late with its response is not late with its connection.
 const CONNECTS: [&str; 2] = ["--connect-timeout", "1h"];
 
-/// Runs in both languages; each page must say its words, and not the others.
+/// Runs in both languages; each output must have its texts, and not the others.
 fn said(words: &[&str], code: i32, says: [&str; 2], not: [&str; 2]) {
     (0..LANGUAGES.len()).for_each(|number| said_in(number, words, code, says, not));
 }
 
-/// The same in one of them.
+/// The same in one language.
 fn said_in(number: usize, words: &[&str], code: i32, says: [&str; 2], not: [&str; 2]) {
     let done = output(&[words, &["--lang", LANGUAGES[number]]].concat());
     let page = format!("{}{}", text(&done.stdout), text(&done.stderr));
@@ -28,11 +28,12 @@ fn said_in(number: usize, words: &[&str], code: i32, says: [&str; 2], not: [&str
     assert!(not[number].is_empty() || !page.contains(not[number]), "{words:?}: {page}");
 }
 
-/// Who accepts, keeps all that comes, and answers with the same bytes to whatever it was; with none, it never answers.
+/// A peer that accepts, keeps all that comes, and responds with the same bytes to everything; with none, it never
+/// responds.
 struct Peer {
     address: String,
     received: Arc<Mutex<Vec<Vec<u8>>>>,
-    /// Connections that have come and not gone.
+    /// Open connections.
     open: Arc<AtomicUsize>,
 }
 
@@ -62,7 +63,7 @@ impl Peer {
         Self { address, received, open }
     }
 
-    /// What came that is the beginning of TLS, of all that came before.
+    /// The number of connections that began with TLS, of all before.
     fn hellos(&self) -> usize {
         // Connections are accepted in their order: with this one, all before it are known.
         let mut last = TcpStream::connect(&self.address).expect("it listens");
@@ -114,7 +115,7 @@ fn a_check_that_failed_is_the_cause_and_not_the_status() {
     );
     let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是预期的结果"];
     said(&["-n", "5", "-c", "1", &served.url("/status/418")], 1, teapot, ["", ""]);
-    // The answers come with a good status, and too late.
+    // The responses come with a good status, and too late.
     let (late, url) = (["mostly timeout", "主要是 timeout"], served.url("/delay/3600000"));
     said(&[&CONNECTS[..], &["-n", "2", "-c", "1", "-t", "50ms", &url]].concat(), 1, late, wrong_status);
 }
@@ -143,7 +144,7 @@ fn files_with_mistakes_are_reported_line_by_line() {
     }
     let complaint = text(&output(&["run", &bad]).stderr);
     assert!(complaint.starts_with(&format!("{bad}:1:1: ")) && complaint.ends_with(": 3 mistakes\n"), "{complaint}");
-    // What a name holds stays harmless.
+    // Special characters in a name stay harmless.
     let complaint = text(&output(&["check", &odd]).stderr);
     assert!(complaint.contains("\\u{1b}[31m") && !complaint.contains('\u{1b}'), "{complaint}");
     std::fs::remove_dir_all(&folder).expect("it is there");
@@ -212,7 +213,8 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
     let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
     let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
     let slow = ["too slow for this load", "承受不了该负载"];
-    // Who never answers is never in time; who does has more time than a machine that many share takes to say five bytes.
+    // A peer that never responds is never in time; one that does has more time than a busy machine needs for five
+    // bytes.
     let (load, [mute_time, time]) = ([&["-n", "2", "-c", "2"][..], &CONNECTS].concat(), ["1s", "5s"]);
     let cases = [
         (
@@ -258,7 +260,7 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
         let time = if is_mute { mute_time } else { time };
         said_in(*language, &[&load[..], &["-t", time, "--driver", driver], words].concat(), 1, *says, slow);
     });
-    // Who answers some and is late with others, is slow.
+    // A target that responds to some requests and is late with others is slow.
     let (served, folder) = (Served::start(), Folder::new("causes-slow"));
     let file = folder.path("urls");
     std::fs::write(&file, format!("{}\n{}\n", served.url("/"), served.url("/gate/never"))).expect("a file");
@@ -271,7 +273,7 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
     assert!(remedy.as_str().is_some_and(|remedy| remedy.contains(slow[0])), "{remedy}");
 }
 
-/// One connection more asks a mute port whether it speaks TLS; nobody else is asked, whatever came.
+/// One more connection probes a mute port for TLS; any other port is not probed, whatever it sent.
 #[test]
 fn only_a_port_that_answered_nothing_is_requested_for_tls() {
     let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -283,7 +285,7 @@ fn only_a_port_that_answered_nothing_is_requested_for_tls() {
         (bad, "60s", 0),
         (gone, "60s", 0),
         (ok, "60s", 0),
-        // What came says it already.
+        // The received data shows it already.
         (alert, "60s", 0),
         (strange, "60s", 0),
     ];

@@ -1,4 +1,4 @@
-//! What we read of a certificate beside what `openssl x509` reads of it.
+//! Our parsing of certificates compared with that of `openssl x509`.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,7 +7,7 @@ use wire::certificate::Certificate;
 
 use crate::openssl::Folder;
 
-/// Kinds of keys, with their bits of RSA.
+/// Kinds of keys, with their bits for RSA.
 const KEYS: [(&str, Option<usize>); 6] = [
     ("rsa:1024", Some(1_024)),
     ("rsa:1536", Some(1_536)),
@@ -32,25 +32,25 @@ const NAMES: [&str; 5] = [
     "email:a@example.org,URI:https://example.org/,RID:1.2.3.4,DNS:last.example.org",
     "IP:10.0.0.1",
 ];
-/// Certificates that are made.
+/// The number of certificates.
 const ROUNDS: usize = 14;
-/// Days of validity: in two digits of a year, in four, and past.
+/// Days of validity: with two-digit years, with four-digit years, and past.
 const DAYS: [&str; 3] = ["30", "20000", "-1"];
 
-/// What a command of openssl says, without its key before `=` or its heading.
+/// The output of an openssl command, without its key before `=` or its heading.
 fn reported(folder: &Folder, words: &str) -> String {
     let done = Command::new("openssl").args(words.split(' ')).current_dir(&folder.0).output().expect("openssl");
     assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
 }
 
-/// Its names of hosts and addresses, as we write them.
+/// The names of hosts and addresses, in our notation.
 fn names_of(text: &str) -> BTreeSet<String> {
     let parts = text.lines().skip(1).flat_map(|line| line.trim().split(", "));
     let names = parts.filter_map(|part| match part.split_once(':')? {
         ("DNS", name) => Some(name.to_owned()),
         ("IP Address", address) => {
-            // It writes all eight groups of an address of IPv6.
+            // It writes all eight groups of an IPv6 address.
             let parsed = address.parse::<std::net::IpAddr>();
             Some(parsed.map_or_else(|error| panic!("{address}: {error}"), |address| address.to_string()))
         }
@@ -59,7 +59,7 @@ fn names_of(text: &str) -> BTreeSet<String> {
     names.collect()
 }
 
-/// The kinds that openssl calls by other names.
+/// Translates the kinds that openssl calls by other names.
 fn ours(line: &str) -> String {
     [
         ("emailAddress=", "Email="),
@@ -75,7 +75,8 @@ fn ours(line: &str) -> String {
 #[test]
 fn certificates_say_what_openssl_reads_in_them() {
     let folder = Folder::new("certificates");
-    // The numbers of keys, subjects, names and times have little in common, so each meets several of the others.
+    // The numbers of keys, subjects, names and times have little in common, so each is combined with several of the
+    // others.
     for round in 0..ROUNDS {
         let ((key, bits), subject) = (KEYS[round % KEYS.len()], SUBJECTS[round % SUBJECTS.len()]);
         let extensions = match NAMES[round % NAMES.len()] {

@@ -1,11 +1,11 @@
-//! `onrush check`: files that are right, files that are wrong, and files that are not there.
+//! `onrush check`: valid, invalid and missing files.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use crate::{onrush, output, text};
 
-/// A file beside the crate of scenario files.
+/// A file of the crate of scenario files.
 fn file(name: &str) -> String {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario").join(name);
     path.to_string_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! Commands of curl and what goes with them: mistakes, other ways to a target, redirects, rounds, checks.
+//! Curl commands and their features: errors, other routes to a target, redirects, rounds, checks.
 
 use crate::recorder::Recorder;
 use crate::{Served, output, text};
@@ -128,7 +128,7 @@ fn redirects_are_requests_of_their_own() {
         );
         assert_eq!(of("/steps/0/finished"), Some(800));
     }
-    // To another port, by a name that nobody knew before, and from plain to secured.
+    // To another port, by a name that was unknown before, and from plain to TLS.
     let recorder = Recorder::start("redirects");
     let port_of = |served: &Served| served.url.rsplit(':').next().expect("a port").to_owned();
     for (scheme, port) in [("http", port_of(&served)), ("https", port_of(&secured))] {
@@ -144,7 +144,7 @@ fn redirects_are_requests_of_their_own() {
             assert_eq!((of("/statuses/302"), of("/statuses/200")), (Some(200), Some(200)));
         }
     }
-    // Secrets stay where they belong.
+    // Secrets are not sent to other hosts.
     let elsewhere = Recorder::start("elsewhere");
     let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
     let words =
@@ -155,7 +155,7 @@ fn redirects_are_requests_of_their_own() {
     assert!(second[0].value("authorization").is_none() && second[0].value("cookie").is_none(), "{second:?}");
     assert_eq!(second[0].value("host"), Some(format!("localhost:{}", elsewhere.port).as_str()));
     assert!(second[0].value("x-own").is_some());
-    // What was said of hosts holds on the way too.
+    // Host overrides also hold for redirects.
     let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
     let (resolve, connect) = (
         format!("localhost:{}:127.0.0.1", elsewhere.port),
@@ -166,14 +166,14 @@ fn redirects_are_requests_of_their_own() {
         assert!(output(&words).status.success(), "{words:?}");
         assert_eq!((recorder.take().len(), elsewhere.take().len()), (ours, theirs), "{words:?}");
     }
-    // The end of the time cuts nobody's way short.
+    // The end of the time does not abort a chain of redirects.
     let url = served.url("/redirect/2");
     let ended = output(&["--output", "json", "-c", "20", "-z", "100ms", "-L", "--expect-status", "200", &url]);
     let report = crate::report(&ended);
     assert_eq!((ended.status.code(), report["requests"]["failed"].as_u64()), (Some(0), Some(0)), "{report:#}");
     let status = |name: &str| report["statuses"][name].as_u64().unwrap_or(0);
     assert_eq!(status("302"), 2 * status("200"), "{report:#}");
-    // A circle ends.
+    // A redirect loop ends.
     let url = format!("http://127.0.0.1:{}/redirect/302/loop", recorder.port);
     let ended = output(&["--output", "json", "-c", "2", "-n", "10", "-L", "--max-redirs", "3", &url]);
     let report = crate::report(&ended);

@@ -1,4 +1,4 @@
-//! WebSocket against the `ws` of Node: how conversations end, and how compression is agreed on.
+//! WebSocket against the `ws` package of Node: closing, and the negotiation of compression.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use crate::binary::{onrush, output, report, text};
 use crate::raw::opening_of;
 use crate::{Ends, line_with, next_of, side_by_side, signal};
 
-/// A server on ws, and the lines that it says.
+/// A server on ws, and its output lines.
 struct Node {
     _child: Ends,
     said: Receiver<String>,
@@ -45,7 +45,7 @@ impl Node {
         let mut lines = Vec::new();
         while lines.len() < count {
             let line = next_of(&self.said, &format!("{count} x {word}, and there are: {lines:?}"));
-            // No claim: how many lines there are depends on how users take turns.
+            // No assertion: the number of lines depends on the scheduling of users.
             if line.starts_with("error") {
                 panic!("{line}");
             }
@@ -59,7 +59,7 @@ fn on_both(mut check: impl FnMut(&str)) {
     ["uring", "poll"].into_iter().for_each(&mut check);
 }
 
-/// Whatever ends a load, each of its conversations ends in order, and nothing of that is a failure.
+/// Whatever ends a load, each of its connections is closed properly, and that is no failure.
 #[test]
 fn every_end_of_a_load_is_said() {
     let node = Node::start(&json!({}));
@@ -70,7 +70,7 @@ fn every_end_of_a_load_is_said() {
         &["-q", "400/s", "-z", "200ms", "-c", "8"],
         &["-n", "8", "-c", "8", "--ws-type", "ping"],
         &["-n", "80", "-c", "8", "--no-response"],
-        &["--stages-of", "users", "--stages", "8:50ms,2:50ms,2:100ms"],
+        &["--user-stages", "8:50ms,2:50ms,2:100ms"],
         &["-n", "40", "-c", "8", "--no-keepalive"],
         &["-z", "200ms", "--warmup", "100ms", "-c", "8"],
         &["-n", "1", "-c", "1"],
@@ -95,7 +95,7 @@ fn every_end_of_a_load_is_said() {
 fn a_signal_ends_conversations_in_order_too() {
     let node = Node::start(&json!({}));
     on_both(|driver| {
-        // The first lets what is in flight come, the second ends at once.
+        // The first one waits for what is in flight, the second ends at once.
         for signals in [1, 2] {
             let args = ["-z", "1h", "-c", "8", "-d", "x", "--driver", driver, "--output", "json", &node.url];
             let mut command = onrush(&args);
@@ -104,7 +104,7 @@ fn a_signal_ends_conversations_in_order_too() {
             let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
             for number in 0..signals {
                 signal(&child, "-INT");
-                // Two signals that come together are one.
+                // Two simultaneous signals are merged into one.
                 if number + 1 < signals {
                     line_with(&mut said, "Ctrl-C again");
                 }
@@ -116,8 +116,8 @@ fn a_signal_ends_conversations_in_order_too() {
     });
 }
 
-/// What is without an answer at the end of the grace is unfinished, and its conversation ends in order all the same; so does one
-/// whose answer is too late.
+/// An exchange without a response at the end of the grace is unfinished, and its connection is closed properly all the
+/// same; so is one whose response is too late.
 #[test]
 fn what_is_not_answered_is_left_in_order() {
     let node = Node::start(&json!({ "mute": true }));
@@ -137,7 +137,7 @@ fn what_is_not_answered_is_left_in_order() {
     });
 }
 
-/// An echo that neither agrees to a close nor ends: tells the code of each close when its connection ends.
+/// An echo that neither confirms a close nor ends: reports the code of each close when its connection ends.
 fn stubborn() -> (String, Receiver<Option<u16>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("ws://{}/", listener.local_addr().expect("an address"));
@@ -167,7 +167,7 @@ fn echo_without_end(mut stream: TcpStream) -> Option<Option<u16>> {
         }
         let mut rest = &mut bytes[..count];
         while closed.is_none() {
-            // What the protocol wants to be answered is not.
+            // A required protocol reply is not sent.
             match session.handle(rest, &mut scratch, None, &mut Vec::new()).ok()? {
                 (_, SessionEvent::NeedMore) => break,
                 (taken, received) => {
@@ -185,7 +185,7 @@ fn echo_without_end(mut stream: TcpStream) -> Option<Option<u16>> {
     }
 }
 
-/// A peer that does not agree to a close is waited for, and then left.
+/// A peer that does not confirm a close is waited for, and then left.
 #[test]
 fn who_does_not_agree_is_left_in_time() {
     let (url, said) = stubborn();
@@ -199,7 +199,7 @@ fn who_does_not_agree_is_left_in_time() {
     });
 }
 
-/// The code and the reason with which a server closes are told, each code by itself.
+/// The code and the reason of a server's close are reported, each code by itself.
 #[test]
 fn why_a_server_closes_is_reported() {
     let cases: [(Value, Option<u16>, &str, &str); 12] = [
@@ -239,7 +239,7 @@ fn why_a_server_closes_is_reported() {
         on_both(|driver| {
             let args = ["-n", "12", "-c", "2", "-d", "x", "--driver", driver, "--show-failures", &node.url];
             let seen = report(&output(&[&args[..], &["--output", "json"]].concat()));
-            // Each third message of a conversation is answered with a close; how many there are depends on how users take turns.
+            // Each third message of a connection gets a close; the number of closes depends on the scheduling of users.
             let closes = seen["requests"]["failed"].as_u64().expect("a count");
             assert!((3..=4).contains(&closes), "{seen:#}");
             assert_eq!(seen["closes"], json!([{ "code": code, "reason": reason, "count": closes }]), "{seen:#}");
@@ -260,11 +260,11 @@ fn why_a_server_closes_is_reported() {
     });
 }
 
-/// A close between messages is told, and the next message has a connection of its own. Where that message is due at once it may cross
-/// with the close, and is lost then.
+/// A close between messages is reported, and the next message has a connection of its own. If that message is due at
+/// once it may cross with the close, and is lost then.
 #[test]
 fn a_close_between_messages_is_no_failure() {
-    // A start that is late by the whole time to the next one would be sent before the close is looked at.
+    // A start that is late by the whole interval would be sent before the close is read.
     let cases = [(json!({ "together": true }), "1/s", 3_u64, false), (json!({ "later": true }), "20/s", 5, true)];
     for (when, rate, count, may_cross) in cases {
         let mut close = json!({ "code": 4001, "reason": "idle" });
@@ -286,7 +286,8 @@ fn a_close_between_messages_is_no_failure() {
     }
 }
 
-/// Whatever a server of ws wants of compression, it gets: nothing is refused, all is compressed, and every echo is whole.
+/// Whatever compression a ws server requests, it gets: nothing is refused, all is compressed, and every echo is
+/// complete.
 #[test]
 fn compression_is_agreed_on_with_every_setting_of_ws() {
     let settings = [
@@ -305,7 +306,7 @@ fn compression_is_agreed_on_with_every_setting_of_ws() {
     ];
     let folder = std::env::temp_dir().join(format!("onrush-ws-deflate-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    // What repeats itself near and far, and ends with what only a whole message has.
+    // Text with near and far repetitions, and an end that only a complete message has.
     let line: String = (0..400).map(|number| format!("{} ", number * number % 1_009)).collect();
     let (file, end) = (folder.join("message"), "the very end");
     std::fs::write(&file, line.repeat(30) + end).expect("a file");

@@ -1,4 +1,4 @@
-//! Users of scenario files on real threads: they wait for each other, get ready for a rate, and share connections.
+//! Users of scenario files on real threads: barriers, the setup of users before a rate, and shared connections.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn write(name: &str, served: &Served, load: &str, meet: &str) -> PathBuf {
     path
 }
 
-/// Requests of the step behind the meeting, by the instants at which they were planned.
+/// Requests of the step after the barrier, by their planned instants.
 fn instants(log: &std::path::Path) -> BTreeMap<String, usize> {
     let mut instants = BTreeMap::new();
     for line in std::fs::read_to_string(log).expect("a log").lines() {
@@ -41,7 +41,7 @@ fn users_of_all_threads_go_on_in_one_instant() {
         assert_eq!((&seen["barriers"], &seen["requests"]["succeeded"]), (&expect, &240.into()), "{threads}");
         assert_eq!(instants(&log).into_values().collect::<Vec<_>>(), [30; 4], "{threads}");
     }
-    // One user waits for nobody, and what is left of an unfinished round does not either.
+    // A single user does not wait, and neither does the rest of an incomplete round.
     let shown = output(&["run", file, "--debug"]);
     assert_eq!(shown.status.code(), Some(0), "{shown:?}");
     assert!(text(&shown.stdout).contains("GET /bytes/1"), "{shown:?}");
@@ -71,7 +71,7 @@ fn users_of_all_threads_go_on_in_one_instant() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// Of a round of thirty there are never more than fifteen.
+/// A round of thirty never has more than fifteen users.
 #[test]
 fn time_lets_users_go_on() {
     let served = Served::start();
@@ -84,8 +84,8 @@ fn time_lets_users_go_on() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// Users of a rate log in once, and log out when all is over: each start that waits has one that gets ready. How few are enough is shown
-/// in the simulator.
+/// Users of a rate log in once, and log out when all is over: each start that waits has a user in setup. The minimum
+/// number of users is tested in the simulator.
 #[test]
 fn users_of_a_rate_start_and_stop_once() {
     let served = Served::start();

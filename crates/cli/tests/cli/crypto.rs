@@ -1,4 +1,4 @@
-//! Keys of every kind that servers have, and what the crypto of this build cannot do.
+//! Keys of every kind that servers have, and the limits of this build's crypto.
 
 use crate::binary::{Served, onrush, text};
 use crate::openssl::{Folder, Server, fails, succeeds};
@@ -20,7 +20,7 @@ fn certificate(folder: &Folder, name: &str, kind: &str) {
     ));
 }
 
-/// Verified and not, in both versions of TLS; and shown by us to a server that asks for it.
+/// Verified and not, in both versions of TLS; and as client certificates for a server that requests one.
 #[test]
 fn keys_of_every_kind_are_verified_and_shown() {
     let folder = Folder::new("kinds");
@@ -41,7 +41,7 @@ fn keys_of_every_kind_are_verified_and_shown() {
     }
 }
 
-/// What the crypto of this build lacks is told by its name, with what has it, whoever has the key.
+/// A kind of key that this build's crypto lacks is named, with the remedy, on either side.
 #[test]
 fn keys_of_p521_are_named() {
     let folder = Folder::new("p521");
@@ -67,7 +67,7 @@ fn keys_of_p521_are_named() {
     }
 }
 
-/// A server that answers to its own names alone.
+/// A server that accepts only its own names.
 #[test]
 fn a_name_that_a_server_does_not_serve_is_reported() {
     let folder = Folder::new("names");
@@ -101,7 +101,7 @@ fn each_group_is_spoken() {
     }
 }
 
-/// The crypto ends the process on a CPU that it does not serve; we say so first. Builds for tests let it think so.
+/// The crypto library aborts the process on an unsupported CPU; we report that first. Test builds can simulate it.
 #[test]
 fn a_cpu_that_is_too_old_is_named() {
     let served = Served::with(&["--tls"]);
@@ -119,7 +119,7 @@ fn a_cpu_that_is_too_old_is_named() {
             }
         }
     }
-    // What needs no crypto runs as ever.
+    // Commands without crypto run as usual.
     let plain = Served::start();
     let done = onrush(&["-n", "1", &plain.url("/")]).env("GRAVIOLA_CPU_DISABLE_adx", "1").output();
     assert!(done.expect("the binary starts").status.success());

@@ -1,4 +1,4 @@
-//! Commands of curl: real curl and onrush send to one server, which keeps what came.
+//! Curl commands: real curl and onrush send to one server, which records the requests.
 
 mod chains;
 
@@ -13,12 +13,11 @@ use crate::recorder::{Came, Recorder};
 const COMMANDS: [&str; 2] = [include_str!("curl/commands.txt"), include_str!("curl/more.txt")];
 /// Commands that are compared at the same time.
 const WORKERS: usize = 4;
-/// There are no fewer commands than this.
+/// The minimum number of commands.
 const COMMANDS_MIN: usize = 528;
 
-/// What is compared: all but the boundary of forms, what curl expects of servers or asks of plain ones (an upgrade to HTTP/2),
-/// and our own name. Fields have their order,
-/// and their names are written as curl writes them.
+/// The compared parts: all but the boundary of forms, what curl expects of servers or requests of plain ones (an
+/// upgrade to HTTP/2), and our own name. Fields have their order, and their names are in curl's notation.
 fn comparable(mut came: Came) -> Came {
     let is_left_out = |name: &str, value: &str| match name.to_ascii_lowercase().as_str() {
         "expect" | "http2-settings" => true,
@@ -38,7 +37,7 @@ fn comparable(mut came: Came) -> Came {
     if let (Some(boundary), Some((_, value))) = (boundary, kind) {
         *value = value.replace(&boundary, "BOUNDARY");
         came.body = replaced(&came.body, boundary.as_bytes(), b"BOUNDARY");
-        // That of files within a part has a name of its own.
+        // The boundary of files within a part has a name of its own.
         let text = String::from_utf8_lossy(&came.body).into_owned();
         let inner = text.split_once("multipart/mixed; boundary=").and_then(|(_, rest)| rest.split("\r\n").next());
         if let Some(inner) = inner {
@@ -80,7 +79,7 @@ fn commands() -> Vec<String> {
     all
 }
 
-/// Runs a command of a shell, and gives what it said.
+/// Runs a shell command, and returns its output.
 fn bash(command: &str, folder: &Path) -> String {
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(command).current_dir(folder).env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null());
@@ -88,7 +87,7 @@ fn bash(command: &str, folder: &Path) -> String {
     String::from_utf8_lossy(&ended.stderr).into_owned()
 }
 
-/// Runs our own binary on the same command: as words behind our name, or by a file.
+/// Runs our own binary on the same command: as words after our name, or by a file.
 fn ours(filled: &str, by_words: bool, folder: &Path) -> String {
     if by_words {
         return bash(&filled.replacen("curl", "\"$ONRUSH\" -c 1 -n 1 --quiet curl", 1), folder);
@@ -102,10 +101,10 @@ fn ours(filled: &str, by_words: bool, folder: &Path) -> String {
 
 /// Commands that one run of ours takes from one file.
 const BATCH: usize = 10;
-/// Of so many commands one is given as words, by itself.
+/// One in this many commands is given as words, by itself.
 const BY_WORDS: usize = 6;
 
-/// What differs when these commands run, one after the other; nothing when all is the same.
+/// The differences when these commands run, one after the other; `None` if there are none.
 fn difference(commands: &[&String], by_words: bool, recorder: &Recorder) -> Option<String> {
     let filled: Vec<String> = commands.iter().map(|command| recorder.fill(command)).collect();
     let filled = filled.join("\n");
@@ -134,7 +133,7 @@ fn what_curl_sends_is_what_we_send() {
         let recorder = Recorder::start(&format!("curl{worker}"));
         while let Some((batch, by_words)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Some(of_all) = difference(batch, *by_words, &recorder) else { continue };
-            // Which of them it is; each by itself also tells one that sends nothing.
+            // Run one by one, to find the one that differs; this also finds a command that sends nothing.
             let each = batch.iter().filter_map(|command| {
                 difference(&[*command], *by_words, &recorder).map(|what| format!("{command}\n  {what}"))
             });

@@ -1,11 +1,11 @@
-//! README and docs: links lead somewhere, both languages say the same commands, and every command runs.
+//! README and docs: links are valid, both languages have the same commands, and every command runs.
 
 mod commands;
 mod links;
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the whole project.
+/// The root folder of the project.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project is there")
 }
@@ -22,7 +22,7 @@ impl Page {
     }
 }
 
-/// Every page that people read.
+/// Every page for users.
 fn pages() -> Vec<Page> {
     let folders = [root(), root().join("docs")];
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).flatten();

@@ -1,11 +1,11 @@
-//! What scenario files draw and fill in, as it reaches servers.
+//! Random and generated values of scenario files, as they reach servers.
 
 use std::process::Output;
 
 use crate::recorder::{Came, Recorder};
 use crate::{Folder, onrush, text};
 
-/// Runs a file against a server that keeps what came.
+/// Runs a file against a server that records requests.
 fn run(recorder: &Recorder, folder: &Folder, rest: &str, words: &[&str]) -> (Vec<Came>, Output) {
     let path = folder.path("plan.yaml");
     std::fs::write(&path, format!("target: http://127.0.0.1:{}\n{rest}", recorder.port)).expect("room");
@@ -50,7 +50,7 @@ fn a_default_is_filled_before_it_is_sent() {
     assert!(!text(&done.stdout).contains("slot") && text(&done.stdout).contains("* took a = "), "{done:?}");
 }
 
-/// A URL that begins with a name of `vars` follows what steps take into it.
+/// A URL that begins with a name of `vars` follows the values that steps extract into it.
 #[test]
 fn a_url_is_what_its_variable_is_now() {
     let (recorder, folder) = (Recorder::start("drawn-urls"), Folder::new("drawn-urls"));
@@ -95,7 +95,7 @@ fn a_handshake_has_what_its_user_knows() {
     }
 }
 
-/// What is drawn is another one in each run, and the same again with the seed that was shown.
+/// Random values differ in each run, and are the same with the seed that was shown.
 #[test]
 fn a_seed_is_drawn_and_repeats_a_run() {
     let (recorder, folder) = (Recorder::start("drawn-seeds"), Folder::new("drawn-seeds"));
@@ -122,7 +122,7 @@ fn a_seed_is_drawn_and_repeats_a_run() {
     }
 }
 
-/// `vars` are drawn once a run, `per_user` once for each user, and slots each time.
+/// `vars` are evaluated once per run, `per_user` once per user, and slots each time.
 #[test]
 fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     let (recorder, folder) = (Recorder::start("drawn-users"), Folder::new("drawn-users"));
@@ -152,7 +152,7 @@ fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     assert!(came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("'own'"), "{done:?}");
 }
 
-/// Defaults are for the steps that they fit.
+/// Defaults apply to the steps that they fit.
 #[test]
 fn a_default_is_left_out_where_it_fits_nothing() {
     let (recorder, folder) = (Recorder::start("drawn-fits"), Folder::new("drawn-fits"));
@@ -172,7 +172,7 @@ fn a_default_is_left_out_where_it_fits_nothing() {
         assert_eq!(starts(&came).contains(&"GET /talk"), true, "{defaults}: {done:?}");
         assert_eq!(starts(&came).contains(&"GET /plain"), is_old, "{defaults}: {done:?}");
     }
-    // What fits nothing in the file is told.
+    // A default that fits no step is reported.
     let (came, done) = run(&recorder, &folder, &once("defaults: {tls_min: 1.3}\n", "      - get: /\n"), &[]);
     assert!(
         came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("tls_min needs"),
@@ -249,7 +249,7 @@ fn what_is_said_outside_is_sent_as_it_was_typed() {
     }
 }
 
-/// Cookies are kept unless somebody says otherwise.
+/// Cookies are kept unless disabled.
 #[test]
 fn users_keep_cookies() {
     let (served, folder) = (crate::Served::start(), Folder::new("drawn-cookies"));
@@ -270,7 +270,7 @@ fn users_keep_cookies() {
     }
 }
 
-/// Behind a message without its answer the connection is of no use, and no other one is opened in silence.
+/// After a message without a response the connection is of no use, and no other one is opened silently.
 #[test]
 fn a_lost_conversation_is_not_opened_again_in_silence() {
     let (served, folder) = (crate::Served::start(), Folder::new("drawn-lost"));
@@ -300,7 +300,7 @@ fn a_lost_conversation_is_not_opened_again_in_silence() {
     }
 }
 
-/// Where nothing could be sent, it is said why, and nothing is shown as sent.
+/// Where nothing could be sent, the reason is shown, and nothing is shown as sent.
 #[test]
 fn why_nothing_could_be_sent_is_shown() {
     let (recorder, folder) = (Recorder::start("drawn-unsent"), Folder::new("drawn-unsent"));

@@ -1,4 +1,4 @@
-//! Loads that are ended from outside: what was measured until then is told all the same.
+//! Loads that are ended from outside: the results until then are reported all the same.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::seen::wait_for;
 use crate::{Ends, Folder, Served, onrush, output, signal, text};
 
-/// The program with SIGHUP as it is in a terminal: whoever runs the tests may have it ignored, which is inherited.
+/// The program with SIGHUP as in a terminal: the test runner may have it ignored, which is inherited.
 fn in_terminal(words: &[&str]) -> Command {
     let own = onrush(words);
     let mut command = Command::new("env");
@@ -21,7 +21,7 @@ fn in_terminal(words: &[&str]) -> Command {
     command
 }
 
-/// Runs until the table has a row, then signals it, each time when the last one was heard.
+/// Runs until the table has a row, then sends signals, each after the last one was reported.
 fn signalled(mut command: Command, signals: &[&str]) -> (String, Output) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
@@ -51,7 +51,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
         ([&open[..], &["--driver", "poll", &url]].concat(), vec!["-HUP"]),
         ([&open[..], &["--no-keepalive", &url]].concat(), vec!["-HUP"]),
         (vec!["-c", "5", "-z", "1h", &url], vec!["-HUP"]),
-        // The shell says it, and then the kernel; what is in flight has its time all the same.
+        // The shell sends it, and then the kernel; exchanges in flight may finish all the same.
         ([&open[..], &[slow.as_str()]].concat(), vec!["-HUP", "-HUP", "-HUP"]),
         ([&open[..], &[slow.as_str()]].concat(), vec!["-TERM", "-HUP"]),
         (vec!["-c", "2", "-z", "1h", "-d", "x", &ws], vec!["-HUP"]),
@@ -104,7 +104,7 @@ fn nohup_outlives_the_terminal() {
     assert!(page.contains("60 started = 60 succeeded"), "{page}");
 }
 
-/// What was started only to be refused is ended if it was not.
+/// A command that should be refused; it is ended if it was not.
 fn refused(words: &[&str]) -> Output {
     let child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut child = Ends(child);
@@ -137,7 +137,7 @@ fn a_stop_file_has_a_folder_to_appear_in() {
             }
         }
     }
-    // A name alone is one in the folder where we are.
+    // A name alone is in the working directory.
     for path in ["onrush-stop-that-never-comes", "./onrush-stop-that-never-comes", &folder.path("stop")] {
         let said = output(&["-n", "1", "--stop-file", path, &url]);
         assert_eq!(said.status.code(), Some(0), "{path}: {said:?}");

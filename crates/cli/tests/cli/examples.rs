@@ -1,4 +1,5 @@
-//! The scenario files under `examples/`, each against the target, on both drivers. What the target counts is what is reported.
+//! The scenario files under `examples/`, each against the target, on both drivers. The report has the counts of the
+//! target.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::{Folder, Served, output, side_by_side};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
-/// Runs an example whose loads take a tenth of their time.
+/// Runs an example with a tenth of its time.
 fn run(name: &str, served: &Served, driver: &str) -> Value {
     let folder = Folder::new(&format!("examples-{name}-{driver}"));
     for entry in std::fs::read_dir(FOLDER).expect("a folder").flatten() {
@@ -24,7 +25,7 @@ fn run(name: &str, served: &Served, driver: &str) -> Value {
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.code() < Some(2), "{name} {driver}: {said}");
     let report: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
-    // How long things take is a matter of this machine too.
+    // Durations also depend on this machine.
     let crossed = report["thresholds"].as_array().expect("an array").iter().filter(|one| one["holds"] == false);
     let others: Vec<&Value> = crossed.clone().filter(|one| one["unit"] != "ns").collect();
     assert!(others.is_empty(), "{name} {driver}: {others:?}");
@@ -32,7 +33,7 @@ fn run(name: &str, served: &Served, driver: &str) -> Value {
     report
 }
 
-/// A file whose loads take a tenth of their time: each is written in whole seconds.
+/// A file with a tenth of its time: each duration is written in whole seconds.
 fn tenth(text: &str) -> String {
     let mut brief = text.to_owned();
     for seconds in 1..10 {
@@ -42,7 +43,7 @@ fn tenth(text: &str) -> String {
     brief
 }
 
-/// Requests of the target by path: those of series whose names begin so.
+/// Requests of the target by path: those of series whose names begin with it.
 pub(crate) fn by_path(stats: &Value) -> BTreeMap<String, u64> {
     let all = stats["requests_by_path"].as_object().expect("an object");
     all.iter()
@@ -51,7 +52,7 @@ pub(crate) fn by_path(stats: &Value) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// What was asked for, by the paths of the target: each step has a path of `paths`, in the order of the plan.
+/// The requested counts, by the paths of the target: each step has a path of `paths`, in the order of the plan.
 fn requested(report: &Value, paths: &[&str]) -> BTreeMap<String, u64> {
     let scenarios = report["scenarios"].as_array().expect("an array");
     let steps: Vec<&Value> = scenarios.iter().flat_map(|one| one["steps"].as_array().expect("an array")).collect();
@@ -72,7 +73,7 @@ fn agrees(name: &str, paths: &[&str], has_sessions: bool) {
         assert_eq!(counts["unfinished"], counts["aborted"], "{name} {driver}");
         assert_eq!(requested(&report, paths), by_path(&stats), "{name} {driver}");
         let mut statuses = stats["answers_by_status"].as_object().expect("an object").clone();
-        // The question for these counts is answered while they are made.
+        // The request for these counts is handled while they are made.
         let own = report["statuses"].as_object().expect("an object");
         statuses.retain(|status, _| own.contains_key(status));
         assert_eq!(own, &statuses, "{name} {driver}");
@@ -111,7 +112,7 @@ fn a_chat() {
         let stats = stats(&served);
         let steps = &report["scenarios"][0]["steps"];
         assert_eq!(report["requests"]["failed"], 0, "{driver}: {}", report["failures"]);
-        // A connection for each iteration, which its steps close; each message is answered.
+        // A connection for each iteration, which its steps close; each message has a response.
         let talks = &stats["long_connections"];
         assert_eq!((&talks["opened"], &talks["open"]), (&Value::from(100), &Value::from(0)), "{driver}");
         let messages =
@@ -129,14 +130,14 @@ fn calls_beside_requests() {
         let stats = stats(&served);
         assert_eq!(report["requests"]["failed"], 0, "{driver}: {}", report["failures"]);
         let requested = requested(&report, &["grpc", "/items"]);
-        // One call more: the question which services there are.
+        // One call more: the reflection request for the services.
         assert_eq!(stats["requests_by_path"]["grpc"], requested["grpc"] + 1, "{driver}");
         assert_eq!(stats["requests_by_path"]["/items"], requested["/items"], "{driver}");
         assert_eq!(report["requests"]["started"], requested.values().sum::<u64>(), "{driver}");
     }
 }
 
-/// Each example is in the tests above, and right.
+/// Each example is in the tests above, and valid.
 #[test]
 fn all_of_them_are_here_and_right() {
     let files = std::fs::read_dir(FOLDER).expect("a folder").flatten().map(|entry| entry.path());

@@ -1,4 +1,4 @@
-//! `--export`: what other programs know of a run is what the run and the target counted, and no far end can disturb it.
+//! `--export`: other programs receive what the run and the target counted, and no receiver can disturb it.
 
 mod far;
 mod files;
@@ -18,7 +18,7 @@ use crate::{Served, onrush, output, report, text};
 /// A scenario with names that every format has to escape.
 const ODD_STEP: &str = "登录, \"a\" b=c\\d";
 
-/// What a run says of one of its exports.
+/// The report of one export.
 fn exported<'a>(report: &'a Value, kind: &str) -> &'a Value {
     let all = report["exports"].as_array().expect("a list");
     all.iter().find(|one| one["kind"] == kind).unwrap_or_else(|| panic!("no {kind}: {all:?}"))
@@ -39,7 +39,7 @@ fn scenario(served: &Served, name: &str) -> std::path::PathBuf {
     file
 }
 
-/// The run of that file with an export; gives its report.
+/// The run of that file with an export; returns its report.
 fn run_scenario(served: &Served, name: &str, export: &str) -> Value {
     let file = scenario(served, name);
     let ran = output(&["run", &file.display().to_string(), "--interval", "200ms", "-o", "json", "--export", export]);

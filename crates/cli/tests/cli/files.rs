@@ -1,4 +1,4 @@
-//! Scenario files as people write them, where they once went wrong.
+//! Scenario files as users write them, for past errors.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -41,7 +41,7 @@ fn a_message_is_looked_at_whichever_step_opened_its_connection() {
     }
 }
 
-/// A message that is made anew awaits one that does not come, while others do.
+/// A generated message awaits a response that does not come, while others do.
 #[test]
 fn what_is_passed_over_may_be_made_for_its_exchange() {
     let (served, folder) = (Served::start(), Folder::new("files-passed"));
@@ -129,7 +129,7 @@ fn users_that_pause_are_reported_from_a_slow_target() {
     let plan = folder.plan("pause", &served, rest);
     let seen = report(&output(&["run", &plan, "-o", "json"]));
     assert_eq!((&seen["requested_per_s"], &seen["requests"]["succeeded"]), (&50.0.into(), &20.into()), "{seen}");
-    // Five rounds of four users, and a pause in each: what the verdict makes of such figures is tested where they are given.
+    // Five rounds of four users, and a pause in each: the verdict on such figures is tested with given figures.
     assert!(seen["wall_s"].as_f64() >= Some(0.6), "{seen}");
     // The last was due before 0.4 s.
     let slowest = &seen["times"]["succeeded"]["response_time"]["max_ns"];
@@ -155,7 +155,7 @@ fn thresholds_of_a_part_stand_on_the_command_line_too() {
     for (words, code) in [
         (&["--threshold", "p99(response_time, see) < 60s"][..], 0),
         (&["--threshold", "p99(response_time, wait) < 1us"], 1),
-        // The threshold of the file is of what does not run.
+        // The threshold of the file is on a scenario that does not run.
         (&["--only", "a"], 0),
         (&["--threshold", "p99(response_time, sea) < 1s"], 2),
         (&["--threshold", "p99(response_time, see) < 1us, abort"], 2),
@@ -167,7 +167,7 @@ fn thresholds_of_a_part_stand_on_the_command_line_too() {
     assert!(text(&wrong.stderr).contains("nothing is called 'sea'; there are: a, see, b, wait"), "{wrong:?}");
 }
 
-/// A step that is counted with others is judged by nothing, so a file that names it is refused, where `check` looks too.
+/// A step that is counted with others has no figures of its own, so a threshold on it is refused, also by `check`.
 #[test]
 fn thresholds_name_what_has_figures_of_its_own() {
     let (served, folder) = (Served::start(), Folder::new("files-series"));
@@ -206,7 +206,7 @@ fn thresholds_name_what_has_figures_of_its_own() {
     );
 }
 
-/// What a file does before its load and behind it ends when it is told to.
+/// The setup and the teardown of a file end on request.
 #[test]
 fn ctrl_c_ends_what_is_done_once() {
     let (served, folder) = (Served::start(), Folder::new("files-once"));
@@ -222,7 +222,7 @@ fn ctrl_c_ends_what_is_done_once() {
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         signal(&child, "-INT");
         line_with(&mut said, "stopping");
-        // Without a second one it waits for the answer, which is an hour away.
+        // Without a second one it waits for the response, which is an hour away.
         signal(&child, "-INT");
         let lines: Vec<String> = said.map_while(Result::ok).collect();
         let status = child.wait().expect("it ends");
@@ -230,7 +230,7 @@ fn ctrl_c_ends_what_is_done_once() {
     }
 }
 
-/// Whoever ends the program while its first steps still go on wants no load; what was set up is taken away again.
+/// Stopping the program during the setup means no load; the teardown still runs.
 #[test]
 fn ctrl_c_before_the_load_means_no_load() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,4 +1,4 @@
-//! A folder of one test, gone with the value.
+//! A folder of one test, removed with the value.
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ impl Folder {
         self.0.join(name).to_str().expect("UTF-8").to_owned()
     }
 
-    /// Writes a file, and gives its path.
+    /// Writes a file, and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.0.join(name), content).expect("room for it");
         self.path(name)
     }
 
-    /// A scenario file whose target is this one.
+    /// A scenario file with this target.
     pub(crate) fn plan(&self, name: &str, served: &Served, rest: &str) -> String {
         let target = served.url("");
         self.file(&format!("{name}.yaml"), format!("target: {}\n{rest}", target.trim_end_matches('/')))

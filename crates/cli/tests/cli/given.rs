@@ -1,4 +1,4 @@
-//! Flags beside a scenario file win over it, or are refused; and what a file says of its run is done.
+//! Flags next to a scenario file win over it, or are refused; and the file's `run` section is applied.
 
 use crate::examples::by_path;
 use crate::seen::stats;
@@ -80,7 +80,7 @@ fn a_load_is_of_one_scenario() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// Whatever the file says of its run is done, and flags win over that too.
+/// The file's `run` section is applied, and flags win over that too.
 #[test]
 fn the_run_of_a_file_is_as_it_says() {
     let served = Served::start();
@@ -112,7 +112,7 @@ fn the_run_of_a_file_is_as_it_says() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// What comes before the run is there in it, and what is made anew is shown as it is written.
+/// Values of the setup are available in the run, and generated values are shown as written.
 #[test]
 fn what_is_taken_before_is_there_and_shown_as_written() {
     let served = Served::start();
@@ -133,7 +133,7 @@ fn what_is_taken_before_is_there_and_shown_as_written() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// What is asked for is what an iteration asks for, not how many steps are written.
+/// The requested rate counts requests of an iteration, not written steps.
 #[test]
 fn rates_ask_for_what_iterations_do() {
     let served = Served::start();
@@ -158,7 +158,7 @@ fn rates_ask_for_what_iterations_do() {
     }
 }
 
-/// Who only listens waits as long as it may, each time anew.
+/// A receiving step waits up to its timeout, each time anew.
 #[test]
 fn a_message_that_never_comes_is_incomplete() {
     let served = Served::with(&["--tcp", "0"]);
@@ -218,7 +218,7 @@ fn two_reports_have_two_files() {
     std::fs::remove_dir_all(folder).expect("it is there");
 }
 
-/// A header that was written out goes before the flag that makes one, as with curl.
+/// An explicit header wins over a flag that makes one, as with curl.
 #[test]
 fn a_header_that_is_written_out_is_sent_once() {
     let served = crate::Served::start();

@@ -69,7 +69,7 @@ impl Peer {
         format!("grpc://{}{path}", self.address)
     }
 
-    /// Calls that it has counted.
+    /// The number of calls that it has counted.
     fn calls(&self) -> u64 {
         let mut stream = TcpStream::connect(&self.counter).expect("the peer listens");
         stream.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
@@ -78,7 +78,7 @@ impl Peer {
         response.lines().last().and_then(|line| line.parse().ok()).expect("a number")
     }
 
-    /// Messages that it got: their bytes, and what they are as JSON.
+    /// The messages that it received: their bytes, and their JSON.
     fn messages(&self) -> Vec<String> {
         self.calls();
         let log = std::fs::read_to_string(self.folder.join("messages")).expect("a log");
@@ -162,27 +162,28 @@ fn streams_of_each_kind() {
     }
 }
 
-/// Messages keep their rhythm, and each answer is timed against its own message. All of it is told by the engine's own clock, and no
-/// machine is too slow for it.
+/// Messages keep their intervals, and each response is timed against its own message. All of it is measured by the
+/// engine's own clock, so no machine is too slow for it.
 #[test]
 fn messages_have_times_of_their_own() {
     let served = Served::start();
     let url = format!("{}/hello.Greeter/Chat", served.url.replace("http://", "grpc://"));
     let ms = |value: &serde_json::Value| value.as_f64().expect("a time") / 1e6;
-    // The third leaves 200 ms behind the first, or later, and has its answer after 20 ms.
+    // The third is sent 200 ms after the first, or later, and has its response after 20 ms.
     let data = r#"{"name":"a"} {"name":"b"} {"name":"c","delayMs":20}"#;
     let seen = run(&[&url, "-d", data, "--message-interval", "100ms", "-c", "2", "-n", "4"]);
     let whole = &seen["times"]["succeeded"]["service_time"];
     assert!(ms(&whole["min_ns"]) >= 220.0, "{whole:#}");
-    // The first answer keeps the others waiting, so that all three come together: each took 100 ms less than the one before, or even
-    // less. Together they are at least 300 ms less than three whole calls.
+    // The first response delays the others, so that all three come together: each took 100 ms less than the one before,
+    // or even less. Together they are at least 300 ms less than three whole calls.
     let data = r#"{"name":"a","delayMs":300} {"name":"b"} {"name":"c"}"#;
     let seen = run(&[&url, "-d", data, "--message-interval", "100ms", "-c", "3", "-n", "3"]);
     let (message, whole) = (&seen["times"]["message"], &seen["times"]["succeeded"]["service_time"]);
     assert_eq!((&message["count"], &whole["count"]), (&9.into(), &3.into()));
     assert!(ms(&message["max_ns"]) >= 300.0, "{message:#}");
     assert!(ms(&message["mean_ns"]) + 100.0 <= ms(&whole["mean_ns"]), "{message:#} {whole:#}");
-    // Four answers, 50 ms from one to the next: the time of the first and the gaps are the time from the message to the last.
+    // Four responses, 50 ms from one to the next: the time of the first and the gaps are the time from the message to
+    // the last.
     let url = format!("{}/hello.Greeter/SayHellos", served.url.replace("http://", "grpc://"));
     let seen = run(&[&url, "-d", r#"{"name":"a","replies":4,"gapMs":50}"#, "-c", "1", "-n", "3"]);
     let (gap, message) = (&seen["times"]["message_gap"], &seen["times"]["message"]);
@@ -195,7 +196,7 @@ fn messages_have_times_of_their_own() {
     );
 }
 
-/// What was not answered in time hides no percentile.
+/// Messages without a response in time are in the percentiles.
 #[test]
 fn messages_without_an_response_are_in_their_percentiles() {
     let served = Served::start();
@@ -210,7 +211,7 @@ fn messages_without_an_response_are_in_their_percentiles() {
     assert_eq!(seen["thresholds"][0]["holds"], false);
 }
 
-/// One answer to all messages is timed from the last of them.
+/// A single response to all messages is timed from the last of them.
 #[test]
 fn the_only_response_is_for_all_messages() {
     let served = Served::start();
@@ -218,13 +219,13 @@ fn the_only_response_is_for_all_messages() {
     let seen = run(&[&url, "-d", "{}{}{}", "--message-interval", "100ms", "-n", "4", "-c", "2"]);
     let message = &seen["times"]["message"];
     assert_eq!(message["count"], 4);
-    // It is timed from the last message on, and that left 200 ms behind the first, or later.
+    // It is timed from the last message on, which was sent 200 ms after the first, or later.
     let most = |times: &serde_json::Value| times["max_ns"].as_u64().expect("a number");
     let service = &seen["times"]["succeeded"]["service_time"];
     assert!(most(message) + 200_000_000 <= most(service), "{message:#} {service:#}");
 }
 
-/// Large and many: windows and clients that read slowly cost nobody an answer.
+/// Large and many: flow control windows and slow readers lose no response.
 #[test]
 fn long_streams_and_large_messages() {
     let (peer, served) = (Peer::start(&[]), Served::start());
@@ -267,7 +268,7 @@ fn statuses_and_deadlines_have_names() {
         let remedy = seen["failures"][0]["remedy"].as_str().expect("a text");
         assert!(remedy.contains("as asked for"), "{remedy}");
         assert_eq!(seen["times"]["failed_answered"]["response_time"]["count"], 20);
-        // What is a success is what the user says.
+        // The user defines success.
         let requested = ["-d", r#"{"name":"a","status":5}"#, "-n", "20", "-c", "2", "--expect-status", "ok,NOT_FOUND"];
         let seen = run(&[&[url.as_str()], &requested[..]].concat());
         assert_eq!(seen["requests"]["succeeded"], 20, "{seen:#}");
@@ -275,7 +276,7 @@ fn statuses_and_deadlines_have_names() {
         let seen = run(&[&[url.as_str()], &late[..]].concat());
         assert_eq!(seen["failures"][0]["reason"], "timeout", "{seen:#}");
         assert_eq!(seen["failures"][0]["count"], 6);
-        // Whoever expects it, has it every time.
+        // With that expectation every call succeeds.
         let seen = run(&[&[url.as_str()], &late[..], &["--expect-status", "DEADLINE_EXCEEDED"]].concat());
         assert_eq!(seen["requests"]["succeeded"], 6, "{seen:#}");
         assert_eq!(seen["grpc_statuses"]["DEADLINE_EXCEEDED"], 6, "{seen:#}");
@@ -332,7 +333,7 @@ fn calls_over_tls() {
     assert_eq!(seen["requests"]["succeeded"], 200, "{seen:#}");
     assert_eq!(seen["connections"]["tls_handshakes"], 4);
     assert_eq!(peer.calls(), 200);
-    // Reflection asks by the same rules.
+    // Reflection follows the same rules.
     for (language, says) in [("en", "is not signed by a trusted CA"), ("zh", "签发者不受信任")] {
         let done = output(&[&url, "-d", "a", "--lang", language]);
         let complaint = text(&done.stderr);
@@ -341,7 +342,7 @@ fn calls_over_tls() {
     }
     let plain = output(&[&peer.url("/hello.Greeter/SayHello"), "-d", "a"]);
     assert_eq!(plain.status.code(), Some(3));
-    // The server hangs up, or resets: either way the remedy is named.
+    // The server closes, or resets: either way the remedy is named.
     assert!(text(&plain.stderr).contains("grpcs://"), "{}", text(&plain.stderr));
     let served = Served::with(&["--tls"]);
     let url = format!("{}/hello.Greeter/Chat", served.url.replace("https://", "grpcs://"));
@@ -379,7 +380,7 @@ fn services_are_described() {
     let method = page(&["describe", &own, "hello.Greeter/SayHello"]);
     assert!(method.starts_with("rpc SayHello(hello.HelloRequest) returns (hello.HelloReply);"), "{method}");
     let sample = method.lines().last().and_then(|line| line.strip_prefix("-d '")?.strip_suffix('\''));
-    // What it proposes can be sent.
+    // The proposed message can be sent.
     let seen = run(&[&format!("{own}/hello.Greeter/SayHello"), "-d", sample.expect("a -d"), "-n", "1", "-c", "1"]);
     assert_eq!(seen["requests"]["succeeded"], 1);
     assert!(page(&["list", &own]).contains("grpc.reflection.v1.ServerReflection\n"));
@@ -411,7 +412,7 @@ fn files_describe_messages() {
     assert_eq!(peer.messages(), vec![r#"2a050a01781005 {"ages":{"x":"5"}}"#; 6]);
 }
 
-/// The habits of go-stress-testing.
+/// The notation of go-stress-testing.
 #[test]
 fn a_word_is_a_message() {
     let peer = Peer::start(&[]);
@@ -422,7 +423,7 @@ fn a_word_is_a_message() {
     let messages = peer.messages();
     assert_eq!(messages.len(), 16);
     assert!(messages.iter().all(|line| line.starts_with("0a05776f726c64 ")), "{messages:#?}");
-    // There, nothing need be described.
+    // There, no description is needed.
     let silent = Peer::start(&["-no-reflection"]);
     assert_eq!(run(&[&silent.url(""), "-d", "世界", "-n", "4", "-c", "2"])["requests"]["succeeded"], 4);
 }
@@ -687,7 +688,7 @@ fn mistakes_are_named() {
     drop(web);
 }
 
-/// A server that speaks HTTP/2 and no gRPC.
+/// A server with HTTP/2 but without gRPC.
 #[test]
 fn an_response_of_another_kind_is_named() {
     let nginx = crate::nginx::Nginx::with("http2", "", |_| {});

@@ -1,4 +1,4 @@
-//! The files for the HdrHistogram tools, read by a tool that others wrote.
+//! The files for the HdrHistogram tools, read by an independent tool.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,14 +22,14 @@ for tag, sum in sorted(whole.items()):
     print(tag, sum.get_total_count(), sum.get_value_at_percentile(50), sum.get_value_at_percentile(99), sum.get_max_value())
 ";
 
-/// A Python with the library of the HdrHistogram authors. It is installed once, by the first test that asks, and the
-/// others wait, also those of other processes.
+/// A Python with the library of the HdrHistogram authors. It is installed once, by the first test that needs it, and
+/// the others wait, also those of other processes.
 fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hdr-python");
         let python = home.join("bin/python");
-        // It goes with the file, at the latest when this process ends.
+        // The lock is released with the file, at the latest when this process ends.
         let lock = std::fs::File::create(home.with_extension("lock")).expect("a file");
         lock.lock().expect("the others end");
         if !home.join("installed").exists() {
@@ -50,7 +50,7 @@ fn public_tools_read_the_files() {
     let served = Served::start();
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hdr-{}.hgrm", std::process::id()));
     let log = file.with_extension("hlog");
-    // What an earlier run left behind does not show.
+    // Content of an earlier run is overwritten.
     std::fs::write(&log, "x".repeat(1_000_000)).expect("a file");
     let path = file.display().to_string();
     let url = served.url("/delay/uniform/2-9");

@@ -1,4 +1,4 @@
-//! What is secret is shown to nobody unasked, wherever it stands and whatever is printed.
+//! Secrets are never shown unless requested, wherever they are and whatever is printed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use crate::{Served, output, text};
 
 const SECRET: &str = "s3cr3t-v4lue";
-/// Runs at a time.
+/// Concurrent runs.
 const WORKERS: usize = 6;
 
-/// Says back all that it was told, with secrets of its own, each under a name that tells it.
+/// A server that echoes all that it received, with secrets of its own, each under a telling name.
 struct Echo {
     port: u16,
 }
@@ -72,7 +72,7 @@ fn serve(stream: &TcpStream) {
     }
 }
 
-/// What would give a secret away.
+/// Texts that would reveal a secret.
 fn forms() -> Vec<String> {
     let of = |user: &str| STANDARD.encode(format!("{user}:{SECRET}")).trim_end_matches('=').to_owned();
     vec![SECRET.to_owned(), SECRET.replace('-', "%2D"), of("me"), of("user")]
@@ -82,7 +82,7 @@ fn shows(said: &str) -> bool {
     forms().iter().any(|form| said.contains(form.as_str()))
 }
 
-/// Does all of it, some at a time; gives what was wrong.
+/// Checks all items, some at a time; returns the errors.
 fn each<T: Sync>(all: &[T], check: impl Fn(usize, &T) -> Vec<String> + Sync) -> Vec<String> {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -372,7 +372,7 @@ fn no_mistake_shows_a_secret() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Other views than those of a load of our own.
+/// Views other than those of our own loads.
 #[test]
 fn no_other_command_shows_a_secret() {
     let echo = Echo::start();

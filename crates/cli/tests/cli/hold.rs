@@ -1,5 +1,5 @@
-//! Connections that are held: against a server on gorilla/websocket (`tests/peers/websocket`), against ours, and against servers
-//! that die or take no more.
+//! Held connections: against a server on gorilla/websocket (`tests/peers/websocket`), against ours, and against servers
+//! that die or accept no more.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::seen::{ask, stats, wait_for};
 use crate::watched::Paged;
 use crate::{Ends, Folder, closed_port, signal};
 
-/// Nobody is given up: whatever takes long, it is not the time that ends it.
+/// Timeouts that are never reached: whatever takes long, it is not the time that ends it.
 const PATIENT: [&str; 6] = ["-t", "1h", "--connect-timeout", "1h", "--grace", "1h"];
 
 fn tool(name: &str) -> PathBuf {
@@ -24,7 +24,7 @@ fn tool(name: &str) -> PathBuf {
     tool
 }
 
-/// A server that somebody else wrote the machine of.
+/// A server with an independent implementation.
 struct Gorilla {
     _child: Ends,
     address: String,
@@ -52,7 +52,8 @@ fn json_at(address: &str, path: &str) -> Value {
     look_at(address, path).expect("an answer")
 }
 
-/// One look; none when the kernel cut it short, as it may beside very many connections. What counts is that an answer is whole.
+/// One request; `None` when the kernel cut it short, as it may with very many connections. The response must be
+/// complete.
 fn look_at(address: &str, path: &str) -> Option<Value> {
     let mut stream = TcpStream::connect(address).ok()?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").ok()?;
@@ -66,7 +67,7 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
     Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}")))
 }
 
-/// What a server counted of WebSocket and TCP: `open`, `messages`, `pushed`.
+/// The server's counts of WebSocket and TCP: `open`, `messages`, `pushed`.
 fn counted(address: &str, name: &str) -> u64 {
     let mut seen = None;
     wait_for("a whole answer", || {
@@ -85,7 +86,7 @@ fn address(served: &Served) -> String {
     served.url.split_once("://").expect("a scheme").1.to_owned()
 }
 
-/// What is wrong with a report, by its schema.
+/// The violations of the schema in a report.
 fn wrong_in(held: &Value) -> Vec<String> {
     let schema = include_str!("../../../../docs/hold.schema.json");
     let schema: Value = serde_json::from_str(schema).expect("JSON");
@@ -93,7 +94,8 @@ fn wrong_in(held: &Value) -> Vec<String> {
     schema.iter_errors(held).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// All was kept, but for messages that a machine without time for us has not sent: those are told, and are all that is wrong.
+/// Whether everything was kept, except messages that a busy machine has not sent: those are reported, and are the only
+/// error.
 #[track_caller]
 pub(crate) fn is_kept(held: &Value) {
     let count = |part: &str, name: &str| held[part][name].as_u64().unwrap_or_else(|| panic!("{part} {name}: {held:#}"));
@@ -172,10 +174,10 @@ fn loads_of_websocket_and_tcp_are_exact() {
     }
 }
 
-/// Where a server speaks plain TCP: its second line.
+/// The plain TCP address of a server: its second line.
 fn tcp_of(served: &Served) -> String {
     let pid = served.child.id();
-    // The line was written with the first one; the server's own sockets say the same.
+    // The line was written with the first one; the server's own sockets show the same.
     let known = address(served);
     let find = || {
         let sockets = Command::new("ss").args(["-Hltnp"]).output().expect("ss starts");
@@ -189,8 +191,8 @@ fn tcp_of(served: &Served) -> String {
     format!("tcp://{}", find().expect("a second listener"))
 }
 
-/// Nothing but the end of its connections tells that the server is gone: they say something once, and answers have an hour. That they
-/// come back one after the other is shown in the simulator.
+/// Only the end of its connections shows that the server is gone: each sends one message, and responses have an hour.
+/// That the connections come back one after the other is tested in the simulator.
 #[test]
 fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     const COUNT: u64 = 2_000;
@@ -207,9 +209,9 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let words = ["hold", "-c", "2000", "--hold", "1h", "--once", "-d", "hi", "--reconnect", "--output", "json", &url];
     let mut command = onrush(&[&words[..], &PATIENT].concat());
     let run = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
-    // Whoever has said something knows that it is there.
+    // A connection that has sent a message is known to be open.
     wait_for("all are there", || counted(&listen, "messages") == COUNT);
-    // The next one may listen there when this one has gone.
+    // The next server may listen there when this one has exited.
     drop(server);
     let server = serve();
     wait_for("all are back", || counted(&listen, "messages") == COUNT);
@@ -232,7 +234,7 @@ fn a_server_that_takes_no_more_is_named() {
     let mut line = String::new();
     BufReader::new(server.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
     let url = line.trim().replace("listening on http", "ws");
-    // Those for which the server has no descriptor wait in vain: only the time ends that.
+    // Connections for which the server has no descriptor wait in vain: only the timeout ends that.
     let run = output(&["hold", "-c", "300", "--hold", "100ms", "--connect-timeout", "2s", "--quiet", &url]);
     drop(server);
     let page = text(&run.stdout);
@@ -241,7 +243,7 @@ fn a_server_that_takes_no_more_is_named() {
     assert!(page.contains("LimitNOFILE="), "{page}");
 }
 
-/// In a network of its own, whose settings are changed.
+/// Runs a script in a network namespace of its own, whose settings it changes.
 pub(crate) fn in_a_network(script: &str) -> Output {
     let binary = env!("CARGO_BIN_EXE_onrush");
     let script = format!("O='{binary}'; ip link set lo up; {script}");
@@ -291,7 +293,7 @@ fn scarce_ports_are_named_and_the_doctor_foresees_them() {
 fn pushes_checks_and_other_protocols_are_held() {
     let served = Served::with(&["--tcp", "0", "--push", "50ms"]);
     let (tcp, ws, at) = (tcp_of(&served), format!("ws://{}/", address(&served)), address(&served));
-    // A WebSocket hears its peer to the end: not one push is missing.
+    // A WebSocket reads its peer to the end: not one push is missing.
     let words = ["hold", "-c", "200", "--hold", "1h", "--receive-only", "--output", "json", &ws];
     let run = Ends::start(onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()));
     wait_for("five pushes to each", || counted(&at, "pushed") >= 1_000);
@@ -301,7 +303,7 @@ fn pushes_checks_and_other_protocols_are_held() {
     assert_eq!(held["messages"]["pushed"], pushed, "{held:#}");
     assert!(held["times"]["message_gap"]["count"].as_u64() > Some(0), "{held:#}");
     wait_for("all are closed", || json_at(&at, "/conns")["closed"] == 200);
-    // On plain TCP what comes behind our close is lost, so here the server closes first: all that it had sent by then is heard.
+    // On plain TCP data after our close is lost, so here the server closes first: everything sent by then is received.
     let folder = Folder::new("hold-pushes");
     let file = folder.path("held.json");
     let words =
@@ -363,8 +365,8 @@ fn what_was_stopped_and_what_stood_still_is_not_kept() {
     }
 }
 
-/// We stand still, and the target does not. The plan cannot end before that: one of the connections comes only then. What becomes of
-/// deadlines in such a stall, and which messages are late, is shown in the simulator.
+/// The generator is stalled, and the target is not. The plan cannot end before that: one of the connections is only
+/// established then. Deadlines in such a stall, and late messages, are tested in the simulator.
 fn stands_still(driver: &str) {
     let served = Served::start();
     let relay = Relay::start(&address(&served), 19);
@@ -372,14 +374,16 @@ fn stands_still(driver: &str) {
     let words =
         ["hold", "-c", "20", "--hold", "200ms", "--every", "20ms", "-d", "hi", "--output", "json", "--driver", driver];
     let mut command = onrush(&[&words[..], &PATIENT, &[&ws]].concat());
-    // In a group of its own: who stops the whole group of this test, and lets it go on, does not end the stop that is meant here.
+    // In a group of its own: a signal that stops and continues the whole group of this test does not end the stop that
+    // is meant here.
     let run = Ends::start(command.process_group(0).stdout(Stdio::piped()));
     let talks = |name: &str| stats(&served)["long_connections"][name].as_u64().unwrap_or(0);
     wait_for("nineteen are there and speak", || talks("open") == 19 && talks("messages") >= 190);
     signal(&run.0, "-STOP");
     wait_for("it stands still", || is_stopped(&run.0));
     relay.release();
-    // By the clock of the target it stands still for 300 ms: by then each of the nineteen has missed fourteen turns or more by over 10 ms.
+    // By the clock of the target it is stalled for 300 ms: by then each of the nineteen has missed fourteen turns or
+    // more by over 10 ms.
     ask(&served, "GET", "/delay/300");
     signal(&run.0, "-CONT");
     let held = report(&run.output());
@@ -395,14 +399,15 @@ fn stands_still(driver: &str) {
     assert_eq!(wrong_in(&held), Vec::<String>::new());
 }
 
-/// All threads of a process are stopped.
+/// Whether all threads of a process are stopped.
 fn is_stopped(child: &Child) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it is there").flatten();
     let states = threads.map(|thread| std::fs::read_to_string(thread.path().join("stat")).expect("it is there"));
     states.into_iter().all(|state| state.contains(") T "))
 }
 
-/// As many as the name says when the tests run at full length, else a tenth of them: what each takes is the same.
+/// The number in the name when the tests run at full length, else a tenth of it: the memory of each connection is the
+/// same.
 #[test]
 fn a_hundred_thousand_are_held() {
     let parts = if std::env::var_os("ONRUSH_LONG").is_some() { 10 } else { 1 };
@@ -410,27 +415,28 @@ fn a_hundred_thousand_are_held() {
     for (is_ws, words, bytes) in [(false, &["-d", "ping", "--read-bytes", "4"][..], 256), (true, &[], 512)] {
         let served = Served::with(&["--tcp", "0"]);
         let url = if is_ws { format!("ws://{}/", address(&served)) } else { tcp_of(&served) };
-        // What is there once is there with the first connections.
+        // One-time costs come with the first connections.
         let first = held_all(&served, &url, few, words);
         let before = json_at(&address(&served), "/stats")["memory"]["resident_bytes"].as_u64().expect("a number");
         let all = held_all(&served, &url, many, words);
         assert!(all.theirs > before, "{} bytes of the target with all, {before} with few", all.theirs);
         let ours = all.ours.saturating_sub(first.ours) / (many - few);
         let theirs = all.theirs.saturating_sub(before) / (many - few);
-        // The rings that came with the last of them are half empty; a million have no more than `bytes` each (`cargo xtask million`).
+        // The io_uring rings that were added for the last of them are half empty; a million have no more than `bytes`
+        // each (`cargo xtask million`).
         let bytes = 2 * bytes;
         assert!(ours <= bytes, "{url}: {ours} bytes of the client for each connection");
         assert!(theirs <= bytes, "{url}: {theirs} bytes of the target for each connection");
     }
 }
 
-/// What so many connections take of memory.
+/// The memory of this many connections.
 struct Takes {
     ours: u64,
     theirs: u64,
 }
 
-/// Holds so many until all are there, looks at the memory of both ends, and closes them.
+/// Holds `count` connections until all are open, reads the memory of both ends, and closes them.
 fn held_all(served: &Served, url: &str, count: u64, words: &[&str]) -> Takes {
     let folder = Folder::new(&format!("hold-{count}-{}", served.child.id()));
     let (file, connections) = (folder.path("held.json"), count.to_string());

@@ -1,4 +1,4 @@
-//! Servers that mean harm, or do it: what they can make us read and keep is bounded.
+//! Malicious or broken servers: what they can make us read and keep is bounded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,49 +13,49 @@ use crate::raw::{
 use crate::seen::wait_for;
 use crate::{Ends, next_of, side_by_side, signal};
 
-/// What is sent on a stream.
+/// The bytes for a stream.
 type Response = Arc<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
 
 const GRPC: (&str, &str) = ("content-type", "application/grpc");
 const OK: (&str, &str) = (":status", "200");
 const MIB: usize = 1024 * 1024;
 
-/// The most memory that a program of ours has had by now, in KiB. It says something when it has said something: before the kernel has
-/// put it in the place of the test that starts it, that memory would be shown.
+/// The peak memory of our program, in KiB. It is read after the program has printed something: before the kernel has
+/// executed it, the memory would be that of the test that starts it.
 fn peak_kib(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_else(|| panic!("{status}"));
     peak.trim().strip_suffix(" kB").and_then(|kib| kib.parse().ok()).expect("a number")
 }
 
-/// Whatever was written on connections to a port of this machine has been read, on both sides (proc_net_tcp: local and remote address,
-/// state, then what waits to be acknowledged and to be read, all as hexadecimal numbers).
+/// Whether all data on connections to a port of this machine has been read, on both sides (proc_net_tcp: local and
+/// remote address, state, then what waits to be acknowledged and to be read, all as hexadecimal numbers).
 fn is_all_read(port: u16) -> bool {
     let port = format!(":{port:04X}");
     let table = std::fs::read_to_string("/proc/net/tcp").expect("the connections of this machine");
     let rows = table.lines().skip(1).map(|row| row.split_whitespace().skip(1).take(4).collect::<Vec<_>>());
     let mut of_port = rows.filter(|row| row[..2].iter().any(|address| address.ends_with(&port)));
-    // One that listens has a number of connections there.
+    // A listening socket has a number of connections there.
     of_port.all(|row| row[2] == "0A" || row[3] == "00000000:00000000")
 }
 
 /// A program whose run is over: it ends with the value.
 pub(crate) struct Held {
     child: Ends,
-    /// The most memory that it has had, in KiB.
+    /// Its peak memory, in KiB.
     pub(crate) kib: u64,
 }
 
 impl Held {
-    /// Runs the program until the run is over, where a page of figures that nobody reads keeps it. One to which all has come ends then,
-    /// with what it has in flight.
+    /// Runs the program until the run is over; then a metrics page without a reader keeps it. A program that has
+    /// received everything ends then, with its exchanges in flight.
     pub(crate) fn run(args: &[&str], has_all_come: &dyn Fn() -> bool) -> Self {
         let stays = ["--output", "json", "--export", "prometheus=127.0.0.1:0", "--export-wait", "1h"];
         let mut command = onrush(&[args, &stays].concat());
         let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let (tell, said) = mpsc::channel::<String>();
         let lines = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
-        // Whoever is not there any more needs not be told.
+        // The receiver may be gone.
         std::thread::spawn(move || lines.for_each(|line| drop(tell.send(line))));
         let mut is_ending = false;
         wait_for(&format!("the run is over: {args:?}"), || {
@@ -72,7 +72,7 @@ impl Held {
         Self { child, kib }
     }
 
-    /// Ends one whose run is over; gives its report.
+    /// Ends a program whose run is over; returns its report.
     pub(crate) fn report(mut self) -> serde_json::Value {
         signal(&self.child.0, "-INT");
         let mut bytes = Vec::new();
@@ -89,7 +89,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     wire::grpc::gzip(bytes)
 }
 
-/// 192 MiB of zeros in gzip, more than may be held in all: members of 64 MiB, one after the other.
+/// 192 MiB of zeros in gzip, more than may be held in total: members of 64 MiB, one after the other.
 fn bomb() -> &'static [u8] {
     static BOMB: OnceLock<Vec<u8>> = OnceLock::new();
     BOMB.get_or_init(|| gzip(&zeros(64)).repeat(3))
@@ -190,11 +190,11 @@ fn memory_is_bounded_whatever_comes() {
             let does_not_end = ["not end", "4 GiB", "heads of 60 KB"].iter().any(|part| name.contains(part));
             let rounds = if !does_not_end && ["1", "2"].contains(streams) { 2 } else { 1 };
             let count = rounds * 3 * streams.parse::<usize>().expect("a number");
-            // Each thread takes the coding off one body at a time. Whoever holds as much as it may reads no more, so that not all is sent
-            // to it: what does not end has some seconds.
+            // Each thread decodes one body at a time. A connection that holds as much as it may reads no more, so that
+            // not everything is sent to it: an endless response has some seconds.
             let (all, load) = (count.to_string(), ["-c", "3", "--threads", "2", "-t", "5s", "--grace", "0s"]);
             let own = [url.as_str(), "--driver", driver, "--streams", streams, "-n", &all];
-            // It is sent, and nothing of it is on its way any more.
+            // It is sent, and nothing of it is in flight any more.
             let has_all_come = || does_not_end && server.answered() >= count && is_all_read(server.port);
             let held = Held::run(&[&own[..], &load, *flags].concat(), &has_all_come).kib / 1024;
             if held > MOST {
@@ -246,13 +246,14 @@ const BROTLI_BOMB: &[u8] =
     b"\xcf\xff\xff\x7f\x00\x24\x60\xe2\xb1\x40\x72\xef\xff\xf9\xff\xff\x0f\x80\x04\x40\x1c\x16\x80\xee\xfd\x3f\
     \xff\xff\xff\x01\x90\x00\x88\xc3\x02\xd0\xbd\xff\xcf\xff\xff\x7f\x00\x12\x00\x71\x58\x00\xba\xf7\xff";
 
-/// A peer that was told goodbye because of what it sent is not read on: counted by what it could write, most of which lies in the buffers
-/// of the kernel.
+/// After a GOAWAY because of its data, a peer is not read any further: checked by how much it could write, most of
+/// which is in the buffers of the kernel.
 #[test]
 fn a_flood_behind_the_end_is_not_read() {
-    /// What the kernel takes for both sides, and then some.
+    /// The buffers of the kernel for both sides, with a margin.
     const MOST: usize = 48 * MIB;
-    /// So much is read of a peer that has not acknowledged what it was told; the kernel holds a part of what was written.
+    /// The least that is read of a peer that has not acknowledged the GOAWAY; the kernel holds a part of what was
+    /// written.
     const UNTOLD: usize = 4 * MIB - MIB / 2;
     let bad: [(&str, Vec<u8>, &str); 4] = [
         ("a push", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2]), "push"),
@@ -279,7 +280,7 @@ fn a_flood_behind_the_end_is_not_read() {
                     return;
                 }
                 let reader = stream.try_clone().expect("a socket");
-                let reading = std::thread::spawn(move || count_goodbyes(reader));
+                let reading = std::thread::spawn(move || count_graceful_close(reader));
                 let junk = frame(PING, 0, 0, &[1; 8]).repeat(4_000);
                 let mut written = 0;
                 while let Ok(count) = stream.write(&junk) {
@@ -292,30 +293,30 @@ fn a_flood_behind_the_end_is_not_read() {
             let load = ["--http2", "-q", "1/s", "-z", "1h", "-c", "1", "--driver", driver, "--output", "json"];
             let mut command = onrush(&[&load[..], &[&url]].concat());
             let child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
-            let (written, goodbyes) = next_of(&counts, "the server has ended");
+            let (written, graceful_close) = next_of(&counts, "the server has ended");
             signal(&child.0, "-INT");
             let seen = report(&child.output());
             let failures = seen["failures"].as_array().expect("a list");
             assert!(failures.iter().any(|failure| failure["detail"] == detail), "{name}: {failures:#?}");
             assert!(written < MOST, "{name}, {driver}: {written} bytes");
-            // Who floods faster than it hears is left in the middle of what it is told.
+            // A peer that floods faster than it reads is disconnected before it has the whole GOAWAY.
             let is_too_fast = written >= UNTOLD;
             assert!(
-                goodbyes == 1 || (goodbyes == 0 && is_too_fast),
-                "{name}, {driver}: {goodbyes} goodbyes, {written}"
+                graceful_close == 1 || (graceful_close == 0 && is_too_fast),
+                "{name}, {driver}: {graceful_close} goodbyes, {written}"
             );
         }
     }
 }
 
-fn count_goodbyes(mut stream: TcpStream) -> usize {
+fn count_graceful_close(mut stream: TcpStream) -> usize {
     let mut bytes = Vec::new();
     // A connection that is reset has been read until then.
     let _ = stream.read_to_end(&mut bytes);
     kinds(&bytes).filter(|kind| *kind == GOAWAY).count()
 }
 
-/// What HTTP/1 may look like, on the wire and to whoever checks it.
+/// Valid forms of HTTP/1, on the wire and for checks.
 #[test]
 fn responses_of_other_servers_are_read_as_the_rfc_wants() {
     let deflated = |bytes: &[u8]| {
@@ -387,7 +388,7 @@ fn responses_of_other_servers_are_read_as_the_rfc_wants() {
             assert_eq!(seen["requests"]["succeeded"], 1, "{name}, {driver}: {seen:#}");
         }
     }
-    // A coding that nobody here knows is named.
+    // An unsupported coding is named.
     let unknown: [(&[u8], &str); 2] = [
         (
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: foo, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",

@@ -1,5 +1,5 @@
-//! WebSocket servers that send more than anybody can keep: the memory of whoever looks at messages is bounded, and the reason is
-//! told.
+//! WebSocket servers that send more than can be kept: the memory of checks on messages is bounded, and the reason is
+//! reported.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,12 +15,12 @@ use crate::side_by_side;
 /// With three connections, all programs and buffers included.
 const RESIDENT_KIB_MAX: u64 = 150 * 1024;
 const CONNECTIONS: u64 = 3;
-/// What a check looks at.
+/// The limit of a check.
 const LIMIT: usize = plan::CHECKED_BODY_BYTES_MAX;
 /// Three of these are twice what may be resident.
 const HUGE: usize = 100 << 20;
 
-/// What a server sends when it is asked: the same to everybody, one piece after the other.
+/// The data of a server, the same for every client, one piece after the other.
 type Pieces = Arc<dyn Fn(&mut dyn FnMut(&[u8]) -> bool) + Send + Sync>;
 
 /// A server that sends its pieces on each connection: at once, or whenever something was read.
@@ -38,7 +38,7 @@ impl Hostile {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (pieces, counter) = (pieces.clone(), counter.clone());
-                // Whoever leaves in the middle is not waited for.
+                // A client that leaves in the middle is not waited for.
                 std::thread::spawn(move || serve(stream, extensions, is_unasked, &pieces, &counter));
             }
         });
@@ -75,7 +75,7 @@ const NOT_COMPRESSED: &str = "";
 const EACH_BY_ITSELF: &str = "Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n";
 const WITH_CONTEXT: &str = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
 
-/// The head of a frame of so many bytes.
+/// The head of a frame of this length.
 fn head_of(opcode: Opcode, is_last: bool, is_compressed: bool, length: usize) -> Vec<u8> {
     let mut head = vec![opcode as u8 | if is_last { 0x80 } else { 0 } | if is_compressed { 0x40 } else { 0 }, 127];
     head.extend_from_slice(&(length as u64).to_be_bytes());
@@ -91,7 +91,7 @@ fn frame_of(length: usize) -> Pieces {
     })
 }
 
-/// A message in fragments of so many bytes; pings between them.
+/// A message in fragments of this size; pings between them.
 fn fragments_of(size: usize, count: usize, has_pings: bool) -> Pieces {
     Arc::new(move |send| {
         let mut block = Vec::new();
@@ -112,7 +112,7 @@ fn fragments_of(size: usize, count: usize, has_pings: bool) -> Pieces {
     })
 }
 
-/// So many zeros, compressed; in one frame or in several.
+/// Zeros of this length, compressed; in one frame or in several.
 fn bomb_of(length: usize, pieces: usize) -> Pieces {
     let bomb = Deflater::default().compress(&vec![0; length]);
     Arc::new(move |send| {
@@ -127,7 +127,7 @@ fn bomb_of(length: usize, pieces: usize) -> Pieces {
     })
 }
 
-/// What is compressed and no smaller for it.
+/// A compressed message that is no smaller.
 fn stored_of(length: usize) -> Pieces {
     Arc::new(move |send| {
         // Stored blocks of 65,535 bytes (RFC 1951, 3.2.4).
@@ -148,7 +148,7 @@ fn flood_of(opcode: Opcode, payload: usize) -> Pieces {
     })
 }
 
-/// Messages as they are, with what is asked for in the last.
+/// Messages as they are, with the requested text in the last.
 fn messages_of(text: &str, count: usize) -> Pieces {
     let mut frame = Vec::new();
     websocket::push_message(Kind::Text, false, None, text.as_bytes(), &mut frame);
@@ -164,7 +164,7 @@ struct Case {
     pieces: Pieces,
     flags: &'static [&'static str],
     reason: &'static str,
-    /// What the server must have sent at least: else the case shows nothing.
+    /// The least that the server must have sent: else the case shows nothing.
     sent_min: u64,
 }
 
@@ -209,7 +209,7 @@ fn cases() -> Vec<Case> {
             flags: &["--expect-json", "$.a == 1"],
             ..case("nested", NOT_COMPRESSED, messages_of(&"[".repeat(LIMIT), 1), "check", each * LIMIT)
         },
-        // Nobody looks: nothing is kept, and nothing is too large.
+        // Without a check nothing is kept, and nothing is too large.
         Case { flags: &[], ..case("a bomb for nobody", EACH_BY_ITSELF, bomb_of(HUGE, 1), "none", 0) },
         Case { flags: &[], ..case("huge for nobody", NOT_COMPRESSED, frame_of(HUGE), "none", each * HUGE) },
     ]
@@ -242,7 +242,7 @@ fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
     });
 }
 
-/// Those that are held look at messages too.
+/// Held connections check messages too.
 #[test]
 fn held_connections_keep_no_more_either() {
     let cases: [(_, _, Pieces); 4] = [

@@ -1,4 +1,4 @@
-//! `onrush init`: its files are right, and send what the commands send.
+//! `onrush init`: its files are valid, and send what the commands send.
 
 use crate::recorder::{Came, Recorder};
 use crate::{Folder, Served, onrush, output, text};
@@ -49,7 +49,7 @@ fn files_send_what_the_commands_send() {
         let check =
             |set: &[(&str, &str)]| onrush(&["check", &file]).envs(set.iter().copied()).output().expect("it starts");
         assert_eq!(check(environment).status.code(), Some(0), "{page}");
-        // What the environment lacks is told.
+        // Missing environment variables are reported.
         let unset = text(&check(&[]).stdout);
         assert!(environment.iter().all(|(name, _)| unset.contains(&format!("{name}=VALUE"))), "{unset}");
         let requested = came(&recorder, &["-c", "1", "-n", "1", "--quiet", "-p", &commands], &[]);

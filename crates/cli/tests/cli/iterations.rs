@@ -1,4 +1,4 @@
-//! Iterations of several requests, by how they ended; and what is said of loads whose iterations did not end.
+//! Iterations of several requests, by how they ended; and the messages about loads whose iterations did not end.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Folder, Served, line_with, onrush, output, report, signal, text};
 
-/// A scenario file of one test, gone with the value.
+/// A scenario file of one test, removed with the value.
 struct File(String);
 
 impl File {
@@ -35,7 +35,7 @@ const WORKS: &str = "  works:
     steps: [{get: /bytes/3}]
 ";
 
-/// Each user has its own number, however they come, whoever has them; -n is of all of them together.
+/// Each user has its own number, however they come, on any worker; -n counts all of them together.
 #[test]
 fn each_user_has_its_own_requests() {
     let served = Served::start();
@@ -111,7 +111,7 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
         assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "aborted": 0 }));
         assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&5.into(), &5.into()));
     }
-    // What runs beside it came to its end.
+    // Another scenario came to its end.
     let both = File::new("both", &served, &format!("{FAILS}{WORKS}"));
     let done = output(&["run", &both.0, "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
@@ -144,14 +144,14 @@ fn each_scenario_says_where_it_goes_and_what_it_does() {
     assert!(works["url"].as_str().is_some_and(|url| other.url("").starts_with(url.trim_end_matches("/bytes/3"))));
 }
 
-/// Ends a load by Ctrl-C when it has shown a row; once more when it has heard that.
+/// Ends a load by Ctrl-C when it has shown a row; once more when it has reported that.
 fn interrupted(words: &[&str], is_twice: bool) -> (String, Output) {
     let mut child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| line.expect("UTF-8"));
     assert!(lines.any(|line| line.contains("0.")), "{words:?}");
     signal(&child, "-INT");
     if is_twice {
-        // Two signals that come at once are one.
+        // Two simultaneous signals are merged into one.
         line_with(&mut BufReader::new(child.stderr.as_mut().expect("a pipe")).lines(), "Ctrl-C again");
         signal(&child, "-INT");
     }
@@ -179,7 +179,7 @@ fn whoever_was_stopped_early_kept_no_plan() {
         assert!(page.contains("stopped before the end") && !page.contains("was kept"), "{page}");
         assert_ne!(report()["verdict"]["kind"], "plan_kept");
     }
-    // The last start before the stop is of the time until the next would have come.
+    // The last start before the stop counts for the time until the next would have come.
     let url = served.url("/");
     for driver in ["uring", "poll"] {
         let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), false);
@@ -217,7 +217,7 @@ fn words_that_cannot_be_meant_are_reported() {
     }
 }
 
-/// What begins at a rate is iterations, and what completes is requests: two units, neither called by the other's name.
+/// A rate starts iterations, and requests complete: two units, neither called by the other's name.
 #[test]
 fn a_rate_of_iterations_is_reported_beside_requests() {
     let (served, folder) = (Served::start(), Folder::new("iterations-units"));

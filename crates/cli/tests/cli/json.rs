@@ -18,7 +18,7 @@ fn reports_follow_the_schema() {
         (vec!["-c", "1", "-z", "200ms", "--grace", "50ms"], served.url("/delay/5000")),
         (vec!["-q", "300", "-n", "60"], served.url("/serial/10")),
         (vec!["--ramp", "50/s", "-c", "10", "-z", "200ms", "--warmup", "100ms"], served.url("/")),
-        (vec!["--stages", "5:0s,5:100ms,1:100ms", "--stages-of", "users"], served.url("/")),
+        (vec!["--user-stages", "5:0s,5:100ms,1:100ms"], served.url("/")),
         (vec!["--rendezvous", "-c", "4", "-n", "10"], served.url("/")),
         (
             vec![
@@ -63,7 +63,7 @@ fn percentiles_know_what_they_do_not_know() {
     assert_eq!(bounds["at_least"].as_array().map(Vec::len), Some(6), "{times:#}");
 }
 
-/// Figures under the name of what succeeded are of what succeeded: one population, here and in the text for HdrHistogram.
+/// Figures of successes contain only successes: one population, here and in the text for HdrHistogram.
 #[test]
 fn times_of_what_succeeded_hold_no_timeouts() {
     let served = Served::start();

@@ -1,4 +1,4 @@
-//! Runs that are kept: their page, their folder, lists of them, and two beside each other.
+//! Saved runs: their page, their folder, lists of them, and comparisons.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -47,7 +47,7 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
         assert_eq!(text(&made.stdout).trim(), page, "{made:?}");
         let html = std::fs::read_to_string(&page).expect("a page");
         assert!(html.contains(says) && !html.contains("hush-hush"), "{language}");
-        // What the plan says stays text, and nothing is fetched.
+        // Texts of the plan are escaped, and nothing is fetched.
         assert!(html.contains("&lt;see&gt; &amp; it") && !html.contains("<see>"));
         assert!(!html.contains("src=") && !html.contains("<link"), "{language}");
         for number in ["succeeded", "failed"] {
@@ -64,13 +64,13 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
         listed["runs"][0]["command"].as_str().is_some_and(|line| line.contains("run") && !line.contains("hush")),
         "{listed}"
     );
-    // Without a word they are not kept.
+    // By default they are not kept.
     assert_eq!(kept(&home, &["run", &plan, "-n", "3", "--no-save"]).status.code(), Some(0));
     assert_eq!(kept(&home, &["-n", "2", &served.url("/")]).status.code(), Some(0));
     assert_eq!(runs(&home).len(), 1);
 }
 
-/// Connections that are held have a folder, a line in the list, a page and a comparison as loads have.
+/// Held connections have a folder, a line in the list, a page and a comparison, like loads.
 #[test]
 fn what_was_held_is_kept_and_compared() {
     let (served, folder) = (Served::start(), Folder::new("kept held"));
@@ -83,7 +83,7 @@ fn what_was_held_is_kept_and_compared() {
     let all = runs(&home);
     let page = std::fs::read_to_string(all[0].join("report.html")).expect("a page");
     let report = read(&all[0].join("report.json"));
-    // A machine that was disturbed says so.
+    // A disturbed machine is reported.
     let verdict = if report["is_unreliable"] == true { "Spoiled" } else { "Kept" };
     assert!(page.contains(verdict) && !all[0].join("charts.json").exists(), "{}", report["verdicts"]);
     assert_eq!(read(&all[0].join("run.json"))["held"], report["connections"]["most_open"]);
@@ -94,7 +94,7 @@ fn what_was_held_is_kept_and_compared() {
     assert_eq!(std::fs::read_to_string(all[0].join("report.html")).expect("a page"), page);
     let compared = kept(&home, &["compare", "last~1", "last", "--json"]);
     let compared: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
-    // 400 a second are due, of which the clock of either run is the judge.
+    // 400 per second are due, by the clock of each run.
     let of = |figure: &str| {
         let all = compared["differences"].as_array().expect("a list");
         all.iter().find(|one| one["figure"] == figure).unwrap_or_else(|| panic!("{figure}"))["a"].as_f64()
@@ -103,7 +103,7 @@ fn what_was_held_is_kept_and_compared() {
     assert_eq!(of("rate"), Some(answered / report["wall_s"].as_f64().expect("a number")));
     assert_eq!(of("failed / done"), Some(0.0));
     assert_eq!(of("p99(response_time)"), report["times"]["response_time"]["p99_ns"].as_f64());
-    // A load is something else.
+    // A load is of another kind.
     let load = kept(&home, &["-n", "20", "--save", &served.url("/")]);
     assert!(load.status.success(), "{load:?}");
     for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类压测")] {
@@ -115,7 +115,7 @@ fn what_was_held_is_kept_and_compared() {
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
 
-/// A folder has what the run was made of and what happened, and nothing that is secret.
+/// A folder has the settings of the run and its events, and no secrets.
 #[test]
 fn a_folder_has_times_events_and_the_file() {
     let (served, folder) = (Served::start(), Folder::new("kept files"));
@@ -137,13 +137,13 @@ fn a_folder_has_times_events_and_the_file() {
     let succeeded = report["times"]["succeeded"]["response_time"]["count"].as_u64().expect("a number");
     assert!(of("times.hgrm").contains(&format!("Total count    = {succeeded:>12}")), "{}", of("times.hgrm"));
     assert!(of("times.hlog").contains("HIST") || of("times.hlog").lines().count() > 3);
-    // Nobody was there: nothing is kept, and nothing is left.
+    // Nothing was reachable: nothing is kept, and no file is left.
     let nobody = format!("http://127.0.0.1:{}/", crate::closed_port());
     assert_eq!(kept(&home, &["-n", "3", "--save", &nobody]).status.code(), Some(3));
     assert_eq!(runs(&home).len(), 1);
 }
 
-/// Whatever else says who somebody is: the command that is kept does not.
+/// The saved command has no credentials.
 #[test]
 fn credentials_of_a_command_are_not_kept() {
     let (served, folder) = (Served::start(), Folder::new("kept hidden"));
@@ -188,7 +188,7 @@ fn with_commas(number: u64) -> String {
     groups.join(",")
 }
 
-/// A report that was kept, whose intervals have about this median.
+/// A saved report whose intervals have about this median.
 fn keep_synthetic(home: &Path, id: &str, p50_ms: f64) {
     let of = |wobble: f64| {
         let ns = (p50_ms + wobble) * 1e6;
@@ -208,8 +208,8 @@ fn keep_synthetic(home: &Path, id: &str, p50_ms: f64) {
     std::fs::write(folder.join("run.json"), card.to_string()).expect("room");
 }
 
-/// Ten percent more is clear, the same again is not. A run of its own is judged by what is printed of it: a machine that stands still
-/// makes noise.
+/// Ten percent more is clear, the same again is not. A real run is only checked for its output: a stalled machine makes
+/// noise.
 #[test]
 fn what_is_slower_is_reported_from_what_is_the_same() {
     let (served, folder) = (Served::start(), Folder::new("kept-compare"));
@@ -288,7 +288,7 @@ fn what_is_wrong_with_runs_is_said() {
         assert_eq!(done.status.code(), Some(2), "{words:?} {done:?}");
         assert!(text(&done.stderr).contains(says), "{words:?}: {}", text(&done.stderr));
     }
-    // Where nothing can be kept, whoever asked for it hears so before the load, and others have their load.
+    // Where nothing can be kept, an explicit request fails before the load, and other loads run.
     std::fs::write(folder.0.join("file"), "").expect("a file");
     let (no_place, plan) = (
         folder.0.join("file"),
@@ -301,7 +301,7 @@ fn what_is_wrong_with_runs_is_said() {
     assert!(text(&done.stderr).contains("this run is not kept"), "{done:?}");
 }
 
-/// The disk is full when the run is over: what was measured is shown all the same.
+/// The disk is full when the run is over: the results are shown all the same.
 #[test]
 fn a_full_disk_loses_the_page_alone() {
     let served = Served::start();

@@ -1,4 +1,4 @@
-//! The binary as people use it: real servers, real pipes, real signals.
+//! The binary as users run it: real servers, real pipes, real signals.
 
 #[macro_use]
 extern crate claims;
@@ -78,7 +78,8 @@ use std::sync::mpsc::Receiver;
 use binary::{Served, onrush, output, report, text};
 use folder::Folder;
 
-/// A port where nobody listens, and that nobody gets by chance: those of connections, and of listeners that take any, are higher.
+/// A port without a listener that no process gets by chance: those of connections, and of listeners on any port, are
+/// higher.
 fn closed_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -95,7 +96,7 @@ fn signal(child: &Child, name: &str) {
     assert!(status.success(), "kill {name}");
 }
 
-/// A program that ends with the value, at once, and leaves nobody behind.
+/// A program that ends with the value, at once, without leaving a process behind.
 struct Ends(Child);
 
 impl Ends {
@@ -106,7 +107,7 @@ impl Ends {
         Self(command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", name.display())))
     }
 
-    /// What it has printed when it has ended, but for what somebody has taken.
+    /// Its output after its end, except what was read before.
     fn output(mut self) -> Output {
         let (out, err) = (self.0.stdout.take(), self.0.stderr.take());
         let (stdout, stderr) = std::thread::scope(|scope| {
@@ -133,11 +134,11 @@ impl Drop for Ends {
     }
 }
 
-/// Waits until somebody listens on this port of 127.0.0.1. `child`: the program that is to listen.
+/// Waits until a program listens on this port of 127.0.0.1. `child`: that program.
 #[track_caller]
 fn listens(child: &mut Child, port: u16) {
     seen::wait_for("somebody listens", || {
-        // No claim: how often somebody looks is a matter of the machine.
+        // No assertion: the number of polls depends on the machine.
         if let Some(status) = child.try_wait().expect("a child") {
             panic!("it ended before it listened: {status}");
         }
@@ -145,7 +146,7 @@ fn listens(child: &mut Child, port: u16) {
     });
 }
 
-/// What comes next out of a channel.
+/// The next item of a channel.
 #[track_caller]
 fn next_of<T>(receiver: &Receiver<T>, what: &str) -> T {
     let mut next = None;
@@ -167,7 +168,7 @@ fn line_with(lines: &mut impl Iterator<Item = std::io::Result<String>>, words: &
     assert!(found.is_some(), "no line has '{words}': {before:#?}");
 }
 
-/// Does something with each case, many at a time: most of these programs wait for a time to pass.
+/// Checks each case, many at a time: most of these programs wait for a time to pass.
 fn side_by_side<T: Sync>(cases: &[T], check: impl Fn(&T) + Sync) {
     const AT_A_TIME: usize = 16;
     let next = AtomicUsize::new(0);

@@ -1,5 +1,5 @@
-//! Answers to calls as the servers and proxies of other people give them: each ends with the status that the published texts of gRPC
-//! name (`PROTOCOL-HTTP2.md`, `http-grpc-status-mapping.md`, `statuscodes.md`, `compression.md`), with its cause beside it.
+//! Responses to calls as independent servers and proxies send them: each ends with the status in the published texts of
+//! gRPC (`PROTOCOL-HTTP2.md`, `http-grpc-status-mapping.md`, `statuscodes.md`, `compression.md`), with its cause.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const REPLY: &[u8] = b"\x0a\x02hi";
 
 type Response = Box<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
 
-/// What is sent, and what must be said of it: the status, the reason and the detail of the failure.
+/// The sent data, and its expected result: the status, the reason and the detail of the failure.
 struct Case {
     name: String,
     response: Response,
@@ -72,7 +72,7 @@ fn whole(stream: u32, http: &str, kind: (&str, &str), body: &[u8], trailers: &[(
     [head, frame(DATA, 0, stream, body), fields(stream, END_STREAM, trailers)].concat()
 }
 
-/// A head that is all.
+/// A head without a body.
 fn only(stream: u32, http: &str, kind: (&str, &str), more: &[(&str, &str)]) -> Vec<u8> {
     fields(stream, END_STREAM, &[&[(":status", http), kind][..], more].concat())
 }
@@ -108,7 +108,7 @@ fn statuses_of_http_mean_what_is_published() {
         cases.push(case(format!("{http} of gRPC without a status"), status, cause, move |stream| {
             whole(stream, http, GRPC, &message(0, REPLY), &[("x-a", "b")])
         }));
-        // Who says how it ended is believed, in trailers and without them.
+        // An explicit gRPC status wins, in trailers and without them.
         cases.push(case(format!("{http} with NOT_FOUND"), "NOT_FOUND", ("grpc-status", "NOT_FOUND"), move |stream| {
             only(stream, http, HTML, &[("grpc-status", "5")])
         }));
@@ -154,13 +154,13 @@ fn resets_mean_what_is_published() {
             [head, frame(DATA, 0, stream, &message(0, REPLY)), reset(stream)].concat()
         }));
     }
-    // What is complete is complete.
+    // A complete response is complete.
     cases.push(case("behind the trailers", "OK", None, |stream| {
         let whole = whole(stream, "200", GRPC, &message(0, REPLY), &[("grpc-status", "0")]);
         [whole, frame(RST_STREAM, 0, stream, &[0; 4])].concat()
     }));
     check(cases, &[]);
-    // Calls that are not looked at, time and again; and a connection that breaks.
+    // Refused calls, again and again; and a connection that breaks.
     let away = |_| frame(GOAWAY, 0, 0, &[0; 8]);
     let late = |stream| {
         let head = fields(stream, 0, &[(":status", "200"), GRPC]);
@@ -233,7 +233,7 @@ fn statuses_are_read_as_they_are_written() {
         "DATA_LOSS",
         "UNAUTHENTICATED",
     ];
-    // The plan and the figures have lists of their own, being of one layer; this one is the judge of both.
+    // The plan and the metrics have lists of their own, being of one layer; this one checks both.
     assert_eq!(metrics::GRPC_STATUSES[1..=16], NAMES);
     for (number, name) in (1..).zip(NAMES) {
         let set = plan::StatusSet::parse_grpc(name).expect("a status");
@@ -245,7 +245,7 @@ fn statuses_are_read_as_they_are_written() {
     check(cases, &[]);
 }
 
-/// However a message is written, it arrives; what is written wrongly stays as it is.
+/// However a message is encoded, it arrives; an invalid encoding stays as it is.
 #[test]
 fn texts_of_statuses_are_reported() {
     let cases = [
@@ -388,7 +388,7 @@ fn bomb() -> Vec<u8> {
     zipped(&text)
 }
 
-/// What a person expects is a success, also when HTTP or a reset says it; a broken answer never is.
+/// An expected status is a success, also when HTTP or a reset implies it; a broken response never is.
 #[test]
 fn statuses_can_be_expected_whoever_says_them() {
     let expect = |names: &str, response: fn(u32) -> Vec<u8>| {
@@ -406,7 +406,7 @@ fn statuses_can_be_expected_whoever_says_them() {
     assert_eq!(expect("OK,INTERNAL", broken), bad("INTERNAL"));
 }
 
-/// Metadata before and behind the messages can be checked.
+/// Metadata before and after the messages can be checked.
 #[test]
 fn metadata_and_trailers_are_looked_at() {
     let server = Raw::answering(|stream| {
@@ -443,13 +443,13 @@ fn metadata_and_trailers_are_looked_at() {
     }
 }
 
-/// The first messages are looked at, each of them; later ones are drawn; once one is wrong, all that follow are.
+/// The first messages are all checked; later ones are sampled; once one is wrong, all that follow are checked.
 #[test]
 fn types_are_looked_at_in_long_runs() {
     use std::sync::atomic::{AtomicU32, Ordering};
     let count = std::sync::Arc::new(AtomicU32::new(0));
     let counted = count.clone();
-    // From the 3,001st on, all answers are of another type.
+    // From the 3,001st on, all responses are of another type.
     let server = Raw::answering(move |stream| {
         let is_good = counted.fetch_add(1, Ordering::Relaxed) < 3_000;
         let body: &[u8] = if is_good { REPLY } else { b"\x08\x05" };
@@ -457,12 +457,12 @@ fn types_are_looked_at_in_long_runs() {
     });
     let seen = call(&server, &["-n", "6000"]);
     let failed = seen["requests"]["failed"].as_u64().expect("a number");
-    // One of 16 is drawn until the first wrong one is found.
+    // One of 16 is sampled until the first wrong one is found.
     assert!((2_984..=3_000).contains(&failed), "{failed} of 3000 were found");
     assert_eq!(seen["failures"][0]["detail"], "message-type");
 }
 
-/// Summary in both languages: the cause, the status beside it, and what it means.
+/// Summary in both languages: the cause, the status, and its meaning.
 #[test]
 fn causes_are_reported_in_words() {
     let proto = proto();
@@ -473,8 +473,8 @@ fn causes_are_reported_in_words() {
             [&[url.as_str(), "--proto", &proto, "-d", "a", "-n", "1", "-c", "1", "--lang", language], more].concat();
         text(&output(&args).stdout)
     };
-    type Told<'a> = (fn(u32) -> Vec<u8>, &'a str, &'a str, &'a [&'a str]);
-    let cases: [Told<'_>; 5] = [
+    type Reported<'a> = (fn(u32) -> Vec<u8>, &'a str, &'a str, &'a [&'a str]);
+    let cases: [Reported<'_>; 5] = [
         (
             |stream| only(stream, "503", HTML, &[]),
             "status (503), counted as UNAVAILABLE - the answer has this HTTP status and no grpc-status",

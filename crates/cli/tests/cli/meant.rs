@@ -1,4 +1,5 @@
-//! What was meant is understood, or refused before anything is sent: nothing is taken and ignored, and nobody else is blamed.
+//! The intended meaning is understood, or refused before anything is sent: no flag is accepted and ignored, and no
+//! other cause is named.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -118,7 +119,7 @@ fn a_form_is_no_command_of_curl() {
             assert!(!said.contains("curl"), "{said}");
         }
     }
-    // Whoever writes one has it named.
+    // An explicitly named file appears in the error.
     check(&output(&["curl", "-F", "a=@/no-such-file", url]), 2, "curl: cannot read the file '/no-such-file'");
 }
 
@@ -143,7 +144,8 @@ fn a_server_that_closes_behind_each_response_is_named_by_hold() {
     }
 }
 
-/// While the load runs, counts are those so far; at its end there is one figure, and the verdict says what happened.
+/// While the load runs, counts are those so far; at its end there is one figure, and the verdict describes what
+/// happened.
 #[test]
 fn a_server_that_goes_away_is_reported_with_one_figure() {
     /// More than a hundred requests a second of 10 ms need.
@@ -165,7 +167,8 @@ fn a_server_that_goes_away_is_reported_with_one_figure() {
         served.child.kill().expect("it runs");
         served.child.wait().expect("it ends");
         line_with(&mut said, if language == "en" { "so far: " } else { "截至目前：" });
-        // Requests that the server took with it fail too, one for each connection at most: most of all are refused by then.
+        // Requests that the server took with it fail too, one for each connection at most: most of all are refused by
+        // then.
         let are_most_refused = lines.by_ref().map_while(Result::ok).any(|line| {
             succeeded_and_failed(&line).is_some_and(|[succeeded, failed]| failed > succeeded + CONNECTIONS)
         });
@@ -182,12 +185,12 @@ fn a_server_that_goes_away_is_reported_with_one_figure() {
             seen["failures"].as_array().expect("a list").iter().find(|each| each["reason"] == "connect-refused");
         let refused = refused.and_then(|each| each["count"].as_u64()).expect("a number");
         assert!(refused > 0, "{seen:#}");
-        // The verdict on such a target is tested where its figures are given.
+        // The verdict on such a target is tested with given figures.
         assert!(!page.contains("of 100/s requested") && !page.contains("计划 100/s"), "{page}");
     });
 }
 
-/// Of a row of the table: the sums that stand behind the time and the users.
+/// The counts of a row of the table, after the time and the users.
 fn succeeded_and_failed(row: &str) -> Option<[u64; 2]> {
     let cell = |column: usize| row.split('│').nth(column)?.trim().replace(',', "").parse().ok();
     Some([cell(2)?, cell(3)?])
@@ -215,7 +218,7 @@ fn full_width_characters_are_named() {
             &format!("'{wide}' 是全角字符，请改为半角的 '{plain}'"),
         );
     }
-    // What is Chinese text is not taken for a slip.
+    // Chinese text is not taken for a typing error.
     for words in [&["-H", "名，称", url][..], &["-c", "很多！", url], &["--expect-body", "/（(/", url]] {
         let said = text(&output(words).stderr);
         assert!(!said.contains("full-width"), "{said}");

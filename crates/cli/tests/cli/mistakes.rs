@@ -1,14 +1,14 @@
-//! What people type who know another tool: each mistake has its cause and a remedy, in both languages.
+//! Mistakes of users who know another tool: each has its cause and a remedy, in both languages.
 
 use crate::usage::check;
 use crate::{Served, onrush, output, report, text};
 
-/// Words, and what both languages say of them.
+/// Words, and the message in both languages.
 type Case = (&'static [&'static str], &'static str, &'static str);
 
 const URL: &str = "http://127.0.0.1:1/";
 
-/// What else is called differently: the flag, and what is named instead, in any language.
+/// Other names: the flag, and the equivalent that is named, in any language.
 const FLAGS: [(&str, &str); 63] = [
     ("--concurrency", "-c N"),
     ("--vus", "-c N"),
@@ -160,7 +160,7 @@ fn words_in_the_wrong_place_are_requested_back() {
     }
 }
 
-/// What an input method types where plain characters are meant, and what is missing, below the text that has it.
+/// Full-width characters from an input method, and missing characters, marked below the text.
 #[test]
 fn full_width_signs_in_thresholds_are_named() {
     for (flag, text_of, english, chinese) in [
@@ -181,7 +181,7 @@ fn full_width_signs_in_thresholds_are_named() {
     }
 }
 
-/// Points into the text, so it takes three lines.
+/// The message marks a position in the text, so it takes three lines.
 #[test]
 fn a_share_of_a_count_is_written_out() {
     for (threshold, english, chinese) in [
@@ -220,7 +220,7 @@ fn help_is_a_word_too() {
     }
 }
 
-/// Numbers and times as people write them, and what is sent for the flags of curl.
+/// Numbers and times in users' notation, and what is sent for the flags of curl.
 #[test]
 fn what_people_write_is_understood() {
     let served = Served::start();
@@ -269,7 +269,7 @@ fn what_people_write_is_understood() {
     assert!(!nameless.contains("User-Agent"), "{nameless}");
 }
 
-/// Figures of failures only are no success.
+/// Figures of failures alone are no success.
 #[test]
 fn a_run_in_which_nothing_succeeds_says_why_and_is_no_success() {
     let (plain, secured) = (Served::start(), Served::with(&["--tls"]));
@@ -290,7 +290,7 @@ fn a_run_in_which_nothing_succeeds_says_why_and_is_no_success() {
             assert_eq!(said.status.code(), Some(1), "{url}: {said:?}");
             let shown = text(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(shown.contains(says), "{url}: {shown}");
-            // Who was the limit of failures alone is nobody's question.
+            // With failures alone no bottleneck is named.
             for limit in ["the users were", "the target was", "too little", "瓶颈在并发", "瓶颈在被测", "数据太少"]
             {
                 assert!(!shown.contains(limit), "{url}: {shown}");

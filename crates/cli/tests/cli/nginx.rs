@@ -14,7 +14,7 @@ pub(crate) struct Nginx {
     pub(crate) url: String,
 }
 
-/// What the access log holds.
+/// The content of the access log.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) lines: u64,
@@ -31,7 +31,7 @@ impl Nginx {
         Self::with("", "", |_| {})
     }
 
-    /// `listens`: words behind the address; `lines`: more for the server; `prepare` fills the folder in which it runs.
+    /// `listens`: words after the address; `lines`: more for the server; `prepare` fills the folder in which it runs.
     pub(crate) fn with(listens: &str, lines: &str, prepare: impl FnOnce(&Path)) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("onrush-nginx-{}-{number}", std::process::id()));
@@ -71,12 +71,12 @@ impl Nginx {
         nginx
     }
 
-    /// Lines that its log has by now; it is written at once.
+    /// The number of lines in its log; it is written at once.
     pub(crate) fn logged(&self) -> usize {
         std::fs::read(self.folder.join("access.log")).map_or(0, |log| log.iter().filter(|byte| **byte == b'\n').count())
     }
 
-    /// Lets nginx finish what it does, and reads its log.
+    /// Lets nginx finish its requests, and reads its log.
     pub(crate) fn stop(mut self) -> Log {
         self.quit();
         let text = std::fs::read_to_string(self.folder.join("access.log")).expect("a log");
@@ -94,7 +94,8 @@ impl Nginx {
 }
 
 impl Nginx {
-    /// Asks the master to end, which ends its workers: killed, it would leave them behind. What is in flight has 10 s.
+    /// Stops the master gracefully, which ends its workers: killed, it would leave them behind. Requests in flight have
+    /// 10 s.
     fn quit(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             // Both may only fail when it ends at this moment; then there is nothing to end.

@@ -1,4 +1,4 @@
-//! TLS against `openssl s_server`: its ends, and certificates and demands that are out of the ordinary.
+//! TLS against `openssl s_server`: closing, and unusual certificates and requirements.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use crate::binary::{onrush, output, report, text};
 use crate::seen::wait_for;
 use crate::{Ends, closed_port, listens};
 
-/// A folder for certificates; it goes with the value.
+/// A folder for certificates; it is removed with the value.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -110,8 +110,8 @@ pub(crate) fn fails(url: &str, words: &[&str], says: [&str; 3]) {
     });
 }
 
-/// It serves one connection after the other, and ends each with a close_notify to which it wants an answer: whoever leaves it
-/// without one makes the next wait. That each is answered is counted below.
+/// It serves one connection after the other, and ends each with a close_notify that requires a reply: a client that
+/// leaves without one delays the next. That each is answered is counted below.
 #[test]
 fn who_serves_one_after_the_other_is_not_kept_waiting() {
     let folder = Folder::new("www");
@@ -127,7 +127,7 @@ fn who_serves_one_after_the_other_is_not_kept_waiting() {
     });
 }
 
-/// A server of TLS that ends each connection in one way, and writes down whether its close_notify was answered before the end.
+/// A TLS server that ends each connection in one way, and records whether its close_notify was answered before the end.
 struct Polite {
     port: u16,
     seen: Arc<Mutex<Vec<bool>>>,
@@ -135,11 +135,11 @@ struct Polite {
 
 #[derive(Clone, Copy)]
 enum Way {
-    /// After an answer that has a length, and says that the connection ends or that it stays.
+    /// After a response that has a length, with a connection that ends or stays.
     Answered(&'static str),
-    /// After an answer that ends with the connection.
+    /// After a response that ends with the connection.
     Endless,
-    /// After it was asked, without an answer.
+    /// After a request, without a response.
     Silent,
 }
 
@@ -169,14 +169,14 @@ impl Polite {
         Self { port, seen }
     }
 
-    /// One for each connection, when all of them have ended.
+    /// The results of all connections, when all of them have ended.
     fn answered(&self, count: usize) -> Vec<bool> {
         wait_for("all connections have ended", || self.seen.lock().expect("nobody panics with it").len() >= count);
         std::mem::take(&mut *self.seen.lock().expect("nobody panics with it"))
     }
 }
 
-/// Whether the close_notify was answered; `None` of a connection on which nothing was asked.
+/// Whether the close_notify was answered; `None` for a connection without a request.
 fn end_politely(mut stream: TcpStream, config: &ServerConfig, way: Way) -> Option<bool> {
     let mut session = config.session().expect("a session");
     let (mut plain, mut out, mut bytes) = (Vec::new(), Vec::new(), [0; 16 * 1024]);
@@ -193,7 +193,7 @@ fn end_politely(mut stream: TcpStream, config: &ServerConfig, way: Way) -> Optio
     session.seal(response.as_bytes(), &mut out).ok()?;
     session.close(&mut out).ok()?;
     stream.write_all(&out).ok()?;
-    // Its own side stays open: the answer must come by itself, and the end of the stream behind it.
+    // Its own side stays open: the reply must come by itself, and the end of the stream after it.
     loop {
         match stream.read(&mut bytes) {
             Ok(0) | Err(_) => return Some(session.is_closed_by_peer()),
@@ -243,7 +243,7 @@ fn weak_keys_are_named() {
             ("strong-of-good", "good-ca", None),
         ] {
             let server = Server::start(&folder, &format!("-www {version} -key {name}.key -cert {name}.pem"));
-            // Who trusts anybody is served, whatever the key.
+            // A client that trusts any certificate succeeds, whatever the key.
             succeeds(&server.url, &["-k"]);
             let ca = folder.path(&format!("{ca}.pem"));
             match says {
@@ -276,7 +276,7 @@ fn long_chains_and_large_ones_are_named() {
         let says =
             ["tls (chain-too-long)", "a chain of more than 6 intermediate certificates", "证书链超过 6 个中间证书"];
         fails(&server.url, &["--cacert", &root], says);
-        // The remedy that is named is one.
+        // The named remedy works.
         succeeds(&server.url, &["--cacert", &folder.path("ca2.pem")]);
     }
     for (certificates, is_taken) in [(60, true), (150, false)] {
@@ -321,7 +321,7 @@ fn a_certificate_of_ours_that_is_demanded_is_named() {
     }
 }
 
-/// A server may want the handshake again in the middle of a session, as some do to ask for a certificate.
+/// A server may demand a new handshake in the middle of a session, as some do to request a certificate.
 #[test]
 fn renegotiation_that_is_demanded_is_named() {
     let folder = Folder::new("again");
@@ -332,10 +332,10 @@ fn renegotiation_that_is_demanded_is_named() {
             let args = ["-k", "-n", "1", "-c", "1", "-t", "1h", "--driver", driver, "--output", "json", &server.url];
             let child = Ends::start(onrush(&args).stdout(Stdio::piped()));
             let received = BufReader::new(server.child.0.stdout.take().expect("a pipe"));
-            // It answers nothing by itself: the request is there when it has come.
+            // It sends no response by itself: the request is there when it has come.
             assert!(received.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));
             let mut commands = server.child.0.stdin.take().expect("a pipe");
-            // In one piece: what comes apart from it is no command, and goes to the client.
+            // In one piece: separate input is no command, and goes to the client.
             commands.write_all(format!("{command}\n").as_bytes()).expect("it listens");
             let seen = report(&child.output());
             let failure = &seen["failures"][0];

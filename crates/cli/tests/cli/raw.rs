@@ -1,4 +1,4 @@
-//! A server that sends what it is told to, byte for byte: HTTP/2 without TLS, or anything else.
+//! A server that sends given bytes: HTTP/2 without TLS, or anything else.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -23,7 +23,7 @@ const ACK: u8 = 1;
 const FRAME_BYTES_MAX: usize = 16_384;
 const PREFACE_BYTES: usize = 24;
 
-/// A peer that is silent for so long is gone: no test waits for this.
+/// The time after which a silent peer counts as gone: no test waits for this.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -34,7 +34,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// Fields as they stand on the wire, each literal and without a table.
+/// Encoded fields, each literal and without a table.
 pub(crate) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in fields {
@@ -75,7 +75,7 @@ pub(crate) fn data(stream: u32, flags: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A message of gRPC with its prefix.
+/// A gRPC message with its prefix.
 pub(crate) fn message(flag: u8, bytes: &[u8]) -> Vec<u8> {
     let mut message = vec![flag];
     message.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
@@ -86,7 +86,7 @@ pub(crate) fn message(flag: u8, bytes: &[u8]) -> Vec<u8> {
 /// A server on a free port. Each connection gets a thread, and its number; it ends with the process of the test.
 pub(crate) struct Raw {
     pub(crate) port: u16,
-    /// Requests to which an answer was sent as far as anybody took it.
+    /// Requests whose response was sent, as far as the peer took it.
     answered: Arc<AtomicUsize>,
 }
 
@@ -109,7 +109,7 @@ impl Raw {
         Self { port, answered: Arc::default() }
     }
 
-    /// Answers each request of HTTP/2 with the frames that `response` makes for its stream.
+    /// Responds to each request of HTTP/2 with the frames that `response` makes for its stream.
     pub(crate) fn answering(response: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answered = Arc::<AtomicUsize>::default();
         let counter = answered.clone();
@@ -126,12 +126,12 @@ impl Raw {
         Self { answered, ..server }
     }
 
-    /// Requests of [`Raw::answering`] that have had what they get.
+    /// Requests of [`Raw::answering`] whose response was sent.
     pub(crate) fn answered(&self) -> usize {
         self.answered.load(Ordering::SeqCst)
     }
 
-    /// Sends these bytes to whoever has sent the head of a request of HTTP/1, and closes.
+    /// Sends these bytes after the head of a request of HTTP/1, and closes.
     pub(crate) fn saying(bytes: Vec<u8>) -> Self {
         Self::start(move |mut stream, _| {
             let mut received = Vec::new();
@@ -142,7 +142,7 @@ impl Raw {
                     Ok(count) => received.extend_from_slice(&piece[..count]),
                 }
             }
-            // Whoever does not like it closes first.
+            // A client that refuses it closes first.
             let _ = stream.write_all(&bytes);
         })
     }
@@ -152,7 +152,7 @@ impl Raw {
     }
 }
 
-/// The kinds of the frames that a client sent, with its preface before them.
+/// The kinds of the frames that a client sent, after its preface.
 pub(crate) fn kinds(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut rest = bytes.get(PREFACE_BYTES..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -162,7 +162,8 @@ pub(crate) fn kinds(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
     })
 }
 
-/// Reads frames, and calls `request` with the stream of each request that is complete, until it says no or the peer is gone.
+/// Reads frames, and calls `request` with the stream of each complete request, until it returns false or the peer is
+/// gone.
 fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpStream, u32) -> bool) {
     let (mut buffer, mut piece) = (Vec::new(), vec![0; 65_536]);
     let mut has_preface = false;
@@ -204,7 +205,7 @@ fn head_of(buffer: &[u8]) -> Option<(u8, u8, u32, usize)> {
     Some((kind, flags, u32::from_be_bytes([s3 & 0x7f, s2, s1, s0]), length))
 }
 
-/// Reads how a WebSocket is opened; none when the peer leaves or asks for something else.
+/// Reads a WebSocket handshake; `None` when the peer leaves or requests something else.
 pub(crate) fn opening_of(stream: &mut TcpStream) -> Option<Offered> {
     let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
     loop {

@@ -1,4 +1,4 @@
-//! Against nginx: what we say we did is what it logged.
+//! Against nginx: our counts are those of its log.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ fn number(report: &Value, pointer: &str) -> u64 {
     report.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {report:#}"))
 }
 
-/// Sums that hold in every report, and that the server's log agrees with.
+/// Sums that hold in every report, and that match the server's log.
 fn agree(report: &Value, log: &Log) {
     let of = |pointer: &str| number(report, pointer);
     let ended =
@@ -25,7 +25,7 @@ fn agree(report: &Value, log: &Log) {
     let intervals = report["intervals"].as_array().expect("a list");
     let by_interval: u64 = intervals.iter().map(|each| number(each, "/succeeded")).sum();
     assert_eq!(by_interval, of("/requests/succeeded"), "intervals add up");
-    // An attempt that met a closed connection was sent and never seen by the server.
+    // An attempt on a closed connection was sent and never seen by the server.
     assert_eq!(of("/requests/sent"), of("/requests/responses") + of("/requests/reconnects"), "{report:#}");
     let ours = Log {
         lines: of("/requests/responses"),
@@ -78,7 +78,8 @@ fn a_rate_is_kept() {
     }
 }
 
-/// A target that never answers in time: what cannot be sent is dropped, what was sent times out, and all of it is counted.
+/// A target that never responds in time: starts that cannot be sent are dropped, sent ones time out, and all of them
+/// are counted.
 #[test]
 fn what_a_hung_target_leaves_over_is_dropped() {
     let served = crate::Served::start();
@@ -89,7 +90,8 @@ fn what_a_hung_target_leaves_over_is_dropped() {
     let of = |pointer: &str| number(&report, pointer);
     assert_eq!(of("/requests/started"), 200, "{report:#}");
     assert_eq!(of("/requests/succeeded"), 0);
-    // Starts are sent for 1.2 s, and each of the five connections is busy for 300 ms each time: it has five of them at the most.
+    // Starts are sent for 1.2 s, and each of the five connections is busy for 300 ms each time: it has five of them at
+    // the most.
     assert!((5..=25).contains(&of("/requests/failed")) && of("/requests/dropped") >= 175, "{report:#}");
     assert_eq!(of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished"), 200, "{report:#}");
 }
@@ -186,7 +188,7 @@ fn stopped_by_sigterm() {
     stopped_by("-TERM", &[]);
 }
 
-/// What begins in the instant in which a warm-up ends is counted on both sides of the sum.
+/// An exchange that begins in the instant in which a warm-up ends is counted on both sides of the sum.
 #[test]
 fn a_warm_up_keeps_the_sum() {
     let served = crate::Served::start();

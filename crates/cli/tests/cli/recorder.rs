@@ -1,4 +1,4 @@
-//! A server that keeps what came.
+//! A server that records requests.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 /// A request as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Came {
-    /// Which of the ports it came to.
+    /// The port that it came to.
     pub(crate) place: &'static str,
     pub(crate) start: String,
-    /// In their order, names as they were written, values without the spaces around them.
+    /// In their order, names as written, values without the spaces around them.
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -26,7 +26,7 @@ impl Came {
     }
 }
 
-/// Keeps what comes, by TCP and by a socket of the file system.
+/// A recorder of requests, by TCP and by a Unix socket.
 pub(crate) struct Recorder {
     pub(crate) port: u16,
     pub(crate) folder: PathBuf,
@@ -100,7 +100,7 @@ impl Recorder {
         Self { port, folder, came }
     }
 
-    /// How many have come that nobody took.
+    /// The number of requests that were not taken yet.
     pub(crate) fn count(&self) -> u64 {
         self.came.lock().expect("nobody panics with it").len() as u64
     }
@@ -168,7 +168,7 @@ fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mut
     }
 }
 
-/// As gzip packs it.
+/// The bytes in gzip.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut child = Command::new("gzip")
         .arg("-c")

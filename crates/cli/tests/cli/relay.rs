@@ -1,11 +1,12 @@
-//! A way to a server on which one connection has to wait: what begins when all of them are there begins when the test says so.
+//! A relay to a server on which one connection has to wait: what begins when all are connected begins when the test
+//! says so.
 
 use std::io::copy;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::spawn;
 
-/// It passes on what comes, as long as the test lasts.
+/// It forwards data as long as the test lasts.
 pub(crate) struct Relay {
     /// Where it listens.
     pub(crate) address: String,
@@ -40,7 +41,7 @@ fn pass_on(listener: &TcpListener, server: &str, free: usize, released: &Receive
         let again = |stream: &TcpStream| stream.try_clone().expect("a second handle");
         for (mut from, mut to) in [(again(&near), again(&far)), (far, near)] {
             spawn(move || {
-                // Whoever closes in the middle ends the way.
+                // A peer that closes in the middle ends the forwarding.
                 let _ = copy(&mut from, &mut to);
                 let _ = to.shutdown(Shutdown::Write);
             });

@@ -1,4 +1,4 @@
-//! Users that wait for each other in the middle of a scenario, and are of several workers.
+//! Users of several workers at a barrier in the middle of a scenario.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use crate::seen::wait_for;
 use crate::workers::{children, kill};
 use crate::{Folder, onrush, output, report};
 
-/// A scenario whose users meet between two steps.
+/// A scenario with a barrier between two steps.
 fn scenario(folder: &Folder, target: &Recorder, load: &str, meet: &str) -> String {
     let file = folder.path("meet.yaml");
     let text = format!(
@@ -24,13 +24,13 @@ fn run(file: &str, words: &[&str]) -> Value {
     report(&output(&[&["run", file, "--workers", "3", "--no-save", "-o", "json"], words].concat()))
 }
 
-/// Requests before a meeting and behind it, in the order in which they came.
+/// Requests before and after a barrier, in the order in which they came.
 fn came(target: &Recorder) -> Vec<bool> {
     let is_behind = |start: &str| start.contains("/behind");
     target.take().iter().map(|came| is_behind(&came.start)).collect()
 }
 
-/// Nobody goes on before all of its round are there, whichever worker they are of.
+/// No user goes on before all of its round have arrived, on any worker.
 #[test]
 fn a_round_is_of_all_workers() {
     let (target, folder) = (Recorder::start("far-meetings"), Folder::new("far-meetings-file"));
@@ -57,14 +57,14 @@ fn a_round_is_of_all_workers() {
         }
         assert_eq!((before, behind), (120, 120));
     }
-    // What is left of an unfinished round does not wait for those that cannot come.
+    // The rest of an incomplete round does not wait for users that cannot come.
     let file = scenario(&folder, &target, "{users: 30, iterations: 40}", "{name: peak, users: 30}");
     let seen = run(&file, &[]);
     let expect = json!([{"name": "peak", "users": 30, "full": 1, "by_time": 0, "short": 1}]);
     assert_eq!((&seen["barriers"], &seen["requests"]["succeeded"]), (&expect, &80.into()), "{:#}", seen["workers"]);
 }
 
-/// Many rounds at once: all of them go on, though each worker is told of them together.
+/// Many rounds at once: all of them go on, though each worker receives their releases together.
 #[test]
 fn many_rounds_at_once_leave_nobody_behind() {
     let (target, folder) = (Recorder::start("far-meetings-many"), Folder::new("far-meetings-many-file"));
@@ -77,7 +77,7 @@ fn many_rounds_at_once_leave_nobody_behind() {
     }
 }
 
-/// Of a round of thirty there are never more than fifteen.
+/// A round of thirty never has more than fifteen users.
 #[test]
 fn time_lets_users_of_all_workers_go_on() {
     let (target, folder) = (Recorder::start("far-meetings-time"), Folder::new("far-meetings-time-file"));
@@ -89,7 +89,7 @@ fn time_lets_users_of_all_workers_go_on() {
     assert_eq!(seen["requests"]["failed"], 0);
 }
 
-/// Those of a worker that is lost are not waited for.
+/// Users of a lost worker are not waited for.
 #[test]
 fn nobody_waits_for_a_worker_that_is_lost() {
     let (target, folder) = (Recorder::start("far-meetings-lost"), Folder::new("far-meetings-lost-file"));

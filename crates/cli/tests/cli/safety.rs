@@ -1,5 +1,5 @@
-//! Nobody is loaded by mistake, and a load ends when it should. The public address is the one for all hosts of a network: no system
-//! connects to it, so nothing goes out.
+//! No host is loaded by mistake, and a load ends when it should. The public address is the one for all hosts of a
+//! network: no system connects to it, so nothing is sent.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -53,7 +53,7 @@ fn a_public_address_wants_consent() {
         assert_eq!(said.status.code(), Some(code), "{words:?}: {said:?}");
         assert!(text(&said.stderr).contains("--allow-host") && !said.status.success(), "{words:?}: {said:?}");
     }
-    // Who says so, and who asks for no more than a person could, is let through, and finds nobody there.
+    // With consent, or with a harmless load, the run is allowed, and finds the host unreachable.
     for words in [
         vec!["-n", "1", "--allow-host", FAR, &far],
         vec!["-q", "10", "-c", "5", "-z", "200ms", &far],
@@ -66,7 +66,7 @@ fn a_public_address_wants_consent() {
     }
 }
 
-/// A load that a page may make larger is no small one, whatever was asked of its target before.
+/// A load that a page may enlarge is no small one, whatever was requested of its target before.
 #[test]
 fn what_can_grow_wants_consent() {
     let run = in_a_network(
@@ -85,7 +85,7 @@ fn what_can_grow_wants_consent() {
     assert!(err.contains("--allow-host 203.0.113.7"), "{err}");
 }
 
-/// Files, however slow they look.
+/// Files, however slow their load looks.
 #[test]
 fn files_of_scenarios_want_consent_too() {
     let path = std::env::temp_dir().join(format!("onrush-far-{}.yaml", std::process::id()));
@@ -117,7 +117,7 @@ fn files_of_scenarios_want_consent_too() {
         std::fs::write(&path, format!("target: http://{FAR}\n{text}\n")).expect("a place for it");
         let said = output(&["run", &file]);
         assert_eq!(said.status.code(), Some(2), "{what}: {said:?}");
-        // Whoever must be asked is asked before anything is sent.
+        // Consent is requested before anything is sent.
         assert!(said.stdout.is_empty(), "{what}: {said:?}");
         assert!(text_of(&said).contains(&format!("--allow-host {FAR}")), "{what}: {said:?}");
     }
@@ -132,7 +132,7 @@ fn text_of(said: &std::process::Output) -> String {
     text(&said.stderr).to_owned()
 }
 
-/// One place says that it may be loaded, and speaks for itself alone.
+/// One host consents, for itself alone.
 #[test]
 fn one_place_speaks_for_no_other() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -163,7 +163,7 @@ fn one_place_speaks_for_no_other() {
     assert_eq!(met.load(std::sync::atomic::Ordering::Relaxed), 0, "nobody is asked for another, and nothing is loaded");
 }
 
-/// A redirect leads away; nothing follows it.
+/// A redirect to another host is not followed.
 #[test]
 fn a_redirect_is_no_consent() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -172,7 +172,7 @@ fn a_redirect_is_no_consent() {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
             let mut head = [0; 1024];
-            // Whoever goes away without a word has no answer.
+            // A client that closes without a request gets no response.
             if stream.read(&mut head).is_ok_and(|count| count > 0) {
                 let response = format!(
                     "HTTP/1.1 302 Found\r\nLocation: http://{FAR}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -1,4 +1,4 @@
-//! `find-max`, `sweep` and `capacity`: their reports, their folders, their mistakes, and how they end.
+//! `find-max`, `sweep` and `capacity`: their reports, their folders, their errors, and how they end.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::seen::{stats, wait_for};
 use super::watched::Paged;
 use super::{Folder, Served, onrush, output, report, signal, text};
 
-/// A report follows its schema.
+/// Checks a report against its schema.
 #[track_caller]
 pub(crate) fn follows(name: &str, report: &Value) {
     let path = format!("{}/../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
@@ -22,20 +22,20 @@ pub(crate) fn follows(name: &str, report: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// What holds of every search.
+/// Invariants of every search.
 #[track_caller]
 fn is_sound(report: &Value) {
     follows("find-max", report);
     let (lower, upper) = (report["lower"].as_f64(), report["upper"].as_f64());
     assert!(lower.zip(upper).is_none_or(|(lower, upper)| lower < upper), "{lower:?} {upper:?}");
-    // What our own machine could not do is no upper bound.
+    // A limit of our own machine is no upper bound.
     assert!(report["own_limit"].is_null() || upper.is_none(), "{report:#}");
     for trial in report["trials"].as_array().expect("a list") {
         assert_eq!(trial["class"] == "discarded", !trial["fault"].is_null(), "{trial}");
     }
 }
 
-/// Trials that prove something are drawn, where there are any.
+/// Whether conclusive trials are drawn, if there are any.
 fn is_drawn(report: &Value) -> bool {
     report["trials"].as_array().expect("a list").iter().any(|trial| trial["class"] != "discarded")
 }
@@ -76,7 +76,7 @@ fn a_search_is_kept_with_every_trial() {
         let run = Path::new(trial["run"].as_str().expect("a folder"));
         let of_run: Value =
             serde_json::from_str(&std::fs::read_to_string(run.join("report.json")).expect("a report")).expect("JSON");
-        // What the search judged is what the run has.
+        // The search evaluated the data of the run.
         let lost = &trial["lost"][1];
         let requests = &of_run["requests"];
         let number = |name: &str| requests[name].as_u64().unwrap_or(0);
@@ -88,13 +88,13 @@ fn a_search_is_kept_with_every_trial() {
     assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "what came is escaped");
     assert_eq!(html.contains("<svg"), is_drawn(&value));
     assert!(!html.contains("src=") && !html.contains("<link") && !html.contains("<script"));
-    // The folder of a trial is a run as any other.
+    // The folder of a trial is a run like any other.
     let first = trials[0]["run"].as_str().expect("a folder");
     let again = with_home(&home, &["report", first, "--html", &folder.path("one.html")]);
     assert_eq!(again.status.code(), Some(0), "{again:?}");
     let listed = with_home(&home, &["history", "--json"]);
     assert_eq!(report(&listed)["runs"], serde_json::json!([]));
-    // What it held is what a machine takes. How much that is depends on the machine, so a figure is given.
+    // The sustained load is the capacity of a machine. It depends on the machine, so a figure is given.
     let known = Value::Object(
         own.as_object()
             .expect("an object")
@@ -121,7 +121,7 @@ fn everything_that_can_be_searched() {
         (&["--start", "100", "--max", "400", "curl", &served.url, "-H", "A: b"], "rate"),
     ];
     for (more, on) in cases {
-        // Connections are found to the end; of the others two trials show that they are varied.
+        // The search for connections runs to its end; for the others two trials show that they are varied.
         let words = ["find-max", "--budget", "5s", "--no-save", "--output", "json"];
         let few: &[&str] = if on == "connections" { &[] } else { &["--trials", "2"] };
         let done = output(&[&words, few, more].concat());
@@ -130,7 +130,7 @@ fn everything_that_can_be_searched() {
         is_sound(&value);
         assert_eq!(value["on"], on);
         if on == "connections" {
-            // All are there or not; nothing is left to noise.
+            // All are open or not; nothing is left to noise.
             assert_eq!((&value["lower"], &value["ended"]), (&300.0.into(), &"most".into()), "{value:#}");
         }
     }
@@ -143,7 +143,7 @@ fn everything_that_can_be_searched() {
     }
 }
 
-/// A file is varied as a whole, and its goals may be of a step.
+/// A file is varied as a whole, and its goals may be on a step.
 #[test]
 fn a_file_is_searched() {
     let (served, folder) = (Served::start(), Folder::new("searched-file"));
@@ -170,7 +170,7 @@ fn a_file_is_searched() {
     assert!(text(&wrong.stderr).contains("nothing is called 'sell'"), "{wrong:?}");
 }
 
-/// Ctrl-C in the middle: what was found so far, and no more.
+/// Ctrl-C in the middle: the result so far, and no more.
 #[test]
 fn ctrl_c_gives_what_was_found() {
     let folder = Folder::new("searched-stopped");
@@ -182,7 +182,7 @@ fn ctrl_c_gives_what_was_found() {
         let words = [words, &["--no-save", "--json", &json, &url]].concat();
         let mut child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        // Something was found by then, and not all.
+        // There was a result by then, but not all.
         let found = lines.find(|line| line.as_ref().is_ok_and(|line| line.trim_start().starts_with('1')));
         assert!(found.is_some(), "{words:?} finds something");
         signal(&child, "-INT");
@@ -228,7 +228,8 @@ fn a_sweep_runs_every_combination() {
     let runs = value["runs"].as_array().expect("a list");
     assert_eq!(runs.len(), 8);
     assert_eq!(by_path(&stats(&served))["/"], 8 * 30);
-    // Two runs with 1 connection and two with 3 that are kept; 30 each where they are not. One more asked for the counts, another here.
+    // Two runs with 1 connection and two with 3 that are kept; 30 each where they are not. One more for the counts, and
+    // another here.
     let accepted = stats(&served)["connections"]["accepted"].as_u64().expect("a count");
     assert_eq!(accepted, 2 * (1 + 3) + 4 * 30 + 2);
     let cells = value["cells"].as_array().expect("a list");
@@ -247,7 +248,7 @@ fn a_sweep_runs_every_combination() {
         let number = |name: &str| rates[name].as_f64().expect("a rate");
         assert!(cell["runs"] == 2 && number("least") <= number("median") && number("median") <= number("most"));
     }
-    // The best is one that was not spoiled, or there is none.
+    // The best is a reliable one, or there is none.
     let best = cells.iter().find(|cell| cell["is_best"] == true);
     assert!(best.is_none_or(|best| best["spoiled_runs"] == 0));
     assert_eq!(best.map_or(&Value::Null, |best| &best["values"]), &value["best"]);
@@ -343,7 +344,7 @@ fn a_target_that_is_not_there_ends_it() {
     is_sound(&report(&done));
 }
 
-/// A target that goes away ends the search, with what was found before.
+/// A target that goes away ends the search, with the result so far.
 #[test]
 fn a_target_that_goes_away_ends_the_search() {
     let mut served = Served::start();
@@ -363,7 +364,7 @@ fn a_target_that_goes_away_ends_the_search() {
     assert!(value["noise"].is_null() && value["trials"].as_array().is_some_and(|all| all.len() > 1), "{value:#}");
 }
 
-/// Variables are for the command in front where it has the flag, and what nobody typed is no mistake.
+/// Variables apply to the wrapping command where it has the flag, and flags from other layers cause no error.
 #[test]
 fn variables_are_for_whom_they_fit() {
     let served = Served::start();
@@ -380,7 +381,7 @@ fn variables_are_for_whom_they_fit() {
     is_sound(&serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON"));
 }
 
-/// What is secret stays so, wherever it is told.
+/// Secrets are redacted in every output.
 #[test]
 fn secrets_stay_secret() {
     let (served, folder) = (Served::start(), Folder::new("searched-secrets"));
@@ -412,7 +413,7 @@ fn secrets_stay_secret() {
     assert!(files > 10, "only {files} files");
 }
 
-/// The load may grow as far as the target follows: nobody's host is tried without consent.
+/// The load may grow as far as the target sustains it: no host is tried without consent.
 #[test]
 fn a_search_wants_consent() {
     for words in [
@@ -442,7 +443,7 @@ fn a_page_shows_the_search() {
     for (language, says) in [("en", "Trials"), ("zh", "各次试压")] {
         let (status, part) = paged.text(&format!("/api/search.html?lang={language}"));
         assert!(status == 200 && part.contains(says) && !part.contains("<i>"), "{part}");
-        // One more trial may have been made since it was asked for.
+        // One more trial may have been made since it was requested.
         assert!(part.contains("<svg") || !is_drawn(&value), "{part}");
     }
 }

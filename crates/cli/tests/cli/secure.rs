@@ -1,4 +1,4 @@
-//! TLS against servers that others wrote, and others' clients against ours.
+//! TLS against independent servers, and independent clients against ours.
 
 use std::process::Command;
 
@@ -45,7 +45,7 @@ fn what_nginx_counts_over_tls_is_what_we_count() {
             assert_eq!(handshakes, seen["connections"]["established"].as_u64());
             assert_eq!(handshakes, seen["times"]["tls_handshake"]["count"].as_u64());
             let resumed = seen["connections"]["tls_resumed"].as_u64().expect("a count");
-            // New connections take up sessions of those before.
+            // New connections resume sessions of those before.
             assert_eq!(resumed > 2_000, protocol == "short", "{protocol}: {resumed} resumed");
         }
         assert_eq!(nginx.stop().lines, 6_000, "{protocol}");
@@ -63,7 +63,7 @@ fn sessions_are_not_taken_up_when_nobody_wants_that() {
     assert_eq!(seen["connections"]["tls_resumed"], 0);
 }
 
-/// One line that names the certificate, what is wrong with it, and the flag; in both languages.
+/// One line that names the certificate, its error, and the flag; in both languages.
 #[test]
 fn who_cannot_be_trusted_is_named() {
     let cases = [
@@ -95,7 +95,7 @@ fn who_cannot_be_trusted_is_named() {
             assert!(complaint.contains("server of these tests") && complaint.contains(name), "{complaint}");
             assert_eq!(complaint.lines().count(), 1, "{complaint}");
         }
-        // Who trusts anybody gets through.
+        // Without verification the run succeeds.
         assert_eq!(
             report(&output(&["-n", "5", "-c", "1", "-k", "--output", "json", &url]))["requests"]["succeeded"],
             5

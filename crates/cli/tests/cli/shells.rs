@@ -1,4 +1,4 @@
-//! Completions in the shells that read them, and manual pages as `man` shows them.
+//! Completions in their shells, and manual pages in `man`.
 
 use std::process::{Command, Output};
 
@@ -18,7 +18,7 @@ fn script(shell: &str) -> std::path::PathBuf {
     path
 }
 
-/// A line that is begun, and what must be offered for its last word.
+/// A partial line, and the required completions of its last word.
 const CASES: [(&str, &[&str]); 9] = [
     ("onrush --conn", &["--connections", "--connect-timeout", "--connect-to"]),
     ("onrush --thresh", &["--threshold"]),
@@ -58,7 +58,7 @@ fn fish_completes() {
     std::fs::remove_file(path).expect("the file goes");
 }
 
-/// A zsh in a terminal of its own: what is offered is shown there when the choices are asked for.
+/// A zsh in a terminal of its own: completions are shown there when they are requested.
 #[test]
 fn zsh_completes() {
     let path = script("zsh");
@@ -76,8 +76,8 @@ fn zsh_completes() {
     std::fs::remove_file(path).expect("the file goes");
 }
 
-/// Types a line in an interactive zsh, asks for its choices, and prints what the terminal showed until all of them were there. The
-/// word that is waited for first is typed in two parts, so that its echo is not taken for it.
+/// Types a line in an interactive zsh, requests its completions, and prints what the terminal showed until all of them
+/// were there. The word that is awaited first is typed in two parts, so that its echo is not taken for it.
 const ASK: &str = r#"
 zmodload zsh/zpty
 zpty shell "zsh -f -i"
@@ -104,7 +104,7 @@ fn check(shell: &str, line: &str, offered: &[&str], ran: &Output) {
     }
 }
 
-/// `groff` finds nothing to complain about, and every flag of the help is on the page.
+/// `groff` reports no warning, and every flag of the help is on the page.
 #[test]
 fn manual_pages_are_shown_without_complaints() {
     let commands = [

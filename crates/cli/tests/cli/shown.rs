@@ -1,4 +1,4 @@
-//! What `--debug` and `--show-failures` show: each protocol as what it is, as far as it came, on both drivers.
+//! The output of `--debug` and `--show-failures`: each protocol in its form, as far as it came, on both drivers.
 
 mod redirects;
 mod server;
@@ -11,7 +11,7 @@ use server::{Script, pieces};
 use crate::{Served, output, text};
 
 const DRIVERS: [&str; 2] = ["uring", "poll"];
-/// A time that no test waits for.
+/// A timeout that no test waits for.
 const TIMEOUT: [&str; 2] = ["-t", "20s"];
 
 fn debug(driver: &str, language: &str, words: &[&str]) -> String {
@@ -37,7 +37,7 @@ fn said(ended: &Output, words: &[&str]) -> String {
     text(&ended.stdout)
 }
 
-/// All parts stand in the text, in this order.
+/// All parts are in the text, in this order.
 fn in_order(said: &str, parts: &[&str]) {
     let mut from = 0;
     for part in parts {
@@ -47,7 +47,7 @@ fn in_order(said: &str, parts: &[&str]) {
     }
 }
 
-/// An answer, what is shown of it, and whether it is a failure. What breaks the protocol is seen as soon as it is there.
+/// A response, its display, and whether it is a failure. A protocol violation is detected as soon as it is there.
 type Case = (&'static [u8], &'static [&'static str], bool);
 
 const CASES: [Case; 16] = [
@@ -115,7 +115,7 @@ const CASES: [Case; 16] = [
 
 #[test]
 fn an_response_is_shown_as_far_as_it_came() {
-    // Each path is a case; by pieces of one byte, or in one.
+    // Each path is a case; in pieces of one byte, or in one.
     let script = Script::start(|path, stream| {
         let (number, size) = path.trim_start_matches('/').split_once('/').expect("two numbers");
         pieces(stream, CASES[number.parse::<usize>().expect("a case")].0, size.parse().expect("a size"));
@@ -124,7 +124,7 @@ fn an_response_is_shown_as_far_as_it_came() {
         for (number, (response, parts, is_failure)) in CASES.iter().enumerate() {
             for size in [1, 7, 100_000] {
                 let url = script.url(&format!("/{number}/{size}"));
-                // What failed stands behind what came.
+                // The failure comes after the received data.
                 let (kind, parts) = if *is_failure { (Some(parts[0]), &parts[1..]) } else { (None, *parts) };
                 let all = debug(driver, "en", &[&url]);
                 in_order(&all, &[&[&*format!("> GET /{number}/{size} HTTP/1.1\n")], parts, &["* planned +0"]].concat());
@@ -178,7 +178,7 @@ fn what_is_no_text_is_shown_as_numbers() {
     }
 }
 
-/// Bodies are looked at as the text that they are.
+/// Bodies are checked as decoded text.
 #[test]
 fn checks_read_each_charset() {
     let json = "{\"名\": \"中文\", \"n\": 7}";
@@ -222,7 +222,7 @@ fn checks_read_each_charset() {
                 assert_eq!(ended.status.code(), Some(i32::from(!is_met)), "{name} {check:?}: {}", text(&ended.stdout));
             }
         }
-        // A person reads it as well.
+        // The displayed text is readable, too.
         let url = script.url("/gbk");
         in_order(&debug(driver, "en", &[&url]), &["\n{\"名\": \"中文\", \"n\": 7}\n"]);
         in_order(&failure(driver, "zh", &["--expect-body", "no", &url]), &["\n{\"名\": \"中文\", \"n\": 7}\n"]);

@@ -1,4 +1,4 @@
-//! Servers that are connected and say nothing more: the stage that has no answer is named, not the accept queue.
+//! Servers that connect and then stay silent: the stage without a response is named, not the accept queue.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use crate::binary::{onrush, output, text};
 use crate::openssl::Folder;
 use crate::{Ends, closed_port, listens, side_by_side};
 
-/// Accepts, says the same to everybody, and falls silent; connections stay until the other side ends them.
+/// Accepts, sends the same to every client, and falls silent; connections stay until the other side ends them.
 fn silent_after(words: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -31,7 +31,7 @@ const WEBSOCKET: [&str; 3] =
 const REQUEST: [&str; 3] =
     ["no-first-answer", "the first request on it had no answer within 300ms", "首个请求在 300ms 内没有收到响应"];
 
-/// Half a head of a record, and half of a handshake message behind it.
+/// Half a head of a record, and half of a handshake message after it.
 const HALF_RECORD: &[u8] = b"\x16\x03\x03";
 const HALF_HELLO: &[u8] = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
 
@@ -90,7 +90,7 @@ fn held_connections_name_it_too() {
     });
 }
 
-/// TLS is there, and the handshake of WebSocket within it has no answer.
+/// TLS is established, and the WebSocket handshake within it has no response.
 #[test]
 fn silence_within_tls_is_of_what_is_spoken_there() {
     let folder = Folder::new("silent");
@@ -99,7 +99,7 @@ fn silence_within_tls_is_of_what_is_spoken_there() {
     let server = Command::new("openssl")
         .args(["s_server", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-key", "key.pem", "-cert", "cert.pem"])
         .current_dir(&folder.0)
-        // It says what comes from here, which is nothing, as long as the pipe is open.
+        // It forwards its stdin, which is empty, as long as the pipe is open.
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

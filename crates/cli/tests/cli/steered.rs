@@ -1,4 +1,4 @@
-//! What a page may ask for, and when.
+//! The requests that a page allows, and when.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -17,7 +17,7 @@ fn a_rate_changed_in_a_pause_begins_where_it_was() {
     let (_, paused) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "pause"}));
     let run = paged.get("/api/run");
     assert_eq!((&run["state"], &run["scenarios"][0]["now"]), (&json!("paused"), &json!(200.0)));
-    // What is left of the plan holds in a pause too.
+    // The remaining plan also holds during a pause.
     let (status, said) =
         paged.post("/api/run/changes", &json!({"revision": 1, "change": "rate", "to": 400, "over": "2h"}));
     assert!(status == 400 && said["text"].as_str().is_some_and(|text| text.contains("goes on for")), "{said}");
@@ -32,8 +32,8 @@ fn a_rate_changed_in_a_pause_begins_where_it_was() {
     let started = report["requests"]["started"].as_u64().expect("a number");
     let [paused, resumed, ends] =
         [paused, resumed, ends].map(|one| one["effective_at_s"].as_f64().expect("an instant"));
-    // The pause is left out, and the way to the new rate begins behind it. A start is due whenever this area reaches a whole number, the
-    // first one at once.
+    // The pause is left out, and the ramp to the new rate begins after it. A start is due whenever this area reaches a
+    // whole number, the first one at once.
     let gone = ends - resumed;
     assert!(gone > 0.2, "{}", report["changes"]);
     let requested = paused * 200.0 + 0.2 * 300.0 + (gone - 0.2) * 400.0;
@@ -45,7 +45,7 @@ fn a_rate_changed_in_a_pause_begins_where_it_was() {
     assert_eq!(counted(&served, "/"), started);
 }
 
-/// That nothing starts then until it is resumed is shown in the simulator, where the warm-up has an end that nobody can miss.
+/// That nothing starts then until it is resumed is tested in the simulator, where the warm-up has an exact end.
 #[test]
 fn what_is_changed_in_the_warm_up_holds_from_its_end_on() {
     let (served, paged) = (Served::start(), Paged::start(&["web"]));
@@ -83,13 +83,13 @@ fn one_run_at_a_time_from_its_first_step_to_its_last() {
         assert_eq!(slow.join().expect("an answer"), (200, json!({"run": 1})));
     });
     let over = paged.until("over");
-    // Steps behind the load go on: the next run waits, and nobody is told that it begins.
+    // The teardown goes on: the next run waits, and its start is not reported.
     waits("after");
     assert_eq!(over["can_start"], false);
     assert_eq!(paged.post("/api/runs", &next).1["error"], "runs_already");
     ask(&served, "POST", "/gate/after/open");
     wait_for("the last step ends", || paged.get("/api/run")["can_start"] != false);
-    // A file that came later is there.
+    // A later file is listed.
     folder.plan("later", &served, load);
     assert_eq!(paged.get("/api/run")["files"], json!(["later.yaml", "slow.yaml"]));
     assert_eq!(paged.post("/api/runs", &next), (200, json!({"run": 2})));
@@ -133,7 +133,7 @@ fn what_a_page_may_say() {
     assert_eq!((status, &said["error"]), (413, &json!("too_large")));
 }
 
-/// When it stands there, and how many marks there are, by the rows of a load that come until some have come behind an instant.
+/// The instants of marks, and the number of rows per mark, by the rows of a load until some have come after an instant.
 fn marks_of(stages: &str, until_s: f64) -> Vec<(f64, u64)> {
     let (served, paged) = (Served::start(), Paged::start(&["web"]));
     let words = json!(["--stages", stages, "--interval", "100ms", served.url("/")]);
@@ -164,7 +164,7 @@ fn stages_to_come_are_no_marks_yet() {
         ("50:1h,80:1h,20:1h", vec![]),
         ("50:1ms,80:1h,20:1h", vec![0.001]),
         ("50:1ms,80:1ms,20:1h", vec![0.001, 0.002]),
-        // It may have a row between them.
+        // There may be a row between them.
         ("50:400ms,80:400ms,20:1h", vec![0.4, 0.8]),
     ] {
         for (to_s, marks) in marks_of(stages, passed.last().copied().unwrap_or(0.0)) {
@@ -188,7 +188,7 @@ fn a_page_that_does_nothing_ends_without_a_word() {
     assert_eq!((child.0.wait().expect("it ends").code(), rest.as_str()), (Some(0), ""));
 }
 
-/// What is told of this kind is as it is described.
+/// Data of this kind matches its schema.
 fn is_described(kind: &str, value: &Value) {
     let text = include_str!("../../../../docs/web.schema.json");
     let mut schema: Value = serde_json::from_str(text).expect("JSON");

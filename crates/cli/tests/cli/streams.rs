@@ -1,4 +1,4 @@
-//! HTTP/2 against servers that others wrote, and others' clients against ours.
+//! HTTP/2 against independent servers, and independent clients against ours.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use crate::binary::{Served, output, report, text};
 use crate::nginx::Nginx;
 use crate::{Ends, closed_port, listens};
 
-/// Each answer once, also when the server sends us away in the middle, again and again.
+/// Each response once, also when the server sends GOAWAY in the middle, again and again.
 #[test]
 fn what_nginx_counts_on_streams_is_what_we_count() {
     for (limit, requests) in [("1000000", "4000"), ("100", "3000")] {
@@ -77,7 +77,7 @@ fn nghttpd_responses_us() {
     let folder = std::env::temp_dir().join(format!("onrush-nghttpd-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("file"), vec![b'x'; 200_000]).expect("a file");
-    // Debian keeps it where only the administrator looks.
+    // In Debian it is in a folder for the administrator.
     let program = if std::path::Path::new("/usr/sbin/nghttpd").exists() { "/usr/sbin/nghttpd" } else { "nghttpd" };
     let server = Command::new(program)
         .args(["--no-tls", "-d", &folder.display().to_string(), &port.to_string()])
@@ -90,7 +90,7 @@ fn nghttpd_responses_us() {
     let seen = report(&output(&["--http2", "-n", "300", "-c", "3", "--streams", "10", "--output", "json", &url]));
     assert_eq!(seen["requests"]["succeeded"], 300, "{seen:#}");
     assert_eq!(seen["bytes"]["bodies"], 300 * 200_000);
-    // A body that is larger than the windows goes up.
+    // A body that is larger than the windows is uploaded.
     let data = format!("@{}", folder.join("file").display());
     let seen = report(&output(&["--http2", "-n", "20", "-c", "2", "-d", &data, "--output", "json", &url]));
     assert_eq!(seen["requests"]["responses"], 20, "{seen:#}");
@@ -127,7 +127,7 @@ fn h2specd_is_content() {
     std::fs::write(&script, line).expect("a file");
     let made = Command::new("chmod").arg("+x").arg(&script).status();
     assert!(made.is_ok_and(|status| status.success()));
-    // A case waits so long, in seconds, for what it wants to see.
+    // The timeout of a case for an expected event, in seconds.
     let patience = "60";
     let done = Command::new(&h2specd)
         .args(["-e", &script.display().to_string(), "-p", &closed_port().to_string(), "-f", &free_ports().to_string()])

@@ -1,11 +1,11 @@
-//! What a scenario file takes is shown by `--debug`, and what it calls secret is shown by nothing.
+//! Values that a scenario file extracts are shown by `--debug`, and secret ones are never shown.
 
 use std::path::PathBuf;
 use std::process::Output;
 
 use crate::{Served, onrush, text};
 
-/// What the environment, a row and an answer hold.
+/// Secrets from the environment, a row and a response.
 const SECRETS: [&str; 4] = ["my/own key-9", "top secret&1", "abc/def ghi+1\\\"", "4321"];
 
 const FILE: &str = r#"

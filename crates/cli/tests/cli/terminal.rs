@@ -1,4 +1,4 @@
-//! `--screen` in a real terminal, `tmux`: what it shows, its keys, and that the terminal is as it was.
+//! `--screen` in a real terminal, `tmux`: its display, its keys, and the restored terminal.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use super::{Served, onrush, text};
 struct Tmux(String);
 
 impl Tmux {
-    /// Runs a command line of a shell in it, with `$O` for the binary, and tells its exit code.
+    /// Runs a shell command line in it, with `$O` for the binary, and prints its exit code.
     fn run(command: &str, (columns, rows): (u32, u32)) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let tmux = Self(format!("onrush-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
@@ -38,23 +38,23 @@ impl Tmux {
         self.until_all(parts, |_| true)
     }
 
-    /// All of these are there, and it is as it should be: it may be drawn in pieces.
+    /// Waits until all of these parts are shown and the condition holds: the screen may be drawn in pieces.
     fn until_all(&self, parts: &[&str], is_right: impl Fn(&str) -> bool) -> String {
         let mut shown = String::new();
         wait_for(&format!("the terminal shows {parts:?}"), || {
-            // With what went off the top.
+            // With the lines that scrolled off the top.
             shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
             parts.iter().all(|part| shown.contains(part)) && is_right(&shown)
         });
         shown
     }
 
-    /// It was taken as a whole.
+    /// Whether the alternate screen is active.
     fn is_taken(&self) -> bool {
         self.ask(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
     }
 
-    /// The program ended with this code, and the terminal is as it was.
+    /// The program ended with this code, and the terminal is restored.
     fn ended(&self, code: i32) -> String {
         let shown = self.until(&[&format!("code={code}"), "icanon"]);
         assert!(!self.is_taken() && shown.contains("stood-before") && shown.contains("isig icanon"), "{shown}");
@@ -104,7 +104,7 @@ fn a_load_in_the_whole_terminal() {
     let started =
         shown.lines().find(|line| line.starts_with("Requests  ")).and_then(|line| line.split_whitespace().nth(1));
     let started: u64 = started.expect("the summary").replace(',', "").parse().expect("a number");
-    // What was in flight has come.
+    // Exchanges in flight have completed.
     assert_eq!(counted(&served, "/"), started);
 }
 
@@ -141,7 +141,7 @@ fn without_a_terminal_there_is_no_screen() {
     assert!(text(&done.stderr).contains("--screen wants a terminal"), "{}", text(&done.stderr));
 }
 
-/// A terminal that goes away ends the run, and what was measured is written.
+/// A closing terminal ends the run, and the results are written.
 #[test]
 fn a_terminal_that_goes_away() {
     let served = Served::start();

@@ -1,4 +1,5 @@
-//! The command lines of other tools: the real ones and ours against one server, or beside a sample of what the real one prints.
+//! The command lines of other tools: the real ones and ours against one server, or compared with a sample of the real
+//! output.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -8,14 +9,14 @@ use crate::nginx::Nginx;
 use crate::seen::{stats, wait_for};
 use crate::{Served, closed_port, onrush, text};
 
-/// Where a tool is, if it is somewhere.
+/// The path of a tool, if it is installed.
 fn program(name: &str) -> Option<String> {
     let own = format!("{}/../../target/tools/{name}", env!("CARGO_MANIFEST_DIR"));
     let home = format!("{}/.cargo/bin/{name}", std::env::var("HOME").unwrap_or_default());
     [format!("/usr/bin/{name}"), own, home].into_iter().find(|path| std::path::Path::new(path).exists())
 }
 
-/// What is printed on stdout, and how it ended.
+/// The stdout of a command, and its exit code.
 fn run(mut command: Command) -> (String, Option<i32>) {
     let ended = command.output().expect("it starts");
     (text(&ended.stdout), ended.status.code())
@@ -32,7 +33,7 @@ fn ours(name: &str, words: &[&str]) -> (String, Option<i32>) {
     run(onrush(&[&["as", name], words].concat()))
 }
 
-/// The shape of an output: what is a number stands as `#`, lines of one shape that follow each other as one.
+/// The shape of an output: numbers are replaced by `#`, and consecutive lines of one shape are merged.
 fn shape(output: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in output.lines() {
@@ -73,7 +74,7 @@ fn shape(output: &str) -> Vec<String> {
     lines
 }
 
-/// A sample without the line that made it and the one that says how it ended.
+/// A sample without its command line and its exit code line.
 fn sample(name: &str) -> String {
     let path = format!("{}/tests/samples/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let all = std::fs::read_to_string(path).expect("a sample");
@@ -95,7 +96,7 @@ fn same(real: &str, ours: &str, names: &[&str]) {
     }
 }
 
-/// Lines that stand there only when figures scatter in some way.
+/// Removes lines that only appear when figures scatter in some way.
 fn steady(lines: Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = lines
         .into_iter()
@@ -154,7 +155,7 @@ fn ab_and_ours_agree() {
         ];
         names.extend(words.iter().any(|word| word.starts_with("-k")).then_some("Keep-Alive requests"));
         names.extend(words.contains(&limited.as_str()).then_some("Non-2xx responses"));
-        // Answers to HEAD have another length where the connection stays; all else is the same.
+        // Responses to HEAD have another length where the connection stays; all else is the same.
         same(&real, &ours, &names);
         assert_eq!(real_code, our_code, "{words:?}");
     }
@@ -174,7 +175,7 @@ fn ab_and_ours_agree() {
 
 #[test]
 fn wrk_and_ours_agree() {
-    // One second is the least that it takes, so all of them run side by side.
+    // One second is the minimum, so all of them run concurrently.
     std::thread::scope(|scope| {
         for (path, words) in [
             ("/", vec!["-t2", "-c8", "-d1s", "--latency"]),
@@ -205,7 +206,7 @@ fn wrk_and_ours_agree_on(path: &str, words: &[&str]) {
     assert_eq!(real.lines().take(2).collect::<Vec<_>>(), ours.lines().take(2).collect::<Vec<_>>());
 }
 
-/// But for what was in flight at the end.
+/// The counts match, except what was in flight at the end.
 fn wrk_of_ours_says_what_the_server_logged() {
     let nginx = Nginx::start();
     let url = format!("{}/", nginx.url);
@@ -237,7 +238,7 @@ fn hey_and_ours_agree() {
     ] {
         let (real, real_code) = real("hey", &words);
         let (ours, our_code) = ours("hey", &words);
-        // The newer version, of which the sample is, writes two signs of percent.
+        // The newer version, of which the sample is, writes two percent signs.
         assert_eq!(shape(&real.replace("% in", "%% in")), shape(&ours), "{words:?}\n{real}\n{ours}");
         same(&real, &ours, &["Total data", "Size/request"]);
         let status = format!("  [200]\t{count} responses");
@@ -254,7 +255,7 @@ fn hey_and_ours_agree() {
     assert_eq!(shape(&sample("hey")), shape(&ours_of_sample("hey", &["-n", "2000", "-c", "20"])));
 }
 
-/// oha is built from its source, which takes minutes: `cargo xtask test --long` does so. Without it its sample is the judge.
+/// oha is built from its source, which takes minutes: `cargo xtask test --long` does so. Without it its sample is used.
 #[test]
 fn oha_and_ours_agree() {
     let nginx = Nginx::start();
@@ -299,7 +300,7 @@ fn the_others_print_what_their_samples_show() {
         shape(&sample("wrk2")).into_iter().filter(|line| !line.contains("calibration")).collect();
     assert_eq!(of_sample, shape(&ours_wrk2), "{ours_wrk2}");
     assert_eq!(code, Some(0));
-    // As many as the server has answered, but for those that were on their way at the end; a slow machine does not get to all of the
+    // The server's count of responses, except those in flight at the end; a slow machine does not get to all of the
     // 2,000. The rate is that of all of them in their time.
     let sum = ours_wrk2.lines().find_map(|line| line.trim().split_once(" requests in ")).expect("a sum");
     let (count, time) = (sum.0, sum.1.split_once(',').expect("a time").0);
@@ -311,7 +312,7 @@ fn the_others_print_what_their_samples_show() {
 
     let (ours_webbench, code) = ours("webbench", &["-2", "-c", "20", "-t", "1", &url]);
     let all = sample("webbench");
-    // The header is once for each child there.
+    // The header is repeated for each child there.
     let last = all.rfind("\nRequest:").expect("a header");
     assert_eq!(shape(&all[last..]), shape(&ours_webbench), "{ours_webbench}");
     assert_eq!(code, Some(0));
@@ -340,7 +341,7 @@ fn the_others_print_what_their_samples_show() {
     assert!(output.contains("请求总数（并发数*请求数 -c * -n）: 1400 "), "{output}");
 }
 
-/// A message each second, numbered, and an answer that says the same number.
+/// A message each second, numbered, and a response with the same number.
 #[test]
 fn go_stress_testing_speaks_websocket() {
     let served = Served::start();
@@ -351,7 +352,7 @@ fn go_stress_testing_speaks_websocket() {
     assert!(output.contains("successNum: 0 failureNum: 10\n") && output.contains("│510:10\n"), "{output}");
 }
 
-/// Every command of the tools in the documents that people learn from; the program's name is ours, the address local.
+/// Every command in the popular documents of the tools; the program's name is ours, the address local.
 #[test]
 fn commands_that_people_know_run_unchanged() {
     let (served, secured) = (Served::start(), Served::with(&["--tls"]));
@@ -361,7 +362,7 @@ fn commands_that_people_know_run_unchanged() {
     std::fs::write(&curl, format!("curl '{http}' -H 'Connection: keep-alive' -H 'Cookie: a=b' --compressed\n"))
         .expect("a file");
     let curl = curl.to_string_lossy().into_owned();
-    // Times and counts are as in the documents but for those that would take minutes: these end by their signal.
+    // Times and counts are as in the documents except those that would take minutes: these end by their signal.
     for (line, is_long) in [
         ("ab -n 100 -c 1 SECURED", false),
         ("ab -n 100 -c 1 URL", false),
@@ -395,7 +396,7 @@ fn commands_that_people_know_run_unchanged() {
         let before = requested_of(&served);
         let child = command.spawn().expect("the binary starts");
         if is_long {
-            // What people wait for has begun. A conversation says something once a second: that it is there is enough.
+            // The awaited load has begun. A WebSocket user sends once a second: that it is connected is enough.
             let least = if line.contains("ws://") { 10 } else { 400 };
             wait_for(&line, || requested_of(&served) >= before + least);
             crate::signal(&child, "-INT");
@@ -443,7 +444,7 @@ fn commands_that_people_know_run_unchanged() {
     assert!(said.contains("> cookie: ***\n") && !said.contains("JSESSIONID"), "{said}");
 }
 
-/// Requests that a server was asked for, and conversations that were begun.
+/// The server's requests and WebSocket connections.
 fn requested_of(served: &Served) -> u64 {
     let seen = stats(served);
     let requests = by_path(&seen).into_values().sum::<u64>();
@@ -493,7 +494,7 @@ fn the_name_of_the_program_is_enough() {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// A request that was cut at the end is no expectation that was not met: nobody typed one.
+/// An aborted request at the end is no failed expectation: none was given.
 #[test]
 fn the_native_page_of_a_healthy_target_is_a_success() {
     let served = Served::start();

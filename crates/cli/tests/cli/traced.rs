@@ -1,4 +1,5 @@
-//! Exchanges one by one: the slowest of a run, and the lines of its log, beside the counts of the run and what the server knows.
+//! Single exchanges: the slowest of a run, and the lines of its log, compared with the counts of the run and of the
+//! server.
 
 use std::process::Output;
 
@@ -9,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::usage::check;
 use crate::{Served, onrush, output, report, text};
 
-/// A file of a test, that goes with it.
+/// A file of a test, removed with it.
 struct Log(String);
 
 impl Log {
@@ -44,7 +45,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value}"))
 }
 
-/// Every exchange that has begun has its line, whatever becomes of it, and the lines have the times of the histograms.
+/// Every exchange that has begun has its line, whatever its outcome, and the lines have the times of the histograms.
 #[test]
 fn a_log_has_a_line_for_each_exchange() {
     let served = Served::start();
@@ -124,7 +125,7 @@ fn only_failed_ones_and_a_share_of_all() {
     let lines = log.lines();
     assert_eq!(lines.len(), 40);
     assert!(lines.iter().all(|line| line["status"] == 500 && line["step"] == "GET /status/500"));
-    // One thread and one user: the same seed draws the same lines.
+    // One thread and one user: the same seed samples the same lines.
     let share = |seed: &str| {
         load(&["--log", &log.0, "--log-share", "10%", "--seed", seed, "-c", "1", "-n", "5000", &url]);
         log.lines().len()
@@ -135,7 +136,7 @@ fn only_failed_ones_and_a_share_of_all() {
     assert!(drawn.iter().all(|count| count.abs_diff(500) < 212), "{drawn:?}");
 }
 
-/// The figures are not lost with the log.
+/// A failing log does not lose the results.
 #[test]
 fn a_full_disk_is_reported_at_the_end() {
     let served = Served::start();
@@ -158,7 +159,7 @@ fn the_slowest_are_shown_with_their_instants() {
     let steps = ["curl", &quick, "--next", &slow];
     let begin = ["--slowest", "7", "--log", &log.0, "-c", "3", "-n", "12", "--threads", "3", "--interval", "100ms"];
     let (_, seen) = load(&[&begin[..], &steps].concat());
-    // The same as sorting the lines of all.
+    // The same as sorting all lines.
     let mut lines = log.lines();
     lines.sort_by_key(|line| std::cmp::Reverse(number(&line["response_ns"])));
     let times = |lines: &[Value]| lines.iter().map(|line| number(&line["response_ns"])).collect::<Vec<_>>();
@@ -167,13 +168,13 @@ fn the_slowest_are_shown_with_their_instants() {
     for one in slowest {
         let same = lines.iter().find(|line| line["response_ns"] == one["response_ns"] && line["time"] == one["time"]);
         assert_eq!(same.map(|line| (&line["step"], &line["connection"])), Some((&one["step"], &one["connection"])));
-        // A machine that is busy elsewhere may make a quick one slow.
+        // A busy machine may make a fast one slow.
         let held_ns = if one["step"] == "GET /delay/60" { 60_000_000 } else { 0 };
         assert!(one["status"] == 200 && number(&one["first_byte_ns"]) >= held_ns, "{one}");
     }
     // No seven are slower than these, and each of twelve was held that long.
     assert!(times(slowest)[6] >= 60_000_000, "{seen:#}");
-    // Without a log most exchanges are looked at no more; what is shown stays what it is.
+    // Without a log most exchanges are not recorded; the display is the same.
     let (_, seen) = load(&[&["--slowest", "7", "-c", "3", "-n", "12", "--interval", "100ms"][..], &steps].concat());
     let alone = seen["slowest"].as_array().expect("a list");
     assert_eq!(alone.len(), 7);
@@ -224,7 +225,7 @@ fn traces(lines: &[Value]) -> Vec<String> {
     all
 }
 
-/// What servers were told: `00-TRACE-SPAN-01` each.
+/// The `traceparent` values that servers received: `00-TRACE-SPAN-01` each.
 fn reported(parents: impl Iterator<Item = String>) -> Vec<String> {
     let trace = |parent: String| {
         let parts: Vec<&str> = parent.split('-').collect();
@@ -263,7 +264,7 @@ fn each_request_names_a_trace_that_the_log_knows() {
     load(&["--log", &log.0, "-n", "3", &url]);
     assert!(recorder.take().iter().all(|came| came.value("traceparent").is_none()));
     assert!(log.lines().iter().all(|line| line["trace_id"].is_null()));
-    // A redirect stays within the trace of the request that it is of.
+    // A redirect stays within the trace of its request.
     load(&["--trace", "-L", "-n", "1", &format!("http://127.0.0.1:{}/redirect/302/absolute", recorder.port)]);
     let came = recorder.take();
     let parents = came.iter().map(|came| came.value("traceparent").expect("a trace").to_owned());
@@ -289,7 +290,7 @@ fn traces_go_over_streams_and_with_calls() {
         (&seen["requests"]["succeeded"], traces(seen["slowest"].as_array().expect("a list")).len()),
         (&100.into(), 20)
     );
-    // What the summary shows can be found.
+    // The trace ids in the summary can be found.
     let said = output(&["--trace", "--slowest", "2", "-n", "5", "--quiet", &served.url("/")]);
     let page = text_of(&said);
     assert_eq!(page.lines().filter(|line| line.trim_start().starts_with("trace  ")).count(), 2, "{page}");

@@ -1,4 +1,4 @@
-//! A file of URLs: each request takes the next line, and the target counts what we say.
+//! A file of URLs: each request takes the next line, and the target has our counts.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -24,7 +24,7 @@ fn each_line_has_its_turn() {
             (&["-q", "400", "-n", "400", "--threads", "1"], 1),
             (&["-q", "400", "-n", "400", "--threads", "3"], 1),
             (&["-c", "1", "-n", "400"], 1),
-            // Users go through all lines, each from a place of its own.
+            // Users go through all lines, each from its own position.
             (&["-c", "7", "-n", "400"], 7),
         ];
         for (load, off_by) in loads {
@@ -74,7 +74,7 @@ fn lines_are_drawn_and_come_from_standard_input() {
     }
 }
 
-/// Far more lines than are told apart.
+/// Far more lines than have separate figures.
 #[test]
 fn many_lines_have_figures_within_bounds() {
     let served = Served::start();

@@ -22,7 +22,7 @@ fn mistakes_are_named() {
         (vec!["htp://x"], 2, "unknown scheme 'htp'", "协议 'htp' 无法识别"),
         (vec!["tcp://x"], 2, "'tcp://x' is not a TCP address", "不是 TCP 地址"),
         (vec!["--alpn", "h2", "a"], 2, "--alpn needs an https://, wss:// or grpcs:// URL", "--alpn 需要 https://"),
-        // Whoever trusts anybody may do so with a target that shows no certificate.
+        // Disabled verification is allowed for a target without a certificate.
         (vec!["-k", "-n", "1", &refused], 3, "connect-refused", "connect-refused"),
         (vec!["--streams", "5", "a"], 2, "--streams needs --http2", "--streams 需要同时给出 --http2"),
         (vec!["--http2", "--http1.1", "a"], 2, "--http1.1 and --http2 cannot", "--http1.1 和 --http2 不能"),

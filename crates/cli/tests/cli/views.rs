@@ -1,4 +1,4 @@
-//! Table, summary, pipes, files, disks that are full.
+//! Table, summary, pipes, files, full disks.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn the_demo_shows_table_and_summary() {
         for word in words {
             assert!(page.contains(word), "{word} in {page}");
         }
-        // One for the first second, and one for what is left; more where answers came behind the end.
+        // One for the first second, and one for the rest; more where responses came after the end.
         let rows: Vec<&str> = page.lines().filter(|line| line.contains("200:")).collect();
         assert!(rows.len() >= 2 && rows[0].contains(" 1.0s│"), "{page}");
         assert!(!page.contains('\u{1b}'), "no colors in a pipe");
@@ -140,7 +140,7 @@ fn serve_ends_with_a_signal() {
     assert!(text(&output.stderr).contains("\"accepted\":0"));
 }
 
-/// However short a run is, its row stands there.
+/// However short a run is, it has a row.
 #[test]
 fn the_shortest_run_has_a_row() {
     let served = Served::start();

@@ -1,5 +1,5 @@
-//! A run on a page: `--web` and `onrush web`, with programs, and with whoever should not be there. `tests/browser` has
-//! the same with a browser.
+//! A run on a page: `--web` and `onrush web`, with programs, and with unauthorized clients. `tests/browser` has the
+//! same with a browser.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ pub(super) use super::paged::{Paged, TOKEN};
 use super::seen::{stats, wait_for};
 use super::{Folder, Served, onrush};
 
-/// What never comes takes this long to be called so: a guard of the harness, and no claim.
+/// The timeout for events that never come: a guard of the harness, and no assertion.
 const FAR: Duration = Duration::from_secs(120);
 
 impl Paged {
@@ -21,12 +21,12 @@ impl Paged {
         stream
     }
 
-    /// The status, the head and the body of what a request is answered with.
+    /// The status, the head and the body of the response to a request.
     fn raw(&self, request: &[u8]) -> (u16, String, String) {
         let mut stream = self.connect();
         stream.write_all(request).expect("it is taken");
         let mut all = Vec::new();
-        // A server that closes early has said what it says.
+        // A server that closes early has sent its response.
         let _ = stream.read_to_end(&mut all);
         let all = String::from_utf8_lossy(&all).into_owned();
         let (head, body) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
@@ -50,7 +50,7 @@ impl Paged {
         value
     }
 
-    /// What is no JSON.
+    /// A response that is no JSON.
     pub(super) fn text(&self, path: &str) -> (u16, String) {
         let (status, _, body) = self.raw(
             format!(
@@ -76,12 +76,12 @@ impl Paged {
     }
 }
 
-/// What the target has counted of a path.
+/// The target's count of a path.
 pub(super) fn counted(served: &Served, path: &str) -> u64 {
     stats(served)["requests_by_path"][path].as_u64().unwrap_or(0)
 }
 
-/// A load of an hour that is ended by a change: each start until then was asked for, whenever the changes come.
+/// A load of an hour that is ended by a change: each start until then was requested, whenever the changes come.
 #[test]
 fn changes_hold_to_the_start() {
     let served = Served::start();
@@ -100,7 +100,7 @@ fn changes_hold_to_the_start() {
     };
     let first = json!({"revision": 0, "change": "rate", "to": "400/s", "over": "1s"});
     let at = change(first.clone());
-    // Said twice it does nothing; said by another who has not seen it, it is refused.
+    // A repeated change does nothing; one from a client that has not seen the last change is refused.
     assert_eq!(change(first), at);
     let (status, behind) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "rate", "to": 50}));
     assert_eq!((status, &behind["error"]), (409, &json!("behind")));
@@ -132,7 +132,7 @@ fn changes_hold_to_the_start() {
     let report = paged.get("/api/run/report.json");
     let started = report["requests"]["started"].as_u64().expect("a number");
     assert_eq!(started, counted(&served, "/"));
-    // The area of the ramp, and what is before and behind it; the pause moves all that comes after it.
+    // The area of the ramp, and what is before and after it; the pause moves all that comes after it.
     let planned_s = ended_at - (resumed_at - paused_at);
     let requested = at * 200.0 + 300.0 + (planned_s - at - 1.0) * 400.0;
     assert!((started as f64 - requested).abs() <= 2.0, "{started} of {requested}: {}", report["changes"]);
@@ -181,7 +181,7 @@ fn strangers_are_refused() {
     assert_eq!(paged.raw(post("text/plain", 0).as_bytes()).0, 415);
     assert_eq!(paged.ask("GET", "/../../etc/passwd", "").0, 404);
     assert_eq!(paged.ask("POST", "/api/run/changes", "{\"revision\": ").0, 400);
-    // A body without end is cut off, long before it is there.
+    // An endless body is cut off, long before its end.
     let mut stream = paged.connect();
     stream.write_all(post("application/json", 1 << 30).as_bytes()).expect("it is taken");
     let (block, mut sent) = (vec![b'x'; 1 << 16], 0u64);
@@ -189,8 +189,8 @@ fn strangers_are_refused() {
         sent += block.len() as u64;
         assert!(sent < 1 << 28, "it takes everything");
     }
-    // Whoever says nothing, and whoever reads nothing, holds up nobody: not even very many of them.
-    // Fewer at a time than the system keeps for it: an answer comes when those before it have been taken.
+    // Clients that send nothing, or read nothing, hold up no other client: not even very many of them. Fewer at a time
+    // than the backlog of the system: a response comes when those before it have been accepted.
     let mut idle = Vec::new();
     while idle.len() < 10_000 {
         idle.extend((0..100).map(|_| TcpStream::connect(&paged.host).expect("it listens")));
@@ -212,7 +212,7 @@ fn strangers_are_refused() {
     let report: Value = serde_json::from_str(&out).expect("a report");
     let started = report["requests"]["started"].as_u64().expect("a number");
     assert_eq!((&report["requests"]["succeeded"], counted(&served, "/")), (&json!(started), started));
-    // All that were due until the thread heard of its end, by its own clock.
+    // All that were due until the thread learned of its end, by its own clock.
     let requested = report["planned_s"].as_f64().expect("a time") * 200.0;
     assert!((started as f64 - requested).abs() <= 1.0, "{started} of {requested}");
 }

@@ -1,4 +1,4 @@
-//! One load from several processes: what they do together is what one does, and what becomes of it when one of them is gone.
+//! One load from several processes: together they do what one does; and the loss of one of them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use super::seen::{stats, wait_for};
 use super::watched::Paged;
 use super::{Ends, Folder, Served, line_with, onrush, output, report, signal, text};
 
-/// What holds of every run of workers.
+/// Invariants of every run of workers.
 #[track_caller]
 fn is_sound(report: &Value, workers: u64) {
     let each = report["workers"]["list"].as_array().expect("a list");
@@ -24,7 +24,7 @@ fn is_sound(report: &Value, workers: u64) {
     let number = |name: &str| requests[name].as_u64().expect("a number");
     let ended = ["succeeded", "failed", "dropped", "unfinished", "lost"].map(number);
     assert_eq!(number("started") + number("carried"), ended.iter().sum::<u64>(), "{requests}");
-    // What one that was lost had in flight when it told last has an end that nobody told.
+    // The end of exchanges that a lost worker had in flight at its last report was never reported.
     let of_lost: u64 = each.iter().filter(|one| one["loss_count"] != 0).filter_map(|one| one["started"].as_u64()).sum();
     assert!(number("lost") <= of_lost, "{requests} {of_lost}");
     let intervals = report["intervals"].as_array().expect("a list");
@@ -46,7 +46,7 @@ pub(crate) fn children(of: &Child) -> Vec<u32> {
 
 fn is_there(pid: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // One that nobody has waited for is no process any more.
+    // A zombie is no process any more.
     !state.is_empty() && !state.contains(") Z ")
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn kill(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill starts").success());
 }
 
-/// How the loss of the second worker is told.
+/// The notice about the loss of the second worker.
 const LOST: &str = "onrush: worker worker-2 was lost";
 
 /// Requests that the server had on a path.
@@ -62,7 +62,7 @@ fn served(server: &Served, path: &str) -> u64 {
     by_path(&stats(server)).get(path).copied().unwrap_or(0)
 }
 
-/// The same plan starts as much on one process as on three, whatever kind of load it is.
+/// The same plan has the same starts on one process as on three, for every kind of load.
 #[test]
 fn three_do_what_one_does() {
     let cases: [(&[&str], &str); 5] = [
@@ -96,7 +96,7 @@ fn three_do_what_one_does() {
     }
 }
 
-/// The times of three are those of one: each exchange is in them once, and none is shorter than the target takes.
+/// The times of three are those of one: each exchange is in them once, and none is shorter than the target's delay.
 #[test]
 fn histograms_are_put_together_exactly() {
     let server = Served::start();
@@ -112,7 +112,7 @@ fn histograms_are_put_together_exactly() {
     assert!(text.lines().any(|line| line.contains("Tag=")), "{text}");
 }
 
-/// Rows that are divided go to one iteration each, whichever worker has it; variables and steps are those of the file.
+/// Divided rows go to one iteration each, on any worker; variables and steps are those of the file.
 #[test]
 fn a_scenario_file_is_divided() {
     let (server, folder) = (Served::start(), Folder::new("workers-file"));
@@ -133,7 +133,7 @@ fn a_scenario_file_is_divided() {
     assert_eq!((used_up.len(), &used_up[0]["file"]), (1, &folder.path("rows.csv").into()), "{used_up:?}");
 }
 
-/// A number is given once, whichever worker gives it; and none is far from where it would be.
+/// A number is given once, by any worker; and none is far from where it would be.
 #[test]
 fn counters_give_each_number_once() {
     let (target, folder) = (Recorder::start("workers-counter"), Folder::new("workers-counter-file"));
@@ -149,15 +149,15 @@ fn counters_give_each_number_once() {
     let number = |start: &str| start.split("/u").nth(1)?.split(' ').next()?.parse::<u64>().ok();
     let numbers: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
     assert_eq!((came.len(), numbers.len()), (1_200, 1_200));
-    // Starts are dealt out as numbers are, so that each worker needs a third of them.
+    // Starts are assigned as numbers are, so that each worker needs a third of them.
     assert!(numbers.first() == Some(&1) && numbers.last() < Some(&1_300), "{:?}", numbers.last());
 }
 
-/// A load on three workers, of which one is told or made to end in the middle.
+/// A load on three workers, of which one is stopped or killed in the middle.
 struct Bereft {
     paged: Paged,
     workers: Vec<u32>,
-    /// What it says, and has said by the time that the loss was told.
+    /// Its output lines, including those up to the notice of the loss.
     lines: Box<dyn Iterator<Item = std::io::Result<String>>>,
 }
 
@@ -173,7 +173,7 @@ impl Bereft {
         Self { paged, workers, lines: Box::new(lines) }
     }
 
-    /// A person hears of it at once.
+    /// The user is notified at once.
     fn is_reported(&mut self) {
         line_with(&mut self.lines, LOST);
     }
@@ -184,7 +184,7 @@ impl Bereft {
         assert_eq!(status, 200, "{said}");
     }
 
-    /// The report, and how often the loss was told in what nobody has read yet.
+    /// The report, and how often the loss was reported in the unread output.
     fn over(mut self) -> (Value, usize) {
         let mut out = Vec::new();
         self.paged.child.stdout.take().expect("a pipe").read_to_end(&mut out).expect("a report");
@@ -201,7 +201,7 @@ impl Bereft {
     }
 }
 
-/// A load of 1,200 requests a second that loses a worker, and goes on for a while. The report, and what the server had.
+/// A load of 1,200 requests a second that loses a worker, and goes on for a while. The report, and the server's count.
 fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let server = Served::start();
     let url = server.url("/delay/1");
@@ -217,32 +217,33 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     (report, came())
 }
 
-/// What the workers that were not lost have started.
+/// The starts of workers that were not lost.
 fn started_by_others(report: &Value) -> u64 {
     let each = report["workers"]["list"].as_array().expect("a list");
     each.iter().filter(|one| one["loss_count"] == 0).filter_map(|one| one["started"].as_u64()).sum()
 }
 
-/// How many starts of such a rate were due until the load was ended, or until so long after that: the first one comes at once.
+/// The starts of such a rate that were due until the load was ended, or until `late_s` after that: the first one comes
+/// at once.
 fn due_at(report: &Value, rate: u64, late_s: f64) -> u64 {
     let changes = report["changes"].as_array().expect("a list");
     assert_eq!((changes.len(), &changes[0]["change"]), (1, &json!("end")), "{changes:?}");
     ((changes[0]["at_s"].as_f64().expect("an instant") + late_s) * rate as f64).ceil() as u64
 }
 
-/// Starts that a worker made, or left out, because it heard too late of the end.
+/// The difference in starts of workers that learned of the end too late.
 fn otherwise(report: &Value) -> i64 {
     report["workers"]["late_change_delta"].as_i64().expect("a number")
 }
 
-/// What the books say of a load of which a third was due at the worker that was lost: planned + otherwise = started + undelivered +
-/// unknown. Gives what was undelivered, and what is unknown.
+/// Checks the accounting of a load of which a third was due at the lost worker: planned + late_change_delta = started +
+/// undelivered + unaccounted. Returns the undelivered and the unaccounted starts.
 #[track_caller]
 fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     let started = report["requests"]["started"].as_u64().expect("a number");
     let number = |name: &str| report["workers"][name].as_u64().expect("a number");
     let (undelivered, unknown) = (number("undelivered"), number("unaccounted"));
-    // What a thread had not taken up when it told last is told by nobody.
+    // Starts that a thread had not taken up at its last report are never reported.
     let all = started + undelivered + unknown;
     let made = planned.checked_add_signed(otherwise(report)).expect("a number");
     assert!(
@@ -255,24 +256,27 @@ fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     (undelivered, unknown)
 }
 
-/// The books say what nobody did. How soon others get its share, and how much is undelivered until then, is shown in the simulator.
+/// The accounting has the starts that no worker made. How soon others get its share, and how many starts are
+/// undelivered until then, is tested in the simulator.
 #[test]
 fn a_worker_that_is_killed() {
     for signal in ["-KILL", "-TERM"] {
         let (report, really) = without_one(signal, &[]);
         let (undelivered, unknown) = balances(&report, really, due_at(&report, 1_200, 0.0));
         assert!(undelivered > 0, "{signal}: {undelivered}");
-        // Whoever has time to tell leaves nothing unknown.
+        // A worker with time to report leaves no unaccounted starts.
         assert!(unknown == 0 || signal == "-KILL", "{signal}: {unknown}");
     }
 }
 
-/// What a killed worker had in flight is in a class of its own, and the sum comes out even, in JSON and in what people read.
+/// Exchanges that a killed worker had in flight are a class of their own, and the sum is correct, in JSON and in the
+/// summary.
 #[test]
 fn what_a_killed_worker_had_in_flight_is_lost() {
     for words in [&["--rate", "300", "-z", "1h"][..], &["-c", "90", "-z", "1h"]] {
         let server = Served::start();
-        // Longer than an interval, and than it takes to hear of the loss: who is killed has some in flight of which it told.
+        // Longer than an interval, and than the detection of the loss: a killed worker has some reported exchanges in
+        // flight.
         let url = server.url("/delay/3000");
         let came = || served(&server, "/delay");
         let mut bereft = Bereft::start("-KILL", &[words, &["--grace", "10s", &url]].concat(), came);
@@ -291,10 +295,10 @@ fn what_a_killed_worker_had_in_flight_is_lost() {
     }
 }
 
-/// Rows of a file go on where they were, for whoever has them: each start that is made has its own, to the last.
+/// Rows of a file go on where they were, on any worker: each start that is made has its own, to the last.
 #[test]
 fn rows_go_on_when_slots_move() {
-    // More than any run of this test comes to.
+    // More than any run of this test uses.
     const ROWS: u64 = 250_000;
     let (target, folder) = (Recorder::start("workers-rows-target"), Folder::new("workers-rows"));
     let rows: String = (0..ROWS).map(|number| format!("{number}\n")).collect();
@@ -320,7 +324,7 @@ fn rows_go_on_when_slots_move() {
         let each = live["workers"]["list"].as_array().map_or(&[][..], Vec::as_slice);
         each.iter().filter(|one| one["loss_count"] == 0 && one["share"] == 0.5).count() == 2
     });
-    // Two seconds of the plan: it is theirs long before that.
+    // Two seconds of the plan: the others have its share long before that.
     look("they go on", &|live| live["total"]["started"].as_u64() > Some(before + 1_200));
     bereft.end();
     let (report, _) = bereft.over();
@@ -332,7 +336,7 @@ fn rows_go_on_when_slots_move() {
     let number = |start: &str| start.split("/r").nth(1)?.split(' ').next()?.parse::<u64>().ok();
     let taken: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
     assert_eq!(taken.len(), came.len(), "each has its own");
-    // Nobody jumps over rows: there is one for each start that was due, made or not.
+    // No worker skips rows: there is one for each start that was due, made or not.
     let late_s = report["workers"]["change_delay_s"].as_f64().expect("a time");
     assert!(taken.last() < Some(&due_at(&report, 600, late_s)), "{:?} of {planned}", taken.last());
 }
@@ -361,7 +365,7 @@ fn connections_are_held_by_workers() {
     connections_of_one_that_is_killed(&server);
 }
 
-/// Those of one that is killed are told. They are held until then: one of all comes only behind that.
+/// Connections of a killed worker are reported. They are held until then: one of all is only established after that.
 fn connections_of_one_that_is_killed(server: &Served) {
     let folder = Folder::new("workers-held");
     let (file, relay) = (folder.path("held.json"), Relay::start(server.url.trim_start_matches("http://"), 29));
@@ -370,12 +374,12 @@ fn connections_of_one_that_is_killed(server: &Served) {
     let words = [&words[..], &["--interval", "100ms", &url]].concat();
     let mut child = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut rows = BufReader::new(child.0.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
-    // A row has the time and then what is open.
+    // A row has the time and then the open connections.
     let has_all = |row: &String| row.split('│').nth(1).is_some_and(|open| open.trim() == "29");
     assert!(rows.any(|row| has_all(&row)), "its workers tell what they have");
     let workers = children(&child.0);
     kill(workers[2], "-KILL");
-    // A person hears of it at once.
+    // The user is notified at once.
     let mut said = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     assert!(said.any(|line| line.contains("onrush: worker worker-3 was lost")), "it is said");
     relay.release();
@@ -386,9 +390,9 @@ fn connections_of_one_that_is_killed(server: &Served) {
     let unknown = held["workers"]["unaccounted"].as_u64().expect("a number");
     let connections = &held["connections"];
     assert_eq!((unknown, &connections["closed"]), (10, &20.into()), "{:#} {connections:#}", held["workers"]);
-    // The one that comes only later may be of the worker that is killed.
+    // The one that comes only later may belong to the killed worker.
     assert!((29..=30).contains(&connections["established"].as_u64().expect("a number")), "{connections:#}");
-    // What else is to be said depends on the machine.
+    // Other verdicts depend on the machine.
     let verdicts = held["verdicts"].as_array().expect("a list");
     let is_loss = |verdict: &Value| verdict.as_str().is_some_and(|text| text.contains("1 of 3 workers were lost"));
     assert!(verdicts.iter().any(is_loss), "{verdicts:#?}");
@@ -396,24 +400,24 @@ fn connections_of_one_that_is_killed(server: &Served) {
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
 }
 
-/// What becomes of the share of one that is lost is for the user to say.
+/// The user decides what happens to the share of a lost worker.
 #[test]
 fn a_loss_that_nobody_makes_up_for() {
     let (report, really) = without_one("-KILL", &["--on-worker-loss", "continue"]);
     let planned = due_at(&report, 1_200, 0.0);
     let (undelivered, _) = balances(&report, really, planned);
-    // The others make what is their own, and nothing else.
+    // The others make their own starts, and nothing else.
     let own = (planned * 2 / 3).checked_add_signed(otherwise(&report)).expect("a number");
     let others = started_by_others(&report);
     assert!(undelivered > 0 && (own - 2..=own + 2).contains(&others), "{undelivered} {others} of {own}");
-    // That it ends is what is asked for.
+    // That it ends is what was requested.
     let server = Served::start();
     let words = ["--on-worker-loss", "fail", "--rate", "1200", "-z", "1h", &server.url("/delay/1")];
     let (_, reported) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
     assert!(reported <= 1, "it is told once, if it goes on for long enough");
 }
 
-/// One that stands still starts nothing when its lease is over, and nobody waits for it any longer.
+/// A stalled worker starts nothing after its lease is over, and is not waited for any longer.
 #[test]
 fn a_worker_that_stands_still() {
     let (report, really) = without_one("-STOP", &[]);
@@ -436,7 +440,7 @@ fn ctrl_c_ends_all_of_them() {
     assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
 }
 
-/// What the server reads is what the load sent and what half of its users sent behind it; nothing else, and nothing less.
+/// The server reads what the load sent and what half of its users sent after it; nothing else, and nothing less.
 #[test]
 fn half_of_the_users_of_all_workers_go_on() {
     for (words, users) in [(&["-c", "12"][..], Some(6)), (&["-c", "12", "--no-probe"], None), (&["-c", "4"], None)] {
@@ -445,14 +449,14 @@ fn half_of_the_users_of_all_workers_go_on() {
         let report = run(&[words, &["--workers", "3", "-z", "1s", &url]].concat());
         is_sound(&report, 3);
         let probe = &report["verdict"]["probe"];
-        // Where another verdict is sure nobody goes on.
+        // Where another verdict is certain the probe is skipped.
         assert!(probe.is_null() || probe["users"].as_u64() == users, "{probe}");
         let started = report["requests"]["started"].as_u64().expect("a number");
         assert_eq!(started + probe["requests"].as_u64().unwrap_or(0), served(&server, "/serial"), "{words:?}");
     }
 }
 
-/// Whoever leads is gone for good: those whom it started go too, and leave nothing behind.
+/// The leader is gone for good: the workers that it started end too, and leave nothing behind.
 #[test]
 fn workers_go_with_who_leads() {
     let server = Served::start();
@@ -474,7 +478,7 @@ fn searches_and_changes_need_nothing_more() {
     assert!(report(&done)["trials"].as_array().is_some_and(|trials| !trials.is_empty()));
 }
 
-/// What cannot be done is said before anything starts, in both languages.
+/// Impossible combinations are reported before anything starts, in both languages.
 #[test]
 fn what_workers_cannot_do() {
     let (server, folder) = (Served::start(), Folder::new("workers-refused"));
@@ -502,7 +506,7 @@ fn what_workers_cannot_do() {
     assert_eq!(by_path(&stats(&server)).keys().collect::<BTreeSet<_>>().len(), 0, "nothing was sent");
 }
 
-/// What is no ring is said with what a ring is; a place for rings needs something to be kept.
+/// A path that is no journal is reported as such; a journal location needs a run with a journal.
 #[test]
 fn journals_that_are_none() {
     let folder = std::env::temp_dir().join(format!("onrush-no-ring-{}", std::process::id()));

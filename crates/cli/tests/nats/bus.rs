@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::net::Net;
 
-/// Where the programs are that tests install.
+/// The folder of the programs that tests install.
 const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools");
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
@@ -20,16 +20,16 @@ pub(crate) fn path_with_server() -> String {
     format!("{TOOLS}:/usr/bin:/bin")
 }
 
-/// It ends with the value, and its folder goes.
+/// A server that ends with the value; its folder is removed.
 pub(crate) struct NatsServer {
     child: Child,
     address: String,
     port: u16,
     folder: PathBuf,
     flags: Vec<String>,
-    /// It is on this machine of a network.
+    /// Its machine in a network, if any.
     place: Option<(Arc<Net>, usize)>,
-    /// Others that are one with it.
+    /// The other servers of its cluster.
     others: Vec<Self>,
 }
 
@@ -39,7 +39,7 @@ impl NatsServer {
         Self::at("127.0.0.1".to_owned(), port, flags, None)
     }
 
-    /// On a machine of a network, at the usual port.
+    /// A server on a machine of a network, at the default port.
     pub(crate) fn on(net: &Arc<Net>, host: usize, flags: &[&str]) -> Self {
         Self::at(net.address(host), 4222, flags, Some((net.clone(), host)))
     }
@@ -56,19 +56,19 @@ impl NatsServer {
         self.port
     }
 
-    /// Where it is.
+    /// Its address.
     pub(crate) fn address(&self) -> String {
         format!("{}:{}", self.address, self.port)
     }
 
-    /// Where a cluster of this name is.
+    /// The URL of a cluster of this name.
     pub(crate) fn site(&self, name: &str) -> String {
         let all = std::iter::once(self).chain(&self.others);
         let all: Vec<String> = all.map(Self::address).collect();
         format!("nats://{}/{name}", all.join(","))
     }
 
-    /// Three servers that are one, on this machine and the last two of the network.
+    /// Three servers of one cluster, on this machine and the last two of the network.
     pub(crate) fn three(net: &Arc<Net>, host: usize) -> Self {
         let hosts = [host, net.hosts() - 1, net.hosts()];
         let routes: Vec<String> = hosts.iter().map(|host| format!("nats://{}:6222", net.address(*host))).collect();
@@ -86,7 +86,7 @@ impl NatsServer {
         first
     }
 
-    /// Of several servers, the one that leads a stream is killed.
+    /// Of several servers, kills the leader of a stream.
     pub(crate) fn kill_leader_of(&mut self, stream: &str) {
         let response = self.ask(&format!("$JS.API.STREAM.INFO.{stream}"), "", "stream_info_response");
         let leads = |server: &&mut Self| {
@@ -101,7 +101,7 @@ impl NatsServer {
         assert!(response.contains("server-") && own > 0, "{response}");
     }
 
-    /// The stream of a cluster is there already, and takes so many bytes.
+    /// Creates the stream of a cluster with this size limit.
     pub(crate) fn makes_stream(&self, name: &str, bytes: u64) {
         let config = format!(
             r#"{{"name":"onrush_{name}_news","subjects":["onrush.{name}.news.*"],"retention":"limits","storage":"file",
@@ -112,7 +112,7 @@ impl NatsServer {
         assert!(!response.contains("\"error\""), "{response}");
     }
 
-    /// The place of the first that a cluster has of what workers told.
+    /// The position of the first worker report that a cluster keeps.
     pub(crate) fn first_kept(&self, name: &str) -> u64 {
         let response = self.ask(&format!("$JS.API.STREAM.INFO.onrush_{name}_news"), "", "stream_info_response");
         let rest = response.split("\"first_seq\":").nth(1).unwrap_or_default();
@@ -122,7 +122,7 @@ impl NatsServer {
             .unwrap_or_default()
     }
 
-    /// What the server answers to a question.
+    /// The server's reply to a request.
     fn ask(&self, subject: &str, payload: &str, kind: &str) -> String {
         let ask = || {
             let mut stream = TcpStream::connect((self.address.as_str(), self.port)).expect("it listens");
@@ -142,7 +142,7 @@ impl NatsServer {
         self.child.wait().expect("it ends");
     }
 
-    /// It comes back, with what it had.
+    /// Restarts it, with its data.
     pub(crate) fn begin(&mut self) {
         self.child = spawn(&self.address, self.port, &self.folder, &self.flags, self.place.as_ref());
     }

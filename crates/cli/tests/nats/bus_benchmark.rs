@@ -1,4 +1,4 @@
-//! What a person sees of very many workers; how many a server carries is tried by the tests of `cluster`.
+//! The output of the bus benchmark; how many workers a server carries is tested in `cluster`.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn a_bus_benchmark_on_a_bus_that_is_there() {
         let done = done.expect("it starts");
         let (shown, reported) = (text(&done.stdout), text(&done.stderr));
         assert!(done.status.success() && shown.contains(says), "{shown}{reported}");
-        // Nobody knows what another server takes.
+        // The usage of a foreign server is unknown.
         assert!(!shown.contains("nats-server"), "{shown}");
     }
 }

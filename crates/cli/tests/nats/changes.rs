@@ -1,4 +1,5 @@
-//! A load that is changed while whoever leads is out of reach: each worker goes on as before until it hears of it, and the books say so.
+//! A load that is changed while the leader is out of reach: each worker goes on as before until it learns of it, and
+//! the accounting shows that.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use super::{of_workers, started};
 const SECONDS: u64 = 24;
 const CHANGED: u64 = 100;
 
-/// What is planned, and what came of it: all of it is accounted for, also by rings alone.
+/// The planned starts and their outcome: all of them are accounted for, also by journals alone.
 fn is_accounted_for(report: &Value, came: u64) -> i64 {
     let changed = &report["changes"][0];
     let at_s = changed["at_s"].as_f64().unwrap_or_else(|| panic!("a change: {report:#}"));
@@ -36,7 +37,7 @@ fn a_change_that_comes_late() {
     requested.env("ONRUSH_WEB_TOKEN", TOKEN);
     let requested = scene.net.on(LEADER, &requested).output().expect("it starts");
     assert!(requested.status.success(), "{requested:?}");
-    // From the change on that holds in about two seconds, and while workers still have their leases.
+    // The change takes effect in about two seconds, while workers still have their leases.
     sleep(Duration::from_millis(3_800));
     scene.net.mend_to(LEADER, &scene.bus_address());
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
@@ -46,7 +47,7 @@ fn a_change_that_comes_late() {
     let came = truth.numbers.len() as u64;
     let otherwise = is_accounted_for(&report, came);
     let late = report["workers"]["change_delay_s"].as_f64().expect("a time");
-    // What was slowed down late has started more.
+    // A load that was slowed down late has started more.
     assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
     assert_eq!(truth.of, started_by(&report));
     let imported = imported_at_end(&journals_of_workers(&scene));

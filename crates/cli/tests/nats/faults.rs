@@ -1,5 +1,5 @@
-//! What may happen to workers, to whoever leads them and to their bus, on machines of a network: whatever it is, nothing is started twice or
-//! late, and what the target saw is what the report says, by worker and by second.
+//! Faults of workers, of their leader and of their bus, on machines of a network: in each case nothing is started twice
+//! or late, and the target's count is that of the report, by worker and by second.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn a_worker_that_is_cut_off_from_the_bus_for_a_minute() {
     assert!(judged.undelivered <= 7 * RATE / 3, "{judged:?}");
 }
 
-/// A process that stands still makes up for nothing when it goes on.
+/// A stalled process makes up for nothing when it goes on.
 #[test]
 fn a_worker_that_stands_still_for_eight_seconds() {
     let scene = Scene::begun("still", 3, 28, &[]);
@@ -76,7 +76,7 @@ fn a_machine_whose_cable_is_pulled() {
     assert!((started - failed - unfinished..=started).contains(&came), "{started} {failed} {unfinished} {came}");
 }
 
-/// Whoever leads stands still: nobody goes on without it, and it goes on with all of them.
+/// The leader is stalled: no worker goes on without it, and it goes on with all of them.
 #[test]
 fn a_leader_that_stands_still_for_eight_seconds() {
     let mut scene = Scene::begun("leader-still", 3, 28, &[]);
@@ -89,15 +89,15 @@ fn a_leader_that_stands_still_for_eight_seconds() {
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
     // They go on for 4 s of it at least, and again within 7 s after it.
     assert!(judged.undelivered <= (still.as_secs() + 1 + 3) * RATE, "{} after {still:?}", judged.undelivered);
-    // Each worker says why it starts nothing, once.
+    // Each worker reports why it starts nothing, once.
     for worker in 0..3 {
         let reported = scene.reported(worker);
         assert_eq!(reported.matches("whoever leads does not answer").count(), 1, "{reported}");
     }
 }
 
-/// Who leads hears late from the bus, from the beginning and then: nothing is missing of what three workers did.
-fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
+/// The leader receives late from the bus, from the beginning and then: nothing is missing of what three workers did.
+fn led_from_remote(name: &str, before: u64, then: u64) -> Value {
     let mut scene = Scene::prepared(name, 3, 15);
     let way = Way::on(&scene.net, LEADER, scene.bus.address());
     way.takes(Duration::from_millis(before));
@@ -109,18 +109,18 @@ fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
     report
 }
 
-/// All that it hears becomes nearly a second old: it leads all the same, and says that it is slow.
+/// All that it receives becomes nearly a second old: it leads all the same, and reports that it is slow.
 #[test]
 fn a_leader_that_is_slow() {
-    let report = led_from_afar("leader-slow", 0, 850);
+    let report = led_from_remote("leader-slow", 0, 850);
     let late = report["workers"]["ingest_delay_s"].as_f64().expect("a time");
     assert!((0.8..3.0).contains(&late), "{late} s late");
 }
 
-/// All of it is far away from the beginning: it gets workers ready, and leads.
+/// Everything is far away from the beginning: it gets workers ready, and leads.
 #[test]
 fn a_leader_that_is_far_away() {
-    led_from_afar("leader-far", 600, 600);
+    led_from_remote("leader-far", 600, 600);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_bus_that_is_gone_for_forty_seconds() {
     assert!((30.0..=46.0).contains(&still), "{still}");
 }
 
-/// One that comes later has its share from when on it is there, and nothing is lost.
+/// A worker that joins later has its share from then on, and nothing is lost.
 #[test]
 fn a_worker_that_joins_a_run() {
     let mut scene = Scene::begun("joins", 2, 24, &[]);
@@ -161,7 +161,7 @@ fn a_worker_that_joins_a_run() {
     assert!(new["started"].as_u64() > Some(RATE), "{:#}", report["workers"]);
 }
 
-/// Whoever stands by takes the run over: the load never pauses, and nothing that was told before is lost.
+/// The standby takes the run over: the load never pauses, and no earlier report is lost.
 #[test]
 fn a_leader_that_is_killed() {
     let mut scene = Scene::begun("leader-killed", 3, 20, &[]);
@@ -174,7 +174,7 @@ fn a_leader_that_is_killed() {
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (20 * RATE, 0, 0), "{judged:?}");
 }
 
-/// One that is back when another one leads has nothing to say any more, and says so.
+/// A leader that is back after another one took over has no say any more, and reports that.
 #[test]
 fn a_leader_that_is_cut_off_while_another_one_stands_by() {
     let mut scene = Scene::begun("two-leaders", 3, 24, &[]);
@@ -189,7 +189,7 @@ fn a_leader_that_is_cut_off_while_another_one_stands_by() {
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (24 * RATE, 0, 0), "{judged:?}");
 }
 
-/// Whoever stands by for a run that ends by itself has nothing to do, nor one for a run that nobody leads.
+/// A standby for a run that ends by itself has nothing to do, nor one for a run without a leader.
 #[test]
 fn nobody_has_to_take_over() {
     let mut scene = Scene::begun("stood-by", 2, 6, &[]);
@@ -204,7 +204,7 @@ fn nobody_has_to_take_over() {
     assert_eq!(scene.target.count(), came, "it is not run again");
 }
 
-/// A bus whose stream is full: workers keep what they have to tell, whoever leads makes room, and all of it is told.
+/// A bus whose stream is full: workers keep their reports, the leader makes room, and everything is reported.
 #[test]
 fn a_stream_that_is_full() {
     let scene = Scene::prepared("full", 2, 16);
@@ -217,7 +217,7 @@ fn a_stream_that_is_full() {
     assert!(each.iter().any(|each| each["bus_was_full"] == true), "{:#}", report["workers"]);
 }
 
-/// A bus that keeps only what was told last: whoever takes the run over begins with what was put together before.
+/// A bus that keeps only the latest reports: a leader that takes the run over begins with the checkpoint.
 #[test]
 fn a_leader_that_is_killed_on_a_full_bus() {
     let mut scene = Scene::prepared("full-led", 3, 26);
@@ -246,7 +246,7 @@ fn a_run_that_is_stopped() {
     assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
-/// A threshold that is crossed ends the run on all workers.
+/// A crossed threshold ends the run on all workers.
 #[test]
 fn a_run_that_a_threshold_ends() {
     let mut scene = Scene::prepared("threshold", 3, 60);
@@ -259,7 +259,8 @@ fn a_run_that_a_threshold_ends() {
     assert!(started(&report) < 10 * RATE, "{}", started(&report));
 }
 
-/// A bus that does not come back: Ctrl-C ends the run with what was heard, and all else is unknown or was done by nobody.
+/// A bus that does not come back: Ctrl-C ends the run with the received reports, and all other starts are unaccounted
+/// for or undelivered.
 #[test]
 fn a_bus_that_is_gone_for_good() {
     let mut scene = Scene::begun("gone", 2, 60, &[]);
@@ -291,7 +292,7 @@ fn clocks_that_are_wrong() {
     assert!(late.len() == 3 && *most - *least <= TOGETHER, "{late:?}");
 }
 
-/// Ctrl-C ends one worker: it gives up its share and tells all that it did.
+/// Ctrl-C ends one worker: it releases its share and reports all that it did.
 #[test]
 fn a_worker_that_is_stopped() {
     let scene = Scene::begun("leaves", 3, 18, &[]);
@@ -301,7 +302,7 @@ fn a_worker_that_is_stopped() {
     assert!(judged.undelivered <= 3 * RATE / 3, "{judged:?}");
 }
 
-/// Three servers that keep everything three times: the one that leads the stream is killed, and nothing is lost.
+/// Three servers with three replicas: the leader of the stream is killed, and nothing is lost.
 #[test]
 fn a_server_of_three_that_is_killed() {
     let mut scene = Scene::with("three-servers", 3, 30, NatsServer::three);
@@ -310,6 +311,6 @@ fn a_server_of_three_that_is_killed() {
     scene.bus.kill_leader_of("onrush_faults_news");
     let (judged, _) = scene.judged();
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
-    // While they agree on another one, whoever leads may lose its lease.
+    // While they elect another one, the leader of the run may lose its lease.
     assert!(judged.undelivered <= 10 * RATE, "{judged:?}");
 }

@@ -1,6 +1,6 @@
-//! A place for the files of one test.
+//! A folder for the files of one test.
 
-/// A folder that goes with the value.
+/// A folder that is removed with the value.
 pub(crate) struct Folder(pub(crate) std::path::PathBuf);
 
 impl Folder {

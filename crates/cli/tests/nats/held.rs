@@ -17,9 +17,9 @@ const TARGET: usize = 2;
 const LEADER: usize = 3;
 const FIRST: usize = 4;
 const WORKERS: usize = 4;
-/// Each machine has so many addresses beside its first.
+/// The number of additional addresses of each machine.
 const ADDRESSES: usize = 8;
-/// So many are held, unless somebody asks for more: `ONRUSH_HELD=1000000`.
+/// The number of held connections, unless set: `ONRUSH_HELD=1000000`.
 const HELD: u64 = 20_000;
 
 /// Machines, a bus and a target, which end with the value.
@@ -70,7 +70,7 @@ fn number(report: &Value, path: &str) -> u64 {
     report.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{path}: {report:#}"))
 }
 
-/// All of them are there at one time, from all machines alike, each message is answered, and none is lost.
+/// All are open at one time, evenly from all machines, each message has a response, and none is lost.
 #[test]
 fn four_machines_hold_together() {
     let wanted = std::env::var("ONRUSH_HELD").ok().and_then(|text| text.parse().ok()).unwrap_or(HELD);
@@ -90,7 +90,7 @@ fn four_machines_hold_together() {
     assert_eq!(scene.open(), 0, "nothing is left");
 }
 
-/// A machine that is lost takes its connections with it: they are told, and the others hold theirs.
+/// A lost machine takes its connections with it: they are reported, and the others hold theirs.
 #[test]
 fn a_worker_that_is_killed_is_reported() {
     let mut scene = Scene::prepared();
@@ -108,7 +108,7 @@ fn a_worker_that_is_killed_is_reported() {
     assert!(report["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 4 workers were lost")));
 }
 
-/// What was being opened when a machine is lost is unknown too: each connection is in the report once.
+/// Connections being opened when a machine is lost are unaccounted for, too: each connection is in the report once.
 #[test]
 fn a_worker_that_is_killed_while_it_opens_is_reported() {
     let mut scene = Scene::prepared();
@@ -125,7 +125,7 @@ fn a_worker_that_is_killed_while_it_opens_is_reported() {
     assert!(is_said, "{verdicts:?}");
 }
 
-/// One that leaves closes its own, and says so; the others hold theirs for as long as they were to.
+/// A worker that leaves closes its own, and reports that; the others hold theirs for the planned time.
 #[test]
 fn a_worker_that_leaves_closes_its_own() {
     let scene = Scene::prepared();
@@ -139,7 +139,8 @@ fn a_worker_that_leaves_closes_its_own() {
     assert!((9.9..=11.0).contains(&(closing - opened)), "{opened} to {closing}");
 }
 
-/// What was cut off closes its connections when nobody counts on it any more, and tells it as soon as it can.
+/// A worker that was cut off closes its connections when they are no longer counted on, and reports that as soon as it
+/// can.
 #[test]
 fn a_worker_that_was_cut_off_tells_later() {
     let scene = Scene::prepared();

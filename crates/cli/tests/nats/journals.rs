@@ -1,4 +1,4 @@
-//! What workers, and whoever led, kept on their disks: put together it is what the target saw, whoever is left to say so.
+//! The journals of workers and leaders: merged, they are what the target saw, whichever are left.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use super::seen::wait_for;
 use super::target::Truth;
 use super::{of_workers, started};
 
-/// The rings of some machines of a scene.
+/// The journals of some machines of a scene.
 fn journals(scene: &Scene, hosts: impl Iterator<Item = usize>) -> Vec<String> {
     let of = |host: usize| -> Vec<PathBuf> {
-        // One that never took part has none.
+        // A machine that never took part has none.
         let entries = fs::read_dir(scene.journal_of(host)).into_iter().flatten();
         entries.map(|entry| entry.expect("a folder").path()).collect()
     };
     hosts.flat_map(of).map(|path| path.display().to_string()).collect()
 }
 
-/// What comes of rings, with what is said beside it.
+/// The report recovered from journals, with the messages.
 fn imported(journals: &[String]) -> (Value, String) {
     let words: Vec<&str> = journals.iter().map(String::as_str).collect();
     let done = output(&[&["import", "--output", "json"], &words[..]].concat());
@@ -32,7 +32,7 @@ fn imported(journals: &[String]) -> (Value, String) {
     (report(&done), text(&done.stderr))
 }
 
-/// The same, when nobody writes them any more.
+/// The same, when they are no longer being written.
 pub(crate) fn imported_at_end(journals: &[String]) -> Value {
     let mut made = Value::Null;
     wait_for("the rings are whole", || {
@@ -43,7 +43,7 @@ pub(crate) fn imported_at_end(journals: &[String]) -> Value {
     made
 }
 
-/// A report without what is of the process that made it.
+/// A report without what depends on the process that made it.
 fn bare(report: &Value) -> Value {
     let mut report = report.clone();
     report["about"] = Value::Null;
@@ -51,9 +51,9 @@ fn bare(report: &Value) -> Value {
         report["generator"][of_process] = Value::Null;
     }
     report["workers"]["ingest_delay_s"] = Value::Null;
-    // The link of the machine that it was made on.
+    // The network link of the machine that it was made on.
     report["verdict"]["link"] = Value::Null;
-    // In the order in which they came to their ends; so it is not said which is the busiest.
+    // Threads are in the order of their ends; so the busiest one is not compared.
     report["verdict"]["busiest_shard"] = Value::Null;
     for (text, thread) in [("text", "thread "), ("text_zh", "线程 ")] {
         let said = report["verdict"][text].as_str().unwrap_or_default();
@@ -67,7 +67,7 @@ fn bare(report: &Value) -> Value {
     report
 }
 
-/// Where two reports differ.
+/// The differences between two reports.
 fn differences(one: &Value, other: &Value) -> Vec<String> {
     let below = |(name, one): (String, &Value), other: &Value| {
         let all = differences(one, other).into_iter();
@@ -86,7 +86,7 @@ fn differences(one: &Value, other: &Value) -> Vec<String> {
     }
 }
 
-/// What all workers of a scene have kept.
+/// The journals of all workers of a scene.
 pub(crate) fn journals_of_workers(scene: &Scene) -> Vec<String> {
     journals(scene, scene.workers_hosts())
 }
@@ -96,7 +96,7 @@ impl Scene {
         FIRST..FIRST + self.workers.len()
     }
 
-    /// What was kept, held against what whoever led says, and what the target saw.
+    /// Compares the journals with the leader's report, and with what the target saw.
     pub(crate) fn journals_agree(&self, reported: &Value, judged: &Judged) {
         let planned = self.seconds * RATE;
         let of_workers_alone = journals_of_workers(self);
@@ -109,7 +109,7 @@ impl Scene {
                 assert_eq!(all[figures], reported[figures], "{figures}");
             }
         }
-        // Whoever led knows who was given up, and when.
+        // The leader knows which workers were declared lost, and when.
         let led = journals(self, LEADER..FIRST);
         if let [journal] = &led[..] {
             let both = imported_at_end(&[&of_workers_alone[..], std::slice::from_ref(journal)].concat());
@@ -119,8 +119,8 @@ impl Scene {
     }
 }
 
-/// Where nothing goes wrong a report that is made of rings is that of whoever led, figure by figure and row by row, whichever rings they
-/// are; and so are its histograms, bucket by bucket.
+/// Without faults a report that is recovered from journals is that of the leader, figure by figure and row by row, from
+/// any set of journals; and so are its histograms, bucket by bucket.
 #[test]
 fn journals_make_the_same_report() {
     let mut scene = Scene::prepared("rings", 3, 6);
@@ -139,12 +139,12 @@ fn journals_make_the_same_report() {
     }
     let words: Vec<&str> = of_workers.iter().map(String::as_str).collect();
     let done = output(&[&["import", "--quiet", "--hdr", &reported_by_journals], &words[..]].concat());
-    // It is judged as it was.
+    // The thresholds are evaluated again.
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     assert_eq!(led["thresholds"].as_array().map(Vec::len), Some(2));
     let read = |path: &str| fs::read_to_string(path).expect("a file");
     assert_eq!(read(&reported_by_journals), read(&reported_by_leader));
-    // A line of each interval with its histogram as it is, behind the times.
+    // A line of each interval with its histogram, after the times.
     let buckets = |path: &str| -> Vec<String> {
         let log = read(&path.replace(".hgrm", ".hlog"));
         let lines = log.lines().filter(|line| line.contains("HIST"));
@@ -158,7 +158,7 @@ fn journals_make_the_same_report() {
     assert_eq!(began(&made)[..19], began(&led)[..19]);
 }
 
-/// Whoever led is killed, and nobody stood by: what was done until the workers stopped is there.
+/// The leader is killed without a standby: what was done until the workers stopped is there.
 #[test]
 fn nobody_is_left_who_leads() {
     let mut scene = Scene::begun("unled", 3, 30, &[]);
@@ -176,7 +176,8 @@ fn nobody_is_left_who_leads() {
     assert!(judged.undelivered > 10 * RATE, "{judged:?}");
 }
 
-/// One is out of reach until all is over: the report counts what nobody knows of it, and its ring says what that was.
+/// One worker is out of reach until all is over: the report counts its starts as unaccounted for, and its journal has
+/// them.
 #[test]
 fn a_worker_that_nobody_hears_of_again() {
     let mut scene = Scene::begun("unheard", 3, 12, &[]);
@@ -188,7 +189,7 @@ fn a_worker_that_nobody_hears_of_again() {
     let judged = Judged::of(&made, &scene.target, 12 * RATE);
     assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}");
     assert!(judged.started > started(&reported), "{judged:?}");
-    // What was told by those who were heard is as it was.
+    // Reports of the workers that were received are unchanged.
     let each = |report: &Value, worker: usize| {
         let all = report["workers"]["list"].as_array().expect("workers").clone();
         let own = all.into_iter().filter(|each| each["name"] == scene.address(worker).as_str());
@@ -197,7 +198,7 @@ fn a_worker_that_nobody_hears_of_again() {
     assert_eq!([each(&made, 0), each(&made, 2)], [each(&reported, 0), each(&reported, 2)]);
 }
 
-/// The bus is gone for good, and whoever leads is told to end: all of it is on the disks of the workers.
+/// The bus is gone for good, and the leader is ended: everything is on the disks of the workers.
 #[test]
 fn a_bus_that_never_comes_back() {
     let mut scene = Scene::begun("bus-gone", 3, 25, &[]);
@@ -220,7 +221,7 @@ fn a_bus_that_never_comes_back() {
     assert_eq!(truth.twice, Vec::<u64>::new());
 }
 
-/// What cannot be put together is said, and what is missing counts as unknown.
+/// Journals that cannot be merged are reported, and missing data counts as unaccounted for.
 #[test]
 fn journals_that_do_not_fit_are_reported() {
     let mut scene = Scene::prepared("ring-faults", 2, 3);
@@ -252,7 +253,7 @@ fn journals_that_do_not_fit_are_reported() {
     assert!(damaged.contains("is damaged"), "{damaged}");
 }
 
-/// Users of all workers wait for each other, and go on in one instant; what is kept says so too.
+/// Users of all workers wait for each other, and go on in one instant; the journals show that, too.
 #[test]
 fn users_of_all_machines_go_on_together() {
     let mut scene = Scene::prepared("meet", 3, 1);
@@ -275,7 +276,7 @@ fn users_of_all_machines_go_on_together() {
     let spreads: Vec<Duration> = came.chunks(users).map(|round| round[users - 1].at - round[0].at).collect();
     let between: Vec<Duration> =
         came.chunks(users).zip(came[users..].chunks(users)).map(|(one, next)| next[0].at - one[0].at).collect();
-    // By their clocks they start within a few milliseconds; a round takes half a second until all have heard of it.
+    // By their clocks they start within a few milliseconds; a round takes half a second until all have received it.
     let mut sorted = spreads.clone();
     sorted.sort_unstable();
     assert!(sorted[rounds / 2] < *between.iter().min().expect("rounds") / 5, "{spreads:?} and {between:?}");

@@ -1,4 +1,5 @@
-//! One load from workers of many machines: on a bus of NATS, with a real server and what goes wrong with it and with them, and over ssh.
+//! One load from workers of many machines: on a NATS bus, with a real server and with faults of it and of them, and
+//! over ssh.
 
 #[macro_use]
 extern crate claims;
@@ -92,7 +93,7 @@ fn three_do_what_one_does_and_stay() {
     }
 }
 
-/// Something happens to somebody when a load has begun: the report, and what the target saw.
+/// Causes an event after a load has begun: returns the report, and what the target saw.
 fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServer, &mut Vec<Worker>)) -> (Value, u64) {
     let (site, server) = (bus.site("faults"), Served::start());
     let mut processes = workers(&site, 3);
@@ -114,13 +115,13 @@ fn a_worker_that_is_killed() {
     let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unaccounted"));
     let all = started + undelivered + unknown;
     assert!((4_798..=4_800).contains(&all), "{started} + {undelivered} + {unknown}");
-    // Seen within its lease and moved soon after: a third of 300/s for ten seconds at the most.
+    // Detected within its lease and moved soon after: a third of 300/s for ten seconds at the most.
     assert!((100..=1_000).contains(&undelivered), "{undelivered}");
     assert!(unknown <= 300, "{unknown}");
     assert!((started..=started + unknown + 2).contains(&really), "{really}: {started} + {unknown}");
 }
 
-/// The server is gone for two seconds: nobody notices but those who look at it.
+/// The server is gone for two seconds: only an observer of the server notices.
 #[test]
 fn a_bus_that_is_killed_and_comes_back() {
     let mut bus = NatsServer::start(&[]);
@@ -133,7 +134,7 @@ fn a_bus_that_is_killed_and_comes_back() {
     assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
-/// What cannot be done is said, in both languages.
+/// Impossible combinations are reported, in both languages.
 #[test]
 fn what_does_not_fit_is_said() {
     let (bus, server) = (NatsServer::start(&["--user", "ann", "--pass", "secret"]), Served::start());
@@ -153,12 +154,12 @@ fn what_does_not_fit_is_said() {
             assert!(!done.status.success() && said.contains(says) && !said.contains("secret"), "{words:?}: {said}");
         }
     }
-    // A password may have what is special in an address, in the way that it is written there.
+    // A password may contain special characters of a URL, percent-encoded.
     let odd = NatsServer::start(&["--user", "ann", "--pass", "a@b=="]);
     let spelled = odd.site("odd").replace("nats://", "nats://ann:a%40b==@");
     let _odd = Worker::joins(&spelled, "odd");
     assert_eq!(started(&run(&["-n", "5", "--cluster", &spelled, &server.url("/delay/1")])), 5);
-    // What is allowed is all that is allowed, near or not.
+    // The allowed hosts are the only ones, near or not.
     let only = odd.site("only").replace("nats://", "nats://ann:a%40b==@");
     let words = ["worker", "--join", &only, "--allow-host", "10.9.8.7", "--quiet"];
     let _only = Worker(onrush(&words).spawn().expect("it starts"));

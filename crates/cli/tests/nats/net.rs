@@ -1,4 +1,4 @@
-//! Machines of a network that is not of this world: namespaces on a bridge in a namespace of its own. It needs root and `ip`.
+//! Machines of an isolated network: namespaces on a bridge in a namespace of its own. It needs root and `ip`.
 
 use std::os::fd::AsFd;
 use std::process::Command;
@@ -8,7 +8,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 static NETS: AtomicU32 = AtomicU32::new(0);
 
-/// A network; it goes with the value, and its machines too.
+/// A network; it is removed with the value, and its machines too.
 pub(crate) struct Net {
     name: String,
     hosts: usize,
@@ -20,7 +20,7 @@ fn ip(words: &[&str]) {
 }
 
 impl Net {
-    /// So many machines, from 1 on.
+    /// A network of this many machines, numbered from 1.
     pub(crate) fn of(hosts: usize) -> Self {
         let net =
             Self { name: format!("onrush{}x{}", std::process::id(), NETS.fetch_add(1, Ordering::Relaxed)), hosts };
@@ -45,17 +45,17 @@ impl Net {
         format!("{}-{host}", self.name)
     }
 
-    /// How many machines there are.
+    /// The number of machines.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts
     }
 
-    /// Where a machine is.
+    /// The address of a machine.
     pub(crate) fn address(&self, host: usize) -> String {
         format!("10.99.{}.{}", host / 250, host % 250 + 1)
     }
 
-    /// A machine has so many addresses more, and all ports of each for connections.
+    /// Gives a machine more addresses, and all ports of each for connections.
     pub(crate) fn has_many_addresses(&self, host: usize, count: usize) {
         for number in 1..=count {
             ip(&["-n", &self.host(host), "addr", "add", &format!("10.99.{}.{number}/16", 100 + host), "dev", "eth0"]);
@@ -65,7 +65,7 @@ impl Net {
         assert!(self.on(host, &set).status().expect("sysctl of procps").success());
     }
 
-    /// Nothing gets from one machine to an address, nor an answer, until it is mended.
+    /// Blocks traffic from one machine to an address, and the replies, until it is mended.
     pub(crate) fn cut_from(&self, host: usize, address: &str) {
         ip(&["-n", &self.host(host), "route", "add", "blackhole", address]);
     }
@@ -74,7 +74,7 @@ impl Net {
         ip(&["-n", &self.host(host), "route", "delete", "blackhole", address]);
     }
 
-    /// The cable of a machine is pulled.
+    /// Disconnects a machine.
     pub(crate) fn cut(&self, host: usize) {
         ip(&["-n", &self.name, "link", "set", &format!("port{host}"), "down"]);
     }
@@ -83,7 +83,7 @@ impl Net {
         ip(&["-n", &self.name, "link", "set", &format!("port{host}"), "up"]);
     }
 
-    /// Does something on a machine, on a thread of its own that ends with it.
+    /// Runs a function on a machine, on a thread of its own that ends with it.
     pub(crate) fn inside<T: Send>(&self, host: usize, does: impl FnOnce() -> T + Send) -> T {
         let place = std::fs::File::open(format!("/run/netns/{}", self.host(host))).expect("it is there");
         std::thread::scope(|scope| {
@@ -96,7 +96,7 @@ impl Net {
         })
     }
 
-    /// The same command, on a machine of the network. Its process is that of the command.
+    /// The same command, on a machine of the network. The process is that of the command.
     pub(crate) fn on(&self, host: usize, command: &Command) -> Command {
         let mut on = Command::new("ip");
         on.args(["netns", "exec", &self.host(host)]).arg(command.get_program()).args(command.get_args());
@@ -112,7 +112,7 @@ impl Net {
 
 impl Drop for Net {
     fn drop(&mut self) {
-        // What was not made need not go.
+        // A machine that was not made need not be removed.
         for host in 1..=self.hosts {
             let _ = Command::new("ip").args(["netns", "delete", &self.host(host)]).output();
         }

@@ -1,4 +1,4 @@
-//! `onrush bus`: what it prints is enough for workers and for who leads.
+//! `onrush bus`: its output is enough for workers and for the leader.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn bus(words: &[&str]) -> Command {
     bus
 }
 
-/// The addresses that a bus prints: for workers, and for who leads.
+/// The addresses that a bus prints: for workers, and for the leader.
 struct Sites {
     join: String,
     lead: String,
@@ -50,7 +50,7 @@ fn is_used_with(sites: &Sites, more: &[&str]) {
     assert_eq!((started(&run(&[&words[..], more].concat())), server_count(&server)), (100, 100));
 }
 
-/// User, password and address of a site.
+/// User, password and address of a URL.
 fn parts(site: &str) -> [&str; 3] {
     let (_, rest) = site.split_once("://").expect("a scheme");
     let (user, rest) = rest.split_once(':').expect("a user");
@@ -58,7 +58,7 @@ fn parts(site: &str) -> [&str; 3] {
     [user, password, rest.split('/').next().expect("an address")]
 }
 
-/// What is answered to a request.
+/// The reply to a request.
 fn response(site: &str, subject: &str, payload: &str) -> String {
     let length = payload.len();
     let said = format!("SUB _INBOX.own 1\r\nPUB {subject} _INBOX.own {length}\r\n{payload}");
@@ -67,13 +67,13 @@ fn response(site: &str, subject: &str, payload: &str) -> String {
     lines.next().expect("an answer")
 }
 
-/// What a server says to somebody who says this, in the words of NATS.
+/// The server's reply to this input, in the NATS protocol.
 fn says(site: &str, said: &str) -> String {
     let all: Vec<String> = reported(site, said).take_while(|line| line != "PONG").collect();
     all[1..].join("\n")
 }
 
-/// The lines that come.
+/// The received lines.
 fn reported(site: &str, said: &str) -> impl Iterator<Item = String> {
     let [user, password, address] = parts(site);
     let mut stream = TcpStream::connect(address).expect("it listens");
@@ -100,7 +100,7 @@ fn a_bus_of_its_own() {
     let left = || std::fs::read_dir(&files.0).expect("a folder").flatten().map(|file| file.path()).collect::<Vec<_>>();
     assert_eq!(left(), Vec::<std::path::PathBuf>::new(), "nothing is left");
 
-    // In a folder that stays, the password does too.
+    // In a permanent folder, the password is kept too.
     let kept = files.of("kept");
     let passwords = [(), ()].map(|()| {
         let (child, sites) = begun(&["--dir", &kept], &files);
@@ -111,12 +111,13 @@ fn a_bus_of_its_own() {
     assert_ne!(passwords[0][0], passwords[0][1]);
 }
 
-/// Who has the address of a worker tells, and nothing else: it leads nothing, gives nobody work, and reads nothing of what others tell.
+/// With the address of a worker one can report, and nothing else: not lead, not assign work, and not read the reports
+/// of others.
 #[test]
 fn a_worker_commands_nobody() {
     let files = Folder::new("own-bus-worker");
     let (child, sites) = begun(&[], &files);
-    // One that waits for somebody who leads ends when it is told to.
+    // A worker that waits for a leader ends on request.
     let mut waits = onrush(&["worker", "--join", &sites.join]).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = String::new();
     BufReader::new(waits.stderr.take().expect("a pipe")).read_line(&mut said).expect("a line");
@@ -129,7 +130,7 @@ fn a_worker_commands_nobody() {
         let words = ["--lang", language, "-n", "9", "--cluster", &sites.join, &server.url("/delay/1")];
         let done = onrush(&words).output().expect("it starts");
         assert!(done.status.code() == Some(4) && text(&done.stderr).contains(said), "{done:?}");
-        // It is a worker of one cluster.
+        // It is valid for workers of one cluster only.
         let other = sites.join.replace("/shop", "/bank");
         let done = onrush(&["worker", "--lang", language, "--join", &other]).output().expect("it starts");
         assert!(!done.status.success() && text(&done.stderr).contains(said), "{done:?}");
@@ -153,7 +154,7 @@ fn a_worker_commands_nobody() {
     ];
     for said in denied {
         assert!(says(&sites.join, said).contains("Permissions Violation"), "{said}");
-        // Whoever leads may; what would do harm is left alone.
+        // A leader may; harmful commands are skipped.
         if said.starts_with("SUB") || said.starts_with("PUB onrush") {
             assert_eq!(says(&sites.lead, said), "", "{said}");
         }
@@ -161,7 +162,7 @@ fn a_worker_commands_nobody() {
     for said in ["PUB onrush.shop.news.0000000000000001 1\r\nx", "SUB onrush.shop.leads 1"] {
         assert_eq!(says(&sites.join, said), "", "{said}");
     }
-    // Nor by what it names as the place for an answer.
+    // Nor by the reply subject that it names.
     for api in ["$JS.API.INFO", "$JS.API.STREAM.INFO.KV_onrush_shop"] {
         for place in ["$KV.onrush_shop.state", "$KV.onrush_shop.leader", "$KV.onrush_shop.new", "onrush.shop.leads"] {
             says(&sites.join, &format!("PUB {api} {place} 0\r\n"));
@@ -170,7 +171,7 @@ fn a_worker_commands_nobody() {
     let seen = response(&sites.lead, "$JS.API.STREAM.INFO.KV_onrush_shop", "{\"subjects_filter\":\">\"}");
     assert!(seen.contains("$KV.onrush_shop.state"), "{seen}");
     assert!(!seen.contains("$KV.onrush_shop.new"), "{seen}");
-    // Nothing of that did any harm. A plan that is too large for one message comes in pieces.
+    // None of that did any harm. A plan that is too large for one message comes in pieces.
     let body = files.of("body");
     std::fs::write(&body, vec![b'x'; 1 << 20]).expect("a file");
     is_used_with(&sites, &["-d", &format!("@{body}")]);
@@ -193,7 +194,7 @@ fn a_bus_of_its_own_with_tls() {
     ends(child);
 }
 
-/// What does not go is said, in both languages, and nothing is left.
+/// Impossible combinations are reported, in both languages, and nothing is left behind.
 #[test]
 fn what_does_not_go_is_said() {
     let files = Folder::new("own-bus-said");

@@ -1,4 +1,4 @@
-//! A cluster on machines of a network, a load on it, and what came of it, held against what the target saw.
+//! A cluster on machines of a network, a load on it, and its results, compared with what the target saw.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,17 +24,17 @@ pub(crate) const STANDBY: usize = 4;
 pub(crate) const FIRST: usize = 5;
 
 pub(crate) const RATE: u64 = 300;
-/// A start that comes so much after its instant is one of a burst.
+/// The lateness from which on a start counts as one of a burst.
 pub(crate) const LATE: Duration = Duration::from_secs(3);
-/// The starts of workers come so closely together, on a network of this machine.
+/// The largest difference between the starts of workers, on a network of this machine.
 pub(crate) const TOGETHER: Duration = Duration::from_millis(5);
-/// Rows that are told by several clocks may differ by the starts of this part of a second.
+/// Rows by several clocks may differ by the starts of this fraction of a second.
 pub(crate) const ROW_SLACK: u64 = RATE / 5;
 
-/// What the page of whoever leads asks for.
+/// The token of the leader's page.
 pub(crate) const TOKEN: &str = "a-token-of-the-tests";
 
-/// A cluster at work.
+/// A cluster with a running load.
 pub(crate) struct Scene {
     pub(crate) net: Arc<Net>,
     pub(crate) bus: NatsServer,
@@ -58,7 +58,7 @@ impl Scene {
         Self::with(name, workers, seconds, |net, host| NatsServer::on(net, host, &[]))
     }
 
-    /// The same on a bus of its own kind, which begins at a machine.
+    /// The same on a given kind of bus, which is started on a machine.
     pub(crate) fn with(name: &str, workers: usize, seconds: u64, bus: impl Fn(&Arc<Net>, usize) -> NatsServer) -> Self {
         let net = Arc::new(Net::of(FIRST + 6));
         let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
@@ -78,12 +78,12 @@ impl Scene {
         scene
     }
 
-    /// One more worker.
+    /// Adds a worker.
     pub(crate) fn joins(&mut self) {
         self.joins_with_clock(0);
     }
 
-    /// One whose clock is so many seconds ahead of those of the others.
+    /// Adds a worker whose clock is ahead of those of the others by this many seconds.
     pub(crate) fn joins_with_clock(&mut self, ahead: u64) {
         let host = FIRST + self.workers.len();
         let (site, name) = (self.bus.site("faults"), self.net.address(host));
@@ -100,7 +100,7 @@ impl Scene {
         self.workers.push(Worker(worker.expect("it starts")));
     }
 
-    /// Where a machine keeps its rings.
+    /// The journal folder of a machine.
     pub(crate) fn journal_of(&self, host: usize) -> PathBuf {
         self.folder.join(format!("rings-{host}"))
     }
@@ -109,7 +109,7 @@ impl Scene {
         self.folder.join(format!("told-{worker}"))
     }
 
-    /// What a worker has told whoever sits before it.
+    /// The output of a worker for its user.
     pub(crate) fn reported(&self, worker: usize) -> String {
         fs::read_to_string(self.reported_file(worker)).expect("a file")
     }
@@ -143,7 +143,7 @@ impl Scene {
         self.net.address(BUS)
     }
 
-    /// The end of it: what is planned, was started, or is told to be missing; and what came of each number.
+    /// Waits for the end: compares the planned, started and missing starts of the report with each number that came.
     pub(crate) fn judged(mut self) -> (Judged, Value) {
         self.judged_of()
     }
@@ -154,7 +154,7 @@ impl Scene {
         self.judged_by(leader)
     }
 
-    /// The same, by whoever leads it to its end.
+    /// The same, with the leader at the end.
     pub(crate) fn judged_by(&self, leader: Child) -> (Judged, Value) {
         let done = leader.wait_with_output().expect("it ends");
         assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
@@ -180,7 +180,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it is there");
 }
 
-/// What each worker has started that has started anything: one that came back is there once for each of its lives.
+/// The starts of each worker that has any: a worker that came back is listed once per incarnation.
 pub(crate) fn started_by(report: &Value) -> BTreeMap<String, u64> {
     let mut of: BTreeMap<String, u64> = BTreeMap::new();
     for each in report["workers"]["list"].as_array().expect("workers") {
@@ -191,7 +191,7 @@ pub(crate) fn started_by(report: &Value) -> BTreeMap<String, u64> {
     of
 }
 
-/// The books, held against what the target saw.
+/// The accounting, compared with what the target saw.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) started: u64,
@@ -202,7 +202,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// What holds whatever happened: nothing came twice or late, and each start is in the books once.
+    /// Invariants of every run: nothing came twice or late, and each start is accounted for once.
     pub(crate) fn of(report: &Value, target: &Target, planned: u64) -> Self {
         let truth = Truth::of(&target.came(), RATE);
         let (started, workers) = (started(report), &report["workers"]);
@@ -212,7 +212,7 @@ impl Judged {
         let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");
         assert_eq!(truth.twice, Vec::<u64>::new(), "{shown}");
         assert!(truth.latest < LATE, "{:?} late: {shown}", truth.latest);
-        // What a killed one had started and not told may lie between two rows.
+        // Unreported starts of a killed worker may lie between two rows.
         let slack = if unknown > 0 { 2 } else { 0 };
         assert!(planned.abs_diff(started + undelivered + unknown) <= slack, "{shown}");
         assert!((started..=started + unknown + slack).contains(&came), "{shown}");
@@ -223,7 +223,7 @@ impl Judged {
         judged
     }
 
-    /// Second by second: what the rows say to have been started by then is what came.
+    /// Second by second: the starts in the rows by then have come.
     fn rows_agree(&self, report: &Value) {
         let mut reported = 0;
         for row in report["intervals"].as_array().expect("rows") {

@@ -13,12 +13,12 @@ use super::binary::{onrush, report, text};
 use super::net::Net;
 use super::seen::wait_for;
 
-/// The machine of the target; those of the workers come behind it.
+/// The machine of the target; those of the workers come after it.
 const TARGET: usize = 1;
 const FIRST: usize = 2;
 
-/// Machines with sshd, and a target; all of it goes with the value.
-struct BusUrl {
+/// Machines with sshd, and a target; all of it is removed with the value.
+struct Machines {
     net: Net,
     hosts: usize,
     folder: PathBuf,
@@ -30,7 +30,7 @@ fn key(path: &PathBuf) {
     assert!(made.expect("ssh-keygen of openssh-client").success());
 }
 
-impl BusUrl {
+impl Machines {
     fn with(hosts: usize) -> Self {
         let net = Net::of(hosts + 1);
         let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{hosts}", std::process::id()));
@@ -109,7 +109,7 @@ impl BusUrl {
         stats["requests_by_path"]["/"].as_u64().unwrap_or_default()
     }
 
-    /// Workers that run there, by the flag that all of them have.
+    /// Running workers, by the flag that all of them have.
     fn workers(&self) -> Vec<String> {
         let cache = format!("{}/cache-", self.folder.display());
         let mut found = Vec::new();
@@ -123,7 +123,7 @@ impl BusUrl {
     }
 }
 
-impl Drop for BusUrl {
+impl Drop for Machines {
     fn drop(&mut self) {
         for child in &mut self.children {
             // It may have ended by itself.
@@ -134,10 +134,10 @@ impl Drop for BusUrl {
     }
 }
 
-/// Twenty machines do what was planned, exactly; nothing of them is left, and the second time nothing is copied.
+/// Twenty machines make exactly the planned starts; nothing of them is left, and the second time nothing is copied.
 #[test]
 fn twenty_machines() {
-    let site = BusUrl::with(20);
+    let site = Machines::with(20);
     for round in 1..=2 {
         let done = site.load(&site.all(), &["--rate", "1000", "-z", "4s"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
@@ -163,10 +163,10 @@ fn twenty_machines() {
     }
 }
 
-/// The cable of whoever leads is pulled: nobody tells the workers, and they start nothing after a while and end.
+/// The cable of the leader is pulled: workers receive nothing, start nothing after a while, and end.
 #[test]
 fn workers_of_a_machine_that_is_gone_end() {
-    let site = BusUrl::with(2);
+    let site = Machines::with(2);
     let mut leads = site.leads(&site.all(), &["--rate", "50", "-z", "150s"]);
     let leads = leads.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let mut leads = Worker(leads);
@@ -182,10 +182,10 @@ fn workers_of_a_machine_that_is_gone_end() {
     assert!(leads.0.wait().expect("it ends").code().is_some_and(|code| code != 0));
 }
 
-/// What cannot be done is said, and nothing is left half begun.
+/// Impossible combinations are reported, and nothing is left half begun.
 #[test]
 fn what_does_not_fit_is_said() {
-    let site = BusUrl::with(2);
+    let site = Machines::with(2);
     let there = site.net.address(FIRST);
     let nobody = format!("{there},10.99.9.9");
     let cases: [(&str, &[&str], &str, &str); 6] = [

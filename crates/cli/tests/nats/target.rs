@@ -1,4 +1,4 @@
-//! A target that knows of each start which it was, who made it and when: the truth that a report is held against.
+//! A target that knows the number, the worker and the time of each start: the truth for checking a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +16,7 @@ pub(crate) struct Came {
     pub(crate) at: Instant,
 }
 
-/// It serves until the process ends; its threads end when nobody is connected.
+/// A target that serves until the process ends; its threads end with their connections.
 pub(crate) struct Target {
     came: Arc<Mutex<Vec<Came>>>,
     pub(crate) url: String,
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// Requests for `/NUMBER` on one connection.
+/// Handles requests for `/NUMBER` on one connection.
 fn serve(stream: TcpStream, known: &Mutex<Vec<Came>>) {
     let Ok(from) = stream.peer_addr().map(|address| address.ip().to_string()) else { return };
     let Ok(mut writer) = stream.try_clone() else { return };
@@ -64,15 +64,15 @@ fn serve(stream: TcpStream, known: &Mutex<Vec<Came>>) {
     }
 }
 
-/// What all of it says together.
+/// The summary of all starts.
 pub(crate) struct Truth {
-    /// Starts that came, in their order of numbers.
+    /// Starts that came, ordered by number.
     pub(crate) numbers: BTreeSet<u64>,
     /// Starts that came twice.
     pub(crate) twice: Vec<u64>,
-    /// How many each address made.
+    /// The number of starts of each address.
     pub(crate) of: BTreeMap<String, u64>,
-    /// The most that a start came after its instant, seen from the one that came first after its own.
+    /// The largest lateness of a start, relative to the first one that came after its own.
     pub(crate) latest: Duration,
 }
 
@@ -92,7 +92,7 @@ impl Truth {
         Self { numbers, twice, of, latest }
     }
 
-    /// How late the starts of each address came, at the median, seen from the start that came first after its own instant.
+    /// The median lateness of each address, relative to the first start that came after its own instant.
     pub(crate) fn lateness(came: &[Came], per_second: u64) -> BTreeMap<String, Duration> {
         let due = |one: &Came| Duration::from_secs_f64(one.number as f64 / per_second as f64);
         let start = came.iter().filter_map(|one| one.at.checked_sub(due(one))).min().expect("somebody came");
@@ -105,7 +105,7 @@ impl Truth {
         all.into_iter().map(|(from, late)| (from, late[late.len() / 2])).collect()
     }
 
-    /// Starts that did not come, of so many that were planned, as spans from one to before another.
+    /// Of `planned` starts, those that did not come, as spans from one to before another.
     pub(crate) fn missing(&self, planned: u64) -> Vec<u64> {
         (0..planned).filter(|number| !self.numbers.contains(number)).collect()
     }

@@ -1,4 +1,4 @@
-//! A bus whose connections are secured, on both sides.
+//! A bus with TLS on both sides.
 
 use super::authority::{Authority, GOOD};
 use super::binary::{Served, onrush, text};

@@ -1,4 +1,4 @@
-//! A long way to the bus, for one machine: what comes from there takes its time.
+//! A slow link to the bus, for one machine: data from the bus is delayed.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 
 use super::net::Net;
 
-/// It serves until the process ends; its threads end with what they carry.
+/// A relay that serves until the process ends; its threads end with their connections.
 pub(crate) struct Way {
-    /// Where it begins, on its machine.
+    /// Where it listens, on its machine.
     pub(crate) address: String,
     delay: Arc<AtomicU64>,
 }
 
 impl Way {
-    /// One that is short.
+    /// A link without delay.
     pub(crate) fn on(net: &Net, host: usize, to: String) -> Self {
         let delay = Arc::new(AtomicU64::new(0));
         let (far, known) = (to, delay.clone());
         let address = net.inside(host, || {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
             let address = listener.local_addr().expect("an address").to_string();
-            // A thread is where the one is that makes it.
+            // A thread is on the machine of the thread that creates it.
             spawn(move || {
                 for near in listener.incoming().flatten() {
                     if let Ok(far) = TcpStream::connect(&far) {
@@ -38,7 +38,7 @@ impl Way {
         Self { address, delay }
     }
 
-    /// What comes takes so long from now on.
+    /// Sets the delay of data from now on.
     pub(crate) fn takes(&self, delay: Duration) {
         self.delay.store(delay.as_millis() as u64, Ordering::Relaxed);
     }

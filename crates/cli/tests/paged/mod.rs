@@ -22,12 +22,12 @@ impl Paged {
 
     pub(crate) fn started(command: &mut Command) -> Self {
         let (paged, lines) = Self::with_lines(command);
-        // What is said later must not block.
+        // Later output must not block.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         paged
     }
 
-    /// The same, with what it says later, which somebody has to read.
+    /// The same, with its later output, which the caller has to read.
     pub(crate) fn with_lines(command: &mut Command) -> (Self, Lines<BufReader<ChildStderr>>) {
         let command = command.args(["--web-listen", "127.0.0.1:0"]).env("ONRUSH_WEB_TOKEN", TOKEN);
         let child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary starts");

@@ -1,4 +1,4 @@
-//! What tests that look from outside see: what the server has had, and what they wait for.
+//! Helpers of tests from outside: the server's counts, and waiting for conditions.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ pub(crate) fn stats(served: &Served) -> Value {
     serde_json::from_str(&ask(served, "GET", "/stats")).expect("JSON")
 }
 
-/// The body of the answer to one request.
+/// The body of the response to one request.
 pub(crate) fn ask(served: &Served, method: &str, path: &str) -> String {
     let address = served.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("a server");

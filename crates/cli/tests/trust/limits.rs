@@ -1,4 +1,4 @@
-//! Limits of either side, met on purpose: ports, a server that cuts off, a full accept queue.
+//! Limits of either side, reached on purpose: ports, a server that cuts off, a full accept queue.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::seen::wait_for;
 use crate::{onrush, report, text};
 
-/// Two files for what a load says, in an order: its report and its errors.
+/// Two files for the output of a load: its report and its errors, in this order.
 fn files(name: &str) -> [PathBuf; 2] {
     ["json", "err"].map(|end| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{end}")))
 }
@@ -30,15 +30,15 @@ impl Drop for Going {
     }
 }
 
-/// Sixty ports in a network of its own, a hundred users, and a gate at which those wait who have a port. It is opened when it was told
-/// that there are no more: the test that fails closes the pipe, and that opens it too.
+/// Sixty ports in a network of its own, a hundred users, and a gate at which those with a port wait. It is opened after
+/// the report that there are no more: a failing test closes the pipe, and that opens it too.
 #[test]
 fn ports_that_are_used_up_are_reported_with_the_figure() {
     let program = env!("CARGO_BIN_EXE_onrush");
     let [out, err] = files("ports");
     // Nothing of an earlier run is read.
     std::fs::write(&err, "").expect("a file");
-    // The server says when it listens, and a line of ours when the gate may open: for that there are ports again.
+    // The server prints when it listens, and our line opens the gate: for that there are ports again.
     let script = format!(
         "ip link set lo up; cd /proc/sys/net/ipv4; echo '50000 50059' > ip_local_port_range; \
          exec 3< <(exec {program} serve --listen 127.0.0.1:8080 --threads 1 2> /dev/null); served=$!; read -r _ <&3; \
@@ -67,7 +67,7 @@ fn ports_that_are_used_up_are_reported_with_the_figure() {
     assert_eq!((without.sum::<u64>(), &report["requests"]["succeeded"]), (40, &60.into()), "{}", report["failures"]);
 }
 
-/// Answers requests of a connection until it ends.
+/// Responds to the requests of a connection until it ends.
 fn response_all(mut stream: TcpStream) {
     let mut bytes = [0; 4_096];
     while stream.read(&mut bytes).is_ok_and(|count| count > 0) {
@@ -77,7 +77,8 @@ fn response_all(mut stream: TcpStream) {
     }
 }
 
-/// A server that keeps twenty connections and ends every other one at once. The load has an hour, and is stopped when it was told.
+/// A server that keeps twenty connections and ends every other one at once. The load has an hour, and is stopped after
+/// the report.
 #[test]
 fn a_server_that_cuts_off_at_a_number_is_reported() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -114,8 +115,8 @@ fn a_server_that_cuts_off_at_a_number_is_reported() {
     assert!(report["verdict"]["unanswered"].as_u64() >= Some(100), "{}", report["verdict"]);
 }
 
-/// A server that listens with the shortest queue and never accepts: the first are established, the others wait for an answer to
-/// their SYN.
+/// A server that listens with the shortest queue and never accepts: the first are established, the others wait for a
+/// reply to their SYN.
 #[test]
 fn a_full_accept_queue_is_reported() {
     let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
@@ -130,6 +131,6 @@ fn a_full_accept_queue_is_reported() {
     assert!(said.contains("net.core.somaxconn"), "{said}");
     let report = report(&ran);
     assert_eq!(report["notes"][0]["kind"], "accept-queue");
-    // Nobody answers: each request has found its end in one of the two timeouts.
+    // There is no response: each request ended in one of the two timeouts.
     assert_eq!((&report["requests"]["started"], &report["requests"]["failed"]), (&20.into(), &20.into()));
 }

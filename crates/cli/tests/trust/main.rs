@@ -1,5 +1,5 @@
-//! What a load on this machine tells of itself, judged by what is counted. Who is the limit, and what a freeze does to times, is judged
-//! where time is virtual: `selftest/tests`.
+//! Reports of a load on this machine, checked by counts. The bottleneck, and the effect of a freeze on times, are
+//! tested in virtual time: `selftest/tests`.
 
 #[macro_use]
 extern crate claims;
@@ -13,8 +13,8 @@ mod seen;
 
 use binary::{Served, onrush, output, report, text};
 
-/// A target that hangs through the warm-up meets no threshold, whatever was started behind it: nothing that was measured has ended. One
-/// that is not there at all ends a load of an hour.
+/// A target that hangs through the warm-up meets no threshold, whatever was started after it: no measured exchange has
+/// ended. One that is unreachable ends a load of an hour.
 #[test]
 fn a_warmup_that_hangs_meets_no_threshold() {
     let served = Served::start();
@@ -28,11 +28,11 @@ fn a_warmup_that_hangs_meets_no_threshold() {
     assert!(text(&dead.stderr).contains("was established in the warm-up; start the server"), "{dead:?}");
 }
 
-/// Figures of the self-test in which no time of this machine can be.
+/// Figures of the self-test that contain no time of this machine.
 const COUNTS: [&str; 5] = ["succeeded", "failed by status", "status 500", "bytes of bodies", "started"];
 
-/// Its tolerances are for a machine that is left alone. On any machine it judges all of its figures, says the same of them as its exit
-/// code, and what it only counts is right. That all of them are right where no machine is in them, its own tests show.
+/// Its tolerances are for an idle machine. On any machine it checks all of its figures, its text matches its exit code,
+/// and its counts are right. That all of them are right without the influence of a machine is shown by its own tests.
 #[test]
 fn the_selftest_passes_on_this_machine() {
     let done = output(&["selftest", "--driver", "poll"]);
@@ -47,6 +47,6 @@ fn the_selftest_passes_on_this_machine() {
     };
     assert!(shown.contains(&sum), "{shown}");
     let counted = right.iter().filter(|line| COUNTS.iter().any(|name| line.contains(name)));
-    // Of four loads nothing but counts is told, or their starts beside times.
+    // Of four loads only counts are reported, or their starts with times.
     assert_eq!(counted.count(), 7, "{shown}");
 }

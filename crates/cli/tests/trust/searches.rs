@@ -1,5 +1,6 @@
-//! A search with real sockets, by what both sides counted. What theory names lies between the bounds of searches in virtual time, and a
-//! limit of ours is never the target's there: `search/tests/simulated`.
+//! A search with real sockets, by what both sides counted. That the theoretical load lies between the bounds of
+//! searches in virtual time, and that a limit of ours is never attributed to the target, is tested in
+//! `search/tests/simulated`.
 
 use crate::seen::stats;
 use crate::{Served, output, report};
@@ -14,8 +15,8 @@ fn counts_agree(driver: &str) {
     let trials = value["trials"].as_array().expect("a list");
     let numbers: Vec<u64> = trials.iter().filter_map(|trial| trial["number"].as_u64()).collect();
     assert!(trials.len() <= 4 && numbers == (1..=trials.len() as u64).collect::<Vec<_>>(), "{driver}: {value:#}");
-    // Each trial sent something and lost no more than that; what all of them tell, the target has had, and what came before and between
-    // them besides.
+    // Each trial sent something and lost no more than that; the target has the sum of all trials, plus the requests
+    // before and between them.
     let [mut of, mut done] = [0, 0];
     for trial in trials {
         let lost = &trial["lost"][0];

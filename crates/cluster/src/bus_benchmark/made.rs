@@ -1,4 +1,4 @@
-//! What a worker would have seen: times that fill their span evenly, so that each share of them is known.
+//! Synthetic results of a worker: times that fill their span evenly, so that each percentile is known.
 
 use engine::{PartEnd, WireScenarioOutcome};
 use metrics::{Counter, Distribution, Snapshot};
@@ -9,20 +9,20 @@ use crate::PartOf;
 use crate::encoding::end_to_bytes;
 use crate::protocol::{News, Row};
 
-/// The times are from this one on, in nanoseconds.
+/// The smallest synthetic time, in nanoseconds.
 pub const TIME_MIN: u64 = 200_000;
-/// So many, all alike often.
+/// The number of different times, all equally frequent.
 pub const TIMES: u64 = 3_000_000;
-/// Its multiples fill what is between two whole numbers evenly.
+/// The golden ratio; the fractional parts of its multiples fill the unit interval evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 const SECOND: Nanos = Nanos::from_millis(1_000);
 
-/// A part of the load that nobody makes.
+/// A part of the load that is not made.
 pub(super) struct IdlePart {
     pub(super) of: PartOf,
     segment: Segment,
     started: Nanos,
-    /// Seconds that were told.
+    /// Seconds that were reported.
     reported: u64,
     is_stopped: bool,
     pub(super) is_over: bool,
@@ -33,22 +33,22 @@ impl IdlePart {
         Self { of, segment, started, reported: 0, is_stopped: false, is_over: false }
     }
 
-    /// When there is something to tell next; never, when it is over.
+    /// When the next row is due; `NEVER` when it is over.
     pub(super) fn next_at(&self) -> Nanos {
         if self.is_over { Nanos::NEVER } else { self.started + Nanos((self.reported + 1) * SECOND.0) }
     }
 
-    /// All of it was told.
+    /// Whether all of it was reported.
     pub(super) fn is_reported(&self, seconds: u64) -> bool {
         self.is_stopped || self.reported >= seconds
     }
 
-    /// It is told no further.
+    /// Ends its reports.
     pub(super) fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// What it would have seen in the next second. `made` and `times` are those of all.
+    /// The results of the next second. `made` and `times` are those of all workers.
     pub(super) fn row(&mut self, made: &mut u64, times: &mut Distribution) -> News {
         let own = |second: u64| self.segment.count_of_first(second * RATE);
         let count = own(self.reported + 1) - own(self.reported);
@@ -56,7 +56,7 @@ impl IdlePart {
         let mut seen = Snapshot::default();
         seen.counts[Counter::Started] = count;
         for number in *made..*made + count {
-            // They fill their span evenly, in whatever order they come.
+            // The times fill their span evenly, in any order.
             let time = TIME_MIN + ((number as f64 * GOLDEN).fract() * TIMES as f64) as u64;
             seen.connect.record(time);
             times.record(time);
@@ -64,8 +64,8 @@ impl IdlePart {
         *made += count;
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
-        let (number, covered) = (self.reported, Nanos(self.reported * SECOND.0));
-        News::Row(Row { part: self.of.part, number, first: number, upto: number, covered, seen: vec![bytes] })
+        let (number, reported_until) = (self.reported, Nanos(self.reported * SECOND.0));
+        News::Row(Row { part: self.of.part, number, first: number, upto: number, reported_until, seen: vec![bytes] })
     }
 
     pub(super) fn end(&self) -> News {

@@ -1,4 +1,5 @@
-//! One worker of very many, from its first word to the last: the machine of any worker, on a connection of its own.
+//! A virtual worker of a bus benchmark, from join to end: the state machine of a real worker, on a connection of its
+//! own.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,20 +21,20 @@ use crate::nats::join_here;
 use crate::protocol::{Hello, News};
 use crate::{Act, Worker};
 
-/// So many of them come at a time.
+/// The most workers that join at a time.
 const COME_AT_A_TIME: usize = 64;
-/// It looks at what is due so often, when nothing else wakes it.
+/// The interval at which due work is polled when nothing else wakes the worker.
 const LOOKS_EVERY: Duration = Duration::from_millis(300);
-/// Whether all is over is looked at so often.
+/// The interval at which the end of the benchmark is polled.
 const LOOKS_WHETHER_OVER: Duration = Duration::from_millis(20);
-/// Ids are drawn where workers are real; these are multiples of it, which lie as far apart.
+/// Worker ids are random in production; these are multiples of this number, which lie as far apart.
 const IDS_APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What all of them know.
+/// What all virtual workers share.
 pub(super) struct WorkerShared {
     order: BenchmarkOrder,
     known: SharedFacts,
-    /// Starts that they would have made, the times that they would have seen, and what went wrong, all in one place.
+    /// Starts that they would have made, the times that they would have recorded, and their faults, all merged.
     made: Cell<u64>,
     times: RefCell<Distribution>,
     fault_count: Cell<usize>,
@@ -68,7 +69,7 @@ impl WorkerShared {
     }
 }
 
-/// All of them, until it is over.
+/// Runs all workers until the benchmark is over.
 pub(super) fn all(count: u64, shared: WorkerShared, runtime: &Runtime) -> Made {
     let shared = Rc::new(shared);
     LocalSet::new().block_on(runtime, async {
@@ -92,7 +93,7 @@ async fn one(number: u64, shared: Rc<WorkerShared>) {
     let mut worker = Worker::new(hello, false, clock.now());
     let (sender, mut received) = unbounded_channel();
     let joined = {
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = shared.coming.acquire().await;
         let inbox: Inbox = Box::new(move |what| sender.send(what).is_ok());
         join_here(&shared.order.bus_url, worker.subjects(), inbox).await

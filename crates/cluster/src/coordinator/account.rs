@@ -1,4 +1,4 @@
-//! What was told of a run, put together: for the run as its engine sees it, and for the books.
+//! Worker reports of a run, merged: for the engine's view of the run, and for the ledger.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::encoding::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
 use crate::protocol::{BarrierRelease, News, State};
 
-/// What was told of a run.
+/// The merged reports of a run.
 pub(super) struct Account {
     plan: Arc<Plan>,
     pub(super) reporter: RunReporter,
@@ -25,7 +25,7 @@ pub(super) struct Account {
     seen: HashMap<u16, WorkerResult>,
     pub(super) received_late: Nanos,
     telling: Telling,
-    /// When the load was over, as far as it was ended.
+    /// The end of the load, if it was ended.
     until: Option<Nanos>,
     /// When a part ended before its time by itself: its rows or its budget were used up.
     early: Option<Nanos>,
@@ -47,21 +47,21 @@ impl Account {
         }
     }
 
-    /// Says what is known of workers by now, if there is more than was said.
+    /// Reports what is known of workers by now, if it is more than was reported.
     pub(super) fn tell_of_workers(&mut self, now: Nanos) {
         if self.telling.is_due(now) {
             self.reporter.workers(in_order(self.seen.clone()));
         }
     }
 
-    /// The bus did not take what a member has to tell.
+    /// Records that the bus did not take a report of a member.
     pub(super) fn bus_was_full(&mut self, member: u16) {
         self.seen.entry(member).or_default().bus_was_full = true;
     }
 
-    /// A member has told something, with what is to be done as it stands.
+    /// Handles a report of a member, given the current state.
     pub(super) fn news(&mut self, state: &State, member: u16, known: Option<Introduction>, news: News) {
-        // Of a change that nobody has made nothing is kept.
+        // Reports of a change that does not exist are dropped.
         if matches!(news, News::Follows { revision, .. } if revision as usize > state.changes.len()) {
             return;
         }
@@ -76,7 +76,7 @@ impl Account {
             News::Began { part, slots, late, from, .. } => {
                 let place = self.parts.len();
                 self.parts.insert(PartId { member, part }, place);
-                // With what it has already.
+                // With the slots that it already has.
                 let has = state.owners(usize::MAX).into_iter().filter(|owner| *owner == member).count();
                 seen.slots = seen.slots.max(has.max(slots.len()) as u32);
                 if from.is_none() {
@@ -101,7 +101,7 @@ impl Account {
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
                     self.until = Some(self.until.map_or(until, |known| known.max(until)));
                     let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
-                        || end.used_up.iter().any(|file| !file.is_again);
+                        || end.used_up.iter().any(|file| !file.is_update);
                     if is_early {
                         self.early = Some(self.early.map_or(until, |known| known.min(until)));
                     }
@@ -117,7 +117,7 @@ impl Account {
         }
     }
 
-    /// What the run has to know of users of a member that wait for others, or cannot connect.
+    /// Passes on to the run what concerns a member's users that wait at barriers, or cannot connect.
     fn news_of_users(&self, member: u16, news: &News) {
         let place_of = |part: u16| self.parts.get(&PartId { member, part }).copied();
         match news {
@@ -146,16 +146,16 @@ impl Account {
                     self.reporter.left(place, usize::from(*scenario));
                 }
             }
-            News::TooManyFailures { part, is_hopeless } => {
+            News::TooManyFailures { part, is_failing } => {
                 if let Some(place) = place_of(*part) {
-                    self.reporter.hopeless(place, *is_hopeless);
+                    self.reporter.failing(place, *is_failing);
                 }
             }
             _ => {}
         }
     }
 
-    /// Nobody waits for what a member tells; it may have gone on until then.
+    /// Handles a lost member, whose reports are no longer awaited; it may have gone on until then.
     pub(super) fn lost(&mut self, state: &State, member: u16, name: String, until: Nanos) {
         let slots = slots_of(state, member);
         self.ledger.lost(member, until);
@@ -173,7 +173,7 @@ impl Account {
         }
     }
 
-    /// So many parts there are from the start, or will be; of those who were lost before they began none.
+    /// Sets the expected number of parts; parts of members that were lost before they began do not count.
     pub(super) fn expect(&self, state: &State) {
         let first = state.tenures.first().into_iter().flat_map(|slot_grant| &slot_grant.moves);
         let members: BTreeSet<u16> = first.map(|(_, to)| *to).collect();
@@ -182,7 +182,7 @@ impl Account {
         self.reporter.expects(members.iter().filter(|member| has_begun(member) || !is_lost(member)).count());
     }
 
-    /// Users of meetings that go on, behind so many times.
+    /// The barrier releases after the first `total`.
     pub(super) fn met_after(&self, total: u64) -> Vec<BarrierRelease> {
         let id_of = |place: usize| self.parts.iter().find(|(_, other)| **other == place).map(|(id, _)| *id);
         let met = |release: Release| BarrierRelease {
@@ -198,7 +198,7 @@ impl Account {
         self.reporter.released_after(total).into_iter().map(met).collect()
     }
 
-    /// All of it is over. `is_stopped`: before its time, since somebody wanted it.
+    /// Ends the run. `is_stopped`: before its time, by request.
     pub(super) fn over(mut self, state: &State, is_stopped: bool) {
         let planned = end_of(&self.reporter);
         let end = match (planned, self.until) {
@@ -206,12 +206,12 @@ impl Account {
             (Some(planned), _) => planned,
             (None, until) => until.unwrap_or_default(),
         };
-        // What is behind that was planned for nobody.
+        // Starts after that were assigned to no member.
         let end = self.early.map_or(end, |early| end.min(early));
         let due = PlanDue { plan: &self.plan, reporter: &self.reporter, timelines: self.reporter.timelines() };
         let cut = match self.early {
             Some(_) => end,
-            // Who has not heard that the load is to end sooner goes on until it is stopped.
+            // A member that does not know of an earlier end goes on until it is stopped.
             None if is_stopped => self.until.map_or(end, |until| until.max(end)),
             None => Nanos::NEVER,
         };
@@ -229,24 +229,24 @@ impl Account {
     }
 }
 
-/// Slots that a member has, or had.
+/// The slots that a member has, or had.
 pub(super) fn slots_of(state: &State, member: u16) -> u32 {
     state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves).filter(|(_, to)| *to == member).count() as u32
 }
 
-/// The load is not over before then, as it was changed: never, while its clock stands still; `None` when no time says so.
+/// The earliest end of the load as changed: `NEVER` while its clock is paused; `None` when the end is not set by time.
 pub(super) fn goes_on_until(reporter: &RunReporter) -> Option<Nanos> {
     let is_paused = reporter.timelines().iter().any(|timeline| timeline.is_paused());
     if is_paused { Some(Nanos::NEVER) } else { end_of(reporter) }
 }
 
-/// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
+/// The end of the load as changed, counted from the beginning of the measured load; `None` when it is not set by time.
 fn end_of(reporter: &RunReporter) -> Option<Nanos> {
     let ends: Option<Vec<Nanos>> = reporter.timelines().iter().map(|timeline| timeline.end()).collect();
     ends.and_then(|ends| ends.into_iter().max())
 }
 
-/// What is due of the open loads of a plan, as they were changed.
+/// The starts due of the open loads of a plan, as changed.
 struct PlanDue<'a> {
     plan: &'a Plan,
     reporter: &'a RunReporter,

@@ -1,4 +1,4 @@
-//! Connections that workers hold, as whoever watches them sees it.
+//! Held connections of workers, as the observer sees them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::mpsc::SyncSender;
@@ -15,18 +15,18 @@ use crate::encoding::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{KnownWorker, RunOrder};
 use crate::protocol::{News, Row, State};
 
-/// What a member has told of its connections.
+/// The reported progress of a member's connections.
 #[derive(Clone, Copy, Debug, Default)]
 struct MemberProgress {
-    /// It has so many.
+    /// The number of its connections.
     share: u64,
-    /// All of them were tried, as it said.
+    /// It has reported that all were tried.
     has_opened: bool,
-    /// Those that were tried, for the first time.
+    /// First attempts.
     tried: u64,
-    /// Those that were open, were being opened, or were to be opened again, when it told last.
+    /// Connections that were open, opening, or to be reopened at the last report.
     held: u64,
-    /// Messages that had left and had no answer then.
+    /// Messages sent that had no response then.
     unanswered: u64,
     has_ended: bool,
 }
@@ -34,15 +34,15 @@ struct MemberProgress {
 impl MemberProgress {
     fn row(&mut self, held: &Held) {
         let counts = &held.counts;
-        // Whatever a worker tells, nothing overflows.
+        // Whatever a worker reports, nothing overflows.
         self.tried = self.tried.saturating_add(counts.tried().saturating_sub(counts.retries()));
         let left = self.unanswered.saturating_add(counts.sent());
         self.unanswered = left.saturating_sub(counts.answered().saturating_add(counts.unanswered()));
         self.held = in_hand(held.now);
     }
 
-    /// Connections of which nobody knows what became of them, when nothing more is told. While they are opened those are too that it
-    /// may have tried since.
+    /// Connections whose outcome is unknown if no more is reported. During opening, that includes those that it may
+    /// have tried since.
     fn unknown(&self) -> u64 {
         match (self.has_ended, self.has_opened) {
             (true, _) => 0,
@@ -57,7 +57,7 @@ pub(super) struct OwnHold {
     clock: Clock,
     reporter: HoldReporter,
     response: Option<SyncSender<Result<(Nanos, usize), BackendFault>>>,
-    /// When all of them begin, on the clock of who leads.
+    /// When all members begin, on the leader's clock.
     started: Nanos,
     /// Members that have a part, in the order of their parts.
     members: Vec<u16>,
@@ -92,7 +92,7 @@ impl OwnHold {
 
     pub(super) fn fail(self, fault: BackendFault) {
         if let Some(response) = self.response {
-            // Whoever asked may be gone.
+            // The requester may be gone.
             let _ = response.send(Err(fault));
         }
     }
@@ -109,7 +109,7 @@ impl OwnHold {
         self.response.is_none()
     }
 
-    /// All begin at this instant.
+    /// Sets the instant at which all members begin.
     pub(super) fn begins(&mut self, at: Nanos, state: &State) {
         let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
         for (slot, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
@@ -125,7 +125,7 @@ impl OwnHold {
         }
     }
 
-    /// When all of them are closed, since the start; once, as soon as it is known.
+    /// When all connections are closed, since the start; returned once, as soon as it is known.
     pub(super) fn ends_at(&mut self, now: Nanos) -> Option<Nanos> {
         let at = self.reporter.closes_at().filter(|_| !self.has_said_end)?;
         self.has_said_end = true;
@@ -133,7 +133,7 @@ impl OwnHold {
         Some((now + at.since(theirs)).since(self.started).since(late).max(Nanos(1)))
     }
 
-    /// Says what is known of workers by now, if there is more than was said.
+    /// Reports what is known of workers by now, if it is more than was reported.
     pub(super) fn tell_of_workers(&mut self, now: Nanos) {
         if self.telling.is_due(now) {
             self.reporter.workers(in_order(self.workers.clone()));
@@ -182,7 +182,7 @@ impl OwnHold {
                     self.reporter.ended(part, end);
                 }
             }
-            // Nobody counts on it any more.
+            // The member is no longer counted on.
             News::Broken { .. } if self.lost.contains(&member) => {}
             News::Broken { reason } => {
                 let worker = seen.name.clone();
@@ -200,7 +200,7 @@ impl OwnHold {
         }
     }
 
-    /// Nobody knows what becomes of somebody's connections, until it tells.
+    /// Marks a lost member: its connections are unknown until it reports.
     pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
         if !self.lost.insert(member) {
             return;
@@ -231,12 +231,12 @@ impl OwnHold {
     }
 }
 
-/// Connections that are there, or come.
+/// Connections that are open or being opened.
 fn in_hand(now: HeldNow) -> u64 {
     now.open.saturating_add(now.connecting).saturating_add(now.waiting)
 }
 
-/// What one has established, and what it could not.
+/// Adds what a member has established, and what failed.
 fn count(seen: &mut WorkerResult, held: &Held) {
     seen.started += held.counts.established();
     seen.failed += held.counts.failed_in_all();

@@ -1,4 +1,4 @@
-//! What whoever leads hears of a run, kept on its disk as long as that goes on.
+//! The leader's journal: what it receives of a run, kept on its disk while the run goes on.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use crate::journal::{Head, Journal, Journals, LeaderJournalEncoder, Record, Stop
 use crate::leader::{Leader, RunOrder};
 use crate::protocol::{Checkpoint, Draft, Phase};
 
-/// What is called so that says that a ring is not written any further.
+/// The callback for a journal that stopped being written.
 pub type Complain = Arc<dyn Fn(&Stopped) + Send + Sync>;
 
-/// Where rings are kept, and who hears when that fails.
+/// Where journals are kept, and the callback for failures.
 pub struct Keeping {
-    /// Where.
+    /// The journals.
     pub journals: Journals,
-    /// Who hears.
+    /// The failure callback.
     pub complain: Complain,
 }
 
-/// The ring of the run that is led.
+/// The journal of the current run.
 #[derive(Default)]
 pub(super) struct Keeper {
     keeping: Option<Keeping>,
-    /// What stands in the head of the next ring.
+    /// The header of the next journal.
     journal_header: Option<(String, Vec<u8>, String)>,
     journal: Option<Journal>,
     encoder: LeaderJournalEncoder,
-    /// What was heard by some time, put together.
+    /// Merged results up to some instant.
     drafts: Option<Receiver<Draft>>,
 }
 
@@ -39,14 +39,14 @@ impl Keeper {
         Self { keeping, ..Self::default() }
     }
 
-    /// A run is to begin.
+    /// Prepares for a run that is to begin.
     pub(super) fn expect(&mut self, order: &RunOrder, address: SocketAddr) {
         self.end();
         let packet = self.keeping.is_some().then(|| Head::packet_of(&order.packet)).flatten();
         self.journal_header = packet.map(|packet| (order.plan.clone(), packet, address.to_string()));
     }
 
-    /// What is to be done is kept, as soon as it is written; what was put together goes to the bus.
+    /// Records the state as soon as it is written; puts merged results on the bus.
     pub(super) fn look(&mut self, leader: &mut Leader, who: u64, now: Nanos) {
         let state = leader.state();
         if let Some(keeping) = &self.keeping
@@ -59,7 +59,7 @@ impl Keeper {
             let head = Head { is_of_leader: true, id, name, run, begun_by, plan, packet, address };
             let complain = keeping.complain.clone();
             let (put, drafts) = channel();
-            // Nobody wants one of a run that is over.
+            // The results of a run that is over are not wanted.
             let put = move |draft| drop(put.send(draft));
             let complain = move |stopped| complain(&stopped);
             self.journal = Some(Journal::begin_with_drafts(&keeping.journals, head, complain, put));
@@ -75,23 +75,23 @@ impl Keeper {
         }
     }
 
-    /// What was heard by now is to be put together. Whether somebody does.
+    /// Requests a merge of what was received by now. Returns whether one will be made.
     pub(super) fn draft(&self) -> bool {
         self.journal.as_ref().is_some_and(Journal::draft)
     }
 
-    /// A run that was taken over begins with this.
+    /// Sets the checkpoint that a taken-over run begins with.
     pub(super) fn recalled(&mut self, checkpoint: Arc<Checkpoint>) {
         let kept = self.journal.as_mut().map_or(Ok(()), |journal| journal.recall(checkpoint));
         self.complain(kept);
     }
 
-    /// When the run started, by our clock.
+    /// Records the start of the run, by our clock.
     pub(super) fn started(&mut self, at: Nanos, now: Nanos) {
         self.keep(Some(Record::started(at, now)));
     }
 
-    /// Whoever leads has heard what stands there in the stream.
+    /// Records the entry that the leader received at this position of the stream.
     pub(super) fn received(&mut self, leader: &Leader, place: u64, payload: &Bytes) {
         if self.journal.is_some() {
             let record = self.encoder.received(leader, place, payload);
@@ -99,7 +99,7 @@ impl Keeper {
         }
     }
 
-    /// Who has told something, or was given up.
+    /// Records the identity of a member that reported, or was declared lost.
     pub(super) fn who(&mut self, leader: &Leader, number: u16) {
         if self.journal.is_some()
             && let Some(member) = leader.state().members.get(usize::from(number)).copied()
@@ -109,14 +109,14 @@ impl Keeper {
         }
     }
 
-    /// Somebody was given up.
+    /// Records that a member was declared lost.
     pub(super) fn lost(&mut self, leader: &Leader, number: u16, until: Nanos) {
         self.who(leader, number);
         let member = leader.state().members.get(usize::from(number)).copied();
         self.keep(member.map(|member| Record::Lost { member, until }));
     }
 
-    /// The run is over.
+    /// Ends the journal of the run.
     pub(super) fn end(&mut self) {
         (self.journal, self.journal_header, self.drafts) = (None, None, None);
     }

@@ -1,4 +1,4 @@
-//! What of a load can be divided, and what whoever leads has to know of it.
+//! What of a load can be divided, and what the leader needs to know of it.
 
 use engine::{BackendFault, DataSources};
 use feed::{AtEnd, Feed, Share};
@@ -9,7 +9,7 @@ use crate::bus::Bytes;
 use crate::encoding::name_of;
 use crate::leader::RunOrder;
 
-/// What of a load cannot be divided, if anything. `is_logged`: single requests go into a log.
+/// The first feature of a load that cannot be divided, if any. `is_logged`: single requests are logged.
 pub fn undivided(plan: &Plan, is_logged: bool) -> Option<BackendFault> {
     if is_logged {
         return Some(BackendFault::Undivided { what: "--log" });
@@ -20,7 +20,7 @@ pub fn undivided(plan: &Plan, is_logged: bool) -> Option<BackendFault> {
     None
 }
 
-/// What whoever leads has to know of a run.
+/// What the leader needs to know of a run.
 pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> RunOrder {
     let is_counted = |load: &Load| match load {
         Load::Closed { shape: UserShape::Rendezvous, .. } => true,
@@ -29,17 +29,17 @@ pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> R
     let counts =
         plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_per_user.is_some());
     let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
-    // Those who get a part of a load with a warm-up, or at random, pass over rows that others may have had.
+    // Members that get a part of a load with a warm-up, or at random, skip rows that other members may have had.
     let jumps = |one: &Scenario| match one.load {
         Load::Open { arrivals, .. } => arrivals != Arrivals::Even || !plan.warmup.is_zero(),
         Load::Closed { .. } => true,
     };
     let ends = |feed: &Feed| feed.spec().at_end == AtEnd::Stop && feed.spec().has_end();
     let is_unique = is_unique || supplies.feeds.iter().any(ends) && plan.scenarios.iter().any(jumps);
-    // Numbers that are given once stay with who has them.
+    // Numbers that are given out once stay with their member.
     let counters = plan.scenarios.iter().any(|scenario| scenario.memory.counters > 0);
     let spends = plan.budget.requests.is_some() || plan.budget.bytes.is_some();
-    // Whoever has a part needs a connection for it.
+    // Each part needs at least one connection.
     let connections =
         |load: &Load| if let Load::Open { connections, .. } = load { connections.most() } else { u64::MAX };
     let users = |load: &Load| if let Load::Closed { users, .. } = load { *users } else { u64::MAX };
@@ -56,12 +56,12 @@ pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> R
     }
 }
 
-/// The same of connections that are held: who has some keeps them.
+/// The same for held connections, which stay with their member.
 pub(super) fn hold_order(plan: &Hold, packet: Bytes) -> RunOrder {
     RunOrder {
         plan: name_of(&packet),
         packet,
-        // Its one round says when all of them end.
+        // Its one round sets the end of all.
         scenarios: 1,
         warmup: Nanos::ZERO,
         ends_at: None,

@@ -1,4 +1,4 @@
-//! A run that is over, told again: as whoever led would have told it, had it heard all that its rings have.
+//! Replay of a finished run: reported as the leader would have reported it, had it received all that its journals have.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::results::Introduction;
 use crate::journal::Past;
 use crate::protocol::RunIntent;
 
-/// So much is told before it was taken, at most.
+/// The most updates that are sent ahead of the reader.
 const UNHEARD_MAX: usize = 256;
-/// What those are called together of whom there is nothing at all.
+/// The collective name of members of which there is no record.
 const NOBODY_KNOWS: &str = "?";
-/// It is looked so often whether it was.
+/// The interval at which the backlog of the reader is polled.
 const LOOKS_EVERY: Duration = Duration::from_millis(1);
 
-/// Tells what was.
+/// Replays a recovered run.
 #[derive(Debug)]
 pub struct RunReporter {
     past: Mutex<Option<Past>>,
@@ -28,7 +28,7 @@ pub struct RunReporter {
 }
 
 impl RunReporter {
-    /// Of a run that started so long ago.
+    /// Of a run that started `ago`.
     pub fn new(past: Past, ago: Nanos) -> Self {
         Self { past: Mutex::new(Some(past)), ago }
     }
@@ -67,7 +67,7 @@ fn tell(past: Past, order: RemoteRun) {
         Introduction { name: name.to_owned(), clock_error }
     };
     for (_, member, one) in news {
-        // Whoever reads may be slower than whoever tells, and all that waits lies in memory.
+        // The reader may be slower than the replay, and the backlog is in memory.
         while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
             std::thread::sleep(LOOKS_EVERY);
         }

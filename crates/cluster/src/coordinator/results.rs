@@ -1,4 +1,4 @@
-//! What is told of each worker at the end.
+//! The results of each worker.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,25 +8,25 @@ use pacing::Nanos;
 
 use crate::leader::KnownWorker;
 
-/// What is known of workers is told so often, when there is more.
+/// The interval at which worker results are reported, when there is news.
 const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
 
-/// When what is known of workers is told.
+/// The schedule of worker reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Telling {
-    /// There is more to say than was said.
+    /// There is unreported news.
     has_more: bool,
-    /// When it was told last.
+    /// The last report.
     reported_at: Nanos,
 }
 
 impl Telling {
-    /// More is known by now.
+    /// Notes that there is news.
     pub(super) fn knows_more(&mut self) {
         self.has_more = true;
     }
 
-    /// It is to be told now, which says that it is.
+    /// Whether a report is due now; if so, it counts as made.
     pub(super) fn is_due(&mut self, now: Nanos) -> bool {
         let is_due = self.has_more && now.since(self.reported_at) >= TELLS_OF_WORKERS;
         if is_due {
@@ -43,10 +43,10 @@ pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
     workers.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Who a worker is, as it says.
+/// The identity of a worker, as it reports it.
 pub(super) struct Introduction {
     pub(super) name: String,
-    /// How wrong its clock may be, as it said when it got ready.
+    /// The error bound of its clock, as reported when it got ready.
     pub(super) clock_error: Option<Duration>,
 }
 
@@ -58,7 +58,7 @@ impl Introduction {
         Self { name: known.hello.name.clone(), clock_error }
     }
 
-    /// What is told of it says who it is.
+    /// Adds the identity to the results of the worker.
     pub(super) fn introduce(&self, seen: &mut WorkerResult) {
         seen.clock_error = seen.clock_error.or(self.clock_error);
         seen.name.clone_from(&self.name);

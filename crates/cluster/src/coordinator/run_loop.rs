@@ -1,4 +1,4 @@
-//! Whoever leads, between the bus and the run: on a thread of its own.
+//! The run loop of the leader, between the bus and the run, on a thread of its own.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
@@ -17,32 +17,32 @@ use crate::bus::{Bus, BusEvent};
 use crate::leader::{Leader, LeaderSettings, LeaderUpdate};
 use crate::protocol::{News, Phase, Refusal, RunIntent};
 
-/// Workers hear within this time that they may go.
+/// The time within which workers learn that they may leave.
 const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
-/// A bus that is gone for so long is given up: the run ends with what was heard.
+/// How long the bus may be gone before the run ends with what was received.
 const GONE_MAX: Nanos = Nanos::from_millis(120_000);
-/// The same when somebody wants the end.
+/// The same after a requested stop.
 const STOPS_ALONE: Nanos = Nanos::from_millis(5_000);
 
-/// A run that goes on.
+/// The current run.
 struct OwnRun {
     account: Account,
     response: Option<SyncSender<Result<Nanos, BackendFault>>>,
     started: Nanos,
     revision: u32,
     rounds: Vec<Nanos>,
-    /// How often users of meetings went on, as far as all were told.
+    /// The number of barrier releases that were reported to all.
     met: u64,
 }
 
-/// Whoever leads, and the run that it leads.
+/// The leader, and its current run.
 pub(super) struct Coordinator {
     pub(super) leader: Leader,
     pub(super) bus: Box<dyn Bus>,
     pub(super) clock: Clock,
     pub(super) inputs: Receiver<Input>,
     pub(super) setting: LeaderSettings,
-    /// What workers told, and is yet to be read.
+    /// Worker reports that are yet to be processed.
     unread: VecDeque<BusEvent>,
     run: Option<OwnRun>,
     hold: Option<OwnHold>,
@@ -50,7 +50,7 @@ pub(super) struct Coordinator {
     keeper: Keeper,
     /// Since when the bus cannot be reached.
     cut_since: Option<Nanos>,
-    /// Since when somebody wants the end.
+    /// Since when a stop is requested.
     wished_since: Option<Nanos>,
 }
 
@@ -69,7 +69,7 @@ impl Coordinator {
         Self { leader, bus, clock, inputs, setting, unread, run, hold, closing_since, keeper, cut_since, wished_since }
     }
 
-    /// Until all is closed.
+    /// Runs until all is closed.
     pub(super) fn work(mut self) {
         loop {
             let now = self.clock.now();
@@ -86,9 +86,9 @@ impl Coordinator {
                 return;
             }
             let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
-            // Whoever asks is answered first: who reads slowly leads all the same.
+            // Requests are handled before queued worker data: a slow consumer of data still leads in time.
             let next = match self.inputs.try_recv() {
-                // That somebody is gone comes behind the last that it told.
+                // A disconnect is queued after the last received data.
                 Ok(Input::BusEvent(
                     reported @ (BusEvent::Entry { .. } | BusEvent::Follows { .. } | BusEvent::Answered { .. }),
                 )) => {
@@ -104,7 +104,7 @@ impl Coordinator {
             };
             match next {
                 Ok(Input::BusEvent(received)) => {
-                    // What was told before, and is read now, says nothing of whether the bus is there.
+                    // Queued data says nothing of whether the bus is reachable now.
                     match received {
                         BusEvent::Disconnected => self.cut_since = Some(self.cut_since.unwrap_or(now)),
                         BusEvent::Connected => self.cut_since = None,
@@ -155,7 +155,7 @@ impl Coordinator {
         });
     }
 
-    /// What is wanted of the run goes to all.
+    /// Sends the intent of the run to all workers.
     fn look_at_run(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         match run.account.reporter.wanted() {
@@ -187,7 +187,7 @@ impl Coordinator {
         }
     }
 
-    /// A bus that is gone for long does not come back, and whoever wants the end does not wait for it.
+    /// Ends the run when the bus is gone for too long; a requested stop waits less.
     fn look_whether_gone(&mut self, now: Nanos) {
         let wanted = self.run.as_ref().map(|run| run.account.reporter.wanted());
         let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
@@ -209,10 +209,10 @@ impl Coordinator {
         }
     }
 
-    /// It does not begin.
+    /// Fails the run that was to begin.
     fn fail(&mut self, fault: BackendFault) {
         if let Some(response) = self.run.take().and_then(|run| run.response) {
-            // Whoever asked may be gone.
+            // The requester may be gone.
             let _ = response.send(Err(fault));
         } else if let Some(hold) = self.hold.take() {
             hold.fail(fault);
@@ -220,7 +220,7 @@ impl Coordinator {
         self.leader.cancel();
     }
 
-    /// What is wanted of connections that are held goes to all.
+    /// Sends the intent of held connections to all workers.
     fn look_at_hold(&mut self, now: Nanos) {
         let Some(hold) = &mut self.hold else { return };
         hold.tell_of_workers(now);
@@ -315,7 +315,7 @@ impl Coordinator {
         }
     }
 
-    /// A run goes on that somebody else has led: what was changed before is known.
+    /// Resumes a run of another leader: earlier changes are known.
     fn resumes(&mut self, at: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(response) = run.response.take() else { return };
@@ -329,7 +329,7 @@ impl Coordinator {
         self.leader.ends(ends_at);
     }
 
-    /// What goes on cannot go on.
+    /// Breaks the current run.
     fn breaks(&self, fault: impl Fn() -> BackendFault) {
         if let Some(run) = &self.run {
             run.account.reporter.broken(fault().into());
@@ -362,7 +362,7 @@ impl Coordinator {
         }
     }
 
-    /// Nobody waits for what somebody tells who was given up.
+    /// Handles a lost member, whose reports are no longer awaited.
     fn lost(&mut self, member: u16, until: Nanos) {
         self.keeper.lost(&self.leader, member, until);
         let name = self.leader.member(member).map(|known| known.hello.name).unwrap_or_default();
@@ -385,7 +385,7 @@ impl Coordinator {
             let _ = response.send(Err(BackendFault::Stopped));
             return;
         }
-        // One that was stopped was planned until then.
+        // A stopped run was planned until then.
         let is_stopped = run.account.reporter.wanted() > Intent::Run;
         run.account.over(self.leader.state(), is_stopped);
     }

@@ -34,21 +34,21 @@ fn how_a_part_ended_comes_back_as_it_was() {
     }
 }
 
-/// It goes in one message: of very many scenarios no stretches are told, and all else is.
+/// The end goes in one message: with very many scenarios the slices are left out, and all else is sent.
 #[test]
 fn stretches_of_many_scenarios_are_left_out() {
     let bytes = end_to_bytes(&end(vec![scene(SLICES_KEPT_MAX); 16]));
     assert!(bytes.len() < 48 * 1024, "{}", bytes.len());
     let reported = end_of_bytes(&bytes).expect("an end").scenarios;
     assert_eq!(reported, vec![WireScenarioOutcome { slices: Slices::default(), ..scene(0) }; 16]);
-    // As many as there may be are far from what a message may have.
+    // The most slices are far from the size limit of a message.
     let bytes = end_to_bytes(&end(vec![scene(SLICES_KEPT_MAX); SLICES_REPORTED_MAX / SLICES_KEPT_MAX]));
     assert!(bytes.len() < 400 * 1024, "{}", bytes.len());
     let reported = end_of_bytes(&bytes).expect("an end").scenarios;
     assert_eq!(reported, vec![scene(SLICES_KEPT_MAX); 15]);
 }
 
-/// Numbers that no load can have are those of somebody else.
+/// Numbers that no load can have are refused as foreign.
 #[test]
 fn stretches_that_cannot_be_are_refused() {
     let one = (1, 1, 0, 1, 0);

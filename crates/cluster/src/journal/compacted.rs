@@ -1,4 +1,5 @@
-//! What a file of a ring said that is begun anew, in few bytes: of what is old the sums stay, and not which second it was of.
+//! Compacted totals of a journal file that is begun anew: sums of old reports, without the second that each belonged
+//! to.
 
 use std::collections::HashMap;
 
@@ -8,16 +9,16 @@ use super::{Head, Record};
 use crate::encoding::{snapshots_of_bytes, snapshots_to_bytes};
 use crate::protocol::{Batch, Checkpoint, Member, News, Row, Sum};
 
-/// Whose news they are: of a life of a worker, as it kept them or as they were heard.
+/// The source of reports: a worker incarnation, and whether they were received (or kept by it).
 type Whose = (Member, bool);
 
-/// What a ring had before what stands in it.
+/// The compacted totals before the records of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     all: HashMap<Whose, Sum>,
-    /// The last place of the stream that is in it.
+    /// The last position of the stream that is included.
     place: u64,
-    /// Something is not in it that comes before what is.
+    /// Whether a report is missing before what is included.
     pub(super) has_hole: bool,
 }
 
@@ -29,7 +30,7 @@ impl Sums {
         }
     }
 
-    /// What the records of a file say, behind what was before. What is behind a hole is left out.
+    /// Adds the records of a file to the totals. Records after a hole are left out.
     pub(crate) fn add(&mut self, head: &Head, records: Vec<Record>) {
         for record in records {
             let (whose, number, at, news) = match record {
@@ -52,7 +53,8 @@ impl Sums {
                 }
                 _ => continue,
             };
-            // What is kept counts from 0, what is heard from 1. Of whom nothing came before that, nobody knows whether it takes part.
+            // Kept reports count from 0, received ones from 1. Without the first report it is unknown whether the
+            // member takes part.
             let first = u64::from(whose.1);
             if number > first && !self.all.contains_key(&whose) {
                 continue;
@@ -67,12 +69,13 @@ impl Sums {
         }
     }
 
-    /// As they stand in a ring.
+    /// The totals as records of a journal.
     pub(super) fn records(&self) -> impl Iterator<Item = Record> {
         self.all.iter().map(|((_, is_received), sum)| Record::Before { is_received: *is_received, sum: sum.clone() })
     }
 
-    /// What was heard, for whoever takes the run over; `None` when it is nothing, or not all.
+    /// The checkpoint of received reports, for a leader that takes the run over; `None` when there are none, or some
+    /// are missing.
     pub(crate) fn checkpoint(&self, run: u64) -> Option<Checkpoint> {
         let received = self.all.iter().filter(|((_, is_received), _)| *is_received);
         let sums: Vec<Sum> = received.map(|(_, sum)| sum.clone()).collect();
@@ -92,7 +95,7 @@ fn add(all: &mut Vec<News>, news: News) {
     }
 }
 
-/// Two rows of a part as one; `None` when they are none.
+/// Two rows of a part, merged; `None` when they are invalid.
 fn put_together(one: &Row, other: &Row) -> Option<Row> {
     let all = [&one.seen[..], &other.seen[..]].concat();
     let sum = snapshots_of_bytes(&all, one.seen.len().min(other.seen.len()))?;
@@ -101,7 +104,7 @@ fn put_together(one: &Row, other: &Row) -> Option<Row> {
         number: one.number.max(other.number),
         first: one.first.min(other.first),
         upto: one.upto.max(other.upto),
-        covered: one.covered.max(other.covered),
+        reported_until: one.reported_until.max(other.reported_until),
         seen: snapshots_to_bytes(&sum),
     })
 }

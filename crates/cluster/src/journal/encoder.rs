@@ -1,4 +1,4 @@
-//! What stands in a ring: as a worker tells it, and as whoever leads hears it.
+//! The records of a journal: reports as a worker sends them, and as the leader receives them.
 
 use std::collections::HashSet;
 
@@ -10,28 +10,28 @@ use crate::leader::{KnownWorker, Leader};
 use crate::protocol::{Member, Phase};
 use crate::worker::Worker;
 
-/// What a worker keeps of one run.
+/// The journal encoder of a worker, for one run.
 #[derive(Debug)]
 pub struct WorkerJournalEncoder {
     run: u64,
-    /// What it has of what is to be done: the epoch, and the revision.
+    /// The epoch and revision of the last recorded state.
     knows: (u64, u64),
-    /// Which of its lives was named last.
+    /// The incarnation that was recorded last.
     named: Option<Member>,
 }
 
 impl WorkerJournalEncoder {
-    /// Of this run.
+    /// An encoder for this run.
     pub fn new(run: u64) -> Self {
         Self { run, knows: (0, 0), named: None }
     }
 
-    /// Of which run.
+    /// The number of the run.
     pub fn run(&self) -> u64 {
         self.run
     }
 
-    /// What is new.
+    /// The new records.
     pub fn records(&mut self, worker: &mut Worker, name: &str, now: Nanos) -> Vec<Record> {
         let (state, (member, round_trip)) = (worker.state(), worker.member());
         let mut records = Vec::new();
@@ -51,24 +51,24 @@ impl WorkerJournalEncoder {
     }
 }
 
-/// What whoever leads keeps of one run.
+/// The journal encoder of a leader, for one run.
 #[derive(Debug, Default)]
 pub struct LeaderJournalEncoder {
     knows: (u64, u64),
     named: HashSet<Member>,
-    /// The last place of the stream that was kept.
+    /// The last recorded position of the stream.
     upto: u64,
 }
 
 impl LeaderJournalEncoder {
-    /// What is to be done, when it is another and written.
+    /// The state, if it is new and written.
     pub fn state(&mut self, leader: &Leader) -> Option<Record> {
         let state = leader.written().filter(|state| state.phase >= Phase::Running)?;
         let knows = (state.epoch, state.revision);
         (std::mem::replace(&mut self.knows, knows) != knows).then(|| Record::State(state.clone()))
     }
 
-    /// What somebody told, as it stands at a place of the stream; once it was read, and once.
+    /// A batch at a position of the stream, once, after it was read.
     pub fn received(&mut self, leader: &Leader, place: u64, payload: &Bytes) -> Option<Record> {
         (place > self.upto && leader.has_read(place)).then(|| {
             self.upto = place;
@@ -76,7 +76,7 @@ impl LeaderJournalEncoder {
         })
     }
 
-    /// Who somebody is, as far as it is known; once.
+    /// The identity of a member, as far as it is known; once.
     pub fn who(&mut self, member: Member, known: &KnownWorker) -> Option<Record> {
         let hello = &known.hello;
         let is_new = hello.incarnation == member.incarnation && !hello.name.is_empty() && self.named.insert(member);

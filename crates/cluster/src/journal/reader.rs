@@ -1,4 +1,4 @@
-//! Reading a ring, which may be cut off anywhere.
+//! A journal reader; a journal may be cut off anywhere.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
@@ -9,24 +9,24 @@ use super::{
     opened, records_of,
 };
 
-/// What a ring has.
+/// The content of a journal.
 #[derive(Clone, Debug)]
 pub struct JournalContents {
-    /// Where it is.
+    /// The folder.
     pub path: PathBuf,
-    /// Of what it is.
+    /// The header.
     pub head: Head,
-    /// Somebody is writing it.
+    /// Whether it is still being written.
     pub is_going_on: bool,
-    /// What stands in it, in its order.
+    /// The records, in order.
     pub(super) records: Vec<Record>,
 }
 
 impl JournalContents {
-    /// Of a folder.
+    /// Reads a folder.
     ///
     /// # Errors
-    /// It is no ring, of another build, or cannot be read.
+    /// It is no journal, of another build, or cannot be read.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         let path = path.to_owned();
         let wrong = |path: PathBuf| |reason| JournalError::Io { path, reason };
@@ -46,7 +46,7 @@ impl JournalContents {
         let [mut first, mut second] = [Vec::new(), Vec::new()];
         for (name, records) in TURNS.iter().zip([&mut first, &mut second]) {
             let file = path.join(name);
-            // The second is there only once the first was full.
+            // The second file exists only once the first was full.
             let Some(turn) = opened(&file) else { continue };
             let bytes = read_at_most(&turn, TURN_BYTES_MAX as usize + 2 * RECORD_BYTES_MAX).map_err(wrong(file))?;
             *records = records_of(&bytes);
@@ -54,7 +54,7 @@ impl JournalContents {
         Ok(Self { is_going_on, ..Self::of(path, head, [first, second]) })
     }
 
-    /// Of what its files have.
+    /// The content of the records of both files.
     pub(crate) fn of(path: PathBuf, head: Head, mut turns: [Vec<Record>; 2]) -> Self {
         let since = |records: &Vec<Record>| match records.first() {
             Some(Record::Begins(count)) => Some(*count),

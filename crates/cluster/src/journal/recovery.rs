@@ -1,4 +1,4 @@
-//! A run as the rings of those who took part say that it was.
+//! Recovery of a run from the journals of its participants.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,53 +8,53 @@ use plan::Carried;
 use super::{Head, JournalContents, JournalError, Record};
 use crate::protocol::{Batch, Member, News, Packet, SlotGrant, State, Sum, read};
 
-/// Who has slots that nobody claims whose ring is there.
+/// The owner of slots that no available journal claims.
 const SOMEBODY: Member = Member { id: 0, incarnation: 0 };
 
-/// A run that is over, as it was told.
+/// A finished run, as its journals report it.
 #[derive(Debug)]
 pub struct Past {
-    /// Of what it is: as whoever led says, or one of the workers.
+    /// The header: the leader's, or that of one of the workers.
     pub head: Head,
-    /// When it started, since the epoch of Unix.
+    /// When it started, since the Unix epoch.
     pub started_unix: Option<Nanos>,
-    /// What was to be done, as it stood last.
+    /// The last state.
     pub state: State,
-    /// What each member is called, and the shortest round trip that it named.
+    /// The name of each member, and its shortest reported round trip.
     pub names: Vec<(String, Option<Nanos>)>,
-    /// What members told, in the order of time.
+    /// The reports of members, in the order of time.
     pub news: Vec<(Nanos, u16, News)>,
-    /// Members that were given up, or of which not all is there: they may have gone on until then.
+    /// Members that were declared lost, or whose reports are incomplete: they may have gone on until then.
     pub losses: Vec<(u16, Nanos)>,
-    /// Of whom something is missing.
+    /// Members with missing reports.
     pub cuts: Vec<Cut>,
 }
 
-/// Something of a member is missing.
+/// Missing reports of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// There is nothing of it. Without a name nobody knows who had a part of the load.
+    /// There are none of its reports. Without a name it is unknown which member had a part of the load.
     Missing {
-        /// What it is called.
+        /// Its name.
         name: String,
     },
-    /// It ends before its last word: it was killed, or its disk took no more.
+    /// Its reports end before the last one: it was killed, or its disk was full.
     Short {
-        /// What it is called.
+        /// Its name.
         name: String,
     },
-    /// There is a hole in what it told: it is damaged, or one that led had lost it.
+    /// There is a hole in its reports: the journal is damaged, or a leader had lost some.
     Hole {
-        /// What it is called.
+        /// Its name.
         name: String,
     },
 }
 
 impl Past {
-    /// The plan, how many of the slowest exchanges are kept, and by what it was judged.
+    /// The plan, how many of the slowest exchanges are kept, and the thresholds.
     ///
     /// # Errors
-    /// It is none.
+    /// The packet is invalid.
     pub fn plan(&self) -> Result<(Carried, usize, Vec<String>), plan::CarriedError> {
         let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0, thresholds: Vec::new() };
         let packet: Packet = read(&self.head.packet).unwrap_or(none);
@@ -63,12 +63,12 @@ impl Past {
     }
 }
 
-/// What one ring has of a life of a worker.
+/// The reports of a worker incarnation in one journal.
 #[derive(Default)]
 struct Life {
-    /// With their numbers.
+    /// Reports by number.
     news: BTreeMap<u64, (Nanos, Vec<News>)>,
-    /// Up to a number, put together.
+    /// The compacted reports up to a number.
     before: Option<Sum>,
 }
 
@@ -77,14 +77,15 @@ impl Life {
         self.news.entry(number).or_insert((at, news));
     }
 
-    /// What was told up to a number, put together: of several the longest.
+    /// Adds compacted reports; the longest of several counts.
     fn put_before(&mut self, sum: Sum) {
         if self.before.as_ref().is_none_or(|known| known.upto < sum.upto) {
             self.before = Some(sum);
         }
     }
 
-    /// All up to the first that is missing; the first number is this. Where the first are missing, their sums stand for them.
+    /// The prefix of contiguous reports, from this first number. Where the first ones are missing, their sums stand for
+    /// them.
     fn until_hole(mut self, first: u64) -> Contiguous {
         let is_there = |before: &Sum| (first..before.upto).all(|number| self.news.contains_key(&number));
         let before = self.before.take().filter(|before| !is_there(before));
@@ -96,7 +97,7 @@ impl Life {
         let begun = next;
         while let Some((since, own)) = rest.remove(&next) {
             next += 1;
-            // Each tells in its order, whatever its clock did.
+            // Reports of a member keep their order, whatever its clock did.
             at = at.max(since);
             news.extend(own.into_iter().map(|one| (at, one)));
         }
@@ -104,7 +105,7 @@ impl Life {
     }
 }
 
-/// The same without what is behind a hole.
+/// The prefix of contiguous reports.
 struct Contiguous {
     news: Vec<(Nanos, News)>,
     has_hole: bool,
@@ -115,13 +116,13 @@ impl Contiguous {
         matches!(self.news.last(), Some((_, News::Gone { .. })))
     }
 
-    /// Of two the better one has more.
+    /// The order of completeness: the larger of two is more complete.
     fn rank(&self) -> (bool, Nanos, usize) {
-        let covered = self.news.iter().map(|(_, news)| match news {
-            News::Row(row) => row.covered,
+        let reported_until = self.news.iter().map(|(_, news)| match news {
+            News::Row(row) => row.reported_until,
             _ => Nanos::ZERO,
         });
-        (self.has_gone(), covered.max().unwrap_or_default(), self.news.len())
+        (self.has_gone(), reported_until.max().unwrap_or_default(), self.news.len())
     }
 }
 
@@ -132,13 +133,13 @@ struct Facts {
     states: Vec<State>,
     who: HashMap<Member, (String, Option<Nanos>)>,
     lost: HashMap<Member, Nanos>,
-    /// What lives of workers have kept, and what was heard of them.
+    /// The reports of worker incarnations, as kept by themselves and as received.
     own: HashMap<Member, Life>,
     received: HashMap<Member, Life>,
 }
 
 impl Facts {
-    /// What a ring says. One life may stand in several, when its worker wrote several or several have led.
+    /// Adds a journal. One incarnation may be in several, when its worker wrote several or there were several leaders.
     fn learn(&mut self, kept: JournalContents) {
         let head = kept.head;
         for record in kept.records {
@@ -149,7 +150,7 @@ impl Facts {
                     lives.entry(sum.member).or_default().put_before(sum);
                 }
                 Record::Before { .. } => {}
-                // Whoever led knows best, and its ring comes first.
+                // The leader knows best, and its journal comes first.
                 Record::Started(unix) => _ = self.started.get_or_insert(unix),
                 Record::News { incarnation, index, at, news } if !head.is_of_leader && news.is_sound() => {
                     let life = self.own.entry(Member { id: head.id, incarnation }).or_default();
@@ -179,14 +180,14 @@ impl Facts {
         }
     }
 
-    /// What there is of a life: of what it kept, and what was heard of it, what has more.
+    /// The reports of an incarnation: of those kept and those received, the more complete.
     fn life_of(&mut self, member: Member) -> Option<Contiguous> {
         let own = self.own.remove(&member).map(|life| life.until_hole(0));
         let received = self.received.remove(&member).map(|life| life.until_hole(1));
         own.into_iter().chain(received).max_by_key(Contiguous::rank)
     }
 
-    /// What a member is called, and the shortest round trip that it named; in another life it has the same name.
+    /// The name of a member and its shortest reported round trip; other incarnations have the same name.
     fn who_is(&self, member: Member) -> (String, Option<Nanos>) {
         let other = || {
             let same = self.who.iter().find(|(other, _)| other.id == member.id);
@@ -195,7 +196,7 @@ impl Facts {
         self.who.get(&member).cloned().or_else(other).unwrap_or_default()
     }
 
-    /// What was to be done, put together of what each saw of it.
+    /// The state, merged from what each participant saw of it.
     fn state(&mut self) -> Option<State> {
         self.states.sort_by_key(|state| (state.epoch, state.revision));
         let last = self.states.last()?;
@@ -216,7 +217,7 @@ impl Facts {
                 for (slot, to) in &slot_grant.moves {
                     let member = state.members[usize::from(*to)];
                     let known = claims.entry(*slot).or_insert(member);
-                    // Whoever gets it knows better than those who only know that somebody does.
+                    // The member that gets it knows better than those that only know that another one does.
                     if member != SOMEBODY {
                         *known = member;
                     }
@@ -237,10 +238,10 @@ impl Facts {
     }
 }
 
-/// Puts the rings of a run together.
+/// Merges the journals of a run.
 ///
 /// # Errors
-/// They are of different runs, or say nothing.
+/// They are of different runs, or have no state.
 pub fn put_together(mut all: Vec<JournalContents>) -> Result<Past, JournalError> {
     let mut facts = Facts::default();
     all.sort_by_key(|kept| !kept.head.is_of_leader);

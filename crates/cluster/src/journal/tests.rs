@@ -1,4 +1,4 @@
-//! Rings on a disk: cut off anywhere, full, many of them, of several runs.
+//! Journals on a disk: cut off anywhere, full, many of them, of several runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,16 +67,17 @@ fn state() -> State {
 }
 
 fn row(index: u64) -> Record {
-    let covered = Nanos::from_millis(1_000 * index);
-    let row = Row { part: 0, number: index, first: index, upto: index, covered, seen: vec![vec![index as u8; 300]] };
-    Record::News { incarnation: 0, index, at: covered, news: News::Row(row) }
+    let reported_until = Nanos::from_millis(1_000 * index);
+    let row =
+        Row { part: 0, number: index, first: index, upto: index, reported_until, seen: vec![vec![index as u8; 300]] };
+    Record::News { incarnation: 0, index, at: reported_until, news: News::Row(row) }
 }
 
 fn gone(index: u64) -> Record {
     Record::News { incarnation: 0, index, at: Nanos::from_millis(1_000 * index), news: News::Gone { is_over: true } }
 }
 
-/// Writes a ring of one of the two, and gives its folder.
+/// Writes a journal of one of the two, and returns its folder.
 fn written_journal(folder: &Folder, id: u64, records: Vec<Record>) -> PathBuf {
     let before = fs::read_dir(&folder.0).map_or(0, Iterator::count);
     let mut journal = Journal::begin(&folder.journals(), head(id, 3), |stopped| panic!("{stopped:?}"));
@@ -93,7 +94,7 @@ fn written_journal(folder: &Folder, id: u64, records: Vec<Record>) -> PathBuf {
         .expect("it is there")
 }
 
-/// Nobody writes any more: a slow disk is not waited for by whoever ends a ring.
+/// Waits until no journal is being written: ending a journal does not wait for a slow disk.
 fn at_end(folder: &Folder) {
     let is_written = |path: &PathBuf| JournalContents::read(path).is_ok_and(|kept| kept.is_going_on);
     wait_for("the end of the rings", || !folder.all().iter().any(is_written));
@@ -122,12 +123,12 @@ fn two_journals_are_a_run() {
     assert_eq!(past.state.owners(1), state().owners(1));
     let names: Vec<_> = past.names.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, past.news.len()), (vec!["w7", "w8"], 12));
-    // One of them alone: the other's half is somebody's.
+    // One of them alone: the other half has an unknown owner.
     let past = put(&all[..1]).expect("it works");
     assert_eq!(past.cuts, [Cut::Missing { name: String::new() }]);
     assert_eq!(past.losses, [(1, Nanos::NEVER)]);
     assert_eq!(past.state.owners(1), state().owners(1));
-    // The same twice is no more.
+    // The same journal twice adds nothing.
     assert_eq!(put(&[all[0].clone(), all[0].clone(), all[1].clone()]).expect("it works").news.len(), 12);
     for path in all.iter().flat_map(|path| [path.clone(), path.join(HEAD), path.join(TURNS[0])]) {
         use std::os::unix::fs::PermissionsExt;
@@ -136,7 +137,7 @@ fn two_journals_are_a_run() {
     }
 }
 
-/// Whatever is missing at its end, what stands before it counts.
+/// Whatever is missing at the end, the records before it count.
 #[test]
 fn a_journal_may_be_cut_off_anywhere() {
     let folder = Folder::new("cut");
@@ -156,7 +157,7 @@ fn a_journal_may_be_cut_off_anywhere() {
         }
     }
     assert_eq!(last, 4);
-    // A byte that is another: nothing behind it is believed, nor that byte.
+    // A corrupted byte: neither it nor anything after it is used.
     for place in (0..whole.len()).step_by(7) {
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
@@ -172,28 +173,35 @@ fn a_journal_may_be_cut_off_anywhere() {
     }
 }
 
-/// A row of one request, whose time is this; its number says which it is.
+/// A row of one request with this time; the number identifies it.
 fn real_row(index: u64) -> News {
     let mut seen = metrics::Snapshot::default();
     seen.lag.record(index);
-    let covered = Nanos::from_millis(1_000 * index);
-    News::Row(Row { part: 0, number: index, first: index, upto: index, covered, seen: snapshots_to_bytes([&seen]) })
+    let reported_until = Nanos::from_millis(1_000 * index);
+    News::Row(Row {
+        part: 0,
+        number: index,
+        first: index,
+        upto: index,
+        reported_until,
+        seen: snapshots_to_bytes([&seen]),
+    })
 }
 
-/// How many rows there are, and what they say together.
+/// The number of rows, and their merged content.
 fn rows_of(past: &Past) -> (usize, metrics::Distribution, Nanos) {
-    let (mut count, mut lag, mut covered) = (0, metrics::Distribution::default(), Nanos::ZERO);
+    let (mut count, mut lag, mut reported_until) = (0, metrics::Distribution::default(), Nanos::ZERO);
     for (_, _, news) in &past.news {
         if let News::Row(row) = news {
             let seen = snapshots_of_bytes(&row.seen, 1).expect("it is one");
             lag.merge(&seen[0].lag);
-            (count, covered) = (count + 1, covered.max(row.covered));
+            (count, reported_until) = (count + 1, reported_until.max(row.reported_until));
         }
     }
-    (count, lag, covered)
+    (count, lag, reported_until)
 }
 
-/// It never grows beyond its bound: of what is old the sums stay, to the last bucket.
+/// A journal never grows beyond its bound: the sums of old reports stay, to the last bucket.
 #[test]
 fn a_full_journal_keeps_the_sums() {
     let folder = Folder::new("full");
@@ -209,20 +217,20 @@ fn a_full_journal_keeps_the_sums() {
     assert!(bytes <= 2 * TURN_BYTES_MAX + 8_192 && bytes > TURN_BYTES_MAX, "{bytes}");
     let past = put(&[journal]).expect("it works");
     assert_eq!(past.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
-    let (rows, lag, covered) = rows_of(&past);
+    let (rows, lag, reported_until) = rows_of(&past);
     assert!(rows < 3_000, "{rows} of {count}");
-    assert_eq!((lag, covered), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
+    assert_eq!((lag, reported_until), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
     assert_eq!(past.news.iter().filter(|(.., news)| *news == began).count(), 1);
-    // Who it is and what was to be done is there all the same.
+    // The identity and the state are there all the same.
     assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));
-    // Of what was heard it is the same.
+    // The same for received reports.
     let batch = |number: u64| {
         let (run, id, incarnation, revision, sent_at) = (3, 7, 0, 1, Nanos::from_millis(1_000 * number));
         let news = vec![if number == 1 { began.clone() } else { real_row(number - 1) }];
         let bytes = written(&crate::protocol::Batch { run, id, incarnation, number, revision, sent_at, news });
         Record::Batch { place: number, bytes }
     };
-    // Whoever takes the run over begins with a checkpoint, and has the same.
+    // A leader that takes the run over begins with a checkpoint, and has the same totals.
     let mut before: Option<Checkpoint> = None;
     for who in 1..3 {
         let head = Head { is_of_leader: true, ..head(who, 3) };
@@ -261,7 +269,7 @@ fn a_full_journal_keeps_the_sums() {
     }
 }
 
-/// What is not whole nobody begins with.
+/// An incomplete checkpoint is never used.
 #[test]
 fn a_hole_is_in_no_checkpoint() {
     let batch = |number: u64, run: u64| {
@@ -272,13 +280,13 @@ fn a_hole_is_in_no_checkpoint() {
     };
     let of = |numbers: &[u64]| {
         let mut sums = Sums::default();
-        // What is left of another run is none of it.
+        // A batch of another run is left out.
         let other = batch(9, 2);
         sums.add(&head(1, 3), numbers.iter().map(|number| batch(*number, 3)).chain([other]).collect());
         sums.checkpoint(3).map(|checkpoint| (checkpoint.upto, checkpoint.sums[0].upto))
     };
     assert_eq!([of(&[1, 2, 2, 3]), of(&[1, 3]), of(&[2]), of(&[])], [Some((90, 4)), None, None, None]);
-    // Rings of two who led: what the first one has ends in the middle of what the other one had before.
+    // Journals of two leaders: the first ends in the middle of the second one's earlier data.
     let kept = |who: u64, records: Vec<Record>| {
         let head = Head { is_of_leader: true, ..head(who, 3) };
         let records = [Record::State(state())].into_iter().chain(records).collect();
@@ -290,7 +298,7 @@ fn a_hole_is_in_no_checkpoint() {
     assert_eq!(reported_by(&put_together(all).expect("it works"), 0), 8);
 }
 
-/// A hole is known, and nothing behind it counts.
+/// A hole is detected, and reports after it do not count.
 #[test]
 fn a_hole_is_known() {
     let folder = Folder::new("hole");
@@ -300,7 +308,7 @@ fn a_hole_is_known() {
     assert_eq!((past.news.len(), past.losses.len()), (5, 2));
 }
 
-/// Whoever led heard it from the start, and the worker's own ring has less of it.
+/// The leader received all reports from the start, and the worker's own journal has fewer.
 #[test]
 fn the_better_of_two_counts() {
     let batch = |number: u64| {
@@ -329,7 +337,7 @@ fn the_better_of_two_counts() {
     assert_eq!(reported(vec![own((0..3).map(row).collect()), leader(9)]), (9, (0, Nanos(9)), Some(Nanos(5))));
     assert_eq!(reported(vec![own((0..30).map(row).collect()), leader(9)]).0, 30);
     assert_eq!(reported(vec![own((0..3).map(row).chain([gone(3)]).collect()), leader(9)]).0, 4);
-    // What is behind a hole does not count, and is more than nothing all the same.
+    // Reports after a hole do not count, and still rank above none.
     assert_eq!(reported(vec![own((5..30).map(row).collect()), leader(2)]).0, 2);
 }
 
@@ -345,7 +353,7 @@ fn journals_of_other_runs_and_builds_are_refused() {
     fs::write(one.join(HEAD), [MAGIC, &framed(&build), b"whatever"].concat()).expect("it works");
     assert!(matches!(JournalContents::read(&one), Err(JournalError::Foreign { version, .. }) if version == "2"));
     assert!(matches!(JournalContents::read(&folder.0), Err(JournalError::NotOne { .. })));
-    // Nobody writes into this: whoever opened it would wait.
+    // A pipe without a writer: opening it would block.
     let pipe = folder.0.join("pipe");
     fs::create_dir(&pipe).expect("it works");
     let made = std::process::Command::new("mkfifo").arg(pipe.join(HEAD)).status().expect("mkfifo starts");
@@ -354,7 +362,7 @@ fn journals_of_other_runs_and_builds_are_refused() {
     assert!(matches!(JournalContents::read(Path::new("/nowhere/at/all")), Err(JournalError::Io { .. })));
 }
 
-/// The oldest go, but none that is being written, and nothing else that lies there.
+/// The oldest journals are deleted, but none that is being written, and no other files.
 #[test]
 fn old_journals_make_room() {
     let folder = Folder::new("room");
@@ -371,7 +379,7 @@ fn old_journals_make_room() {
     assert!(!JournalContents::read(&first).expect("it works").is_going_on);
 }
 
-/// A place that cannot be written is said once, and stops nobody.
+/// A path that cannot be written is reported once, and does not stop the run.
 #[test]
 fn a_disk_that_refuses_is_reported() {
     let (said, received) = channel();
@@ -385,7 +393,7 @@ fn a_disk_that_refuses_is_reported() {
 }
 
 proptest! {
-    /// What each sees of what is to be done is, put together, all of it.
+    /// The states that each participant sees are merged to the whole state.
     #[test]
     fn what_is_to_be_done_is_put_together(
         first in prop::collection::vec(0u16..4, 4_096),

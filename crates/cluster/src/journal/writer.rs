@@ -1,4 +1,4 @@
-//! Writing a ring, on a thread of its own: nobody waits for a disk.
+//! A journal writer, on a thread of its own: no other thread waits for a disk.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -16,30 +16,30 @@ use super::{
 };
 use crate::protocol::{Checkpoint, Draft, Member};
 
-/// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
+/// Records that may wait for the disk. With more, the disk is too slow, and the journal is abandoned.
 const WAITING_MAX: usize = if cfg!(test) { 65_536 } else { 8_192 };
-/// So many files are begun from one checkpoint to the next: a part of what a stream keeps.
+/// Files begun from one checkpoint to the next: a fraction of what a stream keeps.
 const CHECKPOINT_TURNS: u64 = 4;
 /// The file that will be the next of those that take turns.
 const NEXT: &str = "next";
-/// Whoever ends waits so long for the disk.
+/// How long ending a journal waits for the disk.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// Rings of one name and second have numbers up to this.
+/// The highest suffix of journals with the same name and second.
 const SAME_NAME_MAX: u32 = 10_000;
-/// The most of a name that stands in that of a folder.
+/// The most characters of a name in the name of a folder.
 const NAME_CHARS_MAX: usize = 40;
 
-/// A ring is not written any further.
+/// Why a journal stopped being written.
 #[derive(Debug)]
 pub enum Stopped {
-    /// For this reason.
+    /// This error.
     Failed(JournalError),
     /// The disk does not keep up.
     TooSlow(PathBuf),
 }
 
 impl Stopped {
-    /// Where it would be, and what the system says; `None`: the disk does not keep up.
+    /// The path of the journal and the error of the system; `None`: the disk does not keep up.
     pub fn reported(&self) -> (String, Option<String>) {
         match self {
             Self::Failed(JournalError::Io { path, reason }) => (path.display().to_string(), Some(reason.to_string())),
@@ -49,14 +49,14 @@ impl Stopped {
     }
 }
 
-/// Where rings are kept, and what they are called.
+/// The folder of journals, and their naming.
 #[derive(Clone)]
 pub struct Journals {
-    /// The folder of all.
+    /// The parent folder.
     pub home: PathBuf,
     /// The version of onrush.
     pub version: String,
-    /// What stands before the name of a ring, by its time since the epoch of Unix.
+    /// The prefix of a journal's name, from its time since the Unix epoch.
     pub stamp: fn(Duration) -> String,
 }
 
@@ -66,16 +66,16 @@ impl std::fmt::Debug for Journals {
     }
 }
 
-/// What is to be done for a ring.
+/// A task for the writer.
 enum JournalTask {
     Keep(Box<Record>),
-    /// What a run that was taken over begins with.
+    /// Begins with the checkpoint of a taken-over run.
     Recall(Arc<Checkpoint>),
-    /// What was heard by now is put together.
+    /// Merges what was received by now.
     Draft,
 }
 
-/// A ring that is written. It ends when it is dropped.
+/// A journal that is being written. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Journal {
     works: Option<SyncSender<JournalTask>>,
@@ -85,12 +85,12 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins one. `complain` hears once, on some thread, when it is given up.
+    /// Begins a journal. `complain` is called once, on some thread, when it is abandoned.
     pub fn begin(journals: &Journals, head: Head, complain: impl Fn(Stopped) + Send + 'static) -> Self {
         Self::begin_with_drafts(journals, head, complain, drop)
     }
 
-    /// The same of whoever leads. `put` hears now and then what was heard by then, put together.
+    /// Begins a leader's journal. `put` receives merged results now and then.
     pub fn begin_with_drafts(
         journals: &Journals,
         head: Head,
@@ -106,12 +106,12 @@ impl Journal {
             }
             let _ = done.send(());
         };
-        // Without a thread nothing takes what is to be kept, and nobody waits for it.
-        let _ = std::thread::Builder::new().name("ring".to_owned()).spawn(write);
+        // Without a thread no records are taken, and no caller waits for it.
+        let _ = std::thread::Builder::new().name("journal".to_owned()).spawn(write);
         Self { works: Some(works), ended, is_late: false, home: journals.home.clone() }
     }
 
-    /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
+    /// Adds a record. Returns an error once when the disk is too slow; nothing more is kept then.
     pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
         self.put(JournalTask::Keep(Box::new(record)))
     }
@@ -123,17 +123,17 @@ impl Journal {
                 self.is_late = true;
                 Err(Stopped::TooSlow(self.home.clone()))
             }
-            // One that was given up has said so.
+            // An abandoned journal has already reported that.
             _ => Ok(()),
         }
     }
 
-    /// What a run that was taken over begins with is kept, too.
+    /// Adds the checkpoint that a taken-over run begins with.
     pub fn recall(&mut self, checkpoint: Arc<Checkpoint>) -> Result<(), Stopped> {
         self.put(JournalTask::Recall(checkpoint))
     }
 
-    /// What was heard by now is to be put together. Whether somebody does.
+    /// Requests a merge of what was received by now. Returns whether one will be made.
     pub fn draft(&self) -> bool {
         self.works.as_ref().is_some_and(|works| works.try_send(JournalTask::Draft).is_ok())
     }
@@ -148,10 +148,10 @@ impl Drop for Journal {
     }
 }
 
-/// What a file that is begun anew has to say first, as it is known last.
+/// The facts that a new file repeats first, as last known.
 #[derive(Default)]
 struct Facts {
-    /// All of it, and what each life of a worker saw.
+    /// The last whole state, and the last one that each worker incarnation saw.
     states: HashMap<Option<Member>, Record>,
     who: HashMap<Member, Record>,
     lost: HashMap<Member, Record>,
@@ -174,20 +174,20 @@ impl Facts {
     }
 }
 
-/// A file of a ring that is being written.
+/// A file of a journal that is being written.
 struct FileTurn {
     file: File,
     path: PathBuf,
     bytes: u64,
-    /// With so many it is full.
+    /// The size at which it is full.
     most: u64,
 }
 
 impl FileTurn {
-    /// Begins one of the two anew: what it said stands in it as sums.
+    /// Begins one of the two files anew: its content is kept as sums.
     fn begin(folder: &Path, count: u64, (facts, head): (&Facts, &Head)) -> Result<(Self, Sums), JournalError> {
         let path = folder.join(TURNS[(count % 2) as usize]);
-        // The first two are not there yet.
+        // The first two do not exist yet.
         let old = fs::read(&path).unwrap_or_default();
         let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
         let mut sums = Sums::default();
@@ -195,7 +195,7 @@ impl FileTurn {
             sums.add(head, head_records_of(&other));
             sums.add(head, records_of(&old));
         }
-        // It takes its place once the sums stand in it: whoever is killed meanwhile has lost nothing.
+        // It replaces the old file once the sums are in it: a process killed meanwhile has lost nothing.
         let next = folder.join(NEXT);
         let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next);
         let file = opened.map_err(|reason| JournalError::Io { path: next.clone(), reason })?;
@@ -204,7 +204,7 @@ impl FileTurn {
         facts.all().try_for_each(|record| turn.write(record))?;
         sums.records().try_for_each(|record| turn.write(&record))?;
         fs::rename(&next, &turn.path).map_err(|reason| JournalError::Io { path: next, reason })?;
-        // Whatever stands there already, it has room for more.
+        // However much the sums take, there is room for more.
         turn.most = TURN_BYTES_MAX.max(turn.bytes + TURN_BYTES_MAX / 2);
         Ok((turn, sums))
     }
@@ -256,24 +256,24 @@ fn write(
     Ok(())
 }
 
-/// What a run that was taken over begins with.
+/// The records of the checkpoint that a taken-over run begins with.
 pub(crate) fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> {
     checkpoint.sums.iter().map(|sum| Record::Before { is_received: true, sum: sum.clone() })
 }
 
-/// All that a ring says, put together; so many files were begun before the last one.
+/// The totals of a journal; `count` files were begun before the last one.
 fn sums_of(folder: &Path, count: u64, head: &Head) -> Sums {
     let read = |number: u64| fs::read(folder.join(TURNS[(number % 2) as usize])).unwrap_or_default();
     let (last, other) = (read(count), read(count + 1));
     let mut sums = Sums::default();
-    // The last one says what was before the other one.
+    // The last file has the totals of what was before the other one.
     sums.add(head, head_records_of(&last));
     sums.add(head, records_of(&other));
     sums.add(head, records_of(&last));
     sums
 }
 
-/// A new folder with its head, which nobody else may open. It is locked while it is written.
+/// A new folder with its header, unique to this process. It is locked while it is written.
 fn folder_for(journals: &Journals, head: &Head) -> Result<(PathBuf, File), JournalError> {
     let home = &journals.home;
     let wrong = |path: &Path| {
@@ -284,7 +284,7 @@ fn folder_for(journals: &Journals, head: &Head) -> Result<(PathBuf, File), Journ
     make_room(home);
     let is_plain = |sign: &char| sign.is_alphanumeric() || "-_.".contains(*sign);
     let name: String = head.name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
-    // Those of one name on several machines are told apart, also where they are put together.
+    // The id distinguishes journals of the same name from several machines, also in one folder.
     let whose = format!("{}-{:08x}", if head.is_of_leader { "leader" } else { &name }, head.id as u32);
     let stamp = (journals.stamp)(now_unix());
     for number in 1..SAME_NAME_MAX {
@@ -295,10 +295,10 @@ fn folder_for(journals: &Journals, head: &Head) -> Result<(PathBuf, File), Journ
                 let path = folder.join(HEAD);
                 let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
                 let mut file = opened.map_err(wrong(&path))?;
-                // Some filesystems know no locks: then nobody sees that it is being written.
+                // Some filesystems have no locks: then it is not visible that the journal is being written.
                 let _ = file.try_lock();
                 if let Err(reason) = file.write_all(&head_bytes(head, &journals.version)) {
-                    // What says nothing of a run is of no use.
+                    // A journal without a header is of no use.
                     let _ = fs::remove_dir_all(&folder);
                     return Err(wrong(&path)(reason));
                 }
@@ -311,11 +311,11 @@ fn folder_for(journals: &Journals, head: &Head) -> Result<(PathBuf, File), Journ
     Err(wrong(home)(ErrorKind::AlreadyExists.into()))
 }
 
-/// The oldest rings go that nobody writes any more: of those of one name, and of all.
+/// Deletes the oldest journals that are not being written: per name, and in total.
 fn make_room(home: &Path) {
     let entries = fs::read_dir(home).into_iter().flatten().filter_map(Result::ok);
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_journal(path)).collect();
-    // Their names stand in the order of time.
+    // Their names sort by time.
     all.sort();
     let is_free = |path: &PathBuf| File::open(path.join(HEAD)).is_ok_and(|head| head.try_lock().is_ok());
     let mut free: Vec<PathBuf> = all.into_iter().filter(is_free).collect();
@@ -336,7 +336,7 @@ fn is_journal(path: &Path) -> bool {
     opened(&path.join(HEAD)).is_some_and(|mut head| head.read_exact(&mut first).is_ok() && first == *MAGIC)
 }
 
-/// Whose ring it is, by its name: what stands between its time and the number of who wrote it.
+/// The name of a journal's writer, from the folder name: what is between its time and the id of the writer.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name: Vec<&str> = name.split('-').collect();

@@ -1,5 +1,6 @@
-//! What was heard is put together from time to time, and kept on the bus: then the stream forgets it, and whoever takes the run over begins
-//! with that. A checkpoint counts once the state that names it is written; before that nothing is forgotten.
+//! Checkpoints: received reports are merged from time to time and kept on the bus. Then the stream may forget them, and
+//! a leader that takes the run over begins with the checkpoint. It counts once the state that names it is written;
+//! before that nothing is forgotten.
 
 use std::sync::Arc;
 
@@ -10,37 +11,38 @@ use super::{Leader, LeaderUpdate, Pending};
 use crate::bus::{BusCommand, Bytes};
 use crate::protocol::{Draft, Mark, Member, News, Phase, Sum, WorkerId};
 
-/// Who has no room for what it tells waits so long for a checkpoint, at most.
+/// How long a worker without room for its reports waits for a checkpoint at most.
 const ROOM_WITHIN: Nanos = Nanos::from_millis(3_000);
-/// A checkpoint that did not come is asked for again after this: it may be large, and its way long.
+/// The time after which a missing checkpoint is requested again: it may be large, and the network slow.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(60_000);
-/// Whoever wants the end of a run waits so long for its checkpoint.
+/// How long a requested stop of a run waits for its checkpoint.
 const ENDS_WITHIN: Nanos = Nanos::from_millis(10_000);
 
-/// How checkpoints stand.
+/// The checkpoints of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Checkpoints {
-    /// So many were made here.
+    /// The number of checkpoints made here.
     made: u64,
-    /// One is on its way.
+    /// Whether one is being stored.
     is_storing: bool,
-    /// What the state names that is being written, by its revision.
+    /// The checkpoint named by the state that is being written, with the revision.
     writing: Option<(u64, Option<Mark>)>,
-    /// What the state names that is written.
+    /// The checkpoint named by the written state.
     written: Option<Mark>,
-    /// One was asked for, since somebody waits for room on the bus.
+    /// Since when one is requested because a worker waits for room on the bus.
     wanted_since: Option<Nanos>,
-    /// One that a run is begun with, and when it was asked for last.
+    /// The checkpoint that a run is to begin with, and its last request.
     awaited: Option<(Mark, Nanos)>,
 }
 
 impl Leader {
-    /// What was heard up to a place of the stream is kept on the bus, unless the last one is still on its way there.
+    /// Stores what was received up to a position of the stream on the bus, unless the last checkpoint is still being
+    /// stored.
     pub fn keep(&mut self, draft: Draft, now: Nanos) {
         let is_of_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number == draft.run);
         let last = self.state.checkpoint;
         let is_new = last.is_none_or(|last| last.upto < draft.upto) && draft.upto <= self.read_upto;
-        // What somebody told is gone: then it has a hole, too.
+        // With a gap in the stream, the checkpoint would have a hole, too.
         let goes_on = self.leads() && self.state.phase == Phase::Running && !self.has_gap;
         let is_wanted = goes_on && is_of_run && is_new && !self.setting.is_alone;
         if !is_wanted || self.checkpoints.is_storing || self.checkpoints.written != last {
@@ -53,7 +55,8 @@ impl Leader {
         self.ask(Pending::Checkpoint(mark, draft.run), now, |token| BusCommand::Store { token, name, object });
     }
 
-    /// The bus does not take what somebody has to tell: what was read makes room, once it stands in a checkpoint.
+    /// Makes room for a worker whose reports the bus does not take: read entries make room once they are in a
+    /// checkpoint.
     pub(super) fn make_room(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
         if let Some(member) = self.number_of(id, incarnation) {
             self.reported.push_back(LeaderUpdate::NoRoom { member });
@@ -66,16 +69,16 @@ impl Leader {
         }
     }
 
-    /// There is no checkpoint, and somebody waits for room: nobody else can take this run over from then on.
+    /// Makes room without a checkpoint for a worker that waits: no other leader can take this run over from then on.
     pub fn lacks_checkpoint(&mut self) {
         if self.checkpoints.wanted_since.take().is_some() && self.leads() {
-            // What was forgotten before may still be there.
+            // Entries forgotten before may still be there.
             self.forgotten = 0;
             self.forget();
         }
     }
 
-    /// Time has passed: what was not answered is lost.
+    /// Advances the time: a request without a response is lost.
     pub(super) fn look_at_checkpoints(&mut self, now: Nanos) {
         let is_requested = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(..));
         self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_requested);
@@ -87,11 +90,11 @@ impl Leader {
         }
     }
 
-    /// One is there, or is not.
+    /// Handles the result of storing a checkpoint.
     pub(super) fn checkpoint_stored(&mut self, (mark, run): (Mark, u64), is_stored: bool) {
         self.checkpoints.is_storing = false;
         let goes_on = self.leads() && self.state.phase == Phase::Running && self.state.run == run;
-        // Somebody else may have led meanwhile.
+        // Another leader may have been active meanwhile.
         let is_new = self.state.checkpoint.is_none_or(|last| last.upto < mark.upto);
         if is_stored && goes_on && is_new && self.state.checkpoint == self.checkpoints.written {
             self.state.checkpoint = Some(mark);
@@ -104,12 +107,12 @@ impl Leader {
         }
     }
 
-    /// The state is being written.
+    /// Notes that the state is being written.
     pub(super) fn names_checkpoint(&mut self) {
         self.checkpoints.writing = Some((self.state.revision, self.state.checkpoint));
     }
 
-    /// It is written, in this revision: nobody begins with an older one any more.
+    /// Notes that the state is written in this revision: no leader begins with an older checkpoint any more.
     pub(super) fn checkpoint_named(&mut self, revision: u64) {
         let Some((_, named)) = self.checkpoints.writing.filter(|(writing, _)| *writing == revision) else { return };
         let last = std::mem::replace(&mut self.checkpoints.written, named);
@@ -123,7 +126,7 @@ impl Leader {
             let upto = named.upto;
             #[cfg(test)]
             let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
-            // What was forgotten without it is in no checkpoint yet.
+            // Entries forgotten without it are in no checkpoint yet.
             if self.forgotten > upto {
                 self.reported.push_back(LeaderUpdate::WantsCheckpoint);
             }
@@ -132,38 +135,39 @@ impl Leader {
         }
     }
 
-    /// Nobody begins with one of a run that is over.
+    /// Drops the checkpoint of a finished run: no leader begins with it.
     pub(super) fn drop_checkpoint(&mut self) {
         if let Some(last) = self.checkpoints.written.take() {
             self.verbs.push_back(BusCommand::Drop { name: last.name() });
         }
     }
 
-    /// A run begins: it has none.
+    /// Begins a run, which has no checkpoint.
     pub(super) fn begin_without_checkpoint(&mut self) {
         self.state.checkpoint = None;
         let Checkpoints { made, writing, written, .. } = self.checkpoints;
         self.checkpoints = Checkpoints { made, writing, written, ..Checkpoints::default() };
     }
 
-    /// We do not lead any more.
+    /// Stops waiting for a checkpoint: we do not lead any more.
     pub(super) fn want_no_checkpoint(&mut self) {
         self.checkpoints.wanted_since = None;
     }
 
-    /// The state was read.
+    /// Notes that the state was read.
     pub(super) fn checkpoint_read(&mut self) {
         let named = self.state.checkpoint;
         self.checkpoints = Checkpoints { written: named, made: self.checkpoints.made, ..Checkpoints::default() };
     }
 
-    /// A run that was taken over is begun with its checkpoint, if it has one.
+    /// Begins a taken-over run with its checkpoint, if it has one.
     pub(super) fn begin_with_checkpoint(&mut self, now: Nanos) {
         self.checkpoints.awaited = self.state.checkpoint.map(|mark| (mark, now));
         self.ask_for_checkpoint(now);
     }
 
-    /// A run of which nothing was read before somebody else led it, or before its checkpoint came, is begun with that.
+    /// Begins a run anew with its checkpoint if no entry was read before another leader had it, or before its
+    /// checkpoint came.
     pub(super) fn begin_anew_with_checkpoint(&mut self, now: Nanos) {
         if self.state.checkpoint.is_some() && self.run.as_ref().is_some_and(Run::is_unheard) {
             self.read_upto = 0;
@@ -171,7 +175,7 @@ impl Leader {
         }
     }
 
-    /// What is behind it is not read before it.
+    /// Whether a checkpoint is awaited; later entries are not read before it.
     pub(super) fn awaits_checkpoint(&mut self, now: Nanos) -> bool {
         let Some((_, requested)) = self.checkpoints.awaited else { return false };
         let wished_at = self.run.as_ref().and_then(|run| run.wished_at);
@@ -192,7 +196,7 @@ impl Leader {
         }
     }
 
-    /// It came, or is not there; another one, or for somebody who leads no more, says nothing.
+    /// Handles a fetched or missing checkpoint; any other one, or one that came after we lost the lead, is ignored.
     pub(super) fn checkpoint_came(&mut self, mark: Mark, object: Option<&Bytes>, now: Nanos) {
         if self.leads() && self.checkpoints.awaited.is_some_and(|(awaited, _)| awaited == mark) {
             self.recall(object, now);
@@ -205,7 +209,7 @@ impl Leader {
             Some(checkpoint) => {
                 let checkpoint = Arc::new(checkpoint);
                 self.reported.push_back(LeaderUpdate::Recalled(checkpoint.clone()));
-                // Who takes part is known before what any of them saw: else that would be taken for all.
+                // The participants are made known before their results: else the results of one would be taken for all.
                 let begins = |news: &&News| matches!(news, News::Began { .. });
                 for sum in &checkpoint.sums {
                     let news = sum.news.iter().filter(begins).cloned().collect();
@@ -215,13 +219,13 @@ impl Leader {
                     let news = sum.news.iter().filter(|news| !begins(news)).cloned().collect();
                     self.hear_sum(sum, news, now);
                 }
-                // Whoever named it may have come to nothing more.
+                // The leader that named it may have been lost before it did more.
                 self.forget_upto(mark.upto);
             }
             None => self.tell_of_gap(),
         }
         if let Some(run) = &mut self.run {
-            // What was heard by now was told before.
+            // Reports received by now were sent before.
             run.since = now;
         }
         self.hear_all_from(now);
@@ -234,7 +238,7 @@ impl Leader {
             self.hear_upto(sum.member, sum.upto.saturating_sub(1));
             let is_fenced = self.hear_news(number, news, sum.at, now);
             if let Some(run) = &mut self.run {
-                // When all is known of all.
+                // Once all members are known.
                 run.wants_move |= is_fenced;
             }
         }

@@ -1,4 +1,4 @@
-//! What whoever leads hears of the bus.
+//! Events from the bus, as the leader handles them.
 
 use pacing::Nanos;
 
@@ -9,14 +9,15 @@ use crate::protocol::{Ask, Batch, Hello, Lease, PROTOCOL, Phase, Reply, RunInten
 
 /// More workers than this are many.
 const MANY: usize = 64;
-/// All of many are looked at so often, for each of them, and not less often than this: it costs no more than a small part of a core.
+/// The interval at which many workers are checked, per worker, with an upper bound: it costs no more than a small part
+/// of a core.
 const LOOKS_AT_EACH: Nanos = Nanos(25_000);
 const LOOKS_AT_MANY_MAX: Nanos = Nanos::from_millis(250);
 
 impl Leader {
-    /// An entry of the stream; one that is not the next shows that others were lost on their way.
+    /// Handles an entry of the stream; one out of order shows that others were lost in transit.
     fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
-        // Who takes part is known to who leads alone; what comes meanwhile is read when we lead again.
+        // Only the leader needs to know the participants; entries that come meanwhile are read when we lead again.
         if !self.leads() || self.awaits_checkpoint(now) {
             return;
         }
@@ -32,25 +33,25 @@ impl Leader {
         }
     }
 
-    /// There are many, and all of them were looked at a moment ago.
+    /// Whether there are many workers that were all checked a moment ago.
     fn looks_later(&self, now: Nanos) -> bool {
         self.members.len() > MANY && now.since(self.looked_at) < self.looks_every()
     }
 
-    /// All are looked at so often, whatever is heard meanwhile.
+    /// The interval at which all are checked, whatever is received meanwhile.
     pub(super) fn looks_every(&self) -> Nanos {
         Nanos(LOOKS_AT_EACH.0 * self.members.len() as u64).min(LOOKS_AT_MANY_MAX)
     }
 
-    /// Something came from the bus.
+    /// Handles an event from the bus.
     pub fn hear(&mut self, received: BusEvent, now: Nanos) {
-        // Of one that stood still somebody else may have taken the lease.
+        // If we were stalled, another candidate may have taken the lease.
         let turn = self.keeper.expire(now);
         self.turn(turn, now);
         match received {
             BusEvent::Message { payload, response_to, .. } => {
                 self.hear_ask(&payload, response_to, now);
-                // Of many who say hello, each is no reason to look at all of them.
+                // Not every hello of many workers triggers a check of all of them.
                 if self.looks_later(now) {
                     return;
                 }
@@ -107,7 +108,7 @@ impl Leader {
             }
             BusEvent::Appended { .. } | BusEvent::Disconnected => {}
             BusEvent::Connected => {
-                // Whether what was on its way came to be written is not known: it is looked at, and written again.
+                // It is unknown whether a pending write was done: the state is read, and written again.
                 self.writing_since = self.writing_since.map(|_| Nanos::ZERO);
                 self.follow_again(now);
             }
@@ -121,7 +122,7 @@ impl Leader {
         let (mut goes_on, mut who) = (None, None);
         match said {
             Stamped::Ours(_, Ask::Time) => {}
-            // Whoever has other words takes no part; it is known who it is.
+            // A worker of another protocol takes no part; its identity is known.
             Stamped::Foreign(Stamp { protocol, version, id, name }) => {
                 let hello = Hello { protocol, ..Hello::new(id, name, version, 0) };
                 self.members.hello(hello, false, now);
@@ -133,7 +134,7 @@ impl Leader {
                 who = may_go_on.then_some((id, incarnation, known));
             }
         }
-        // What was written is to be known: not what is yet to be, also not what came with this hello.
+        // Only the written state is to be known: not one still to be written, nor one that came with this hello.
         let is_written = self.writing_since.is_none() && !self.is_dirty;
         #[cfg(test)]
         let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
@@ -148,7 +149,7 @@ impl Leader {
         self.verbs.push_back(BusCommand::Reply { to, payload });
     }
 
-    /// A worker is there. Whether it may go on.
+    /// Handles the hello of a worker. Returns whether it may go on.
     fn hello(&mut self, hello: Hello, now: Nanos) -> bool {
         let (id, incarnation, revision) = (hello.id, hello.incarnation, hello.revision);
         let has_no_room = hello.has_no_room;
@@ -170,7 +171,7 @@ impl Leader {
     fn hear_key(&mut self, key: &str, (revision, value): (u64, &[u8]), requested: Option<Nanos>, now: Nanos) {
         match key {
             LEADER => {
-                // One of another build is somebody else, until it changes no more.
+                // A leader of another build counts as another leader until it no longer changes the key.
                 let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
                 let lease = Lease::read(value).unwrap_or_else(foreign);
                 if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
@@ -181,7 +182,7 @@ impl Leader {
                 self.turn(turn, now);
             }
             STATE => {
-                // With what another build left there nobody goes on.
+                // A state that another build left is not resumed.
                 let state = State::read(value).unwrap_or_else(State::nothing);
                 self.see_state(revision, state, now);
             }
@@ -196,7 +197,7 @@ impl Leader {
         if self.keeper.epoch().is_none() || !self.is_loaded {
             return self.loaded(revision, state, now);
         }
-        // What we wrote ourselves, and did not hear of.
+        // Our own write, whose response we did not receive.
         if state.epoch == self.state.epoch && revision > self.state_key {
             self.state_key = revision;
             if state.revision == self.state.revision {
@@ -208,13 +209,13 @@ impl Leader {
             self.state_key = revision;
             self.turn(Some(LeaseTurn::Deposed), now);
         } else if state.epoch < self.state.epoch && revision > self.state_key {
-            // Whoever led before has written once more, behind what we read: that is gone on with.
+            // The previous leader has written once more after our read: its state is resumed.
             self.is_loaded = false;
             self.loaded(revision, state, now);
         }
     }
 
-    /// What is to be done stands so; who leads from now on goes on with it.
+    /// Handles the stored state, which the new leader resumes.
     fn loaded(&mut self, revision: u64, state: State, now: Nanos) {
         self.state_key = revision;
         let Some(epoch) = self.keeper.epoch() else {
@@ -232,14 +233,14 @@ impl Leader {
         self.checkpoint_read();
         self.is_dirty = true;
         self.members.take_over(now);
-        // What was told of it to us is not asked for again, though nobody may have said yet when it started.
+        // Reports of it that we received are not requested again, though no worker may have reported its start yet.
         let is_known = self.run.as_ref().is_some_and(|run| run.is_going_on() && run.number == self.state.run);
         if self.state.phase == Phase::Running && is_known {
-            // Nobody else, or somebody else for a while: it goes on where it was.
+            // No other leader, or only for a while: it resumes where it was.
             let state = &self.state;
             self.run.iter_mut().for_each(|run| run.resume(now, state));
             if let Some(started) = self.run.as_ref().and_then(|run| run.started) {
-                // What was wanted of it may not be written yet, and it is told by our clock again.
+                // Its latest intents may not be written yet, and are sent again by our clock.
                 self.orders.resume(&mut self.state);
                 (self.state.t0, self.state.clock_of) = (started, self.setting.who);
             }
@@ -250,21 +251,21 @@ impl Leader {
             && self.state.begun_by == self.setting.who
             && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
         {
-            // Nobody else has led meanwhile: those who get ready go on with it.
+            // No other leader in between: preparing members resume.
             self.orders.resume(&mut self.state);
             self.follow_again(now);
         } else if self.state.phase == Phase::Running && is_ours {
             self.run = Some(Run::taken_over(now, &self.state));
             self.hear_all_from(now);
-            // What was told of it before is told to us too.
+            // Earlier reports of it are delivered to us, too.
             self.read_upto = 0;
             self.begin_with_checkpoint(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
-            // A run of somebody who is gone, and that nobody else leads: it ends.
+            // A run of a leader that is gone, and that no other leader takes over: it ends.
             (self.state.intent, self.state.phase) = (RunIntent::Abort, Phase::Done);
         } else if self.state.phase >= Phase::Done && is_ours && self.setting.is_standby {
-            // Whoever led it came to its end meanwhile.
+            // The previous leader ended it meanwhile.
             self.run = None;
             self.reported.push_back(LeaderUpdate::Elsewhere);
         }
@@ -274,7 +275,7 @@ impl Leader {
         self.reported.push_back(LeaderUpdate::Leads);
     }
 
-    /// Nobody who takes part could have been heard before.
+    /// Resets the time of the last contact of all members: we could not receive from them before.
     pub(super) fn hear_all_from(&mut self, now: Nanos) {
         for member in &self.state.members {
             self.members.begin_hearing(member.id, member.incarnation, now);
@@ -290,7 +291,7 @@ mod tests {
 
     const MINUTE: Nanos = Nanos::from_millis(60_000);
 
-    /// Leads on a bus on which another build has left its words.
+    /// A leader on a bus where another build has left its messages.
     fn leader() -> Leader {
         let setting = LeaderSettings {
             who: 1,
@@ -323,7 +324,7 @@ mod tests {
         leader
     }
 
-    /// What it tells, when its bus does all that it asks for and `says` comes every second.
+    /// Its updates when the bus does all commands and `says` comes every second.
     fn reported_in(seconds: u64, says: &BusEvent) -> Vec<LeaderUpdate> {
         let mut leader = leader();
         let strange = || Some((4, [255; 9].as_slice().into()));
@@ -350,7 +351,7 @@ mod tests {
         all
     }
 
-    /// What whoever led before writes behind what was read is gone on with: else nothing could be written any more.
+    /// A write of the previous leader after our read is resumed: else nothing could be written any more.
     #[test]
     fn a_late_word_of_whoever_led_before_is_known() {
         let mut leader = leader();
@@ -359,7 +360,7 @@ mod tests {
         for tenth in 0..60 {
             let now = Nanos::from_millis(tenth * 100);
             leader.tick(now);
-            // What is asked for meanwhile is answered with the next tick.
+            // Commands issued meanwhile are handled with the next tick.
             let verbs: Vec<BusCommand> = std::iter::from_fn(|| leader.next_verb()).collect();
             for verb in verbs {
                 let received = match verb {

@@ -1,16 +1,16 @@
-//! Whether what workers tell is heard in time. One of them that was cut off tells late what it had; when all that is heard for a while is old,
-//! it is whoever leads that is slow, or its way to the bus.
+//! The ingest delay: whether worker reports are received in time. A single worker that was cut off reports late; when
+//! all reports of a while are old, the leader is slow, or its path to the bus.
 
 use pacing::Nanos;
 
 use super::{Leader, LeaderUpdate};
 
-/// The youngest of what is heard in so long says how far behind we are.
+/// The window whose youngest report gives the delay.
 const LOOKS_AT: Nanos = Nanos::from_millis(1_000);
-/// What is younger than this is heard in time.
+/// A younger report is in time.
 const IN_TIME: Nanos = Nanos::from_millis(750);
 
-/// How old what was heard is.
+/// The age of received reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lateness {
     /// The youngest since then.
@@ -18,7 +18,7 @@ pub(super) struct Lateness {
 }
 
 impl Lateness {
-    /// Something of this age is heard. How far we are behind, when a while is over.
+    /// Adds a report of this age. Returns the delay when a window is over.
     fn hear(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
         let (since, youngest) = self.youngest.get_or_insert((now, age));
         *youngest = age.min(*youngest);
@@ -32,11 +32,11 @@ impl Lateness {
 }
 
 impl Leader {
-    /// A batch was sent so long after the start.
+    /// Adds a batch that was sent this long after the start.
     pub(super) fn hear_age(&mut self, sent_at: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(started) = run.started else { return };
-        // What was sent before we led is read as it lies there.
+        // Reports sent before we led are read at once from the stream.
         let sent_at = Nanos(started.0.saturating_add(sent_at.0));
         if sent_at < run.since {
             return;
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(behind((0..5_000).step_by(100).map(|at| (at, 20))), NONE);
         // One was cut off, the others were not.
         assert_eq!(behind((0..5_000).step_by(100).map(|at| (at, if at % 200 == 0 { 9_000 } else { 20 }))), NONE);
-        // All were, and have told it within a moment.
+        // All were cut off, and reported it within a moment.
         assert_eq!(behind((0..500).step_by(10).map(|at| (at, 9_000)).chain([(600, 10), (1_700, 10)])), NONE);
         assert_eq!(behind((0..2_300).step_by(100).map(|at| (at, 1_500 + at))), [1_500, 2_600]);
     }

@@ -1,47 +1,48 @@
-//! Who leads. The lease is one key that its holder writes again and again; whoever sees no new revision for its time takes it over, with the
-//! next epoch. A holder that could not renew it steps down by its own clock before anybody else may take it.
+//! The leader's lease: one key that its holder writes periodically. A candidate that sees no new revision for its time
+//! takes it over, with the next epoch. A holder that could not renew it steps down by its own clock before any other
+//! may take it.
 
 use pacing::Nanos;
 
 use crate::protocol::Lease;
 
-/// What is to be done with the key.
+/// An action on the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Do {
-    /// It is written, if it has this revision.
+    /// Writes it, if it has this revision.
     Write(u64, Lease),
-    /// It is read: what stands there is not known.
+    /// Reads it: its value is unknown.
     Look,
 }
 
-/// What has become of it.
+/// A change of the leadership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeaseTurn {
     /// We lead from now on, with this epoch.
     Leads(u64),
-    /// We lead no more.
+    /// We have lost the lead.
     Deposed,
 }
 
-/// The lease as one of several candidates knows it.
+/// The lease as a candidate knows it.
 #[derive(Clone, Debug)]
 pub(super) struct LeaseKeeper {
     who: u64,
     ttl: Nanos,
-    /// What stands there, and since when that is known.
+    /// The known value of the key, with its revision.
     known: Option<(u64, Lease)>,
     seen_at: Nanos,
-    /// We lead, with this epoch.
+    /// The epoch with which we lead.
     epoch: Option<u64>,
-    /// When the last renewal was sent that was written.
+    /// When the last successful renewal was sent.
     renewed_at: Nanos,
-    /// What was sent and not answered.
+    /// The unconfirmed renewal.
     sent: Option<(Nanos, Lease)>,
-    /// The beat of what was sent last: no two have the same.
+    /// The beat of the last renewal: no two have the same.
     beat: u64,
-    /// What stands there is not known.
+    /// Whether the value of the key is unknown.
     is_unsure: bool,
-    /// The last revision of what is to be done that we have written, as we lead now.
+    /// The last revision of the state that we have written in this epoch.
     written: u64,
     looked_at: Nanos,
 }
@@ -69,7 +70,7 @@ impl LeaseKeeper {
         self.epoch
     }
 
-    /// Somebody has written the key. `requested`: when what stands there was asked for, if it was.
+    /// Handles a value of the key. `requested`: when a read of it was requested, if it was.
     pub(super) fn seen(
         &mut self,
         revision: u64,
@@ -82,17 +83,17 @@ impl LeaseKeeper {
             return None;
         }
         let is_other = lease.who != self.who;
-        // What we wrote ourselves is seen before its answer comes, or instead of it.
+        // Our own write is seen before its response comes, or instead of it.
         if let Some((sent_at, _)) = self.sent.take_if(|(_, sent)| *sent == lease) {
             return self.renewed(revision, lease, sent_at, now);
         }
-        // What we sent was for what stood there before.
+        // Our pending write was based on the earlier value.
         (self.known, self.sent) = (Some((revision, lease)), None);
         (self.seen_at, self.is_unsure) = (now, false);
         (is_other && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
     }
 
-    /// Nothing new stands there: what was sent before it was asked for has not come, and will be sent anew.
+    /// Handles an unchanged key: a write that was sent before the read was requested is lost, and is repeated.
     fn is_there_still(&mut self, requested: Option<Nanos>) {
         let Some(requested) = requested.filter(|_| self.is_unsure) else { return };
         if self.sent.as_ref().is_none_or(|(sent_at, _)| *sent_at < requested) {
@@ -100,13 +101,13 @@ impl LeaseKeeper {
         }
     }
 
-    /// What we wrote with this beat is written, or is not.
+    /// Handles the result of the write with this beat.
     pub(super) fn written(&mut self, beat: u64, revision: Option<u64>, now: Nanos) -> Option<LeaseTurn> {
-        // Of an earlier one it is known by now what became of it.
+        // The result of an earlier write is known by now.
         let (sent_at, lease) = self.sent.take_if(|(_, sent)| sent.beat == beat)?;
         match revision {
             Some(revision) => self.renewed(revision, lease, sent_at, now),
-            // Somebody else has written it, or we have and did not hear of it.
+            // Another candidate has written it, or we have and did not receive the response.
             None => {
                 self.is_unsure = true;
                 None
@@ -121,7 +122,7 @@ impl LeaseKeeper {
             self.known = Some((revision, lease));
             self.seen_at = now;
         }
-        // Of one that came too late nobody may make use.
+        // A renewal that came too late must not be used.
         if now.since(sent_at) >= self.holds_for() {
             return None;
         }
@@ -132,27 +133,27 @@ impl LeaseKeeper {
         (self.epoch.replace(epoch) != Some(epoch)).then_some(LeaseTurn::Leads(epoch))
     }
 
-    /// What is to be done is written, up to this revision: all hear it with the next renewal, which comes at once.
+    /// Notes that the state is written up to this revision: all learn it with the next renewal, which comes at once.
     pub(super) fn has_written(&mut self, revision: u64) {
         self.written = self.written.max(revision);
     }
 
-    /// It is renewed so often.
+    /// The renewal interval.
     fn every(&self) -> Nanos {
         Nanos(self.ttl.0 / 6)
     }
 
-    /// The key was read, and nothing stands there.
+    /// Handles a read of a key without a value.
     pub(super) fn is_free(&mut self, requested: Option<Nanos>) {
         self.is_there_still(requested);
     }
 
-    /// How long a renewal holds, by the clock of who made it.
+    /// How long a renewal holds, by the clock of its sender.
     fn holds_for(&self) -> Nanos {
         Nanos(self.ttl.0 / 3 * 2)
     }
 
-    /// A lease that was not renewed in time is held no more.
+    /// Ends a lease that was not renewed in time.
     pub(super) fn expire(&mut self, now: Nanos) -> Option<LeaseTurn> {
         let is_over = self.epoch.is_some() && now.since(self.renewed_at) >= self.holds_for();
         #[cfg(test)]
@@ -160,14 +161,14 @@ impl LeaseKeeper {
         (is_over && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
     }
 
-    /// What is due.
+    /// Does what is due.
     pub(super) fn tick(&mut self, now: Nanos) -> (Option<LeaseTurn>, Option<Do>) {
         let turn = self.expire(now);
         if let Some((sent_at, _)) = self.sent.as_ref().filter(|_| !self.is_unsure) {
             if now.since(*sent_at) < self.every() {
                 return (turn, None);
             }
-            // Nothing came of it yet: whether it was written is seen there, or its answer comes late.
+            // No response yet: the key shows whether it was written, or the response comes late.
             self.is_unsure = true;
         }
         if self.is_unsure {
@@ -189,7 +190,7 @@ impl LeaseKeeper {
                 Lease { epoch, who: self.who, beat: last.beat.max(self.beat) + 1, written: self.written }
             }
             (Some(_), _) => return (turn, None),
-            // Its own it may take again at once: nobody else leads by it.
+            // It may take its own lease again at once: no other candidate leads by it.
             (None, Some(last)) if last.who == self.who || now.since(self.seen_at) >= self.ttl => {
                 Lease { epoch: last.epoch + 1, who: self.who, beat: self.beat + 1, written: 0 }
             }
@@ -202,7 +203,7 @@ impl LeaseKeeper {
         (turn, Some(Do::Write(revision, lease)))
     }
 
-    /// When there is something to do at the latest.
+    /// The latest instant of the next action.
     pub(super) fn wake_at(&self) -> Nanos {
         let over = if self.epoch.is_some() { self.renewed_at + self.holds_for() } else { Nanos::NEVER };
         let next = match (&self.sent, self.epoch, &self.known) {

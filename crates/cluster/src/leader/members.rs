@@ -1,4 +1,4 @@
-//! The workers that are there, and how long they have been silent.
+//! The known workers, and how long they have been silent.
 
 use pacing::Nanos;
 
@@ -6,35 +6,35 @@ use super::ByWorker;
 use crate::pace::Pace;
 use crate::protocol::{Hello, NAME_CHARS_MAX, WorkerId};
 
-/// One that said nothing for so long is doubtful.
+/// The silence after which a worker is doubtful.
 const DOUBTFUL_AFTER: Nanos = Nanos::from_millis(3_000);
-/// One that should have said something is asked whether it is there, so often.
+/// The interval at which a silent worker is pinged.
 const REQUESTED_AFTER: Nanos = Nanos::from_millis(1_200);
 const REQUESTED_EVERY: Nanos = Nanos::from_millis(300);
-/// So many of them at a time: when very many are silent it is rather the bus, or who leads.
+/// The most workers pinged at a time: when very many are silent, the bus or the leader is the likely cause.
 const REQUESTED_AT_ONCE: usize = 64;
-/// One that takes part in nothing, and said nothing for so long, is forgotten.
+/// The silence after which a worker without a part is forgotten.
 const FORGOTTEN_AFTER: Nanos = Nanos::from_millis(120_000);
-/// Workers that are known at a time.
+/// The most workers known at a time.
 const WORKERS_MAX: usize = 65_536;
 
 /// A worker, as far as it is known.
 #[derive(Clone, Debug)]
 pub struct KnownWorker {
-    /// What it said last.
+    /// Its last hello.
     pub hello: Hello,
-    /// It has our version.
+    /// Whether it has our version.
     pub is_fit: bool,
-    /// When it said something last.
+    /// When its last message was received.
     pub received_at: Nanos,
     /// Since when its connection is closed, at the latest.
     pub gone_at: Option<Nanos>,
-    /// Since when the bus does not take what it has to tell.
+    /// Since when the bus does not take its reports.
     pub no_room_since: Option<Nanos>,
-    /// It was given up, up to and with this life.
+    /// The last incarnation that was declared lost.
     pub lost_incarnation: Option<u32>,
     requested_at: Nanos,
-    /// The last revision of what is to be done that it knew.
+    /// The last revision of the state that it knew.
     revision: u64,
 }
 
@@ -52,7 +52,7 @@ impl KnownWorker {
         }
     }
 
-    /// It could take part in a run.
+    /// Whether it could take part in a run.
     fn is_there(&self, doubtful_after: Nanos, now: Nanos) -> bool {
         self.is_fit
             && self.gone_at.is_none()
@@ -60,20 +60,20 @@ impl KnownWorker {
             && now.since(self.received_at) < doubtful_after
     }
 
-    /// This life of it was not given up.
+    /// Whether this incarnation was not declared lost.
     pub fn lives(&self, incarnation: u32) -> bool {
         self.hello.incarnation == incarnation && self.lost_incarnation.is_none_or(|lost| lost < incarnation)
     }
 }
 
-/// The workers that are there.
+/// The known workers.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     known: ByWorker<KnownWorker>,
 }
 
 impl Members {
-    /// A worker says that it is there. Whether it may go on: a life that was given up may not.
+    /// Handles a hello. Returns whether the worker may go on: a lost incarnation may not.
     pub(super) fn hello(&mut self, mut hello: Hello, is_fit: bool, now: Nanos) -> bool {
         hello.name = hello.name.chars().filter(|each| !each.is_control()).take(NAME_CHARS_MAX).collect();
         if self.known.len() >= WORKERS_MAX && !self.known.contains_key(&hello.id) {
@@ -94,12 +94,12 @@ impl Members {
         true
     }
 
-    /// Somebody has said since then that it has no room for what it has to tell.
+    /// Whether a worker has reported since then that the bus has no room for its reports.
     pub(super) fn lack_room(&self, since: Nanos) -> bool {
         self.known.values().any(|known| known.no_room_since.is_some() && known.received_at >= since)
     }
 
-    /// It knows this revision of what is to be done.
+    /// Notes that it knows this revision of the state.
     pub(super) fn knows(&mut self, id: WorkerId, incarnation: u32, revision: u64) {
         if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.incarnation == incarnation) {
             known.revision = known.revision.max(revision);
@@ -111,26 +111,26 @@ impl Members {
         self.known.get(&id).filter(|known| known.hello.incarnation == incarnation).map_or(0, |known| known.revision)
     }
 
-    /// It was asked whether it is there.
+    /// Handles the response to a ping.
     pub(super) fn answered(&mut self, id: WorkerId, incarnation: u32, is_there: bool, now: Nanos) {
         if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.incarnation == incarnation) {
             known.gone_at = if is_there { None } else { known.gone_at.or(Some(now)) };
         }
     }
 
-    /// One is given up.
+    /// Declares a worker lost.
     pub(super) fn lose(&mut self, id: WorkerId, incarnation: u32) {
         if let Some(known) = self.known.get_mut(&id) {
             known.lost_incarnation = Some(known.lost_incarnation.map_or(incarnation, |lost| lost.max(incarnation)));
         }
     }
 
-    /// Whoever leads from now on has heard nobody yet.
+    /// Resets contacts: a new leader has received nothing yet.
     pub(super) fn take_over(&mut self, now: Nanos) {
         self.known.values_mut().for_each(|known| known.received_at = now);
     }
 
-    /// A worker in one of its lives; one that nobody knows has no name.
+    /// A worker incarnation; an unknown one has no name.
     pub(super) fn of(&self, id: WorkerId, incarnation: u32) -> KnownWorker {
         self.known.get(&id).cloned().unwrap_or_else(|| {
             let hello = Hello {
@@ -150,21 +150,21 @@ impl Members {
         })
     }
 
-    /// How long one has been silent; for ever, when it was never heard.
+    /// How long an incarnation has been silent; for ever if it never sent anything.
     pub(super) fn silent_for(&self, id: WorkerId, incarnation: u32, now: Nanos) -> Nanos {
         match self.known.get(&id) {
             Some(known) if known.hello.incarnation == incarnation => now.since(known.received_at),
-            // It has begun another life.
+            // It has begun another incarnation.
             _ => Nanos::NEVER,
         }
     }
 
-    /// Whoever takes part was last heard now: nobody could have been heard before.
+    /// Sets the last contact of a member to now: nothing could be received before.
     pub(super) fn begin_hearing(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
         let known = self.of(id, incarnation);
         let known = self.known.entry(id).or_insert(known);
         if known.hello.incarnation < incarnation {
-            // Somebody else has heard of this life.
+            // Another leader knew this incarnation.
             (known.hello.incarnation, known.revision, known.gone_at) = (incarnation, 0, None);
         }
         if known.hello.incarnation == incarnation {
@@ -172,33 +172,33 @@ impl Members {
         }
     }
 
-    /// One that said nothing for so long is doubtful: of very many, each says less.
+    /// The silence after which a worker is doubtful: with very many, each sends less.
     pub(super) fn doubtful_after(&self) -> Nanos {
         DOUBTFUL_AFTER + self.pace().slack()
     }
 
-    /// How often so many speak to us.
+    /// The pace of messages for this many workers.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.known.len())
     }
 
-    /// So many are known.
+    /// The number of known workers.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// One as it is known.
+    /// A known worker.
     pub(super) fn known(&self, id: WorkerId) -> Option<&KnownWorker> {
         self.known.get(&id)
     }
 
-    /// How many could take part in a run.
+    /// The number of workers that could take part in a run.
     pub(super) fn fit_count(&self, now: Nanos) -> usize {
         let doubtful_after = self.doubtful_after();
         self.known.values().filter(|known| known.is_there(doubtful_after, now)).count()
     }
 
-    /// Those who could take part in a run, by their names.
+    /// The workers that could take part in a run, by name.
     pub(super) fn fit(&self, now: Nanos) -> Vec<&KnownWorker> {
         let doubtful_after = self.doubtful_after();
         let mut fit: Vec<&KnownWorker> =
@@ -207,13 +207,13 @@ impl Members {
         fit
     }
 
-    /// Those of another version.
+    /// A worker of another version.
     pub(super) fn unfit(&self, now: Nanos) -> Option<&KnownWorker> {
         let doubtful_after = self.doubtful_after();
         self.known.values().find(|known| !known.is_fit && now.since(known.received_at) < doubtful_after)
     }
 
-    /// Those who are to be asked now whether they are there.
+    /// The workers that are to be pinged now.
     pub(super) fn doubtful(&mut self, now: Nanos) -> Vec<(WorkerId, u32)> {
         self.known
             .retain(|_, known| now.since(known.received_at) < FORGOTTEN_AFTER || known.lost_incarnation.is_some());
@@ -226,7 +226,7 @@ impl Members {
                 all.push((known.requested_at, *id, known.hello.incarnation));
             }
         }
-        // Those who were not asked for longest come first.
+        // Those that were pinged longest ago come first.
         all.sort_unstable();
         all.truncate(REQUESTED_AT_ONCE);
         for (_, id, _) in &all {

@@ -1,4 +1,4 @@
-//! Who is lost, who joins, and who has which slots from when on.
+//! Lost and joining workers, and the slot grants over time.
 
 use pacing::Nanos;
 
@@ -7,38 +7,38 @@ use super::{Leader, LeaderUpdate, OnLoss};
 use crate::deal::{NOBODY, redeal};
 use crate::protocol::{Member, Phase, RunIntent, SlotGrant, Standing, TENURES_MAX};
 
-/// From the moment when somebody is given up to the instant from which others have its slots.
+/// Time from declaring a worker lost to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
 /// The same when all are on one machine.
 const MOVES_SOON_AFTER: Nanos = Nanos::from_millis(500);
-/// Somebody who was silent for so long is not waited for when all is to end at once.
+/// The silence after which a worker is not waited for when all is to end at once.
 const LEFT_AFTER: Nanos = Nanos::from_millis(1_500);
-/// The same when those who lose slots go on and must know first.
+/// The same when the workers that lose slots go on and must know first.
 const MOVES_PLANNED_AFTER: Nanos = Nanos::from_millis(4_000);
-/// More than this share of them, silent at the same time, may be the bus.
+/// If more than this share is silent at the same time, the bus may be the cause.
 const FROZEN_SHARE: f64 = 0.3;
-/// How long nobody is given up then.
+/// How long no worker is declared lost then.
 const FROZEN_FOR: Nanos = Nanos::from_millis(15_000);
-/// Whoever joins must have so much of the load left.
+/// The minimum remaining load for a joining worker.
 const JOINS_BEFORE: Nanos = Nanos::from_millis(8_000);
-/// It is looked for them so often.
+/// The interval at which joining workers are polled.
 const JOINS_EVERY: Nanos = Nanos::from_millis(500);
-/// With too few workers a run goes on for so long: some may come back.
+/// How long a run goes on with too few workers: some may come back.
 const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
 impl Leader {
-    /// Whoever is silent for longer than its lease starts nothing more, and is given up.
+    /// Declares workers lost that are silent for longer than their lease, and so start nothing more.
     pub(super) fn look_who_is_lost(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         if run.started.is_none_or(|started| now < started) {
             return;
         }
-        // How long each has been silent, and whether it is sure that nothing of its load goes on.
+        // How long each has been silent, and whether it is sure that its load has stopped.
         let silent: Vec<(usize, Nanos, bool)> = (0..run.seats.len())
             .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
             .map(|place| {
                 let Member { id, incarnation } = self.state.members[place];
-                // A new life has begun when the lease of the old one was over.
+                // A new incarnation has begun when the lease of the old one was over.
                 let is_sure = self
                     .members
                     .known(id)
@@ -60,7 +60,7 @@ impl Leader {
             .into_iter()
             .filter(|(_, silent, is_sure)| {
                 let is_gone = *is_sure && self.setting.closed_is_gone;
-                // Whoever wants the end at once waits for nobody who is silent.
+                // A requested abort does not wait for silent workers.
                 let is_left = self.state.intent == RunIntent::Abort && *silent >= LEFT_AFTER;
                 is_gone || is_left || *silent >= self.setting.lease && (*is_sure || !is_frozen)
             })
@@ -73,7 +73,7 @@ impl Leader {
         self.make_up_for_loss(now);
     }
 
-    /// Somebody is given up.
+    /// Declares a member lost.
     pub(super) fn lose(&mut self, place: usize, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Member { id, incarnation } = self.state.members[place];
@@ -81,7 +81,7 @@ impl Leader {
         let is_own = known.hello.incarnation == incarnation;
         let gone_at = known.gone_at.filter(|_| is_own);
         run.seats[place].lost = Some((now, gone_at.is_some()));
-        // Another life has begun when the lease of this one was over.
+        // Another incarnation has begun when the lease of this one was over.
         let lease_over = if is_own { known.received_at + self.setting.lease } else { now };
         let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
         let measured = run.started.unwrap_or_default() + warmup;
@@ -90,7 +90,7 @@ impl Leader {
         self.reported.push_back(LeaderUpdate::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
     }
 
-    /// The bus is gone for good: nobody who has not told its end is waited for, and it is over.
+    /// Ends the run because the bus is gone for good: members that have not reported their end are lost.
     pub fn abandon(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         let is_awaited = |seat: &MemberState| seat.lost.is_none() && !seat.has_left && seat.has_part;
@@ -111,7 +111,7 @@ impl Leader {
         }
     }
 
-    /// All who are there get their share, if it may be that of somebody who was lost.
+    /// Redistributes the slots to all present workers, if that may include the slots of lost ones.
     pub(super) fn share_anew(&mut self, now: Nanos) {
         match (self.setting.on_loss, &mut self.run) {
             (OnLoss::Rebalance, _) if self.setting.closed_is_gone => self.move_slots(MOVES_SOON_AFTER, now),
@@ -121,12 +121,12 @@ impl Leader {
         }
     }
 
-    /// The run ends when too few have been left for a while: those who come back have had their time.
+    /// Ends the run when too few members have been left for a while: those that come back have had their time.
     pub(super) fn look_who_is_left(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         let is_left = |seat: &&MemberState| seat.lost.is_none() || seat.has_done;
         let left = run.seats.iter().filter(is_left).count();
-        // What is in flight has its time.
+        // Exchanges in flight may finish.
         let is_over = self.state.intent > RunIntent::Run || self.is_past(now);
         let is_enough =
             is_over || left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
@@ -138,7 +138,7 @@ impl Leader {
         }
     }
 
-    /// Workers that are there and no members, by their names.
+    /// Present workers that are no members, by name.
     fn new_ones(&mut self, now: Nanos) -> Vec<Member> {
         let all = self.members.fit(now);
         let all: Vec<Member> =
@@ -154,11 +154,11 @@ impl Leader {
         }
     }
 
-    /// Slots change hands, so that all who are there have their share.
+    /// Moves slots, so that all present workers have their share.
     fn move_slots(&mut self, lead: Nanos, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
         let Some(started) = run.started else {
-            // When that is known.
+            // Postponed until the start is known.
             run.wants_move = true;
             return;
         };
@@ -171,7 +171,7 @@ impl Leader {
         let weights: Vec<u32> =
             at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
         let run_now = now.since(started).since(order.warmup);
-        // Not before an earlier one: whoever has slots until then has them until then.
+        // Not before an earlier grant: slots stay with their owners until then.
         let last = self.state.tenures.iter().filter_map(|slot_grant| slot_grant.from).max().unwrap_or_default();
         let from = (run_now + lead).max(last);
         let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
@@ -189,7 +189,7 @@ impl Leader {
         self.is_dirty = true;
     }
 
-    /// Whoever gets slots may begin when those who had them know, or have no say any more.
+    /// Grants slots: their new owners may begin when the old ones know, or have no say any more.
     pub(super) fn grant(&mut self) {
         let Some(run) = &self.run else { return };
         for place in 1..self.state.tenures.len() {
@@ -211,7 +211,7 @@ impl Leader {
         }
     }
 
-    /// Workers that are there and have no part get ready, and have one then.
+    /// Admits present workers without a part: they get ready, and then have one.
     pub(super) fn look_who_joins(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
         let Some(started) = run.started.filter(|started| now >= *started) else { return };
@@ -242,7 +242,7 @@ impl Leader {
                 Some(Ok(ready)) if ready.clock_of == self.setting.who => {
                     (seat.joins, has_joined) = (false, true);
                 }
-                // Whoever cannot take part stays out.
+                // A worker that cannot take part stays out.
                 Some(Err(_)) => (seat.joins, seat.has_left) = (false, true),
                 _ => {}
             }

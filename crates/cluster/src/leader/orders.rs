@@ -1,5 +1,5 @@
-//! What is wanted of a run by whoever has begun it. It is kept here, too: what is written to the bus may be lost on its way, or be read there
-//! as it was before.
+//! The intents of a run, from the process that has begun it. They are kept here, too: a write to the bus may be lost,
+//! or an older value may be read there.
 
 use pacing::Nanos;
 use pacing::change::Change;
@@ -7,24 +7,24 @@ use pacing::change::Change;
 use super::Leader;
 use crate::protocol::{BarrierRelease, Phase, RunIntent, State};
 
-/// What is wanted of the run that goes on, as far as its report knows.
+/// The intents of the current run, as far as its report knows.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     changes: Vec<Change>,
     rounds: Vec<Nanos>,
     met: Vec<BarrierRelease>,
-    /// Somebody else has led since then, and may have wanted more.
+    /// Whether another leader has been active since then, and may have had more intents.
     pub(super) are_old: bool,
 }
 
 impl Orders {
-    /// As they stand in a state.
+    /// The intents of a state.
     pub(super) fn of(state: &State) -> Self {
         let (changes, rounds, met) = (state.changes.clone(), state.rounds.clone(), state.met.clone());
         Self { changes, rounds, met, are_old: false }
     }
 
-    /// A state that was read has them all, unless somebody else has given others.
+    /// Puts them into a state that was read, or takes those of the state if another leader may have set others.
     pub(super) fn resume(&mut self, state: &mut State) {
         if self.are_old {
             *self = Self::of(state);
@@ -40,21 +40,22 @@ impl Orders {
 }
 
 impl Leader {
-    /// The load is changed: for all, from its instant on. It is over at `ends_at` then, counted from the beginning of the measured load.
+    /// Changes the load for all workers, from its instant on. It then ends at `ends_at`, counted from the beginning of
+    /// the measured load.
     pub fn change(&mut self, change: Change, ends_at: Option<Nanos>) {
         self.ends(ends_at);
         self.orders.changes.push(change);
         self.give_orders();
     }
 
-    /// The load is over then, as it was changed.
+    /// Sets the end of the load, as changed.
     pub fn ends(&mut self, ends_at: Option<Nanos>) {
         if let Some(order) = &mut self.order {
             order.ends_at = ends_at;
         }
     }
 
-    /// Users of a scenario that wait for each other start at this instant, counted from the start of the run.
+    /// Starts users of a scenario that wait for each other at this instant, counted from the start of the run.
     pub fn release(&mut self, scenario: usize, at: Nanos) {
         if let Some(round) = self.orders.rounds.get_mut(scenario).filter(|round| **round != at) {
             *round = at;
@@ -62,7 +63,7 @@ impl Leader {
         }
     }
 
-    /// Users that wait at a meeting go on.
+    /// Releases users that wait at a barrier.
     pub fn let_go(&mut self, met: BarrierRelease) {
         BarrierRelease::push(&mut self.orders.met, met);
         self.give_orders();
@@ -73,7 +74,7 @@ impl Leader {
         self.is_dirty = true;
     }
 
-    /// What is wanted of all.
+    /// Sets the intent for all workers.
     pub fn intent(&mut self, intent: RunIntent, now: Nanos) {
         if intent > self.state.intent {
             self.state.intent = intent;
@@ -84,7 +85,7 @@ impl Leader {
         }
     }
 
-    /// What was to begin does not.
+    /// Cancels a run that was to begin.
     pub fn cancel(&mut self) {
         (self.order, self.run) = (None, None);
         if self.state.phase == Phase::Preparing || self.state.phase == Phase::Running {

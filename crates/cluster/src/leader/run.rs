@@ -1,4 +1,5 @@
-//! One run, from the first worker that gets ready to the last that tells: who is lost, who joins, and who has what from when on.
+//! One run, from the first worker that gets ready to the last report: lost and joining workers, and slot grants over
+//! time.
 
 use std::collections::HashMap;
 
@@ -11,20 +12,20 @@ use crate::bus::BusCommand;
 use crate::deal::deal;
 use crate::protocol::{Batch, Member, News, Phase, Refusal, RunIntent, SlotGrant, Standing, State};
 
-/// A packet whose storing is not answered is stored again after this.
+/// The time after which an unconfirmed packet is stored again.
 const STORE_AGAIN: Nanos = Nanos::from_millis(2_000);
-/// All must be ready after so long.
+/// The time within which all must be ready.
 const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
-/// Whoever leads from now on waits so long for somebody who says when the run started.
+/// How long a new leader waits for a worker that reports when the run started.
 const GUESSES_AFTER: Nanos = Nanos::from_millis(6_000);
-/// When nothing came of the stream for so long, what follows is asked for again.
+/// The silence of the stream after which the following entries are requested again.
 const FOLLOWS_AGAIN: Nanos = Nanos::from_millis(2_000);
-/// A worker whose news the bus does not take is not waited for longer than this, once the load is over.
+/// How long a worker whose news the bus does not take is waited for at most, once the load is over.
 const NO_ROOM_MAX: Nanos = Nanos::from_millis(30_000);
-/// What was read of the stream is forgotten so often.
+/// The number of entries after which read ones are forgotten.
 const FORGET_EVERY: u64 = 1_000;
 
-/// A run that gets ready, or goes on.
+/// A run in preparation, or going on.
 #[derive(Debug)]
 pub(super) struct Run {
     /// Its number.
@@ -33,30 +34,30 @@ pub(super) struct Run {
     packet: Packet,
     /// When it started, by our clock.
     pub(super) started: Option<Nanos>,
-    /// The same, by what was told of one that somebody else led.
+    /// The same, estimated from reports of a run that another leader started.
     guess: Option<Nanos>,
-    /// What is known of each member, by their numbers.
+    /// The state of each member, by number.
     pub(super) seats: Vec<MemberState>,
-    /// Batches of each member that were heard.
+    /// The number of received batches of each member.
     received: HashMap<Member, u64>,
-    /// The revision that said first that slots change hands, by the numbers of the tenures.
+    /// The revision that first announced each move of slots, by the number of the slot grant.
     pub(super) requested: HashMap<usize, u64>,
     pub(super) frozen_until: Nanos,
-    /// Slots are to change hands as soon as the start is known.
+    /// Whether slots are to be moved as soon as the start is known.
     pub(super) wants_move: bool,
-    /// Since when too few are left.
+    /// Since when too few workers are left.
     pub(super) few_since: Option<Nanos>,
     pub(super) wished_at: Option<Nanos>,
     pub(super) joins_looked_at: Nanos,
     pub(super) is_over: bool,
     pub(super) lateness: Lateness,
-    /// Somebody has come to the end of the load.
+    /// Whether a member has reached the end of the load.
     has_ended: bool,
-    /// It was led by somebody else before.
+    /// Whether another leader had it before.
     is_taken_over: bool,
 }
 
-/// Where the packet is.
+/// The location of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packet {
     Here,
@@ -64,18 +65,18 @@ enum Packet {
     Stored,
 }
 
-/// What is known of a member.
+/// The state of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MemberState {
-    /// It was given up, at this instant; its connection was closed.
+    /// When it was declared lost, and whether its connection was closed.
     pub(super) lost: Option<(Nanos, bool)>,
-    /// It takes no further part.
+    /// Whether it takes no further part.
     pub(super) has_left: bool,
-    /// It has done all that was its own.
+    /// Whether it has done all of its share.
     pub(super) has_done: bool,
-    /// It has slots, or had.
+    /// Whether it has slots, or had.
     pub(super) has_part: bool,
-    /// It was told that it is a member, and has to get ready; it joins then.
+    /// Whether it is a new member that has to get ready and joins then.
     pub(super) joins: bool,
 }
 
@@ -108,31 +109,31 @@ impl Run {
         }
     }
 
-    /// One that somebody else led before.
+    /// A run of another leader.
     pub(super) fn taken_over(now: Nanos, state: &State) -> Self {
         let number = state.run;
-        // Its end may have been wanted before.
+        // Its end may have been requested before.
         let wished_at = (state.intent > RunIntent::Run).then_some(now);
         let mut run = Self { packet: Packet::Stored, is_taken_over: true, number, wished_at, ..Self::new(now) };
         run.resume(now, state);
         run
     }
 
-    /// It has started, or somebody else has started it.
+    /// Whether it has started, under us or another leader.
     pub(super) fn is_going_on(&self) -> bool {
         self.started.is_some() || self.is_taken_over
     }
 
-    /// Nobody was heard who takes part.
+    /// Whether no message of a member was received.
     pub(super) fn is_unheard(&self) -> bool {
         self.received.is_empty()
     }
 
-    /// We lead it again; somebody else may have called up more meanwhile.
+    /// Resumes a run; another leader may have called up more members meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, state: &State) {
         self.seats.resize(state.members.len(), MemberState::default());
         self.requested.clear();
-        // What we wanted and could not write is not what is to be done.
+        // Intents that we could not write do not count.
         self.seats.iter_mut().for_each(|seat| seat.has_part = false);
         for (_, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
             self.seats[usize::from(*to)].has_part = true;
@@ -141,12 +142,12 @@ impl Run {
             seat.joins = !seat.has_part && seat.lost.is_none() && !seat.has_left;
         }
         self.wants_move = true;
-        // Those who came back may be heard again.
+        // Messages of returned members may come again.
         self.few_since = None;
         self.since = now;
     }
 
-    /// Its packet lies where workers can get it, or does not.
+    /// Handles the result of storing the packet.
     pub(super) fn stored(&mut self, is_stored: bool, now: Nanos) {
         if self.packet == Packet::Sent {
             self.packet = if is_stored { Packet::Stored } else { Packet::Here };
@@ -168,7 +169,7 @@ impl Leader {
                 self.ask(Pending::Store, now, |token| BusCommand::Store { token, name, object });
             }
             (Packet::Sent, _) => {
-                // Its answer may be lost.
+                // The response may be lost.
                 if now.since(run.since) > STORE_AGAIN {
                     (run.packet, run.since) = (Packet::Here, now);
                 }
@@ -178,7 +179,7 @@ impl Leader {
                 if now.since(self.read_at) >= FOLLOWS_AGAIN {
                     self.follow_again(now);
                 }
-                // What those did who ended meanwhile is not known yet.
+                // Reports of members that ended meanwhile are not known yet.
                 if self.awaits_checkpoint(now) {
                     return;
                 }
@@ -197,7 +198,7 @@ impl Leader {
         }
     }
 
-    /// As soon as enough workers are there, they get ready.
+    /// Calls up workers as soon as enough are present.
     fn call_up(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
         if self.state.intent == RunIntent::Abort && self.state.phase == Phase::Done && run.wished_at.is_some() {
@@ -291,7 +292,7 @@ impl Leader {
         self.reported.push_back(LeaderUpdate::Starts(started));
     }
 
-    /// It does not begin.
+    /// Cancels the run before its start.
     fn call_off(&mut self, reported: LeaderUpdate) {
         if let Some(run) = &mut self.run {
             run.is_over = true;
@@ -301,10 +302,10 @@ impl Leader {
         self.reported.push_back(reported);
     }
 
-    /// When a run started that somebody else led before, as somebody says who takes part in it.
+    /// Handles a member's report of when a run of another leader started.
     pub(super) fn hear_how_long(&mut self, started: Nanos, is_sure: bool) {
         let Some(run) = self.run.as_mut().filter(|run| run.is_taken_over && run.number > 0) else { return };
-        // What was longest on its way says the latest start.
+        // The report that was longest in transit gives the latest start.
         if run.started.is_some_and(|known| known <= started) {
             return;
         }
@@ -313,7 +314,7 @@ impl Leader {
         (self.state.t0, self.state.clock_of) = (started, self.setting.who);
         self.is_dirty = true;
         if is_first {
-            // The report learns what was wanted before.
+            // The report learns the earlier intents.
             self.orders = Orders::of(&self.state);
         }
         if is_first || !is_sure {
@@ -321,7 +322,7 @@ impl Leader {
         }
     }
 
-    /// Nobody says when a run started that somebody else led before: what was told of it does.
+    /// Estimates the start of a run of another leader from its reports when no member reports it.
     fn guess_start(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         if run.is_taken_over && run.started.is_none() && now.since(run.since) >= GUESSES_AFTER {
@@ -330,7 +331,7 @@ impl Leader {
         }
     }
 
-    /// What follows in the stream is asked for again.
+    /// Requests the following entries of the stream again.
     pub(super) fn follow_again(&mut self, now: Nanos) {
         let has_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0);
         if has_run && self.leads() && !self.awaits_checkpoint(now) {
@@ -339,7 +340,7 @@ impl Leader {
         }
     }
 
-    /// A worker has told something. Each batch counts once.
+    /// Handles a batch of a worker. Each batch counts once.
     pub(super) fn hear_batch(&mut self, batch: Batch, now: Nanos) {
         if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
             self.forget();
@@ -368,26 +369,26 @@ impl Leader {
         }
     }
 
-    /// What a member told up to a batch is known.
+    /// Notes that a member's reports up to a batch are known.
     pub(super) fn hear_upto(&mut self, member: Member, batch: u64) {
         if let Some(run) = &mut self.run {
             run.received.insert(member, batch);
         }
     }
 
-    /// What somebody told is gone.
+    /// Reports that entries are lost.
     pub(super) fn tell_of_gap(&mut self) {
         if !std::mem::replace(&mut self.has_gap, true) {
             self.reported.push_back(LeaderUpdate::Gap);
         }
     }
 
-    /// A member has told this, so long after the start.
-    /// Whether it says that nobody counts on it any more, who was not given up.
+    /// Handles reports of a member, sent this long after the start. Returns whether it reports that it was no longer
+    /// counted on although it was not declared lost.
     pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) -> bool {
         let Some(run) = &mut self.run else { return false };
         if run.is_taken_over && run.started.is_none() {
-            // It has gone on for at least so long; what is read again was sent some time ago.
+            // It has gone on for at least that long; entries read again were sent some time ago.
             let guess = now.since(sent_at);
             run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
         }
@@ -409,17 +410,17 @@ impl Leader {
         is_fenced
     }
 
-    /// The stream was read up to a place, or further.
+    /// Notes that the stream was read up to a position, or further.
     pub fn has_read(&self, place: u64) -> bool {
         self.read_upto >= place
     }
 
-    /// What is to be done, when it is known to be written.
+    /// The state, if it is known to be written.
     pub fn written(&self) -> Option<&State> {
         (self.leads() && !self.is_dirty && self.writing_since.is_none()).then_some(&self.state)
     }
 
-    /// Of each member that is not lost it is known what it can do.
+    /// Whether it is known of each member that is not lost what it can do.
     fn are_received(&self) -> bool {
         let Some(run) = &self.run else { return false };
         run.seats.iter().zip(&self.state.members).all(|(seat, member)| {
@@ -428,12 +429,12 @@ impl Leader {
         })
     }
 
-    /// What was read of the stream is needed no more.
+    /// Forgets the entries of the stream that were read.
     pub(super) fn forget(&mut self) {
         self.forget_upto(self.read_upto);
     }
 
-    /// The same up to a place.
+    /// The same up to a position.
     pub(super) fn forget_upto(&mut self, upto: u64) {
         if upto > self.forgotten {
             self.forgotten = upto;
@@ -441,7 +442,7 @@ impl Leader {
         }
     }
 
-    /// Those who have something to tell that the bus does not take are not waited for without an end.
+    /// Bounds the wait for members whose reports the bus does not take.
     fn look_who_cannot_tell(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         let cannot_tell = |place: &usize| {
@@ -453,7 +454,7 @@ impl Leader {
         all.into_iter().for_each(|place| self.lose(place, now));
     }
 
-    /// All have told all, or will tell nothing more.
+    /// Checks whether all have reported everything, or will report nothing more.
     fn look_whether_over(&mut self, now: Nanos) {
         if self.may_end(now) {
             self.look_who_cannot_tell(now);
@@ -479,17 +480,17 @@ impl Leader {
         }
     }
 
-    /// The time of the load is over.
+    /// Whether the time of the load is over.
     pub(super) fn is_past(&self, now: Nanos) -> bool {
         let (Some(order), Some(run)) = (&self.order, &self.run) else { return false };
         let ends_at = run.started.zip(order.ends_at).map(|(started, ends_at)| started + order.warmup + ends_at);
         ends_at.is_some_and(|ends_at| now >= ends_at)
     }
 
-    /// The load is over, or is to be: those whom nobody counted on any more may come back, while there is something to do.
+    /// Whether the load is over, or is to be: members that were no longer counted on may come back while there is work.
     fn may_end(&self, now: Nanos) -> bool {
         let Some(run) = self.run.as_ref().filter(|run| run.started.is_some()) else { return false };
-        // While its clock stands still whoever was given up comes back, where others may have what was its own.
+        // While the load is paused a lost worker comes back if its former share may move to others.
         let is_open = |ends_at| ends_at != Nanos::NEVER || self.order.as_ref().is_some_and(|order| order.can_move);
         let has_time = self.order.as_ref().and_then(|order| order.ends_at).is_some_and(is_open);
         run.has_ended || self.state.intent > RunIntent::Run || !has_time || self.is_past(now)

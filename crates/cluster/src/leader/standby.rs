@@ -1,4 +1,4 @@
-//! Leading what somebody else has led: a standby waits for a run with its plan, and whoever was replaced withdraws.
+//! Takeover: a standby waits for a run with its plan, and a replaced leader withdraws.
 
 use pacing::Nanos;
 
@@ -6,18 +6,18 @@ use super::{Leader, LeaderUpdate};
 use crate::protocol::Phase;
 
 impl Leader {
-    /// Somebody else goes on with what we led: it is none of ours any more.
+    /// Withdraws: another leader has taken over our run.
     pub fn withdraw(&mut self) {
         (self.order, self.run, self.is_out) = (None, None, true);
     }
 
-    /// Whether there is a run that could be taken over.
+    /// Checks for a run that could be taken over.
     pub(super) fn look_at_others(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
         let is_ours = order.plan == self.state.plan;
         match self.state.phase {
             Phase::Preparing | Phase::Running if is_ours => self.stands_by = true,
-            // What whoever led has ended nobody takes over.
+            // A run that its leader has ended is not taken over.
             Phase::Done | Phase::Closed if is_ours && std::mem::take(&mut self.stands_by) => {
                 self.run = None;
                 self.reported.push_back(LeaderUpdate::Elsewhere);

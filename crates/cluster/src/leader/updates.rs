@@ -1,4 +1,4 @@
-//! What whoever leads is told.
+//! Updates from the leader.
 
 use std::sync::Arc;
 
@@ -6,75 +6,75 @@ use pacing::Nanos;
 
 use crate::protocol::{Checkpoint, News, Refusal};
 
-/// What is told.
+/// An update from the leader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LeaderUpdate {
     /// We lead from now on.
     Leads,
-    /// Somebody else does.
+    /// Another leader does.
     Deposed,
-    /// Somebody else has taken over what we led.
+    /// Another leader has taken over our run.
     Replaced,
     /// The run that was to be taken over is over.
     Elsewhere,
-    /// Nobody leads a run that could be taken over.
+    /// There is no leader with a run that could be taken over.
     NoRun,
-    /// So many workers are there that could take part.
+    /// The number of present workers that could take part.
     Workers(usize),
     /// The run starts at this instant of our clock.
     Starts(Nanos),
-    /// A run that goes on was taken over: it started at this instant of our clock, or a little earlier.
+    /// A running run was taken over: it started at this instant of our clock, or a little earlier.
     Resumes(Nanos),
-    /// It does not begin: somebody does not take part.
+    /// The run does not begin: a worker does not take part.
     Refused {
-        /// What it is called.
+        /// Its name.
         worker: String,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
-    /// It does not begin: too few are there.
+    /// The run does not begin: too few workers are present.
     TooFew {
-        /// So many.
+        /// The number of present workers.
         there: usize,
-        /// So many did not say in time that they are ready.
+        /// The number of workers that did not report in time that they are ready.
         unready: usize,
     },
-    /// Somebody has told this.
+    /// A report of a member.
     News {
         /// The number of the member.
         member: u16,
-        /// What it told.
+        /// The report.
         news: Box<News>,
     },
-    /// Somebody is silent, and was given up.
+    /// A member is silent, and was declared lost.
     Lost {
         /// The number of the member.
         member: u16,
-        /// Its connection is closed, so it is gone.
+        /// Whether its connection is closed, so it is gone.
         is_gone: bool,
-        /// It has started nothing since, whatever it did: counted from the beginning of the measured load.
+        /// It has started nothing since then, counted from the beginning of the measured load.
         until: Nanos,
     },
-    /// So many of them fell silent at the same time that it may be the bus: nobody is given up for a while.
+    /// Many members fell silent at the same time, maybe because of the bus: none is declared lost for a while.
     Frozen,
-    /// The bus does not take what somebody has to tell.
+    /// The bus does not take the reports of a member.
     NoRoom {
         /// The number of the member.
         member: u16,
     },
-    /// All that was heard of workers for a while was so old.
+    /// All reports of a while were received this late.
     Behind(Nanos),
-    /// What was heard by now is to be put together: see [`Leader::keep`](super::Leader::keep).
+    /// Received reports are to be merged: see [`Leader::keep`](super::Leader::keep).
     WantsCheckpoint,
-    /// A run that was taken over begins with what was heard before.
+    /// A taken-over run begins with what was received before.
     Recalled(Arc<Checkpoint>),
-    /// What somebody told is gone from the bus, and nobody has read it.
+    /// Entries are gone from the bus unread.
     Gap,
-    /// Too few are left, or one was lost that must not be: the run ends.
+    /// Too few members are left, or an indispensable one was lost: the run ends.
     Fails {
-        /// So many are left.
+        /// The number of members left.
         left: usize,
     },
-    /// All of it is over, and everything was told.
+    /// The run is over, and everything was reported.
     Over,
 }

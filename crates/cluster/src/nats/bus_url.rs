@@ -1,4 +1,4 @@
-//! Where a bus of NATS is, and who may use it.
+//! The URL of a NATS bus, with credentials.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,30 +10,31 @@ use wire::tls::{ClientSettings, Trust, client_of_library};
 
 use super::NatsError;
 
-/// A cluster that nobody named.
+/// The name of a cluster without a name.
 pub const USUAL_NAME: &str = "default";
-/// The longest name of one.
+/// The longest name of a cluster.
 const NAME_BYTES_MAX: usize = 64;
-/// A cluster of so many servers goes on when one of them is gone.
+/// A cluster of this many servers goes on when one of them is gone.
 const REPLICAS: usize = 3;
-/// More servers than anybody names.
+/// The most servers in a URL.
 const SERVERS_MAX: usize = 16;
-/// More bytes no file of certificates has.
+/// The most bytes of a certificate file.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
-/// Where a cluster is: `nats://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/NAME]`, or `tls://` and then `?ca=FILE&cert=FILE&key=FILE` for
-/// authorities that the system does not know, and for a certificate of ours.
+/// The URL of a cluster: `nats://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/NAME]`, or `tls://` and then
+/// `?ca=FILE&cert=FILE&key=FILE` for certificate authorities that the system does not know, and for a client
+/// certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusUrl {
     /// The servers, as NATS has them: one, or those of a cluster of servers.
     servers: Vec<ServerAddr>,
     /// The name of the cluster.
     name: String,
-    /// What is said is secret.
+    /// The certificate files, if TLS is used.
     tls: Option<Files>,
 }
 
-/// Files of certificates.
+/// Certificate files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Files {
     ca: Option<PathBuf>,
@@ -42,7 +43,7 @@ struct Files {
 }
 
 impl BusUrl {
-    /// Another cluster of the same servers.
+    /// Another cluster on the same servers.
     #[must_use]
     pub fn named(&self, name: String) -> Self {
         Self { name, ..self.clone() }
@@ -63,19 +64,19 @@ impl BusUrl {
         &self.name
     }
 
-    /// What is kept is kept by so many servers.
+    /// The number of servers that store each item.
     pub fn replicas(&self) -> usize {
         if self.servers.len() >= REPLICAS { REPLICAS } else { 1 }
     }
 
-    /// The addresses of their names: a static binary cannot ask glibc for them, as others would. One that cannot be found is left out
-    /// while there are others.
+    /// The resolved addresses of the servers: a static binary cannot use glibc's resolver, as others would. One that
+    /// cannot be resolved is left out while there are others.
     pub(super) fn addresses(&self) -> Result<Vec<ServerAddr>, ResolveError> {
         let (mut all, mut failed) = (Vec::new(), None);
         for server in &self.servers {
             match engine::addresses_of(server.host()) {
                 Ok(addresses) => all.extend(addresses.into_iter().filter_map(|address| {
-                    // What is an address is one of a server too.
+                    // An IP address is valid for a server, too.
                     let address = SocketAddr::new(address, server.port());
                     format!("{}://{address}", self.scheme()).parse::<ServerAddr>().ok()
                 })),
@@ -85,7 +86,7 @@ impl BusUrl {
         failed.filter(|_| all.is_empty()).map_or(Ok(all), Err)
     }
 
-    /// Who we are, and whom we trust; otherwise why not.
+    /// The credentials and trusted authorities; otherwise the error.
     pub(super) fn options(&self) -> Result<ConnectOptions, String> {
         let known =
             self.servers.iter().find_map(|server| Some((server.username()?, server.password().unwrap_or_default())));
@@ -114,7 +115,7 @@ impl BusUrl {
             only_tls13: false,
             resumes: true,
         };
-        // It is reached by its address, and known by its name.
+        // The connection goes to its address, the certificate is checked for its name.
         let names: Vec<String> = self.servers.iter().map(|server| server.host().to_owned()).collect();
         let config = client_of_library(&settings, &names).map_err(|error| {
             let part = match engine::tls_flag(&error) {
@@ -129,7 +130,7 @@ impl BusUrl {
     }
 }
 
-/// A part of an address as it was meant: what is special there is written as %40.
+/// Decodes percent-encoding in a part of a URL, such as %40.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -149,7 +150,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// What was given for an address, without who may use it.
+/// A given URL without its credentials.
 pub fn masked(given: &str) -> String {
     match given.rsplit_once('@') {
         Some((before, after)) => {
@@ -172,7 +173,7 @@ fn pem(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 impl Files {
-    /// `ca=FILE&cert=FILE&key=FILE`, each at most once.
+    /// Parses `ca=FILE&cert=FILE&key=FILE`, each at most once.
     fn of(text: &str) -> Option<Self> {
         let mut files = Self::default();
         for one in text.split('&').filter(|one| !one.is_empty()) {

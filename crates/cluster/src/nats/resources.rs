@@ -1,4 +1,4 @@
-//! What a cluster has on a NATS server, and what is done with it.
+//! The resources of a cluster on a NATS server, and the operations on them.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error as _;
@@ -22,23 +22,23 @@ use super::stores::{RESPONSE_MAX, Reason, Stores, news_of};
 use crate::bus::{BusCommand, BusEvent, Bytes, Inbox, LEADER, Refused};
 use crate::protocol::Lease;
 
-/// Large things are read in pieces.
+/// The piece size for reading large objects.
 const PIECE_BYTES: usize = 64 << 10;
-/// What breaks off is begun again after this.
+/// The delay before an interrupted read is restarted.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
-/// What a cluster has, as one client sees it.
+/// The resources of a cluster, as one client sees them.
 pub(super) struct NatsResources(Rc<OwnKeys>);
 
 struct OwnKeys {
     role: Role,
     client: Client,
     context: Context,
-    /// The subject of what workers tell begins so.
+    /// The subject prefix of worker reports.
     news: String,
-    /// The subject on which workers hear who leads: of many, not each renewal.
+    /// The subject on which workers learn of the leader: with many, not of each renewal.
     leads: String,
-    /// What was said there last: the epoch, and what was written in it.
+    /// The epoch and written revision last published there.
     said: Cell<(u64, u64)>,
     keys: kv::Store,
     stream: Stream,
@@ -46,13 +46,13 @@ struct OwnKeys {
     inbox: Inbox,
     is_left: Cell<bool>,
     watcher: RefCell<Option<AbortHandle>>,
-    /// Who reads the stream, and the next place that it reads.
+    /// The task that reads the stream, and the next position that it reads.
     reader: RefCell<Option<AbortHandle>>,
     next: Cell<u64>,
 }
 
 impl NatsResources {
-    /// One with what the cluster keeps, that listens.
+    /// A client with the stores of the cluster and its subscriptions.
     pub(super) async fn furnished(
         (client, role): (Client, Role),
         name: &str,
@@ -98,7 +98,7 @@ impl NatsResources {
         Ok(Self(own))
     }
 
-    /// The server is there, or there again: what is read of it is read anew.
+    /// Restarts all reads after the server is connected, or connected again.
     pub(super) fn begin(&self) {
         self.0.hear(BusEvent::Connected);
         end(&self.0.reader);
@@ -118,23 +118,23 @@ impl NatsResources {
         self.0.hear(received);
     }
 
-    /// Nobody wants to hear anything more.
+    /// Whether no more events are wanted.
     pub(super) fn is_left(&self) -> bool {
         self.0.is_left.get()
     }
 
-    /// Says what only whoever leads may say; those who hear it take it for nothing.
+    /// Publishes an empty message that only a leader may publish; receivers ignore it.
     pub(super) async fn say_nothing(&self) {
         let _ = self.0.client.publish(self.0.leads.clone(), bytes::Bytes::new()).await;
         self.flush().await;
     }
 
     pub(super) async fn flush(&self) {
-        // One that cannot be reached takes nothing.
+        // A server that cannot be reached receives nothing.
         let _ = self.0.client.flush().await;
     }
 
-    /// Does what is asked, beside all else.
+    /// Carries out a command, concurrently.
     pub(super) fn ask(&self, verb: BusCommand) {
         if let BusCommand::Follow { from } = verb {
             return self.follow(from);
@@ -149,7 +149,7 @@ impl NatsResources {
 
     fn follow(&self, from: u64) {
         let is_read = self.0.reader.borrow().as_ref().is_some_and(|reader| !reader.is_finished());
-        // Who reads it is there already: it would only be disturbed.
+        // The stream is already being read from there: a restart would only disturb it.
         if is_read && self.0.next.get() == from {
             return self.0.hear(BusEvent::Follows { from });
         }
@@ -173,7 +173,7 @@ impl OwnKeys {
         }
     }
 
-    /// Hears who leads, and what that wrote last: it is asked what that says.
+    /// Subscribes to the leader's announcements, with its last write; the content is requested from the leader.
     async fn listen_who_leads(self: &Rc<Self>) -> Result<(), Reason> {
         let (own, mut messages) = (self.clone(), self.client.subscribe(self.leads.clone()).await?);
         spawn_local(async move {
@@ -185,7 +185,7 @@ impl OwnKeys {
         Ok(())
     }
 
-    /// Tells what stands under a key.
+    /// Reports the value of a key.
     async fn look_at(&self, key: &str) {
         if let Ok(Some(entry)) = self.keys.entry(key).await
             && entry.operation == Operation::Put
@@ -195,7 +195,7 @@ impl OwnKeys {
         }
     }
 
-    /// Tells what stands under each key, now and whenever it changes.
+    /// Reports the value of each key, now and whenever it changes.
     async fn watch(self: Rc<Self>) {
         loop {
             if let Ok(mut entries) = self.keys.watch_with_history(">").await {
@@ -210,10 +210,10 @@ impl OwnKeys {
         }
     }
 
-    /// Tells the entries of the stream, from the next on.
+    /// Reports the entries of the stream, from the next on.
     async fn read(self: Rc<Self>) {
         loop {
-            // Whatever breaks off is begun again, where it was.
+            // An interrupted read is resumed where it was.
             let _ = self.read_on().await;
             tokio::time::sleep(AGAIN_AFTER).await;
         }
@@ -241,7 +241,7 @@ impl OwnKeys {
         Ok(())
     }
 
-    /// What comes of what is asked; nothing when it is lost, or when nothing comes of it.
+    /// The event that completes a command; `None` when it is lost, or there is none.
     async fn done(&self, verb: BusCommand) -> Option<BusEvent> {
         match verb {
             BusCommand::Publish { subject, payload } => {
@@ -278,10 +278,10 @@ impl OwnKeys {
                 let result = self.append(&name, owned(&payload)).await?;
                 Some(BusEvent::Appended { token, result })
             }
-            // It is done where it is asked.
+            // Handled by the caller.
             BusCommand::Follow { .. } => None,
             BusCommand::Forget { upto } => {
-                // What is not forgotten now is with the next.
+                // What is not purged now is purged with the next call.
                 let _ = self.stream.purge().sequence(upto + 1).await;
                 None
             }
@@ -291,7 +291,7 @@ impl OwnKeys {
                 Some(BusEvent::Stored { token, result })
             }
             BusCommand::Drop { name } => {
-                // What is not dropped now goes with all the rest.
+                // What is not deleted now is deleted with the rest.
                 let _ = self.objects.delete(&name).await;
                 None
             }
@@ -299,8 +299,8 @@ impl OwnKeys {
         }
     }
 
-    /// Something large; `Some(None)`: it is not there. It is asked for piece by piece, which needs no reader of its own on the server: many
-    /// ask for it at the same time.
+    /// Fetches a large object; `Some(None)`: it does not exist. It is requested chunk by chunk, which needs no consumer
+    /// on the server: many workers request it at the same time.
     async fn fetched(&self, name: &str) -> Option<Option<Bytes>> {
         match self.objects.info(name).await {
             Ok(info) if info.chunks > 0 && !info.deleted => {
@@ -313,7 +313,7 @@ impl OwnKeys {
                             after = message.sequence;
                             bytes.extend_from_slice(&message.payload);
                         }
-                        // It was put there anew meanwhile.
+                        // The object was replaced meanwhile.
                         Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
                         Err(_) => return None,
                     }
@@ -336,7 +336,7 @@ impl OwnKeys {
             match object.read(&mut piece).await {
                 Ok(0) => break Some(Some(bytes.into())),
                 Ok(count) => bytes.extend_from_slice(&piece[..count]),
-                // What is not what it was is as good as not there.
+                // A damaged object is as good as a missing one.
                 Err(_) => break Some(None),
             }
         }
@@ -355,7 +355,7 @@ impl OwnKeys {
                 Ok(revision) => Ok(revision),
                 Err(error) => match error.kind() {
                     UpdateErrorKind::WrongLastRevision => Err(Refused::Conflict),
-                    // Whether it was written is not known.
+                    // It is unknown whether it was written.
                     UpdateErrorKind::TimedOut => return None,
                     _ => other(error.to_string()),
                 },
@@ -363,18 +363,18 @@ impl OwnKeys {
         })
     }
 
-    /// Workers hear who leads when that is somebody else, or when more is written of what is to be done.
+    /// Publishes the lease to workers when the leader changes, or a newer state is written.
     async fn say_who_leads(&self, value: &Bytes) {
         let Some(lease) = Lease::read(value) else { return };
         let says = (lease.epoch, lease.written);
         if self.said.replace(says) != says {
-            // Whoever does not hear it asks.
+            // A worker that misses it reads the key.
             let _ = self.client.publish(self.leads.clone(), owned(value)).await;
         }
     }
 
     async fn append(&self, name: &str, payload: bytes::Bytes) -> Option<Result<u64, Refused>> {
-        // A name says the run, who tells it, in which life, and which it is.
+        // A name consists of the run, the worker, its incarnation, and the number of the batch.
         let who = name.split('.').nth(1).unwrap_or("nobody");
         let subject = format!("{}.{who}", self.news);
         let message = PublishMessage::build().payload(payload).message_id(name);

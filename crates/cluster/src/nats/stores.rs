@@ -1,4 +1,4 @@
-//! What a cluster keeps on a NATS server: keys, a stream of what workers tell, and large things.
+//! The stores of a cluster on a NATS server: keys, a stream of worker reports, and large objects.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 
-/// Something that was asked for is lost after this.
+/// The time after which a request without a response is lost.
 pub(super) const RESPONSE_MAX: Duration = Duration::from_secs(5);
-/// What workers tell is kept so long, and packets too: longer than a run takes.
+/// How long worker reports and packets are kept: longer than a run takes.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
-/// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
+/// The most bytes of worker reports that are kept: with a thousand workers, more than ten minutes.
 const STREAM_BYTES_MAX: i64 = 1 << 30;
-/// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.
+/// An entry with a known name counts once within this time; readers count each once in any case.
 const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
 
 pub(super) type Reason = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a cluster keeps.
+/// The stores of a cluster.
 pub(super) struct Stores {
     pub(super) context: Context,
     pub(super) keys: kv::Store,
@@ -29,7 +29,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// As somebody has made it.
+    /// Opens existing stores.
     pub(super) async fn found(client: &Client, name: &str) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(RESPONSE_MAX);
@@ -39,7 +39,7 @@ impl Stores {
         Ok(Self { context, keys, stream, objects })
     }
 
-    /// What is missing is made: whoever comes first does. Each is kept by so many servers.
+    /// Opens the stores and creates missing ones; the first client does. Each is stored by `replicas` servers.
     pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(RESPONSE_MAX);
@@ -88,7 +88,7 @@ impl Stores {
     }
 }
 
-/// The last of what a cluster keeps is not there yet, as far as can be seen.
+/// Whether the last store of a cluster does not exist yet, as far as can be seen.
 async fn is_missing(client: &Client, name: &str) -> bool {
     let context = jetstream::new(client.clone());
     let packets = context.get_stream(format!("OBJ_{}", packets_of(name))).await;
@@ -96,14 +96,14 @@ async fn is_missing(client: &Client, name: &str) -> bool {
     packets.is_err_and(|error| matches!(error.kind(), GetStreamErrorKind::JetStream(reason) if is_unknown(&reason)))
 }
 
-/// Waits until somebody has made it.
+/// Waits until the stores exist.
 pub(super) async fn wait_for(client: &Client, name: &str, often: Duration) {
     while is_missing(client, name).await {
         tokio::time::sleep(often).await;
     }
 }
 
-/// What a cluster keeps is removed.
+/// Removes the stores of a cluster.
 pub(super) async fn forget(client: &Client, name: &str) {
     let context = jetstream::new(client.clone());
     for stream in [format!("KV_{}", keys_of(name)), stream_of(name), format!("OBJ_{}", packets_of(name))] {
@@ -111,7 +111,7 @@ pub(super) async fn forget(client: &Client, name: &str) {
     }
 }
 
-/// The bucket of its keys, the stream of what workers tell, and the bucket of its packets.
+/// The bucket of the keys of a cluster, the stream of worker reports, and the bucket of packets.
 fn keys_of(name: &str) -> String {
     format!("onrush_{name}")
 }
@@ -124,7 +124,7 @@ fn packets_of(name: &str) -> String {
     format!("onrush_{name}_packets")
 }
 
-/// How the subjects of what workers tell begin.
+/// The subject prefix of worker reports.
 pub(super) fn news_of(name: &str) -> String {
     format!("onrush.{name}.news")
 }

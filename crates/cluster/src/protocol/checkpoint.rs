@@ -1,4 +1,5 @@
-//! What was heard of workers up to a place of the stream, put together: whoever takes a run over begins with it, and what is behind it.
+//! Checkpoints: merged worker reports up to a position of the stream. A leader that takes a run over begins with a
+//! checkpoint, and the entries after it.
 
 use pacing::Nanos;
 use serde::{Deserialize, Serialize};
@@ -6,53 +7,53 @@ use serde::{Deserialize, Serialize};
 use super::{Member, News, can_be, read, written};
 use crate::bus::Bytes;
 
-/// What a life of a worker has told, put together.
+/// The merged reports of a worker incarnation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
-    /// Of whom.
+    /// The incarnation.
     pub member: Member,
-    /// The number of the next that is not in it.
+    /// The number of the next report that is not included.
     pub upto: u64,
-    /// When the last of it was told.
+    /// When the last of them was sent.
     pub at: Nanos,
-    /// What it is.
+    /// The reports.
     pub news: Vec<News>,
 }
 
-/// What was heard of all.
+/// The merged reports of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Of which run.
+    /// The run.
     pub run: u64,
-    /// Up to this place of the stream.
+    /// The position of the stream up to which it reaches.
     pub upto: u64,
-    /// Life by life.
+    /// The reports per incarnation.
     pub sums: Vec<Sum>,
 }
 
-/// A checkpoint as it is kept.
+/// A checkpoint in its stored form.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Of which run.
+    /// The run.
     pub run: u64,
-    /// Up to this place of the stream.
+    /// The position of the stream up to which it reaches.
     pub upto: u64,
-    /// What its bytes must be.
+    /// The hash of its bytes.
     hash: [u8; 32],
     /// Its bytes.
     pub object: Bytes,
 }
 
-/// Which checkpoint is to be begun with.
+/// A reference to a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Who made it, and the number that it gave it.
+    /// The leader that made it.
     pub who: u64,
-    /// That number.
+    /// The number that the leader gave it.
     pub number: u64,
-    /// Up to this place of the stream.
+    /// The position of the stream up to which it reaches.
     pub upto: u64,
-    /// What its bytes must be.
+    /// The hash of its bytes.
     hash: [u8; 32],
 }
 
@@ -63,7 +64,7 @@ impl Sum {
 }
 
 impl Draft {
-    /// Of what was heard.
+    /// The stored form of a checkpoint.
     pub fn of(checkpoint: &Checkpoint) -> Self {
         let object = written(checkpoint);
         Self { run: checkpoint.run, upto: checkpoint.upto, hash: hmac_sha256::Hash::hash(&object), object }
@@ -71,22 +72,22 @@ impl Draft {
 }
 
 impl Mark {
-    /// Of a draft that somebody keeps under a number.
+    /// The reference to a draft that a leader stores under a number.
     pub(crate) fn of(draft: &Draft, who: u64, number: u64) -> Self {
         Self { who, number, upto: draft.upto, hash: draft.hash }
     }
 
-    /// What it is kept under.
+    /// The name of the stored object.
     pub fn name(&self) -> String {
         format!("checkpoint-{:016x}-{}", self.who, self.number)
     }
 
-    /// It names nothing that cannot be.
+    /// Whether all its numbers are possible.
     pub(super) fn is_sound(&self) -> bool {
         [self.number, self.upto].into_iter().all(can_be)
     }
 
-    /// What is kept there; `None` when it is something else.
+    /// Decodes the stored object; `None` if it is another one.
     pub(crate) fn read(&self, object: &[u8]) -> Option<Checkpoint> {
         (hmac_sha256::Hash::hash(object) == self.hash).then_some(())?;
         read(object).filter(|checkpoint: &Checkpoint| checkpoint.sums.iter().all(Sum::is_sound))

@@ -1,4 +1,4 @@
-//! What workers tell: in batches, each of which counts once.
+//! Worker reports: they come in batches, each of which counts once.
 
 use pacing::{Nanos, SLOT_COUNT};
 use serde::{Deserialize, Serialize};
@@ -7,148 +7,151 @@ use super::{WorkerId, can_be, read};
 
 /// No run has more rows: some days of a hundred each second.
 const ROWS_MAX: u64 = 1 << 26;
-/// Users that arrive between two tellings.
+/// The most users that arrive at a barrier between two reports.
 const ARRIVED_MAX: u64 = 1 << 20;
 
-/// What a worker saw, as it stands in the stream.
+/// A batch of worker reports, as stored in the stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     /// The run.
     pub run: u64,
-    /// Which worker.
+    /// The id of the worker.
     pub id: WorkerId,
-    /// In which of its lives.
+    /// Its incarnation.
     pub incarnation: u32,
-    /// The first is 1, and none is left out.
+    /// The number of the batch; the first is 1, and none is left out.
     pub number: u64,
-    /// The revision of what is to be done that it knows.
+    /// The revision of the state that the worker knows.
     pub revision: u64,
     /// Time since the start of the run when it was sent.
     pub sent_at: Nanos,
-    /// What there is to tell, in its order.
+    /// The reports, in order.
     pub news: Vec<News>,
 }
 
-/// What something to tell takes beside what it carries.
+/// The overhead of a report, besides its payload.
 const NEWS_BYTES: usize = 32;
 
-/// News of a worker.
+/// A report of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum News {
-    /// Connections of a part that are held: all of them were tried, or are to be closed now.
+    /// All held connections of a part were tried, or are to be closed now.
     Held {
-        /// Which.
+        /// The part.
         part: u16,
-        /// They are closed.
+        /// Whether they are being closed.
         is_closing: bool,
-        /// How things stand: on their way, open, waiting, and messages that are owed.
+        /// The gauges: connecting, open, waiting, and owed messages.
         now: [u64; 4],
-        /// Since the start.
+        /// The instant, since the start.
         since: Nanos,
     },
-    /// A part of it begins.
+    /// A part begins.
     Began {
-        /// Which: it counts its parts from 0.
+        /// Its number: a worker counts its parts from 0.
         part: u16,
-        /// The number of the tenure that gave it to it.
+        /// The number of the slot grant that it belongs to.
         slot_grant: u16,
         /// Its slots.
         slots: Vec<u16>,
-        /// It has what is intended from then on, counted from the beginning of the measured load; `None`: from the start.
+        /// The instant from which it owns starts, counted from the beginning of the measured load; `None`: from the
+        /// start.
         from: Option<Nanos>,
         /// How much later than that its threads began.
         late: Nanos,
     },
-    /// What a part saw in an interval.
+    /// The results of a part in an interval.
     Row(Row),
     /// All users of a scenario wait for those of others, since then, counted from the start of the run.
     Gathered {
-        /// Which part.
+        /// The part.
         part: u16,
-        /// Which scenario.
+        /// The scenario.
         scenario: u16,
         /// Since then.
         at: Nanos,
     },
-    /// Users have arrived at a meeting.
+    /// Users have arrived at a barrier.
     Arrived {
-        /// Of which part.
+        /// The part.
         part: u16,
-        /// Which meeting.
+        /// The barrier.
         barrier: u16,
-        /// So many.
+        /// The number of users.
         count: u64,
-        /// The first of them at this instant, counted from the start of the run.
+        /// When the first of them arrived, counted from the start of the run.
         at: Nanos,
     },
-    /// A user waits at a meeting no longer.
+    /// A user waits at a barrier no longer.
     Withdrawn {
-        /// Of which part.
+        /// The part.
         part: u16,
-        /// Which meeting.
+        /// The barrier.
         barrier: u16,
-        /// Which of those that arrived.
+        /// The ticket of the arrival.
         ticket: u64,
     },
     /// All users of a part wait, and no more of them will come.
     Stuck {
-        /// Which part.
+        /// The part.
         part: u16,
-        /// So it was after so many times that some went on.
+        /// The number of releases before that.
         received: u64,
     },
     /// A scenario whose users wait for each other is over in a part.
     Left {
-        /// Which part.
+        /// The part.
         part: u16,
-        /// Which scenario.
+        /// The scenario.
         scenario: u16,
     },
     /// Whether every user of a part has failed to connect, and none ever did.
     TooManyFailures {
-        /// Which part.
+        /// The part.
         part: u16,
         /// Whether it is so.
-        is_hopeless: bool,
+        is_failing: bool,
     },
     /// A part is over.
     Ended {
-        /// Which part.
+        /// The part.
         part: u16,
-        /// What it had until then is told; what is due later nobody had. Counted from the beginning of the measured load.
+        /// All its results up to then are reported; it did not own later starts. Counted from the beginning of the
+        /// measured load.
         until: Nanos,
-        /// How it ended, for who leads.
+        /// How it ended, for the leader.
         end: Vec<u8>,
     },
-    /// Slots of its own go to others: it has them until then, counted from the beginning of the measured load. That is when it was to give
-    /// them, or later, when it learned of it late.
+    /// Slots of this worker go to others: it owns them until then, counted from the beginning of the measured load.
+    /// That is the planned instant, or later if it learned of it late.
     Gave {
-        /// The number of the tenure that took them.
+        /// The number of the slot grant that took them.
         slot_grant: u16,
-        /// From then on it has them no more.
+        /// The instant from which it no longer owns them.
         at: Nanos,
     },
-    /// It cannot go on.
+    /// The worker cannot go on.
     Broken {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It takes no further part in this run, in this life.
+    /// This incarnation takes no further part in this run.
     Gone {
-        /// The load is over, as far as it is its own; else nobody counted on it any more.
+        /// Whether its share of the load is over; else it was no longer counted on.
         is_over: bool,
     },
-    /// A change of the load has reached it.
+    /// A change of the load has reached the worker.
     Follows {
-        /// Which change.
+        /// The revision of the change.
         revision: u32,
-        /// Its parts follow it from then on, counted from the beginning of the measured load: from its instant, or later where that is past.
+        /// The instant from which its parts follow it, counted from the beginning of the measured load: that of the
+        /// change, or later if that is past.
         at: Nanos,
     },
 }
 
 impl Batch {
-    /// Reads it; `None` when it is none, or says what cannot be.
+    /// Decodes a batch; `None` if invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         read(bytes).filter(|batch: &Self| {
             [batch.number, batch.sent_at.0].into_iter().all(can_be) && batch.news.iter().all(News::is_sound)
@@ -157,7 +160,7 @@ impl Batch {
 }
 
 impl News {
-    /// It names nothing that is not there.
+    /// Whether it refers only to existing things.
     pub(crate) fn is_sound(&self) -> bool {
         let instants = match self {
             Self::Began { slots, from, late, .. } => {
@@ -166,12 +169,12 @@ impl News {
                 }
                 [from.unwrap_or_default(), *late]
             }
-            // Each of them is looked at.
+            // Each arrival costs work.
             Self::Arrived { count, .. } if *count > ARRIVED_MAX => return false,
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
                 return false;
             }
-            Self::Row(Row { covered: at, .. })
+            Self::Row(Row { reported_until: at, .. })
             | Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
@@ -188,7 +191,7 @@ impl News {
         instants.into_iter().all(|at| can_be(at.0))
     }
 
-    /// Its bytes, about.
+    /// The approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {
             Self::Began { slots, .. } => 3 * slots.len(),
@@ -210,19 +213,19 @@ impl News {
     }
 }
 
-/// What a part saw in an interval.
+/// The results of a part in an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Which part.
+    /// The part.
     pub part: u16,
-    /// The interval of the plan; the first is 1. Where several were put together, the last of them.
+    /// The interval of the plan; the first is 1. For merged intervals, the last.
     pub number: u64,
-    /// The first of those.
+    /// The first of the merged intervals.
     pub first: u64,
-    /// It has told all up to the end of this interval.
+    /// All results up to the end of this interval are reported.
     pub upto: u64,
-    /// It has told all that was intended before, counted from the beginning of the measured load.
-    pub covered: Nanos,
-    /// Scenario by scenario, as bytes; of several rows in one, again and again.
+    /// All starts intended before this instant are reported, counted from the beginning of the measured load.
+    pub reported_until: Nanos,
+    /// One snapshot per scenario, as bytes; for merged rows, the sequence repeats.
     pub seen: Vec<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! Who says something, before what it says: whoever is of another build can read this much of it, and say so.
+//! The stamp of the sender before each message: another build can read this much of it, and report it.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 use super::{Ask, Hello, PROTOCOL, Reply, can_be, read};
 use crate::bus::Bytes;
 
-/// Who says something. Its shape stays as it is, whatever else changes.
+/// The stamp of a sender. Its format never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    /// Of what follows.
+    /// The protocol version of the message.
     pub(crate) protocol: u32,
     /// The version of onrush.
     pub(crate) version: String,
-    /// Who it is, and what it is called.
+    /// The id and the name of the sender.
     pub(crate) id: u64,
     pub(crate) name: String,
 }
 
-/// Something that was said.
+/// A stamped message.
 #[derive(Debug)]
 pub(crate) enum Stamped<T> {
-    /// By one of the same build.
+    /// From a sender of the same build.
     Ours(Stamp, T),
-    /// By one whose words are others.
+    /// From a sender with another protocol.
     Foreign(Stamp),
 }
 
@@ -42,13 +42,13 @@ fn said<T: DeserializeOwned>(bytes: &[u8]) -> Option<Stamped<T>> {
 }
 
 impl Ask {
-    /// As bytes, of who says this.
+    /// Encodes it with the stamp of its sender.
     pub(crate) fn written(&self, who: &Hello) -> Bytes {
         let (version, name) = (who.version.clone(), who.name.clone());
         stamped(&Stamp { protocol: who.protocol, version, id: who.id, name }, self)
     }
 
-    /// Read back.
+    /// Decodes it.
     pub(crate) fn read(bytes: &[u8]) -> Option<Stamped<Self>> {
         let mut said: Stamped<Self> = said(bytes)?;
         if let Stamped::Ours(stamp, Self::Hello(hello)) = &mut said {
@@ -60,13 +60,13 @@ impl Ask {
 }
 
 impl Reply {
-    /// As bytes, of who leads with this version.
+    /// Encodes it with the stamp of a leader of this version.
     pub(crate) fn written(&self, who: u64, version: &str) -> Bytes {
         let version = version.to_owned();
         stamped(&Stamp { protocol: PROTOCOL, version, id: who, name: String::new() }, self)
     }
 
-    /// Read back.
+    /// Decodes it.
     pub(crate) fn read(bytes: &[u8]) -> Option<Stamped<Self>> {
         said(bytes).filter(|said: &Stamped<Self>| match said {
             Stamped::Ours(_, response) => [response.epoch, response.revision, response.now.0].into_iter().all(can_be),

@@ -1,4 +1,4 @@
-//! What is to be done, as it stands under its key, and as one worker sees it.
+//! The state of the cluster, as stored under its key, and as one worker sees it.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::{
     BarrierRelease, MEMBERS_MAX, Member, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read,
 };
 
-/// The numbers of a member, and of all others, in what it sees.
+/// The numbers of a member and of all others in its view of the state.
 const OWN: u16 = 0;
 const OTHER: u16 = 1;
 
 impl State {
-    /// What is to be done before there is anything.
+    /// The initial state.
     pub fn nothing() -> Self {
         Self {
             epoch: 0,
@@ -35,12 +35,12 @@ impl State {
         }
     }
 
-    /// Reads it; `None` when it is none, or names what is not there.
+    /// Decodes a state; `None` if invalid, or if it refers to missing things.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         read(bytes).filter(Self::is_sound)
     }
 
-    /// It names nothing that is not there.
+    /// Whether it refers only to existing things.
     pub(crate) fn is_sound(&self) -> bool {
         let is_member = |member: u16| usize::from(member) < self.members.len();
         let mut moves = self.tenures.iter().flat_map(|slot_grant| &slot_grant.moves);
@@ -61,7 +61,8 @@ impl State {
             && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
     }
 
-    /// As much of it as one of its members needs: what it gets, and what others get of it. Without a number it is of no member.
+    /// A member's view of the state: the slots it gets, and which of them others get. Without a number it is the view
+    /// of a non-member.
     pub fn seen_by(&self, number: Option<u16>) -> Self {
         let own = number.and_then(|number| Some((number, self.members.get(usize::from(number))?)));
         let Some((number, member)) = own else {
@@ -84,7 +85,7 @@ impl State {
             tenures.push(SlotGrant { moves, ..*slot_grant });
         }
         let mut seen = Self { members: vec![*member, Member { id: 0, incarnation: 0 }], tenures, ..self.bare() };
-        // Of what others wait for it hears that it was.
+        // Of other members' releases it only learns that they happened.
         for (seen, met) in seen.met.iter_mut().zip(&self.met) {
             let own = met.upto.iter().filter(|(member, ..)| *member == number);
             seen.upto = own.map(|(_, part, ticket)| (OWN, *part, *ticket)).collect();
@@ -92,7 +93,7 @@ impl State {
         seen
     }
 
-    /// It without those who take part, and what they have.
+    /// The state without members and slots.
     pub(crate) fn bare(&self) -> Self {
         Self {
             plan: self.plan.clone(),
@@ -106,7 +107,7 @@ impl State {
         }
     }
 
-    /// Of whom it is what that one sees; `None`: it is all.
+    /// The member whose view this is; `None`: it is the whole state.
     pub(crate) fn seen_of(&self) -> Option<Member> {
         match self.members[..] {
             [own, Member { id: 0, incarnation: 0 }] => Some(own),
@@ -114,12 +115,12 @@ impl State {
         }
     }
 
-    /// The number of a worker in one of its lives.
+    /// The number of a worker incarnation.
     pub fn number_of(&self, id: WorkerId, incarnation: u32) -> Option<u16> {
         self.members.iter().position(|member| *member == Member { id, incarnation }).map(|place| place as u16)
     }
 
-    /// Who has each slot by a number of tenures.
+    /// The owner of each slot after a number of slot grants.
     pub fn owners(&self, tenures: usize) -> Vec<u16> {
         let mut owners = vec![crate::deal::NOBODY; SLOT_COUNT as usize];
         for (slot, to) in self.tenures.iter().take(tenures).flat_map(|slot_grant| &slot_grant.moves) {
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
     use crate::protocol::written;
 
-    /// Slots that a member has by a number of tenures.
+    /// The slots of a member after a number of slot grants.
     fn own(state: &State, number: u16, tenures: usize) -> Vec<usize> {
         let owners = state.owners(tenures);
         (0..owners.len()).filter(|slot| owners[*slot] == number).collect()

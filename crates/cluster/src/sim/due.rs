@@ -1,4 +1,4 @@
-//! What is due of the load of a world, as it was changed, and as somebody knows it whom changes reached late.
+//! The starts due in a simulated load, as changed, and as seen by a worker that changes reached late.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl<'a> ScheduleDue<'a> {
         Self { planned: planned.clone(), changes, late: Vec::new(), spacing }
     }
 
-    /// The load, as whoever has these changes then knows it.
+    /// The load, as a worker with these changes knows it.
     pub(super) fn timeline(&self) -> Timeline {
         let mut timeline = Timeline::new(LoadProfile::Rate(self.planned.clone()), Some(self.planned.end()));
         followed(self.changes, &self.late).for_each(|change| timeline.change(&change));

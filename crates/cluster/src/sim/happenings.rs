@@ -1,4 +1,4 @@
-//! What happens to those of a world: they are killed, stand still, or are cut off; the load is changed.
+//! Faults of the nodes of a world: they are killed, stalled, or cut off; and changes of the load.
 
 use pacing::Nanos;
 use pacing::change::{Change, ChangeKind};
@@ -7,7 +7,7 @@ use super::due::ScheduleDue;
 use super::world::{Event, Happens, Node, Who, World};
 use crate::broker::Client;
 
-/// Whoever is cut off for longer may come too late with what it did.
+/// A node that is cut off for longer may report too late.
 const LATE_MAX: Nanos = Nanos::from_millis(60_000);
 
 impl World {
@@ -59,7 +59,7 @@ impl World {
         }
     }
 
-    /// Whoever leads changes the load, two seconds from now.
+    /// The leader changes the load, two seconds from now.
     fn change(&mut self, leads: Option<usize>, what: ChangeKind) {
         let now = self.now;
         let Some(Node { who: Who::Leader(leader, ..), offset, .. }) = leads.map(|node| &mut self.nodes[node]) else {
@@ -86,7 +86,7 @@ impl World {
         }
         let until = cut.cut_until.max(now + span);
         cut.cut_until = until;
-        // What it tells after that nobody may wait for any more.
+        // Its later reports may not be awaited any more.
         self.was_killed |= until.since(cut.cut_since) > LATE_MAX;
         self.put(until + Nanos(1), Event::Heals(node as Client));
     }

@@ -1,4 +1,4 @@
-//! Rings of a world: what they say must be what was done, whoever is left to say so.
+//! Journals of a world: they must report what was done, whichever nodes are left.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::leader::{Leader, LeaderUpdate};
 use crate::protocol::{Draft, News, Phase, State};
 use crate::worker::{Act, Worker};
 
-/// The ring of one who takes part.
+/// The journal of one node.
 #[derive(Default)]
 pub(super) struct Shelf {
     head: Option<Head>,
     of_worker: Option<WorkerJournalEncoder>,
     of_leader: LeaderJournalEncoder,
     records: Vec<Record>,
-    /// When it was put together last.
+    /// When it was merged last.
     drafted_at: Option<Nanos>,
 }
 
@@ -80,7 +80,7 @@ impl Shelf {
         }
     }
 
-    /// What was heard by now, put together; so often, if at all.
+    /// The merged reports received by now, at this interval, if at all.
     pub(super) fn draft(&mut self, every: Nanos, now: Nanos) -> Option<Draft> {
         let is_due = every > Nanos::ZERO && self.drafted_at.is_none_or(|last| now.since(last) >= every);
         let head = self.head.as_ref().filter(|_| is_due)?;
@@ -102,21 +102,21 @@ fn shelf_of(node: &Node) -> &Shelf {
     }
 }
 
-/// What rings say.
+/// The result of a recovery from journals.
 #[derive(Debug)]
 struct ByRings {
     planned: u64,
     started: u64,
     balance: Balance,
-    /// Slots were given to somebody of whom no ring knows, for that one never heard of it.
+    /// Whether slots were given to a worker that is in no journal because it never learned of it.
     has_strangers: bool,
 }
 
 impl World {
-    /// What rings say.
+    /// Recovers the run from the journals of these nodes.
     fn by_journals<'a>(&self, nodes: impl Iterator<Item = &'a Node>) -> Result<Option<ByRings>, String> {
         let all: Vec<JournalContents> = nodes.filter_map(|node| shelf_of(node).kept()).collect();
-        // Whoever led may have called off one run, and begun another.
+        // A leader may have cancelled one run, and begun another.
         let Some(run) = all.iter().map(|kept| kept.head.run).max() else { return Ok(None) };
         let all = all.into_iter().filter(|kept| kept.head.run == run).collect();
         let past = put_together(all).map_err(|error| error.to_string())?;
@@ -137,7 +137,8 @@ impl World {
         Ok(Some(ByRings { planned, started: counts.values().sum(), balance, has_strangers }))
     }
 
-    /// All rings, and those of whoever led with some of the others. `reported`: what whoever led knows, when it came to an end.
+    /// Checks all journals, and those of the leaders with some of the others. `reported`: what the leader knew at its
+    /// end.
     pub(super) fn judge_journals(&self, reported: Option<(u64, Balance)>) -> Result<(), String> {
         let really = self.made.len() as u64;
         let sound = |what: &str, ByRings { planned, started, balance, .. }: &ByRings| {

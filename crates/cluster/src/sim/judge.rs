@@ -1,4 +1,4 @@
-//! The end of a world, and its books.
+//! The end of a world, and its checks.
 
 use pacing::open::Starts;
 use pacing::{Nanos, Segment};
@@ -8,7 +8,7 @@ use super::model::schedule_of;
 use super::world::{Node, Who, World};
 use crate::protocol::Phase;
 
-/// What was seen in a world, or in several.
+/// The statistics of a world, or of several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) planned: u64,
@@ -44,7 +44,7 @@ impl Seen {
         self.recalled += other.recalled;
     }
 
-    /// Somebody leads who did not; somebody did until then.
+    /// Notes that a new leader is active; the former one was until then.
     pub(super) fn leads_again(&mut self, led_until: Option<Nanos>, now: Nanos) {
         if let Some(until) = led_until {
             self.takeovers += 1;
@@ -89,7 +89,7 @@ impl World {
         let started: u64 = tally.counts.values().sum();
         let whole = self.starts(&due);
         let (planned, really) = (whole.len() as u64, self.made.len() as u64);
-        // Whom a change reached late makes what the books say, and not what was planned.
+        // A worker that a change reached late makes the starts of the ledger, not the planned ones.
         if balance.changed_late == Nanos::ZERO {
             self.judge_starts(&whole)?;
         }
@@ -121,7 +121,7 @@ impl World {
         whole
     }
 
-    /// Nothing is made that is not one of them, or twice.
+    /// Checks that every start made is one of them, and made once.
     fn judge_starts(&self, whole: &[Nanos]) -> Result<(), String> {
         let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
         made.sort_unstable();
@@ -134,7 +134,7 @@ impl World {
         Ok(())
     }
 
-    /// None is made late, unless whoever made it stood still.
+    /// Checks that no start is made late, unless its worker was stalled.
     fn judge_lateness(&self) -> Result<(), String> {
         for made in &self.made {
             let stalls = &self.nodes[made.worker].stalls;
@@ -150,7 +150,7 @@ impl World {
         Ok(())
     }
 
-    /// Who leads has heard all; or nobody is left who could.
+    /// Whether the leader has received everything, or no node is left that could.
     pub(super) fn is_over(&self) -> bool {
         let mut leaders = self.nodes.iter().filter_map(|node| match &node.who {
             Who::Leader(leader, tally, _) if !node.is_dead => Some((leader, tally)),

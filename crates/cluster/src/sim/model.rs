@@ -1,4 +1,4 @@
-//! What a worker does with its parts, without sockets: starts come at their instants, while its lease lasts, and rows tell how many.
+//! A worker model without sockets: starts come at their instants while its lease lasts, and rows report their counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub(super) fn schedule_of(timeline: &Timeline) -> Arc<Schedule> {
 /// A start that was made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
-    /// When it was intended, counted from the beginning of the load.
+    /// Its intended instant, counted from the beginning of the load.
     pub(super) intended: Nanos,
     /// How much later it was made.
     pub(super) late: Nanos,
-    /// By this worker.
+    /// The worker that made it.
     pub(super) worker: usize,
 }
 
@@ -43,20 +43,20 @@ struct RunningPart {
     lost: RevokedSlots,
     timeline: Timeline,
     has_begun: bool,
-    /// Those of the rows that were not told.
+    /// The unreported counts of the rows.
     counts: BTreeMap<u64, u64>,
     reported_upto: u64,
     stops_at: Nanos,
     is_over: bool,
 }
 
-/// Slots that go to others: of a run in a life, by which tenure, which of them, from when on.
+/// Slots that go to others: the run and incarnation, the slot grant, the slots, and the instant.
 type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 
-/// News of parts, and the lives that have nothing left.
+/// Reports of parts, and the incarnations that are done.
 pub(super) type Turned = (Vec<(PartOf, News)>, Vec<(u64, u32)>);
 
-/// What one worker does.
+/// The model of one worker.
 pub(super) struct Model {
     planned: Timeline,
     timeline: Timeline,
@@ -131,13 +131,13 @@ impl Model {
             }
             Act::Forget { run } => self.parts.retain(|part| part.of.run != *run || !part.is_over),
             Act::Change(change) => self.change(change),
-            // In another life it hears of all changes again.
+            // Another incarnation learns of all changes again.
             Act::Prepare { .. } => self.timeline = self.planned.clone(),
             Act::Release { .. } | Act::LetGo { .. } | Act::Refuse(_) | Act::Close => {}
         }
     }
 
-    /// The load is another from some instant on. A change that is known is not taken again.
+    /// Applies a change of the load from an instant on. A known change is not applied again.
     fn change(&mut self, change: &Change) {
         if change.revision == self.timeline.revision() + 1 {
             self.timeline.change(change);
@@ -147,14 +147,14 @@ impl Model {
             let before = part.timeline.end().unwrap_or(Nanos::NEVER);
             part.timeline.change(change);
             part.starts.change(schedule_of(&part.timeline));
-            // One that ends earlier was given up or stopped.
+            // A part that ends earlier was taken away or stopped.
             if part.stops_at == before {
                 part.stops_at = part.timeline.end().unwrap_or(Nanos::NEVER);
             }
         }
     }
 
-    /// What is due is done; gives the news, and the lives that have nothing left.
+    /// Does what is due; returns the reports, and the incarnations that are done.
     pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> Turned {
         let (mut news, mut done) = (Vec::new(), Vec::new());
         let lease = if strikes(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
@@ -170,7 +170,7 @@ impl Model {
                     News::Began { part: part.of.part, slot_grant: part.slot_grant, slots, from: part.from, late };
                 news.push((part.of, began));
             }
-            // A shard looks at its lease before it does anything.
+            // A shard checks its lease before it does anything.
             if now >= lease {
                 part.stops_at = part.stops_at.min(lease.since(part.started).max(part.from.unwrap_or_default()));
             }
@@ -184,9 +184,12 @@ impl Model {
             let (of, upto) = (part.of.part, until.0 / SECOND + u64::from(is_over));
             for number in part.reported_upto + 1..=upto {
                 let count = part.counts.remove(&number).unwrap_or(0);
-                let covered = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
+                let reported_until = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
                 let seen = vec![count.to_le_bytes().to_vec()];
-                news.push((part.of, News::Row(Row { part: of, number, first: number, upto: number, covered, seen })));
+                news.push((
+                    part.of,
+                    News::Row(Row { part: of, number, first: number, upto: number, reported_until, seen }),
+                ));
             }
             part.reported_upto = part.reported_upto.max(upto);
             if is_over {
@@ -206,7 +209,7 @@ impl Model {
         (news, done)
     }
 
-    /// When something is due, on the clock of the worker.
+    /// The next due instant, on the clock of the worker.
     pub(super) fn wake_at(&self) -> Nanos {
         let of = |part: &RunningPart| {
             let next = part.starts.peek().unwrap_or(Nanos::NEVER).min(part.stops_at);

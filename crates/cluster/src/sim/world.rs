@@ -1,4 +1,4 @@
-//! A network of leaders, workers and a bus, in time that costs nothing.
+//! A network of leaders, workers and a bus, in virtual time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -20,20 +20,20 @@ use crate::leader::{Leader, LeaderSettings as Leads, LeaderUpdate, OnLoss, RunOr
 use crate::protocol::{Hello, News, Row, State};
 use crate::worker::{Act, Worker};
 
-/// A message that comes very late comes so late at most.
+/// The most that a late message is delayed.
 const LATE_MAX: Nanos = Nanos::from_millis(6_000);
 
-/// What goes wrong with messages.
+/// Faults of messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageFault {
     pub(super) delay: Nanos,
     pub(super) drop: f64,
     pub(super) double: f64,
-    /// So many messages come late by seconds, behind others that were sent later.
+    /// The share of messages that come seconds late, after others that were sent later.
     pub(super) late: f64,
 }
 
-/// What happens to somebody.
+/// An event of a node.
 #[derive(Clone, Debug)]
 pub(super) enum Happens {
     KillWorker(usize),
@@ -52,23 +52,23 @@ pub(super) struct Setup {
     pub(super) seed: u64,
     pub(super) workers: usize,
     pub(super) leaders: usize,
-    /// All but the first of them stand by.
+    /// Whether all leaders but the first are standbys.
     pub(super) stands_by: bool,
     pub(super) rate: u64,
     pub(super) is_random: bool,
     pub(super) span: Nanos,
-    /// The clocks are wrong by up to so much.
+    /// The largest clock error.
     pub(super) clocks_off: Nanos,
     pub(super) fault: MessageFault,
     pub(super) happens: Vec<(Nanos, Happens)>,
     pub(super) on_loss: OnLoss,
-    /// Workers hear who leads, and nothing of other keys: as on a bus of NATS.
+    /// Whether workers only receive the leader key: as on a NATS bus.
     pub(super) is_distant: bool,
-    /// Each speaks as one of so many more.
+    /// The number of additional workers that the pace assumes.
     pub(super) bus_benchmark: usize,
-    /// What was heard is put together so often; nothing: never.
+    /// The interval at which received reports are merged; zero: never.
     pub(super) keeps_every: Nanos,
-    /// The bus keeps so much of what workers tell, at most.
+    /// The most worker reports that the bus keeps.
     pub(super) entries_max: Option<usize>,
 }
 
@@ -77,19 +77,19 @@ pub(super) enum Who {
     Worker(Box<Worker>, Box<Model>, Box<Shelf>),
 }
 
-/// What a leader has put together.
+/// The totals of a leader.
 #[derive(Default)]
 pub(super) struct LeaderTally {
     pub(super) ledger: Ledger,
     pub(super) counts: BTreeMap<(u16, u16), u64>,
     pub(super) lost: u64,
-    /// It began with a checkpoint.
+    /// Whether it began with a checkpoint.
     pub(super) recalled: u64,
     pub(super) is_over: bool,
     pub(super) fails: bool,
-    /// What somebody told is gone.
+    /// Whether entries of the stream were lost.
     pub(super) has_gap: bool,
-    /// It never began: too few were there, or ready.
+    /// Whether it never began: too few workers were present, or ready.
     pub(super) never_began: bool,
 }
 
@@ -133,7 +133,7 @@ pub(super) struct Node {
     pub(super) cut_since: Nanos,
     pub(super) cut_until: Nanos,
     pub(super) stalled_until: Nanos,
-    /// Stalls, as they were.
+    /// Past stalls.
     pub(super) stalls: Vec<(Nanos, Nanos)>,
     pub(super) offset: Nanos,
     pub(super) wakes_at: Nanos,
@@ -156,7 +156,7 @@ pub(super) struct World {
     pub(super) slots: Vec<Option<Event>>,
     pub(super) nodes: Vec<Node>,
     pub(super) broker: Broker,
-    /// What was written of what is to be done: epochs and revisions.
+    /// The written states: epochs and revisions.
     pub(super) written: HashSet<(u64, u64)>,
     pub(super) bus_cut_until: Nanos,
     pub(super) schedule: Arc<Schedule>,
@@ -167,7 +167,7 @@ pub(super) struct World {
     pub(super) seen: Seen,
 }
 
-/// So many starts a row tells.
+/// The number of starts in a row.
 pub(super) fn count_of(row: &Row) -> u64 {
     row.seen.iter().map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count"))).sum()
 }
@@ -176,7 +176,7 @@ fn known(state: &[u8]) -> Option<(u64, u64)> {
     State::read(state).map(|state| (state.epoch, state.revision))
 }
 
-/// A bus that does not know again for long what it was told.
+/// A bus with a short memory of entry names.
 fn forgetful(entries_max: Option<usize>) -> Broker {
     let mut broker = Broker::default();
     (broker.names_max, broker.entries_max) = (Some(1), entries_max);
@@ -291,7 +291,7 @@ impl World {
         }
     }
 
-    /// Whether a message between a node and the bus gets through now.
+    /// Whether a message between a node and the bus is blocked now.
     fn is_cut(&self, client: Client) -> bool {
         self.now < self.bus_cut_until || self.now < self.nodes[client as usize].cut_until
     }
@@ -310,14 +310,14 @@ impl World {
         }
     }
 
-    /// What the broker says goes out.
+    /// Delivers the events of the broker.
     fn carry(&mut self) {
         while let Some((client, received)) = self.broker.next_received() {
             self.send(client, || Event::Tell(client, received.clone()));
         }
     }
 
-    /// What a node wants goes out; what it does is done.
+    /// Sends the commands of a node, and carries out its actions.
     fn after(&mut self, client: Client) -> Result<(), String> {
         let local = self.now + self.nodes[client as usize].offset;
         let (mut verbs, mut turned, mut leaves) = (Vec::new(), true, false);
@@ -335,7 +335,7 @@ impl World {
                             self.seen.leads_again(self.led_until, self.now);
                         }
                         trace(self.now, client, &reported);
-                        // What was forgotten meanwhile it could not read: it ends.
+                        // It could not read what was forgotten meanwhile: it ends.
                         if reported == LeaderUpdate::Replaced && self.setting.keeps_every > Nanos::ZERO {
                             leader.withdraw();
                             leaves = true;
@@ -430,12 +430,12 @@ impl World {
         self.after(client)
     }
 
-    /// What is due of the load with these changes.
+    /// The starts due of the load with these changes.
     pub(super) fn due<'a>(&self, changes: &'a [Change]) -> ScheduleDue<'a> {
         ScheduleDue::new(&self.schedule, self.spacing, changes)
     }
 
-    /// Goes on to the end, and looks at the books.
+    /// Runs to the end, and checks the ledger.
     pub(super) fn run(mut self) -> Result<Seen, String> {
         let limit = self.setting.span + Nanos::from_millis(240_000);
         while self.now < limit && !self.is_over() {

@@ -1,4 +1,4 @@
-//! What a worker does with the load, as data.
+//! Actions of a worker on the load, as data.
 
 use pacing::change::Change;
 use pacing::{Nanos, Segment};
@@ -6,65 +6,65 @@ use pacing::{Nanos, Segment};
 use crate::bus::Bytes;
 use crate::protocol::{BarrierRelease, Refusal};
 
-/// What is to be done with the load.
+/// An action on the load.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// The packet of a run has come. What came of getting ready is told with [`crate::Worker::prepared`].
+    /// The packet of a run has come; [`crate::Worker::prepared`] takes the result of the preparation.
     Prepare {
         /// The run.
         run: u64,
-        /// Its name, which says its hash.
+        /// Its name, which contains its hash.
         plan: String,
-        /// What is in it.
+        /// The packet.
         packet: Bytes,
     },
     /// A part begins.
     Begin {
-        /// Which.
+        /// The part.
         part: PartOf,
-        /// The number of the tenure that gives it.
+        /// The number of the slot grant.
         slot_grant: u16,
         /// Its slots.
         segment: Segment,
-        /// It has what is intended from then on, counted from the beginning of the measured load.
+        /// The instant from which it owns starts, counted from the beginning of the measured load.
         from: Option<Nanos>,
         /// When the run started, by our clock.
         started: Nanos,
-        /// How wrong that may be.
+        /// The error bound of that.
         error: Nanos,
     },
     /// Slots go to others at an instant.
     Lose {
-        /// Of this run, in this life.
+        /// The run and the incarnation.
         life: (u64, u32),
-        /// The number of the tenure that takes them: from parts of earlier ones, begun or not.
+        /// The number of the slot grant that takes them: from parts of earlier ones, begun or not.
         slot_grant: u16,
-        /// Which.
+        /// The slots.
         slots: Vec<u16>,
-        /// From then on, counted from the beginning of the measured load.
+        /// The instant, counted from the beginning of the measured load.
         at: Nanos,
     },
-    /// Nothing is started from this instant of our clock on, unless another one is named before.
+    /// Nothing is started from this instant of our clock on, unless another one is set before.
     Lease(Nanos),
     /// The load is changed.
     Change(Change),
     /// Users of a scenario that wait for each other start, at this instant counted from the start of the run.
     Release {
-        /// Which scenario.
+        /// The scenario.
         scenario: usize,
-        /// When.
+        /// The instant.
         at: Nanos,
     },
-    /// Users that wait at a meeting go on.
+    /// Users that wait at a barrier go on.
     LetGo {
         /// The run.
         run: u64,
-        /// Who does, and when.
+        /// The released users, and when.
         met: BarrierRelease,
     },
-    /// Nothing more starts in this run, in this life; what is in flight has its time.
+    /// Nothing more starts in this run and incarnation; exchanges in flight may finish.
     Stop {
-        /// Of this run, in this life.
+        /// The run and the incarnation.
         life: (u64, u32),
     },
     /// All of this run ends at once.
@@ -72,24 +72,24 @@ pub enum Act {
         /// The run.
         run: u64,
     },
-    /// It does not take part in the run that it got ready for, which is known nowhere else.
+    /// The worker does not take part in the run that it got ready for; reported locally only.
     Refuse(Refusal),
     /// Nothing is needed of this run any more.
     Forget {
         /// The run.
         run: u64,
     },
-    /// There is nothing more to do: whoever led has closed, or is gone for good.
+    /// There is nothing more to do: the leader has closed, or is gone for good.
     Close,
 }
 
-/// A part that a worker has.
+/// The id of a part of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PartOf {
-    /// Of this run.
+    /// The run.
     pub run: u64,
-    /// In this life of the worker.
+    /// The incarnation of the worker.
     pub incarnation: u32,
-    /// Which of its parts.
+    /// The number of the part.
     pub part: u16,
 }

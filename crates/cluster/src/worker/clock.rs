@@ -1,42 +1,42 @@
-//! What time it is where the load is led from: of several questions the one with the shortest round trip counts, and it is wrong by half
-//! of that at most.
+//! The clock offset to the leader: of several probes the one with the shortest round trip counts, and its error is at
+//! most half of that.
 
 use pacing::Nanos;
 
-/// So many of them are under way at a time.
+/// The most probes in flight.
 pub(super) const AT_A_TIME: u32 = 4;
-/// They follow each other so fast, when none is answered; twice as long each time, but not more often than this.
+/// The delay between unanswered probes; doubled each time, up to the second constant.
 const AGAIN_AFTER: Nanos = Nanos::from_millis(250);
 const DOUBLED_MAX: u32 = 4;
 
-/// An instant of one clock on another one.
+/// The offset of another clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offset {
     /// The shortest round trip.
     pub round_trip: Nanos,
-    /// Theirs, at `ours`.
+    /// Their time, at `ours`.
     theirs: Nanos,
     ours: Nanos,
 }
 
 impl Offset {
-    /// Our instant of one of theirs; zero for one before our clock began.
+    /// Our instant for one of theirs; zero for one before our clock began.
     pub(super) fn ours(&self, theirs: Nanos) -> Nanos {
         Nanos((self.ours.0 + theirs.0).saturating_sub(self.theirs.0))
     }
 }
 
-/// Questions, and what came of them.
+/// The clock probes and their results.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probes {
     answered: u32,
-    /// Questions since the last answer.
+    /// Probes since the last response.
     in_vain: u32,
     best: Option<Offset>,
 }
 
 impl Probes {
-    /// A question was sent and answered at these instants of ours; they said `theirs`.
+    /// Adds a probe that was sent and answered at these instants of ours; the response was `theirs`.
     pub(super) fn received(&mut self, sent: Nanos, answered: Nanos, theirs: Nanos) {
         self.answered += 1;
         self.in_vain = 0;
@@ -46,23 +46,23 @@ impl Probes {
         }
     }
 
-    /// One more is asked.
+    /// Notes that one more probe is sent.
     pub(super) fn ask(&mut self) {
         self.in_vain += 1;
     }
 
-    /// An answer is waited for so long before more are asked: longer each time that none comes, since whoever answers may have many to
-    /// answer.
+    /// How long a response is awaited before more probes are sent: longer each time without one, since the leader may
+    /// have many workers to answer.
     pub(super) fn patience(&self) -> Nanos {
         Nanos(AGAIN_AFTER.0 << (self.in_vain / AT_A_TIME).min(DOUBLED_MAX))
     }
 
-    /// How many were answered.
+    /// The number of responses.
     pub(super) fn answered(&self) -> u32 {
         self.answered
     }
 
-    /// The best of them.
+    /// The best offset.
     pub(super) fn best(&self) -> Option<Offset> {
         self.best
     }

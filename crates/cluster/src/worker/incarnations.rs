@@ -1,4 +1,4 @@
-//! The lives of a worker: one ends with its lease, when it is told so, and when it goes.
+//! The incarnations of a worker: one ends with its lease, when the leader says so, and when the worker leaves.
 
 use pacing::Nanos;
 
@@ -6,14 +6,14 @@ use super::{Act, Worker};
 use crate::protocol::News;
 
 impl Worker {
-    /// It goes: what it has is given up, and what it did is told.
+    /// Leaves: releases its parts, and reports what it did.
     pub fn leave(&mut self, now: Nanos) {
         self.is_leaving = true;
         self.begin_a_new_life();
         self.look(now);
     }
 
-    /// What it had goes to others. It tells the rest of it, and may get something new.
+    /// Begins a new incarnation: its parts go to others. The worker reports the rest of them, and may get new ones.
     pub(super) fn begin_a_new_life(&mut self) {
         if let Some(run) = self.run.take() {
             let life = (run.run, run.incarnation);
@@ -21,7 +21,7 @@ impl Worker {
             if run.parts == 0
                 && let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life)
             {
-                // It has begun nothing, so that nobody says for it that all is over.
+                // It has begun nothing, so no part will report that all is over.
                 outbox.push(News::Gone { is_over: false });
             }
         }
@@ -30,7 +30,7 @@ impl Worker {
         self.said_at = None;
     }
 
-    /// Whoever led is gone for good: nobody is left to whom anything could be told.
+    /// Gives up: the leader is gone for good, and there is no receiver for reports.
     pub(super) fn give_up(&mut self) {
         if let Some(run) = self.run.take() {
             self.acts.push_back(Act::Abort { run: run.run });
@@ -45,7 +45,7 @@ impl Worker {
         #[cfg(test)]
         let is_out = is_out && !crate::sim::strikes(crate::sim::Bug::GoesOn);
         if is_out {
-            // Nobody counts on what it has any more.
+            // Its parts are no longer counted on.
             self.begin_a_new_life();
         }
     }

@@ -1,5 +1,5 @@
-//! What a worker has to tell: one batch is on its way, and what comes meanwhile is gathered for the next. A batch is sent again until the
-//! bus has it; its name says which it is, so that it counts once.
+//! The outbox of a worker: one batch is in flight, and later reports are gathered for the next. A batch is sent again
+//! until the bus has it; its name identifies it, so that it counts once.
 
 use std::collections::VecDeque;
 
@@ -8,52 +8,52 @@ use pacing::Nanos;
 use crate::bus::Bytes;
 use crate::protocol::{Batch, News, WorkerId, written};
 
-/// An unanswered batch is sent again after so long.
+/// The time after which an unconfirmed batch is sent again.
 const AGAIN_AFTER: Nanos = Nanos::from_millis(1_000);
-/// News that wait, at most: more than a minute of rows of a few parts. Beyond it rows are put together.
+/// The most waiting reports: more than a minute of rows of a few parts. Beyond it rows are merged.
 const WAITING_MAX: usize = 512;
-/// A batch takes no more news when it has so many bytes: a bus of NATS takes messages of a mebibyte.
+/// The size at which a batch takes no more reports: a NATS bus takes messages of a mebibyte.
 const BATCH_BYTES_MAX: usize = 512 << 10;
 
-/// Whose news they are.
+/// The sender of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sender {
     /// The run.
     pub run: u64,
     /// The worker.
     pub id: WorkerId,
-    /// In which of its lives.
+    /// Its incarnation.
     pub incarnation: u32,
 }
 
-/// What one life of a worker has to tell of one run.
+/// The reports of one worker incarnation of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
     sender: Sender,
-    /// Batches that the bus has.
+    /// The number of batches that the bus has.
     stored: u64,
-    /// What is on its way, and since when.
+    /// The batch in flight, and since when.
     sent: Option<(Bytes, Nanos)>,
     waiting: Vec<News>,
-    /// The same, for whoever keeps it; and how much was kept before.
+    /// The reports that are yet to be journaled; and how many were before.
     unkept: Option<VecDeque<News>>,
     kept: u64,
-    /// The last news are there.
+    /// Whether the last report was added.
     is_last: bool,
-    /// Why the bus did not take the last one.
+    /// Why the bus did not take the last batch.
     pub refused: Option<crate::bus::Refused>,
 }
 
 impl Outbox {
-    /// Nothing yet. `keeps`: somebody keeps all of it.
+    /// An empty outbox. `keeps`: all reports are journaled.
     pub(super) fn new(sender: Sender, keeps: bool) -> Self {
         let unkept = keeps.then(VecDeque::new);
         Self { sender, stored: 0, sent: None, waiting: Vec::new(), unkept, kept: 0, is_last: false, refused: None }
     }
 
-    /// One more to tell.
+    /// Adds a report.
     pub(super) fn push(&mut self, news: News) {
-        // It is said once, and nothing behind it.
+        // It is reported once, and nothing after it.
         if self.is_last {
             return;
         }
@@ -67,23 +67,23 @@ impl Outbox {
                 self.waiting.iter().rposition(|one| matches!(one, News::Row(last) if last.part == row.part))
             && let News::Row(last) = &mut self.waiting[place]
         {
-            // The rows of one second become a part of those of the one before it: nothing is lost but which second it was.
+            // The rows of one second are merged into those of the one before: only the assignment to a second is lost.
             last.upto = last.upto.max(row.upto);
-            last.covered = last.covered.max(row.covered);
+            last.reported_until = last.reported_until.max(row.reported_until);
             last.seen.extend(row.seen.iter().cloned());
             return;
         }
         self.waiting.push(news);
     }
 
-    /// What is to be kept next, with how much was before.
+    /// The next report for the journal, with the number of earlier ones.
     pub(super) fn next_kept(&mut self) -> Option<(u64, News)> {
         let news = self.unkept.as_mut()?.pop_front()?;
         self.kept += 1;
         Some((self.kept - 1, news))
     }
 
-    /// What is to be sent now, with its name: for the first time or again.
+    /// The batch to send now, with its name: for the first time or again.
     pub(super) fn next(&mut self, revision: u64, sent_at: Nanos, now: Nanos) -> Option<(String, Bytes)> {
         let Sender { run, id, incarnation } = self.sender;
         let name = format!("{run}.{id:016x}.{incarnation}.{}", self.stored + 1);
@@ -112,7 +112,7 @@ impl Outbox {
         Some((name, bytes))
     }
 
-    /// The bus has the batch of this name, or says why not.
+    /// Handles the result of the batch of this name.
     pub(super) fn answered(&mut self, name: &str, result: Result<u64, crate::bus::Refused>) {
         let Sender { run, id, incarnation } = self.sender;
         if self.sent.is_none() || name != format!("{run}.{id:016x}.{incarnation}.{}", self.stored + 1) {
@@ -128,17 +128,17 @@ impl Outbox {
         }
     }
 
-    /// The last of it is there, whether it is told or not.
+    /// Whether the last report was added, sent or not.
     pub(super) fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// All is told, and nothing more comes.
+    /// Whether all is reported, and nothing more comes.
     pub(super) fn is_done(&self) -> bool {
         self.is_last && self.sent.is_none() && self.waiting.is_empty()
     }
 
-    /// When there is something to send again.
+    /// The instant of the next repetition.
     pub(super) fn wake_at(&self) -> Nanos {
         match &self.sent {
             Some((_, at)) => *at + AGAIN_AFTER,

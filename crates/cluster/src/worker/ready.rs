@@ -1,4 +1,4 @@
-//! How a worker gets ready for a run: the packet is fetched, the machine looks at it, and the time is asked for.
+//! The preparation of a worker for a run: the packet is fetched, the machine checks it, and the clock is probed.
 
 use pacing::Nanos;
 
@@ -21,7 +21,7 @@ impl Worker {
         }
     }
 
-    /// It is ready for a run, or will not take part. `warmup`: of the plan.
+    /// Handles the result of the preparation: it is ready for a run, or will not take part. `warmup`: of the plan.
     pub fn prepared(&mut self, of: u64, result: Result<Nanos, Refusal>, now: Nanos) {
         let Some(run) = self.run.as_mut().filter(|run| run.run == of) else { return };
         match result {
@@ -43,11 +43,11 @@ impl Worker {
         let Some(run) = &mut self.run else { return };
         run.stage = RunStage::Stamped;
         self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
-        // It is said at once, and with each hello.
+        // It is reported at once, and with each hello.
         self.said_at = None;
     }
 
-    /// The packet is fetched, and the time asked for.
+    /// Fetches the packet, and probes the clock.
     pub(super) fn get_ready(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
@@ -60,7 +60,7 @@ impl Worker {
             RunStage::Asks(since) => {
                 let Some(who) = self.leader.as_ref().map(|lease| lease.who) else { return };
                 if std::mem::replace(&mut run.clock_of, who) != who {
-                    // What is known of another clock says nothing of this one.
+                    // Probes of another clock say nothing of this one.
                     (run.probes, run.offset) = (Probes::default(), None);
                 }
                 let is_late = now.since(since) >= PROBES_WITHIN;

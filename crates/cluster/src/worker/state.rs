@@ -1,4 +1,4 @@
-//! What is to be done, as it stands: what a worker makes of it.
+//! The state of the cluster, as a worker follows it.
 
 use pacing::change::Change;
 use pacing::{Nanos, Segment};
@@ -7,7 +7,7 @@ use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, Ru
 use crate::protocol::{BarrierRelease, Lease, Member, News, Phase, RunIntent, State};
 
 impl Worker {
-    /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
+    /// Handles a leader key. Old values are ignored: each renewal has a higher beat, each leader a higher epoch.
     pub(super) fn see_leader(&mut self, value: &[u8], now: Nanos) {
         let Some(lease) = Lease::read(value) else { return };
         if self.leader.as_ref().is_none_or(|known| (known.epoch, known.beat) < (lease.epoch, lease.beat)) {
@@ -17,7 +17,7 @@ impl Worker {
         }
     }
 
-    /// Whoever leads says that this revision of what is to be done is written: it is asked what that says, in its turn.
+    /// Handles the leader's notice that this revision of the state is written: the content is requested, in turn.
     pub(super) fn see_written(&mut self, epoch: u64, revision: u64, now: Nanos) {
         let is_new = self.written < (epoch, revision);
         if is_new {
@@ -38,14 +38,14 @@ impl Worker {
         }
     }
 
-    /// The epoch and the revision of what it takes for what is to be done.
+    /// The epoch and the revision of the state that it knows.
     #[cfg(test)]
     pub(crate) fn knows(&self) -> (u64, u64) {
         (self.state.epoch, self.state.revision)
     }
 
     pub(super) fn take_up(&mut self, state: State, now: Nanos) {
-        // Who led before has no say any more, and what was said before is past.
+        // A former leader has no say any more, and an older state is past.
         let is_old =
             state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
         #[cfg(test)]
@@ -59,7 +59,7 @@ impl Worker {
         self.follow_state(now);
     }
 
-    /// What is to be done is done.
+    /// Follows the state.
     pub(super) fn follow_state(&mut self, now: Nanos) {
         let (run, phase) = (self.state.run, self.state.phase);
         if let Some(own) = &self.run
@@ -79,7 +79,7 @@ impl Worker {
             return;
         }
         let member = Member { id: self.hello.id, incarnation: self.hello.incarnation };
-        // It is looked for once in each state.
+        // It is looked up once per state.
         let number = match self.number {
             Some((incarnation, number)) if incarnation == member.incarnation => number,
             _ => self.state.number_of(member.id, member.incarnation),
@@ -90,12 +90,12 @@ impl Worker {
             return;
         }
         if self.run.is_none() {
-            // Whatever was told of it before was told by another life.
+            // Whatever was reported of it was reported by another incarnation.
             if self.boxes.iter().any(|(life, _)| *life == (run, member.incarnation)) {
                 return;
             }
             if phase == Phase::Preparing {
-                // It has not started: what is known of a start is of another run.
+                // It has not started: the known start belongs to another run.
                 self.known_start = None;
             }
             self.run = Some(OwnRun {
@@ -119,7 +119,7 @@ impl Worker {
             });
             let sender = Sender { run, id: member.id, incarnation: member.incarnation };
             self.boxes.push(((run, member.incarnation), Outbox::new(sender, self.keeps)));
-            // How long a lease is, is known now.
+            // The length of a lease is known now.
             self.said_at = None;
             return self.get_ready(now);
         }
@@ -128,15 +128,16 @@ impl Worker {
         }
     }
 
-    /// It goes on with the run as it is to be done.
+    /// Takes part in the run as the state says.
     fn take_part(&mut self, number: u16, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(offset) = run.offset else { return };
         let life = (run.run, run.incarnation);
-        // In another life it was told when this run started, by who led it then: nobody who leads now knows better.
+        // Another incarnation learned from the leader at that time when this run started: no present leader knows
+        // better.
         run.started = run.started.or(self.known_start.filter(|(of, _)| *of == run.run).map(|(_, started)| started));
         if run.started.is_none() {
-            // Of a clock that it did not ask it knows nothing.
+            // It knows nothing of a clock that it did not probe.
             if self.state.clock_of != run.clock_of {
                 let who = self.leader.as_ref().map(|lease| lease.who);
                 if matches!(run.stage, RunStage::Stamped) && who == Some(self.state.clock_of) {
@@ -152,7 +153,7 @@ impl Worker {
         let Some(run) = &mut self.run else { return };
         for (place, slot_grant) in self.state.tenures.iter().enumerate().skip(run.lost) {
             let Some(from) = slot_grant.from else { continue };
-            // What is past has been started.
+            // Past starts have been made.
             let at = from.max((now + BEGINS_AFTER).since(started + run.warmup));
             let owners = self.state.owners(place);
             let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
@@ -165,7 +166,7 @@ impl Worker {
             }
         }
         run.lost = self.state.tenures.len();
-        // What it has said to be over begins nothing more.
+        // An incarnation that it has reported as over begins nothing more.
         let goes_on = self.boxes.iter().any(|(of, outbox)| *of == life && !outbox.is_last());
         let mut is_first = false;
         while let Some(slot_grant) = self.state.tenures.get(run.begun).filter(|slot_grant| slot_grant.is_granted) {
@@ -177,7 +178,7 @@ impl Worker {
             #[cfg(test)]
             let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
             let measured = started + run.warmup;
-            // What was due before it could begin, nobody had.
+            // Starts due before it could begin had no owner.
             let from = match slot_grant.from {
                 None if soon <= started + BEGINS_AFTER => None,
                 from => Some(from.unwrap_or_default().max(soon.since(measured))),
@@ -194,7 +195,7 @@ impl Worker {
         self.take_orders(number, life);
     }
 
-    /// Users that wait go on, or all of it ends.
+    /// Passes on releases of waiting users, or the end of the run.
     fn take_orders(&mut self, number: u16, life: (u64, u32)) {
         let Some(run) = &mut self.run else { return };
         run.rounds.resize(self.state.rounds.len(), Nanos::ZERO);
@@ -218,12 +219,12 @@ impl Worker {
         }
     }
 
-    /// The load was changed: it follows, and says from when on.
+    /// Follows changes of the load, and reports from when on.
     fn hear_of_changes(&mut self, life: (u64, u32), started: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let mut outbox = self.boxes.iter_mut().find(|(of, _)| *of == life).map(|(_, outbox)| outbox);
         for change in self.state.changes.iter().skip(run.changes) {
-            // What is past was started as it was before. Of one that has begun nothing, all of it is yet to come.
+            // Past starts were made as planned before. An incarnation that has begun nothing has all of it ahead.
             let soon = (now + FOLLOWS_AFTER).since(started + run.warmup);
             let at = if run.parts > 0 { soon.max(change.effective_at) } else { change.effective_at };
             if let Some(outbox) = outbox.as_mut().filter(|_| run.parts > 0) {
@@ -234,7 +235,7 @@ impl Worker {
         run.changes = run.changes.max(self.state.changes.len());
     }
 
-    /// A life begins its first part: it follows all that was changed before, from its instants on.
+    /// Begins the first part of an incarnation: it follows all earlier changes, from their instants on.
     fn follows_from_the_beginning(&mut self, life: (u64, u32)) {
         let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) else { return };
         for change in &self.state.changes {

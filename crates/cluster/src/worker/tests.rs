@@ -3,7 +3,7 @@ use crate::protocol::{Member, Phase, SlotGrant, written};
 
 const ID: u64 = 7;
 
-/// A worker that gets ready for a run, or has a part of it, and hears of nobody from its first second on.
+/// A worker that gets ready for a run, or has a part of it, and receives nothing after its first second.
 fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
     let hello = Hello::new(ID, "one".to_owned(), "1".to_owned(), 1);
     let mut worker = Worker::new(hello, goes_with_leader, Nanos::ZERO);
@@ -23,7 +23,7 @@ fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
     worker
 }
 
-/// Whether it goes, and has nothing more to tell, within this time.
+/// Whether it ends, and has nothing more to report, within this time.
 fn goes_within(worker: &mut Worker, seconds: u64) -> bool {
     for tenth in 1..=seconds * 10 {
         worker.tick(Nanos::from_millis(tenth * 100));

@@ -1,4 +1,4 @@
-//! A part of the connections that are held, by this process, on a thread of its own.
+//! A part of held connections in this process, on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -13,7 +13,7 @@ use super::{Input, PartReporter};
 use crate::encoding::{hold_end_to_bytes, memory_to_bytes, numbers_of};
 use crate::protocol::{News, Row};
 
-/// Says which machine this is, for whoever adds up what the kernels of several take.
+/// The id of this machine: memory of several kernels is added up by machine.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
 
 /// One part, on a thread of its own.
@@ -48,7 +48,7 @@ impl HoldWorker {
         });
         self.post.send(Input::Ending(of, holding.ending()));
         let post = self.post.clone();
-        // What is told between two intervals does not wait for the next.
+        // Reports between two intervals do not wait for the next.
         let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
             for news in reported {
                 let (is_closing, now, since) = match news {
@@ -63,7 +63,7 @@ impl HoldWorker {
         while let Some(reported) = holding.wait() {
             rest.add_counts(reported.added);
             rest.now = reported.total.now;
-            // What came behind the last whole interval is told at the end.
+            // The data after the last whole interval is reported at the end.
             if !reported.to.0.is_multiple_of(interval) {
                 continue;
             }
@@ -77,12 +77,12 @@ impl HoldWorker {
                 number: reached,
                 first: reached,
                 upto: reached,
-                covered: reported.to,
+                reported_until: reported.to,
                 seen,
             }));
         }
         let result = holding.finish()?;
-        // It hears nothing more: the desk that told it is gone.
+        // It receives nothing more: its sender is gone.
         let _ = forwards.join();
         let end = HoldEnd {
             seen: rest,

@@ -1,4 +1,4 @@
-//! What this worker has to tell, kept on its disk as long as a run goes on.
+//! The worker's journal: its reports, kept on its disk while a run goes on.
 
 use pacing::Nanos;
 
@@ -6,7 +6,7 @@ use super::work::WorkerTask;
 use super::{Notice, WorkerRuntime};
 use crate::journal::{Head, Journal, Record, Stopped, WorkerJournalEncoder};
 
-/// What was to be done, as it stands in the head of a ring.
+/// The header of a journal.
 pub(super) struct JournalHeader {
     plan: String,
     packet: Vec<u8>,
@@ -18,16 +18,16 @@ impl JournalHeader {
     }
 }
 
-/// The ring of the run that goes on.
+/// The journal of the current run.
 #[derive(Default)]
 pub(super) struct Keeper {
     own: Option<(WorkerJournalEncoder, Journal)>,
 }
 
 impl WorkerRuntime<'_> {
-    /// The first part of a run begins: what it tells from now on is kept.
+    /// Begins the journal with the first part of a run.
     pub(super) fn begin_journal(&mut self, run: u64) {
-        // In another life it goes on with the same one.
+        // Another incarnation continues the same journal.
         if self.keeper.own.as_ref().is_some_and(|(encoder, _)| encoder.run() == run) {
             return;
         }
@@ -36,7 +36,7 @@ impl WorkerRuntime<'_> {
         else {
             return;
         };
-        // Connections that are held have none.
+        // Held connections have none.
         let WorkerTask::Load(_, options, _) = &own.work else { return };
         let address = options.address;
         let Some(JournalHeader { plan, packet }) = own.journal_header.take() else { return };
@@ -53,15 +53,15 @@ impl WorkerRuntime<'_> {
         };
         let place = self.place.clone();
         let mut journal = Journal::begin(journals, head, move |stopped| place.tell(&said(&stopped)));
-        // The first that waits does so in vain at most.
+        // The journal is empty: this record finds room.
         let _ = journal.keep(Record::started(started, now));
         self.keeper.own = Some((WorkerJournalEncoder::new(run), journal));
     }
 
-    /// What is new is kept; of a run that is over nothing more comes.
+    /// Journals new reports; there are none of a finished run.
     pub(super) fn keep(&mut self, now: Nanos) {
         let Some((encoder, journal)) = &mut self.keeper.own else {
-            // Of a run that will have no ring nothing is kept.
+            // The reports of a run without a journal are not kept.
             let run = self.worker.state().run;
             if self.runs.get(&run).is_some_and(|own| own.journal_header.is_none()) {
                 while self.worker.next_kept(run).is_some() {}
@@ -78,7 +78,7 @@ impl WorkerRuntime<'_> {
     }
 }
 
-/// A ring is not written any further.
+/// The notice that a journal stopped being written.
 fn said(stopped: &Stopped) -> Notice {
     let (path, reason) = stopped.reported();
     Notice::NotKept { path, reason }

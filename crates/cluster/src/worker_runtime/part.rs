@@ -45,21 +45,21 @@ impl PartWorker {
             match reported {
                 RunUpdate::Interval(reported) => {
                     let number = reported.number.div_ceil(self.pieces);
-                    // The last one may end before its time: more of it may come from others.
+                    // The last interval may end early: more of it may come from other parts.
                     let interval = Nanos::from(self.plan.interval).0;
                     let end = Nanos(reported.number * interval);
-                    // One that would end with the plan waits a moment longer.
+                    // An interval that would end with the plan waits a moment longer.
                     let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
                     let whole = if is_whole { reported.number } else { reported.number - 1 };
-                    let upto = if reported.is_again { 0 } else { whole / self.pieces };
-                    let covered = if reported.is_again { Nanos::ZERO } else { reported.to };
+                    let upto = if reported.is_update { 0 } else { whole / self.pieces };
+                    let reported_until = if reported.is_update { Nanos::ZERO } else { reported.to };
                     let seen = if scenarios == 1 {
                         snapshots_to_bytes([&gauged(reported.added, reported.seen)])
                     } else {
                         let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, first: number, upto, covered, seen }));
+                    self.post.tell(News::Row(Row { part, number, first: number, upto, reported_until, seen }));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
                     PartMessage::Gathered(scenario, at) => {
@@ -74,7 +74,7 @@ impl PartWorker {
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },
-                    PartMessage::TooManyFailures(is_hopeless) => News::TooManyFailures { part, is_hopeless },
+                    PartMessage::TooManyFailures(is_failing) => News::TooManyFailures { part, is_failing },
                 }),
                 RunUpdate::Changed(_) => {}
             }
@@ -86,14 +86,14 @@ impl PartWorker {
     }
 }
 
-/// What is new, and how things stand.
+/// The new results, with the current gauges.
 fn gauged(added: &metrics::Snapshot, seen: &metrics::Snapshot) -> metrics::Snapshot {
     let mut added = added.clone();
     added.gauges = seen.gauges.clone();
     added
 }
 
-/// CPU time is that of the process: its first part tells of it.
+/// CPU time is that of the process: its first part reports it.
 fn end_of(result: RunResult, is_first: bool) -> PartEnd {
     PartEnd {
         wall: result.wall,

@@ -1,4 +1,4 @@
-//! What is wanted of parts that go on, or are about to begin.
+//! Control of parts that go on, or are about to begin.
 
 use engine::{Control, HoldEnding};
 use pacing::Nanos;
@@ -8,7 +8,7 @@ use super::{RunningPart, WorkerRuntime};
 use crate::protocol::BarrierRelease;
 use crate::worker::PartOf;
 
-/// A part hears who goes on.
+/// Passes a barrier release on to a part.
 fn tell_of_met(part: &RunningPart, met: &BarrierRelease, started: Nanos) {
     let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
     if let Some(control) = &part.control {
@@ -17,14 +17,14 @@ fn tell_of_met(part: &RunningPart, met: &BarrierRelease, started: Nanos) {
 }
 
 impl WorkerRuntime<'_> {
-    /// Connections that are held end at this instant, counted from the start: this is what releases their only round.
+    /// Ends held connections at this instant, counted from the start, by releasing their only round.
     pub(super) fn release_held(&mut self, at: Nanos) {
         let Some(started) = self.worker.started() else { return };
         self.runs.values_mut().for_each(|run| run.ends_at = Some(at));
         self.parts.iter().filter_map(|part| part.ending.as_ref()).for_each(|ending| ending.close_at(started + at));
     }
 
-    /// A part of them can be told when it ends; it may have been said already.
+    /// Registers a part of held connections that can be ended; its end may be known already.
     pub(super) fn end_later(&mut self, of: PartOf, ending: HoldEnding) {
         let ends_at = self.runs.get(&of.run).and_then(|run| run.ends_at);
         if let (Some(at), Some(started)) = (ends_at, self.worker.started()) {
@@ -55,7 +55,7 @@ impl WorkerRuntime<'_> {
         }
     }
 
-    /// Users that wait at a meeting go on.
+    /// Releases users that wait at a barrier.
     pub(super) fn let_go(&mut self, run: u64, met: BarrierRelease) {
         let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
         let parts = self.parts.iter().filter(|part| part.of.run == run);
@@ -63,11 +63,11 @@ impl WorkerRuntime<'_> {
         BarrierRelease::push(&mut own.met, met);
     }
 
-    /// A part can be steered: what was wanted of it while it began is told to it.
+    /// Registers a part that can be controlled: commands that came while it began are passed on.
     pub(super) fn steer(&mut self, of: PartOf, control: Control) {
         let Some(run) = self.runs.get(&of.run) else { return };
         let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
-        // It takes each change once, in its order.
+        // It takes each change once, in order.
         run.changes.iter().for_each(|change| control.follow(change.clone()));
         for (life, later, slots, at) in &run.lost {
             if *life == (of.run, of.incarnation) && *later > part.slot_grant {

@@ -1,4 +1,4 @@
-//! What is to be done here: a load, or connections that are held.
+//! The tasks of a worker: a load, or held connections.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use super::WorkerEnvironment;
 use crate::encoding::{PacketError, unpack};
 use crate::protocol::Refusal;
 
-/// What is to be done.
+/// A task.
 #[derive(Clone)]
 pub(super) enum WorkerTask {
-    /// A load, and intervals of ours for each of the plan.
+    /// A load, and the number of our intervals per interval of the plan.
     Load(Arc<Plan>, Box<RunOptions>, u64),
-    /// Connections that are held.
+    /// Held connections.
     Hold(Arc<Hold>, Box<HoldOptions>),
 }
 
-/// What a packet wants, as this machine can carry it out, and the warm-up of it.
+/// The task of a packet, as this machine can carry it out, and its warm-up.
 pub(super) fn prepare(
     place: &dyn WorkerEnvironment,
     name: &str,
@@ -47,15 +47,15 @@ pub(super) fn prepare(
     }
 }
 
-/// Rows are told so often at least.
+/// The longest interval between rows.
 const ROW_MAX: Duration = Duration::from_secs(1);
 
-/// In how many pieces an interval is told: each is as long as the others.
+/// The number of equal pieces in which an interval is reported.
 fn pieces_of(interval: Duration) -> u64 {
     interval.as_nanos().div_ceil(ROW_MAX.as_nanos()).max(1) as u64
 }
 
-/// A part has its share of what may be spent.
+/// The plan with a part's share of the budget.
 pub(super) fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
     if plan.budget.requests.is_none() && plan.budget.bytes.is_none() {
         return plan.clone();

@@ -1,10 +1,10 @@
-//! A NATS server of the tests' own.
+//! A NATS server for tests.
 
 use std::process::{Child, Command, Stdio};
 
 use claims::wait_for;
 
-/// A server with a folder of its own; both go with the value.
+/// A server with a folder of its own; both are removed with the value.
 pub(crate) struct NatsServer {
     pub(crate) child: Child,
     folder: std::path::PathBuf,

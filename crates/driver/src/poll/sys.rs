@@ -1,4 +1,4 @@
-//! The system calls of the poll driver, each with what it is called for.
+//! The system calls of the poll driver, with their socket options and errors.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +12,7 @@ use rustix::net::{
 
 use crate::{ListenOptions, OpenOptions, Peer, SocketError};
 
-/// What the kernel cuts to `somaxconn`.
+/// The kernel limits this to `somaxconn`.
 pub(super) const BACKLOG: i32 = 65_535;
 
 fn new_socket(peer: &Peer) -> Result<OwnedFd, Errno> {
@@ -24,7 +24,7 @@ fn new_socket(peer: &Peer) -> Result<OwnedFd, Errno> {
     socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
 }
 
-/// A socket that comes from an address of ours, which must belong to this host. Its port is chosen when it connects: then one
+/// A socket bound to a local address, which must belong to this host. Its port is chosen when it connects: then one
 /// port serves many peers.
 pub(crate) fn socket_from(to: &Peer, from: Option<IpAddr>) -> Result<OwnedFd, SocketError> {
     let fd = new_socket(to)?;
@@ -50,7 +50,7 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
         Peer::Unix(path) => {
             return match connect_to(&fd, &SocketAddrUnix::new(&**path)?) {
                 Ok(()) => Ok(fd),
-                // The listener has no room for one more that waits.
+                // The backlog of the listener is full.
                 Err(Errno::AGAIN) => Err(SocketError::Refused),
                 Err(errno) => Err(errno.into()),
             };
@@ -61,7 +61,7 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
     }
     match connect_to(&fd, address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(fd),
-        // The autobind of a connect finds no port: EADDRNOTAVAIL. EAGAIN says the same on older kernels.
+        // The implicit bind of a connect finds no port: EADDRNOTAVAIL. EAGAIN means the same on older kernels.
         Err(Errno::AGAIN) => Err(SocketError::NoLocalPort),
         Err(errno) => Err(errno.into()),
     }
@@ -84,7 +84,7 @@ pub(crate) fn listen(options: &ListenOptions, backlog: i32) -> Result<(OwnedFd, 
 
 pub(super) fn accept(listener: &OwnedFd) -> Result<OwnedFd, Errno> {
     let fd = accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
-    // An answer may be written in several pieces; none of them waits for an acknowledgement.
+    // A response may be written in several pieces; none of them waits for an acknowledgement.
     let _ = sockopt::set_tcp_nodelay(&fd, true);
     Ok(fd)
 }
@@ -107,19 +107,19 @@ pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
     }
 }
 
-/// An error is pending, or neither side can send any more.
+/// Whether an error is pending, or neither side can send any more.
 pub(super) fn is_reset(fd: &OwnedFd) -> bool {
     let mut requested = [PollFd::new(fd, PollFlags::empty())];
     let answered = poll(&mut requested, Some(&Timespec::default()));
     answered.is_ok() && requested[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// Ends our side; whether the kernel has anything to end. A socket that is gone already needs no shutdown.
+/// Ends our side; returns whether there was one to end. A socket that is gone already needs no shutdown.
 pub(super) fn shutdown_write(fd: &OwnedFd) -> bool {
     shutdown(fd, Shutdown::Write).is_ok()
 }
 
-/// Sequence numbers that the peer has not acknowledged; `None` where the kernel does not say.
+/// Sequence numbers that the peer has not acknowledged; `None` where the kernel does not report it.
 #[cfg(target_os = "linux")]
 pub(super) fn unacknowledged(fd: &OwnedFd) -> Option<usize> {
     crate::send_queue::unacknowledged(fd.as_fd())

@@ -21,15 +21,15 @@ pub(super) struct Slot {
     pub(super) fd: OwnedFd,
     pub(super) kind: Kind,
     pub(super) receives: bool,
-    /// Something may be there to read, seen while receiving was off.
+    /// Whether data may be readable that arrived while receiving was off.
     pub(super) unread: bool,
     pub(super) peer_closed: bool,
     pub(super) shut_after_queue: bool,
-    /// Our end of the stream went out, and counts as one byte until it is acknowledged.
+    /// Whether our end of the stream was sent, which counts as one byte until it is acknowledged.
     is_shut: bool,
     pub(super) is_tcp: bool,
     pub(super) send_error: Option<SocketError>,
-    /// Only a socket that the kernel blocks has a queue; the box keeps the others small.
+    /// Sends that the kernel does not take yet; the box keeps sockets without any small.
     #[expect(clippy::box_collection, reason = "a slot without a queue pays 8 bytes, not 32")]
     queued: Option<Box<VecDeque<PendingSockets>>>,
 }
@@ -66,7 +66,7 @@ impl Slot {
         self.is_shut |= sys::shutdown_write(&self.fd);
     }
 
-    /// Nothing of what is queued goes out any more; how much that was.
+    /// Drops the queued sends; returns how many bytes that was.
     pub(super) fn drop_queue(&mut self) -> usize {
         let untaken = self.unsent();
         if self.queued.take().is_some() {
@@ -80,13 +80,13 @@ impl Slot {
             Kind::Listener => return None,
             _ if !self.is_tcp => return None,
             Kind::Connecting => 0,
-            // Our end comes last: as long as it is not acknowledged, it is one of what is not.
+            // Our end comes last: as long as it is not acknowledged, it is counted as one unacknowledged byte.
             Kind::Stream => sys::unacknowledged(&self.fd)?.saturating_sub(usize::from(self.is_shut)),
         };
         Some(self.unsent() + held)
     }
 
-    /// What a socket leaves behind that failed.
+    /// The bytes that a failed socket leaves unsent or unacknowledged.
     pub(super) fn left(&self) -> Left {
         let unacknowledged = if self.kind == Kind::Stream { self.unacknowledged() } else { None };
         Left { untaken: self.unsent(), unacknowledged }
@@ -101,7 +101,7 @@ impl Slot {
     }
 }
 
-/// Writes as much as the kernel takes. When all was taken, whether that is told and with which buffer.
+/// Writes as much as the kernel takes. When all was taken: whether an event reports it, and with which buffer.
 pub(super) fn write(
     mut pending: PendingSockets,
     fd: &OwnedFd,

@@ -1,41 +1,42 @@
-//! What can go wrong in a simulated network, and how often.
+//! Faults of a simulated network, and their probabilities.
 
 use pacing::{Nanos, Random};
 
-/// Chances are per million. [`Faults::none`] is a network without faults; [`Faults::draw`] makes some up.
+/// Probabilities in parts per million. [`Faults::none`] is a network without faults; [`Faults::draw`] draws random
+/// ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults {
-    /// The least time that bytes are on their way.
+    /// Minimum latency of bytes in transit.
     pub latency_min: Nanos,
-    /// The most, without a fault.
+    /// Maximum latency, without a fault.
     pub latency_max: Nanos,
-    /// Bytes are lost once and come 200 ms later.
+    /// Bytes are lost once and arrive 200 ms later.
     pub retransmission: u32,
-    /// A completion is told up to so much later than it could be.
+    /// Maximum delay of a completion.
     pub completion_delay_max: Nanos,
-    /// A verb acts only after the caller's turn.
+    /// An operation takes effect only after the caller's turn.
     pub late_verb: u32,
     /// A wait ends early, without a reason.
     pub early_wake: u32,
-    /// A read gives fewer bytes than there are.
+    /// A read returns fewer bytes than there are.
     pub short_read: u32,
     /// The kernel takes fewer bytes than it could.
     pub short_write: u32,
-    /// A connection is lost while bytes are on their way: both ends are reset, or one, or none is told.
+    /// A connection is lost while bytes are in transit: both ends are reset, or one, or neither is notified.
     pub loss: u32,
-    /// A connection is refused although somebody listens.
+    /// A connection is refused although there is a listener.
     pub refused: u32,
-    /// The first packet of a connection is lost; the kernel tries again after a second.
+    /// The first packet of a connection is lost; the kernel retries after a second.
     pub syn_lost: u32,
     /// The kernel has no port or no descriptor for a connection.
     pub open_fails: u32,
-    /// Bytes that are sent and not yet read by the peer; beyond it the kernel takes no more.
+    /// Maximum bytes that are sent and not yet read by the peer; beyond it the kernel takes no more.
     pub window_bytes: usize,
-    /// The most that one read gives.
+    /// Maximum bytes of one read.
     pub read_bytes_max: usize,
-    /// Sockets of a host; beyond it there are no descriptors.
+    /// Maximum sockets of a host; beyond it there are no descriptors.
     pub sockets_max: usize,
-    /// Connections that wait to be accepted; the next ones are dropped and tried again.
+    /// Maximum connections that wait to be accepted; further ones are dropped and retried.
     pub backlog: usize,
 }
 
@@ -62,8 +63,8 @@ impl Faults {
         }
     }
 
-    /// Each fault is absent or present, weak or strong: a world with every fault at once meets few of the states that a
-    /// world with one strong fault meets.
+    /// Each fault is absent or present, weak or strong: a world with every fault at once reaches few of the states that
+    /// a world with one strong fault reaches.
     pub fn draw(random: &mut Random) -> Self {
         let latency_min = Nanos(random.between(1_000, 500_000));
         let mut chance = |most: u64| if random.chance(500_000) { random.between(1, most) as u32 } else { 0 };

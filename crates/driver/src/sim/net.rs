@@ -1,4 +1,5 @@
-//! The simulated network: hosts, the time, what programs ask and what they are told. `transport` is what lies between them.
+//! The simulated network: hosts, the time, operations of programs and their events. `transport` is the network between
+//! them.
 
 mod transport;
 
@@ -18,14 +19,14 @@ use crate::table::SocketTable;
 use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, Template};
 use transport::Happening;
 
-/// What a program spends on one event.
+/// CPU time that a program spends on one event: minimum and maximum.
 const EVENT_CPU: (u64, u64) = (100, 2_000);
 /// The first free port when a program asks for any.
 const FIRST_FREE_PORT: u16 = 32_768;
-/// A listener without a descriptor looks again after this.
+/// Retry interval of a listener without a file descriptor.
 const STARVED_WAIT: Nanos = Nanos::from_millis(20);
 
-/// What a program is told.
+/// An event for a program.
 pub(super) enum HostEvent {
     Connected(Socket),
     Accepted(Socket, Socket),
@@ -33,7 +34,7 @@ pub(super) enum HostEvent {
     Sent(Socket, Option<Vec<u8>>),
     PeerClosed(Socket),
     Failed(Socket, SocketError, Left),
-    /// What was to be told has lost its meaning.
+    /// The event became obsolete.
     Nothing,
 }
 
@@ -41,7 +42,7 @@ pub(super) enum HostEvent {
 enum Completion {
     Connected(Socket),
     Refused(Socket, SocketError),
-    /// An end waits at a listener.
+    /// An end waits at a listener to be accepted.
     Waiting(Socket, usize),
     Readable(Socket),
     Sent(Socket, Option<Vec<u8>>),
@@ -65,9 +66,9 @@ struct HostState {
     most_open: usize,
     templates: Vec<Arc<[u8]>>,
     inbox: BTreeMap<(Nanos, u64), Completion>,
-    /// Until when its program waits.
+    /// End of the program's current wait.
     until: Nanos,
-    /// For how long a wait looks at nothing, the longest of it, and until when that of now does not.
+    /// The span by which waits may delay events, the longest delay so far, and the end of the current one.
     gather: Nanos,
     most_gathered: Nanos,
     blind_until: Nanos,
@@ -76,7 +77,7 @@ struct HostState {
 }
 
 impl HostState {
-    /// When its program acts next; `Nanos::NEVER` when nothing wakes it.
+    /// The next instant at which its program acts; `Nanos::NEVER` when nothing wakes it.
     fn next_turn(&self, now: Nanos) -> Nanos {
         let first = self.inbox.first_key_value().map_or(Nanos::NEVER, |((at, _), _)| *at);
         let wake = if self.wake.load(Ordering::Relaxed) { Nanos::ZERO } else { Nanos::NEVER };
@@ -84,7 +85,7 @@ impl HostState {
         self.frozen.iter().fold(at, |at, &(from, to)| if (from..to).contains(&at) { to } else { at })
     }
 
-    /// Its wait may end early: it waits for something, and is not frozen.
+    /// Whether its wait may end early: it waits for something, and is not frozen.
     fn may_wake(&self, now: Nanos) -> bool {
         self.next_turn(now) != Nanos::NEVER && self.frozen.iter().all(|&(from, to)| !(from..to).contains(&now))
     }
@@ -106,10 +107,10 @@ pub(super) struct Net {
     ends: Vec<End>,
     listeners: Vec<(SocketAddr, Listener)>,
     happenings: BTreeMap<(Nanos, u64), Happening>,
-    /// Tells apart what happens in one instant.
+    /// Distinguishes events of one instant.
     sequence: u64,
     lost: usize,
-    /// Completions until one is lost.
+    /// Number of completions until one is dropped.
     pub(super) completions_to_loss: Option<u64>,
     next_port: u16,
     pub(super) is_traced: bool,
@@ -198,7 +199,7 @@ impl Net {
             }
         }
         loop {
-            // Taken once: a waker may strike from a real thread meanwhile.
+            // Read once: a real thread may call a waker meanwhile.
             let taking_part = (0..self.hosts.len()).map(Host).filter(|&host| takes_part(host));
             let mut turns: Vec<(Nanos, Host)> =
                 taking_part.map(|host| (self.hosts[host.0].next_turn(self.now), host)).collect();
@@ -223,12 +224,12 @@ impl Net {
 
     // ---- completions ----
 
-    /// The completions that a wait hands out.
+    /// Number of completions that a wait returns.
     pub(super) fn begin_wait(&self, host: Host) -> usize {
         if self.now < self.hosts[host.0].blind_until { 0 } else { self.due(host) }
     }
 
-    /// Completions that are there.
+    /// Number of completions that are due.
     pub(super) fn due(&self, host: Host) -> usize {
         self.hosts[host.0].inbox.range(..=(self.now, u64::MAX)).count()
     }
@@ -255,7 +256,7 @@ impl Net {
         self.hosts[host.0].wake.store(false, Ordering::Relaxed);
     }
 
-    // ---- verbs ----
+    // ---- operations ----
 
     pub(super) fn register(&mut self, host: Host, bytes: Arc<[u8]>) -> Template {
         let templates = &mut self.hosts[host.0].templates;
@@ -358,7 +359,7 @@ impl Net {
         let Some(slot) = self.slot(host, socket) else { return };
         match slot.kind {
             Kind::Connecting(end) | Kind::Stream(end) => {
-                // Bytes that nobody will read are answered with a reset, as TCP does.
+                // Closing with unread bytes sends a reset, as TCP does.
                 if self.ends[end].arrived.is_empty() {
                     self.send_fin(end);
                 } else {
@@ -371,7 +372,7 @@ impl Net {
         self.remove(host, socket);
     }
 
-    // ---- small parts ----
+    // ---- helpers ----
 
     fn slot(&mut self, host: Host, socket: Socket) -> Option<&mut Slot> {
         self.hosts[host.0].table.find(socket)
@@ -405,12 +406,12 @@ impl Net {
         Nanos(self.random.between(self.faults.latency_min.0, self.faults.latency_max.0))
     }
 
-    /// When a completion that is ready now is told.
+    /// The instant at which a completion that is ready now is reported.
     fn reported_at(&mut self) -> Nanos {
         self.now + Nanos(self.random.below(self.faults.completion_delay_max.0 + 1))
     }
 
-    /// The program worked for a moment.
+    /// Advances the time by the CPU time of the program.
     fn spend(&mut self) {
         self.now += Nanos(self.random.between(EVENT_CPU.0, EVENT_CPU.1));
     }

@@ -1,4 +1,4 @@
-//! A peer's address as the kernel reads it.
+//! A peer's address in the kernel's form.
 
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,8 +1,8 @@
-//! Questions that are answered at once: what the kernel took of a send, and what it holds of what it took.
+//! Synchronous queries: how much of a send the kernel took, and how much of it the kernel still holds.
 //!
-//! The answer is a completion, so the rings are entered without waiting, and the completions of one are taken until it
-//! has come. The others are carried, and the next wait handles them first. Entering also lets the kernel go on with
-//! other sockets of the ring; that is work that the next wait would have done.
+//! The response is a completion, so the rings are entered without waiting, and completions are collected until it has
+//! arrived. The other completions are carried, and the next wait handles them first. Entering also lets the kernel go
+//! on with other sockets of the ring; that is work that the next wait would have done.
 
 use io_uring::{opcode, squeue, types};
 
@@ -13,16 +13,16 @@ use super::table::Kind;
 use crate::pending::PendingSockets;
 use crate::{Left, Socket, Sockets};
 
-/// Calls until an answer has come: the kernel posts about twenty completions in one, and those of a few thousand
-/// sockets may come first.
+/// Maximum calls until a response has arrived: the kernel posts about twenty completions in one, and those of a few
+/// thousand sockets may come first.
 const ENTERS_MAX: usize = 256;
-/// The command that asks a socket what it holds of what was sent (SOCKET_URING_OP_SIOCOUTQ), since Linux 6.7.
+/// The socket command for the unacknowledged bytes (SOCKET_URING_OP_SIOCOUTQ), since Linux 6.7.
 const UNACKNOWLEDGED: u32 = 1;
 
 impl UringSockets {
-    /// What the driver queues and what the kernel holds of a stream.
+    /// The bytes of a stream that wait in the driver, plus those that the kernel holds.
     pub(super) fn ask_unacknowledged(&mut self, socket: Socket) -> Option<usize> {
-        // A send that waits for room tells how far it is only when it ends; it goes on below.
+        // A send that waits for room reports its progress only when it ends; it is restarted below.
         let is_settled = self.settle(socket).is_some();
         let held = self.ask_held(socket);
         self.gather_refused(socket);
@@ -31,10 +31,10 @@ impl UringSockets {
         if is_settled { Some(waiting + held?) } else { None }
     }
 
-    /// Nothing of what is queued goes out any more; how much of it the kernel never took.
+    /// Drops the queued sends; returns how many bytes of them the kernel did not take.
     pub(super) fn drop_queue(&mut self, socket: Socket) -> usize {
         let is_settled = self.settle(socket).is_some();
-        // What the kernel refuses of the templates that are queued is known only when it has seen them.
+        // Refusals of queued templates are known only after they were submitted.
         self.submit_now();
         self.gather_refused(socket);
         let waiting = self.waiting(socket);
@@ -47,14 +47,14 @@ impl UringSockets {
         if is_settled {
             return waiting;
         }
-        // The kernel may still read it, and takes part of it perhaps.
+        // The kernel may still read it, and perhaps takes part of it.
         let Some(pending) = more.sending.take() else { return waiting };
         let in_flight = pending.unsent();
         self.orphans.insert(Op::Send.data(socket), pending);
         waiting + in_flight
     }
 
-    /// What a socket leaves behind that is about to be released because it failed.
+    /// The unsent and unacknowledged bytes of a socket that failed and is about to be released.
     pub(super) fn left(&mut self, socket: Socket) -> Left {
         let Some(entry) = self.table.find(socket) else { return Left::default() };
         if entry.kind != Kind::Stream {
@@ -64,13 +64,13 @@ impl UringSockets {
         Left { untaken, unacknowledged: self.ask_held(socket).map(|held| untaken + held) }
     }
 
-    /// What the kernel has not taken, beside the send in flight.
+    /// Bytes that the kernel has not taken, apart from the send in progress.
     fn waiting(&mut self, socket: Socket) -> usize {
         let more = self.table.find(socket).and_then(|entry| entry.more.as_ref());
         more.map_or(0, |more| more.refused + more.queue.iter().map(PendingSockets::unsent).sum::<usize>())
     }
 
-    /// Takes the failures of small templates of this socket out of what is carried.
+    /// Removes failed small templates of this socket from the carried completions, and counts their bytes.
     fn gather_refused(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
         let ring = &mut self.rings[usize::from(entry.ring)];
@@ -83,8 +83,8 @@ impl UringSockets {
         }
     }
 
-    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it. A send that was taken
-    /// whole stays to be told. `None`: the kernel does not say how far it is.
+    /// Ends the send in progress, and puts the rest of it back into the queue. A send that was taken whole is still to
+    /// be reported. `None`: the kernel does not report its progress.
     fn settle(&mut self, socket: Socket) -> Option<()> {
         let Some(entry) = self.table.find(socket).filter(|entry| entry.is_sending()) else { return Some(()) };
         let ring = usize::from(entry.ring);
@@ -127,13 +127,14 @@ impl UringSockets {
         let place = self.await_completion(ring, data)?;
         let response = self.rings[ring].carried.remove(place)?;
         let held = usize::try_from(response.result()).ok()?;
-        // Our end comes last: as long as it is not acknowledged, it is one of what is not. While the kernel is about to
-        // send it, one too few says "unknown" of the last byte, and one too many would say "not taken".
+        // Our end comes last: as long as it is not acknowledged, it is counted as one unacknowledged byte. While the
+        // kernel is about to send it, one too few means "unknown" for the last byte, and one too many would mean "not
+        // taken".
         let is_shut = self.table.find(socket).is_some_and(|entry| entry.is_shut || entry.is_shutting);
         Some(held.saturating_sub(usize::from(is_shut)))
     }
 
-    /// Whether the peer has refused something. Its end has come, so that there is something to be told at once.
+    /// Whether the peer has refused something. Its end has arrived, so a poll completes at once.
     pub(super) fn ask_reset(&mut self, socket: Socket) -> bool {
         let Some(entry) = self.table.find(socket) else { return false };
         let (ring, slot) = (usize::from(entry.ring), entry.slot);
@@ -146,14 +147,15 @@ impl UringSockets {
         response.is_some_and(|response| response.result() & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
     }
 
-    /// Submits what is queued. The caller reads the clock for its stamps, and did so before it asked.
+    /// Submits the queues. The caller reads the clock for its stamps, and did so before the query.
     fn submit_now(&mut self) {
         let stamp = self.last_now.get();
         self.submit_all();
         self.last_now.set(stamp);
     }
 
-    /// Enters the kernel until the completion with this user data is carried, and says where. Nothing else is handled.
+    /// Enters the kernel until the completion with this user data is carried, and returns its index. No other
+    /// completion is handled.
     fn await_completion(&mut self, ring: usize, user_data: u64) -> Option<usize> {
         self.submit_now();
         for _ in 0..ENTERS_MAX {

@@ -1,4 +1,4 @@
-//! The provided buffers of a ring: the kernel picks one for what it receives, and gets it back when it was read.
+//! The provided buffers of a ring: the kernel picks one for received bytes, and gets it back when it was read.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-/// The buffers of a group.
+/// The layout of a buffer group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BufferShape {
-    /// The number by which operations name the group.
+    /// The group ID used by operations.
     pub(super) group: u16,
-    /// Bytes of a buffer.
+    /// Bytes per buffer.
     pub(super) bytes: usize,
-    /// How many there may be: a power of two.
+    /// Maximum number of buffers: a power of two.
     pub(super) count: u16,
-    /// How many are offered at first; each time they were too few, a quarter more. The kernel takes them in turn, so that all of them
-    /// go through the caches.
+    /// Number of buffers offered at first; a quarter more each time they were too few. The kernel uses them in turn, so
+    /// that all of them pass through the caches.
     pub(super) first: u16,
-    /// No more than these are offered.
+    /// Maximum number of offered buffers.
     pub(super) most: u16,
-    /// While they are enough, one of them rests from time to time, until these are left.
+    /// While there are enough, one of them is withdrawn from time to time, until this number is left.
     pub(super) least: u16,
 }
 
 impl BufferShape {
-    /// From one buffer to the next. At whole pages all buffers would begin in the same sets of the caches, and the heads of
-    /// answers would drive each other out.
+    /// Distance between two buffers. At whole pages all buffers would begin in the same sets of the caches, and the
+    /// heads of responses would evict each other.
     const fn stride(self) -> usize {
         self.bytes + 256
     }
@@ -41,9 +41,10 @@ impl BufferShape {
     }
 }
 
-/// Waits in which there were enough, before one rests: a receive that finds none costs as much as some that miss the caches.
+/// Waits with enough buffers before one is withdrawn: a receive that finds none costs as much as some that miss the
+/// caches.
 const CALM_WAITS: u32 = 16;
-/// The kernel wants the ring at the start of a page.
+/// The ring must start at a page boundary.
 const PAGE_BYTES: usize = 4_096;
 
 /// The buffers and the ring in which they are offered.
@@ -51,18 +52,18 @@ pub(super) struct Buffers {
     ring: *mut BufRingEntry,
     memory: *mut u8,
     tail: u16,
-    /// Buffers below this were offered at least once.
+    /// Buffers below this index were offered at least once.
     touched: u16,
-    /// Of these, the ones that take no turn now.
+    /// Of these, the ones that are withdrawn.
     resting: Vec<u16>,
-    /// Waits since they were too few, or since the last came to rest.
+    /// Waits since there were too few, or since the last was withdrawn.
     calm: u32,
-    /// They were too few in this wait.
+    /// Whether there were too few in this wait.
     was_short: bool,
-    /// The next that comes back rests.
+    /// Whether the next returned buffer is withdrawn.
     rests_next: bool,
     shape: BufferShape,
-    /// Operations may still write here after the ring is gone.
+    /// Whether operations may still write here after the ring is gone.
     is_left: bool,
 }
 
@@ -70,7 +71,7 @@ impl Buffers {
     /// Registers buffers with a ring, and offers the first of them.
     pub(super) fn register(ring: &IoUring, shape: BufferShape) -> Result<Self, std::io::Error> {
         // Buffers that are never offered are never touched, and cost nothing.
-        // SAFETY: both layouts have a size above zero, and of a buffer only what the kernel wrote is ever read.
+        // SAFETY: both layouts have a size above zero, and of a buffer only bytes written by the kernel are ever read.
         let (entries, memory) = unsafe { (alloc_zeroed(shape.ring_layout()), alloc(shape.memory_layout())) };
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(shape.memory_layout());
@@ -94,17 +95,17 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// Bytes that one of them holds.
+    /// Bytes per buffer.
     pub(super) fn bytes(&self) -> usize {
         self.shape.bytes
     }
 
-    /// The memory stays for ever, because the kernel did not end what writes here.
+    /// Leaks the memory, because the kernel did not end all operations that write here.
     pub(super) fn leave(&mut self) {
         self.is_left = true;
     }
 
-    /// Too few were offered, in this wait for the first time: there are a quarter more from now on.
+    /// Too few were offered, in this wait for the first time: a quarter more is offered from now on.
     pub(super) fn grow(&mut self) {
         if !std::mem::replace(&mut self.was_short, true) {
             self.rests_next = false;
@@ -112,7 +113,7 @@ impl Buffers {
         }
     }
 
-    /// Those that take turns.
+    /// Number of buffers in use.
     fn turning(&self) -> u16 {
         self.touched - self.resting.len() as u16
     }
@@ -127,7 +128,7 @@ impl Buffers {
         }
     }
 
-    /// A wait begins.
+    /// Called at the beginning of a wait.
     #[inline]
     pub(super) fn begin_wait(&mut self) {
         self.calm = if std::mem::take(&mut self.was_short) { 0 } else { self.calm + 1 };
@@ -137,7 +138,7 @@ impl Buffers {
         }
     }
 
-    /// It was read.
+    /// Returns a buffer that was read.
     #[inline]
     pub(super) fn give_back(&mut self, id: u16) {
         if std::mem::take(&mut self.rests_next) {
@@ -147,10 +148,10 @@ impl Buffers {
         }
     }
 
-    /// What the kernel wrote into a buffer that it picked.
+    /// The bytes that the kernel wrote into a buffer that it picked.
     ///
     /// # Safety
-    /// The kernel said that `id` holds `count` bytes, and `id` was not given back since.
+    /// The kernel reported that `id` contains `count` bytes, and `id` was not returned since.
     pub(super) unsafe fn lent<'a>(&self, id: u16, count: usize) -> &'a mut [u8] {
         debug_assert!(id < self.shape.count && count <= self.shape.bytes);
         // SAFETY: the range lies in our memory; the kernel does not touch it until it is offered again, and the caller
@@ -158,7 +159,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.memory.add(usize::from(id) * self.shape.stride()), count) }
     }
 
-    /// Gives a buffer to the kernel.
+    /// Offers a buffer to the kernel.
     fn offer(&mut self, id: u16) {
         let place = usize::from(self.tail & (self.shape.count - 1));
         // SAFETY: `place` is below `count`; the kernel reads an entry only below the tail, which is published after it.
@@ -169,8 +170,8 @@ impl Buffers {
             entry.set_bid(id);
         }
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: the tail is a u16 in the first entry, which lives as long as `self`; the kernel reads it concurrently,
-        // so it is written as an atomic.
+        // SAFETY: the tail is a u16 in the first entry, which lives as long as `self`; the kernel reads it
+        // concurrently, so it is written as an atomic.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.ring).cast_mut()) };
         tail.store(self.tail, Ordering::Release);
     }
@@ -181,7 +182,8 @@ impl Drop for Buffers {
         if self.is_left {
             return;
         }
-        // SAFETY: both were made with these layouts, and `Ring::end` has seen the end of every operation that could write here.
+        // SAFETY: both were allocated with these layouts, and `Ring::end` has seen the end of every operation that
+        // could write here.
         unsafe {
             dealloc(self.ring.cast(), self.shape.ring_layout());
             dealloc(self.memory, self.shape.memory_layout());
@@ -195,14 +197,14 @@ mod tests {
 
     const SHAPE: BufferShape = BufferShape { group: 0, bytes: 64, count: 64, first: 4, most: 40, least: 2 };
 
-    /// The ring comes first: it writes into the buffers no more when they go.
+    /// The ring is second in the pair, so that it is dropped first: then it no longer writes into the buffers.
     fn registered(shape: BufferShape) -> (Buffers, IoUring) {
         let ring = IoUring::new(8).expect("a ring");
         let buffers = Buffers::register(&ring, shape).expect("room for it");
         (buffers, ring)
     }
 
-    /// So many waits, in each of which a buffer comes back.
+    /// `count` waits, in each of which a buffer is returned.
     fn waits(buffers: &mut Buffers, count: u32, is_short: bool) {
         for _ in 0..count {
             buffers.begin_wait();

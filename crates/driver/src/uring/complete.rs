@@ -1,4 +1,4 @@
-//! What completions mean.
+//! Handling of completions.
 
 use io_uring::cqueue;
 use rustix::io::Errno;
@@ -8,7 +8,7 @@ use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_refused};
 use super::table::{Entry, Kind};
 use crate::{Event, Socket, SocketError, Sockets};
 
-/// A socket that fills so many small buffers in a row receives into large ones: its answers are of 8 kB and more.
+/// A socket that fills this many small buffers in a row receives into large ones: its responses have 8 kB and more.
 const FILLED_MAX: u8 = 2;
 
 type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
@@ -27,7 +27,7 @@ impl UringSockets {
             Some(Op::Shutdown) => self.shut(data, socket, result),
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
-                // Stilled before it is told: what is asked from now on wakes again.
+                // Read before the event is reported: a wake from now on signals again.
                 let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
                 if !cqueue::more(flags) {
                     self.listen_to(Op::Wake);
@@ -40,13 +40,13 @@ impl UringSockets {
                     self.listen_to(Op::Timer);
                 }
             }
-            // An answer that nobody waits for any more.
+            // A response to a query that is over.
             Some(Op::Ask | Op::Quiet) | None => {}
         }
     }
 
-    /// What no completion will tell: bytes that came while receiving was off, a listener that found no ring.
-    /// True when something was told.
+    /// Reports what no completion will report: bytes that arrived while receiving was off, a listener that found no
+    /// ring. True if something was reported.
     pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) -> bool {
         let mut has_reported = false;
         for _ in 0..self.again.len() {
@@ -82,7 +82,7 @@ impl UringSockets {
         has_reported
     }
 
-    /// Something waits for [`UringSockets::tell_left_over`]. A listener without a ring tells nothing.
+    /// Whether something waits for [`UringSockets::tell_left_over`]. A listener without a ring reports nothing.
     pub(super) fn has_left_over(&mut self) -> bool {
         let table = &mut self.table;
         self.again.iter().any(|socket| table.find(*socket).is_some_and(|entry| entry.kind != Kind::Listener))
@@ -94,7 +94,7 @@ impl UringSockets {
             return;
         }
         if result < 0 {
-            // The operation before it in the link says why.
+            // The operation before it in the link has the reason.
             if result != -libc::ECANCELED {
                 self.fail(socket, error_of(result), handle);
             }
@@ -113,7 +113,7 @@ impl UringSockets {
         }
     }
 
-    /// `from`: a ring, and whether it is a large buffer.
+    /// `from`: the ring, and whether it is a large buffer.
     fn received(&mut self, from: (usize, bool), completion: &cqueue::Entry, handle: Handle<'_>) {
         let ((ring, is_large), result, flags) = (from, completion.result(), completion.flags());
         let socket = socket_of(completion.user_data());
@@ -121,14 +121,14 @@ impl UringSockets {
         let is_over = !cqueue::more(flags);
         if let Some(entry) = self.table.find(socket) {
             entry.receive_is_armed &= !is_over;
-            // What is held goes first.
+            // Stored bytes are reported first.
             let is_received = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
             match (result, buffer) {
                 (1.., Some(id)) => {
                     let filled =
                         if result as usize == self.rings[ring].buffers(false).bytes() { entry.filled + 1 } else { 0 };
                     entry.filled = filled.min(FILLED_MAX);
-                    // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again below only.
+                    // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again only below.
                     let bytes = unsafe { self.rings[ring].buffers(is_large).lent(id, result as usize) };
                     if is_received {
                         let at = self.now();
@@ -145,7 +145,7 @@ impl UringSockets {
                 }
                 (0, _) if is_received => self.tell_end(socket, handle),
                 (0, _) => entry.more_mut().held_end = true,
-                // No buffer was free, or receiving was switched off and on again: it is armed anew after this batch.
+                // No buffer was free, or receiving was switched off and on again: it is re-armed after this batch.
                 _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => {
                     if result == -libc::ENOBUFS {
                         self.rings[ring].buffers(is_large).grow();
@@ -160,7 +160,7 @@ impl UringSockets {
         }
     }
 
-    /// What a socket receives is large: its receive goes on into large buffers.
+    /// The received responses are large: the receive goes on into large buffers.
     fn receive_large(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
         let ring = usize::from(entry.ring);
@@ -168,7 +168,7 @@ impl UringSockets {
             return;
         }
         if entry.receive_is_armed {
-            // Its end is told, and the next one is armed then.
+            // Its end comes as a completion, and the next one is armed then.
             let cancel = io_uring::opcode::AsyncCancel::new(Op::Receive.data(socket)).build();
             let quiet = Op::Quiet.data(socket);
             self.rings[ring].push(&cancel.flags(io_uring::squeue::Flags::SKIP_SUCCESS).user_data(quiet));
@@ -186,7 +186,7 @@ impl UringSockets {
         }
     }
 
-    /// Of a small template some or all did not go out.
+    /// Handles a small template that was not sent completely.
     fn template_failed(&mut self, data: u64, result: i32, handle: Handle<'_>) {
         let found = socket_of(data);
         let Some(socket) = self.table.owner(found.index, found.generation, TEMPLATE_GENERATION_MASK) else { return };
@@ -196,7 +196,7 @@ impl UringSockets {
         self.send_failed(socket, handle, result);
     }
 
-    /// A send did not go out. An answer may have come before: the end of the stream is awaited, where it will be told.
+    /// Handles a failed send. A response may have arrived before: the failure is reported after the end of the stream.
     fn send_failed(&mut self, socket: Socket, handle: Handle<'_>, result: i32) {
         let Some(entry) = self.table.find(socket) else { return };
         entry.send_failed = true;
@@ -251,7 +251,7 @@ impl UringSockets {
             entry.receive_is_armed = false;
             self.arm_accept(listener);
         } else if usize::from(entry.ring) == ring && !self.rings[ring].can_accept() && entry.receive_is_armed {
-            // The table is about to be full: the accept is ended, and goes on in another ring.
+            // The table is about to be full: the accept ends, and goes on in another ring.
             entry.receive_is_armed = false;
             let cancel = io_uring::opcode::AsyncCancel::new(Op::Accept.data(listener)).build();
             let quiet = Op::Quiet.data(listener);
@@ -267,7 +267,7 @@ impl UringSockets {
     }
 }
 
-/// A send that was cancelled did not fail: it gave way to a question, and goes on.
+/// Whether a send failed. One that was cancelled did not: it was interrupted by a query, and goes on.
 pub(super) fn is_send_failure(result: i32, unsent: usize) -> bool {
     result <= 0 && unsent > 0 && result != -libc::ECANCELED
 }

@@ -1,4 +1,4 @@
-//! What a completion says of its operation: which it was, and whose.
+//! User data of completions: the operation and its socket.
 
 use super::SMALL_TEMPLATE_BYTES;
 use crate::Socket;
@@ -10,17 +10,17 @@ use crate::table::GENERATION_MASK;
 pub(super) enum Op {
     Connect = 1,
     Receive = 2,
-    /// Its user data is of its own kind; see [`template_data`].
+    /// Its user data has a format of its own; see [`template_data`].
     SendTemplate = 3,
     Send = 4,
     Accept = 5,
-    /// Its success changes nothing, and its failure says that there was nothing to do.
+    /// Success needs no action, and failure means that there was nothing to do.
     Quiet = 6,
     Open = 7,
     Wake = 8,
     Timer = 9,
     Shutdown = 10,
-    /// What the kernel holds for a socket. Its user data has a number in place of the socket.
+    /// A query of a socket's state in the kernel. Its user data has the query number in place of the socket.
     Ask = 11,
     /// A receive into large buffers.
     ReceiveLarge = 12,
@@ -52,8 +52,8 @@ impl Op {
     }
 }
 
-/// The mark of a small template, of which only a failure is told: its user data has room for the length, and for the
-/// lower bits of a generation. A failure is told at once, so these are enough to know the owner.
+/// Marks a small template, of which only a failure is reported: its user data contains the length, and the lower bits
+/// of a generation. A failure is reported at once, so these suffice to identify the owner.
 const TEMPLATE_MARK: u64 = 1 << 63;
 const TEMPLATE_LENGTH_SHIFT: u32 = 50;
 pub(super) const TEMPLATE_GENERATION_MASK: u32 = (1 << (TEMPLATE_LENGTH_SHIFT - 32)) - 1;
@@ -69,12 +69,12 @@ fn template_length(user_data: u64) -> usize {
     ((user_data & !TEMPLATE_MARK) >> TEMPLATE_LENGTH_SHIFT) as usize
 }
 
-/// A completion of a small template that failed, and of this socket.
+/// Whether this is the completion of a failed small template of this socket.
 pub(super) fn is_template_of(user_data: u64, socket: Socket) -> bool {
     template_data(socket, template_length(user_data)) == user_data
 }
 
-/// What the kernel did not take of a small template that failed.
+/// Bytes of a failed small template that the kernel did not take.
 pub(super) fn template_refused(user_data: u64, result: i32) -> usize {
     template_length(user_data).saturating_sub(result.max(0) as usize)
 }

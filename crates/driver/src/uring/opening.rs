@@ -1,4 +1,4 @@
-//! Connections that are asked for: a slot of a ring, and the operations that open it.
+//! Opening connections: a slot of a ring, and the operations that open it.
 
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
@@ -13,7 +13,7 @@ use crate::poll::sys;
 use crate::{OpenOptions, Peer, SocketError};
 
 impl UringSockets {
-    /// A ring with a free slot that we choose; a new one when all are full.
+    /// A ring with a free slot for an opened socket; a new ring when all are full.
     pub(super) fn ring_with_slot(&mut self) -> Result<usize, SocketError> {
         if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
             return Ok(index);
@@ -34,7 +34,7 @@ impl UringSockets {
         self.peers[index].1.as_raw()
     }
 
-    /// Puts a socket that comes from an address of ours into a slot: kernels cannot bind in a slot before 6.11.
+    /// Puts a socket that is bound to a local address into a slot: kernels before 6.11 cannot bind in a slot.
     pub(super) fn bind_slot(&mut self, ring: usize, slot: u32, options: &OpenOptions) -> Result<(), SocketError> {
         let fd = sys::socket_from(&options.to, options.from)?;
         if options.no_delay {
@@ -43,7 +43,7 @@ impl UringSockets {
         self.rings[ring].put(slot, fd.as_raw_fd())
     }
 
-    /// Queues the connections that wait, behind everything that carries a stamp.
+    /// Queues the waiting connections, after everything with a stamp.
     pub(super) fn push_opening(&mut self) {
         for place in 0..self.opening.len() {
             let (socket, options) = self.opening[place].clone();
@@ -61,15 +61,15 @@ impl UringSockets {
             let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
             let ring = &mut self.rings[index];
             if options.from.is_some() {
-                // The socket lies in its slot already.
+                // The socket is in its slot already.
                 ring.push(&connect.user_data(Op::Connect.data(socket)));
                 continue;
             }
-            // A link must not be cut by a submission between its parts.
+            // A link must not be split by a submission between its parts.
             ring.make_room(3);
             ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
             if options.no_delay && domain != libc::AF_UNIX {
-                // A kernel that cannot set it connects all the same: a hard link goes on.
+                // A kernel without this option connects all the same: a hard link goes on.
                 let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
                 ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));
             }

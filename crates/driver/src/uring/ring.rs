@@ -10,51 +10,52 @@ use super::buffers::{BufferShape, Buffers};
 use super::op;
 use crate::{Socket, SocketError};
 
-/// Submissions that may wait; a full queue submits.
+/// Size of the submission queue; a full queue is submitted.
 const SUBMISSIONS: u32 = 1_024;
-/// Eight times the submissions, so that a burst of receives does not overflow.
+/// Size of the completion queue: eight times the submissions, so that a burst of receives does not overflow.
 const COMPLETIONS: u32 = 8 * SUBMISSIONS;
-/// The most slots of one ring's table; more sockets get another ring.
+/// Maximum slots of one ring's table; more sockets get another ring.
 const SLOTS_MAX: u32 = 16 * 1_024;
-/// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
+/// Submissions of a full queue before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
-/// Small buffers: an answer with its head fits, a large one comes in several.
+/// Small buffers: a response with its head fits, a large one comes in several.
 const SMALL: BufferShape =
     BufferShape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024, least: 1_024 };
-/// Of a ring that is not the first: it has neighbours, and most of its sockets say little at a time. When they are too few for a
-/// moment, receives are armed again.
+/// Buffers of every ring after the first: most sockets there receive little at a time. When the buffers are too few for
+/// a moment, receives are re-armed.
 pub(super) const BUFFERS_OF_MANY: BufferShape = BufferShape { first: 32, most: 64, ..SMALL };
-/// Of the first ring.
+/// Buffers of the first ring.
 pub(super) const BUFFERS_OF_ONE: BufferShape = SMALL;
-/// For sockets whose answers fill small buffers: each receive costs a call into the socket and a completion. A ring has them from the
-/// first such socket on. As few take turns as will do, since a copy to where no cache holds anything costs twice as much.
+/// Buffers for sockets whose responses fill small ones, where each receive costs a call into the socket and a
+/// completion. A ring has them from its first such socket on. As few as possible are in use, since a copy to memory
+/// that is in no cache costs twice as much.
 const LARGE: BufferShape = BufferShape { group: 1, bytes: 64 * 1_024, count: 128, first: 4, most: 128, least: 2 };
-/// Connections that may wait to be accepted.
+/// Maximum connections that wait to be accepted.
 const BACKLOG_MAX: u32 = 4_096;
 
-/// Slots of a new ring: as many as the descriptor limit of the process lets one table have.
+/// Slots of a new ring: as many as the descriptor limit of the process allows one table to have.
 pub(super) fn slot_count() -> u32 {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::from(SLOTS_MAX));
     u32::try_from(limit).unwrap_or(SLOTS_MAX).clamp(16, SLOTS_MAX)
 }
 
-/// The backlog of a listener: small beside what a table keeps free for it.
+/// The backlog of a listener: small compared to the slots that a table reserves for it.
 pub(super) fn backlog() -> i32 {
     (slot_count() / 8).min(BACKLOG_MAX) as i32
 }
 
-/// Slots that stay free when an accept moves on to another table: four backlogs, because one run of the kernel also
-/// accepts what arrives while it accepts, and because a full table would accept and drop.
+/// Slots that stay free when an accept moves to another table: four backlogs, because one run of the kernel also
+/// accepts connections that arrive during it, and because with a full table it would accept and drop.
 fn accept_reserve(slots: u32) -> u32 {
     slots / 2
 }
 
-/// Who deals out the slots of a ring's table.
+/// How the slots of a ring's table are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// We do, for connections that we open.
+    /// By the driver, for connections that it opens.
     Open,
-    /// The kernel does, for connections that it accepts.
+    /// By the kernel, for connections that it accepts.
     Accept,
 }
 
@@ -68,13 +69,13 @@ pub(super) fn no_delay(slot: u32) -> squeue::Entry {
 }
 
 pub(super) struct Ring {
-    // Its operations write into the buffers: `end` comes before either is dropped.
+    // Its operations write into the buffers: `end` is called before either is dropped.
     ring: IoUring,
     small: Buffers,
     large: Option<Buffers>,
     free: Vec<u32>,
     next_slot: u32,
-    /// The last slot that was taken had an owner before.
+    /// Whether the last assigned slot had an owner before.
     took_used: bool,
     /// Completions that were taken from the kernel's queue, in its order, and are not handled yet. The buffers that
     /// they name are offered again only then.
@@ -82,12 +83,12 @@ pub(super) struct Ring {
     accepted: u32,
     slots: u32,
     purpose: Purpose,
-    /// Why the kernel takes no more; the next submission tells.
+    /// Why the kernel takes no more; the next submission returns it.
     broken: Option<std::io::Error>,
 }
 
 impl Ring {
-    /// A ring with a table of `slots` for one purpose, with such small buffers.
+    /// A ring with a table of `slots` for one purpose, with these small buffers.
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
@@ -131,7 +132,7 @@ impl Ring {
         })
     }
 
-    /// From now on there are large buffers as well, if the kernel has room for them.
+    /// Ensures that there are large buffers; false if the kernel has no memory for them.
     pub(super) fn has_large(&mut self) -> bool {
         if self.large.is_none() {
             self.large = Buffers::register(&self.ring, LARGE).ok();
@@ -145,7 +146,7 @@ impl Ring {
         opcode::RecvMulti::new(types::Fixed(slot), group).build()
     }
 
-    /// The buffers of a receive; large ones are there before the first receive that names them.
+    /// The buffers of a receive; large ones exist before the first receive that names them.
     #[inline]
     pub(super) fn buffers(&mut self, is_large: bool) -> &mut Buffers {
         match &mut self.large {
@@ -154,7 +155,7 @@ impl Ring {
         }
     }
 
-    /// Rings this bell whenever there is something to reap, also while the kernel defers the work.
+    /// Signals this eventfd whenever there are completions to reap, even while the kernel defers the work.
     pub(super) fn ring_bell(&self, bell: RawFd) -> Result<(), std::io::Error> {
         self.ring.submitter().register_eventfd(bell)
     }
@@ -167,7 +168,7 @@ impl Ring {
         self.purpose == Purpose::Open && (!self.free.is_empty() || self.next_slot < self.slots)
     }
 
-    /// A free slot. The caller has asked [`Ring::has_free_slot`].
+    /// A free slot. The caller has checked [`Ring::has_free_slot`].
     pub(super) fn take_slot(&mut self) -> u32 {
         let used = self.free.pop();
         self.took_used = used.is_some();
@@ -177,10 +178,10 @@ impl Ring {
         })
     }
 
-    /// Puts a descriptor of ours into a slot; it can be closed then.
+    /// Puts a file descriptor into a slot; afterwards it can be closed.
     pub(super) fn put(&mut self, slot: u32, fd: RawFd) -> Result<(), SocketError> {
         if std::mem::take(&mut self.took_used) {
-            // The close of its last owner may be queued still, and would hit this one.
+            // The close of the slot's last owner may still be queued, and would close this one.
             self.broken = tolerate(self.ring.submit()).err();
         }
         match self.ring.submitter().register_files_update(slot, &[fd]) {
@@ -197,7 +198,7 @@ impl Ring {
         }
     }
 
-    /// A whole backlog still fits into the table.
+    /// Whether a whole backlog still fits into the table.
     pub(super) fn can_accept(&self) -> bool {
         self.purpose == Purpose::Accept && self.slots - self.accepted > accept_reserve(self.slots)
     }
@@ -221,8 +222,8 @@ impl Ring {
             if self.broken.is_some() {
                 return;
             }
-            // SAFETY: what the operation points at (templates, pending sends, addresses, buffers) is owned by the driver
-            // until its completion came or the ring is gone.
+            // SAFETY: memory that the operation points at (templates, pending sends, addresses, buffers) is owned by
+            // the driver until its completion arrived or the ring is gone.
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return;
             }
@@ -239,7 +240,7 @@ impl Ring {
         tolerate(self.ring.submit())
     }
 
-    /// Submits, and waits for a completion, at most for `span`; `None` waits for ever.
+    /// Submits, and waits for a completion, at most for `span`; `None` waits forever.
     pub(super) fn submit_and_wait(&mut self, span: Option<Nanos>) -> Result<(), std::io::Error> {
         self.broken.take().map_or(Ok(()), Err)?;
         let Some(span) = span else { return tolerate(self.ring.submit_and_wait(1)) };
@@ -251,29 +252,30 @@ impl Ring {
         tolerate(self.ring.submitter().submit_with_args(1, &arguments))
     }
 
-    /// Submits, and lets the kernel post what it has, without waiting.
+    /// Submits, and lets the kernel post pending completions, without waiting.
     pub(super) fn run_tasks(&mut self) -> Result<(), std::io::Error> {
         self.broken.take().map_or(Ok(()), Err)?;
         tolerate(self.ring.submit_and_wait(0))
     }
 
-    /// Completions are there, or the kernel waits for us to let it post them.
+    /// Whether completions are available, or the kernel waits for a call to post them.
     pub(super) fn has_work(&mut self) -> bool {
         !self.carried.is_empty() || !self.ring.completion().is_empty() || self.is_cut_short()
     }
 
-    /// The kernel has something to post, and waits for the next call: it posts a few at a time, and no more than fit.
+    /// Whether the kernel has more to post, and waits for the next call: it posts a few at a time, and no more than
+    /// fit.
     pub(super) fn is_cut_short(&mut self) -> bool {
         let queue = self.ring.submission();
         queue.taskrun() || queue.cq_overflow()
     }
 
-    /// Another call may bring completions: something is not submitted yet, or not posted.
+    /// Whether another call may bring completions: something is not submitted yet, or not posted.
     pub(super) fn may_bring_more(&mut self) -> bool {
         !self.ring.submission().is_empty() || self.is_cut_short()
     }
 
-    /// A wait begins.
+    /// Called at the beginning of a wait.
     #[inline]
     pub(super) fn begin_wait(&mut self) {
         if let Some(large) = &mut self.large {
@@ -282,12 +284,12 @@ impl Ring {
         self.small.begin_wait();
     }
 
-    /// Takes what the kernel has posted, behind what is carried already.
+    /// Moves the posted completions to the end of `carried`.
     pub(super) fn reap(&mut self) {
         self.carried.extend(self.ring.completion());
     }
 
-    /// Takes out what is carried of small templates of a socket that failed; how much of them the kernel did not take.
+    /// Removes the failed small templates of a socket from `carried`; returns the bytes that the kernel did not take.
     pub(super) fn take_refused(&mut self, socket: Socket) -> usize {
         let mut refused = 0;
         self.carried.retain(|completion| {
@@ -298,14 +300,14 @@ impl Ring {
         refused
     }
 
-    /// Where, from a place on, the completion with this user data is carried.
+    /// The index in `carried`, starting at `from`, of the completion with this user data.
     pub(super) fn find_carried(&self, from: usize, user_data: u64) -> Option<usize> {
         let place = self.carried.range(from..).position(|completion| completion.user_data() == user_data)?;
         Some(from + place)
     }
 }
 
-/// A time that is over, a signal, or a kernel that is short of memory for a moment: the next call goes on.
+/// A timeout, a signal, or a kernel that is short of memory for a moment: the next call goes on.
 fn tolerate(submitted: Result<usize, std::io::Error>) -> Result<(), std::io::Error> {
     match submitted {
         Ok(_) => Ok(()),
@@ -316,14 +318,15 @@ fn tolerate(submitted: Result<usize, std::io::Error>) -> Result<(), std::io::Err
     }
 }
 
-/// A kernel that has not ended all operations by then keeps what they point at.
+/// Time limit for the kernel to end all operations; after it, the memory that they point at is leaked.
 const ENDING_TIME_MAX: types::Timespec = types::Timespec::new().sec(1);
 
 impl Ring {
-    /// Ends all operations that are on their way: they read templates and pending sends, and write into buffers. Whether none is left.
+    /// Ends all operations in progress: they read templates and pending sends, and write into buffers. Returns whether
+    /// none is left.
     pub(super) fn end(&mut self) -> bool {
         let all = types::CancelBuilder::any();
-        // What the kernel does not take is not on its way.
+        // Operations that the kernel does not take are not in progress.
         let _ = self.ring.submit();
         let ended = self.ring.submitter().register_sync_cancel(Some(ENDING_TIME_MAX), all);
         let is_over = has_ended(ended);
@@ -335,7 +338,7 @@ impl Ring {
     }
 }
 
-/// A ring that has no operation to cancel is at its end as well.
+/// A ring without an operation to cancel has ended as well.
 fn has_ended(cancelled: Result<(), std::io::Error>) -> bool {
     cancelled.map_or_else(|error| error.raw_os_error() == Some(libc::ENOENT), |()| true)
 }

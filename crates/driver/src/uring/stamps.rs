@@ -1,26 +1,26 @@
-//! How far a stamp may be from what it stands for.
+//! The error of stamps.
 //!
-//! A stamp is read when a request is queued, and the kernel takes it with the next submission, one after the other. So a
-//! queue is submitted before the last in it would be late by more than [`STAMP_ERROR_MAX`], reckoned with what one
-//! operation has cost of late.
+//! A stamp is read when a request is queued, and the kernel takes it with the next submission, one after the other. So
+//! a queue is submitted before the last request in it would be late by more than [`STAMP_ERROR_MAX`], computed with the
+//! recent cost of one operation.
 
 use pacing::Nanos;
 
-/// The most that a stamp of a request may be too early. Only a program that is kept from its processor, or one that
-/// spends longer than this in one handler, exceeds it.
+/// The maximum by which the stamp of a request is too early. It is exceeded only if the program loses its processor, or
+/// spends longer than this in one handler.
 pub const STAMP_ERROR_MAX: Nanos = Nanos(20_000);
 
-/// One sample in so many is what a new cost weighs.
+/// Smoothing factor: a new cost has a weight of one in this many.
 const SMOOTHING: u64 = 16;
-/// What an operation is taken to cost before one was measured.
+/// The cost of an operation assumed before the first measurement.
 const FIRST_COST: Nanos = Nanos(4_000);
 
-/// How exact the stamps were.
+/// The exactness of stamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StampErrors {
     /// Submissions with stamped operations.
     pub submissions: u64,
-    /// Those whose first stamp was off by more than [`STAMP_ERROR_MAX`] when the last of them was taken.
+    /// Submissions whose first stamp was off by more than [`STAMP_ERROR_MAX`] when the last operation was taken.
     pub late: u64,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Stamps {
     /// Stamped operations that wait for a submission.
     waiting: u64,
     oldest: Nanos,
-    /// What an operation costs in the kernel, smoothed.
+    /// The smoothed cost of an operation in the kernel.
     cost: u64,
     pub(super) errors: StampErrors,
 }
@@ -38,7 +38,7 @@ impl Stamps {
         Self { waiting: 0, oldest: Nanos::ZERO, cost: FIRST_COST.0, errors: StampErrors::default() }
     }
 
-    /// An operation was queued whose stamp is `stamp`.
+    /// Counts a queued operation whose stamp is `stamp`.
     #[inline]
     pub(super) fn add(&mut self, stamp: Nanos) {
         if self.waiting == 0 {
@@ -47,23 +47,24 @@ impl Stamps {
         self.waiting += 1;
     }
 
-    /// One more operation would come too late, or the first already has waited long enough.
+    /// Whether one more operation would be too late, or the first has waited long enough.
     #[inline]
     pub(super) fn must_submit(&self, now: Nanos) -> bool {
         self.waiting > 0 && now.since(self.oldest).0 + (self.waiting + 1) * self.cost > STAMP_ERROR_MAX.0
     }
 
-    /// What waited was taken between the two instants.
+    /// Records that the waiting operations were taken between the two instants.
     pub(super) fn submitted(&mut self, begun: Nanos, ended: Nanos) {
         if let Some(each) = ended.since(begun).0.checked_div(self.waiting) {
-            // A program that lost its processor meanwhile says nothing about the cost.
+            // A program that lost its processor meanwhile says nothing about the cost: the sample is capped.
             let sample = each.min(STAMP_ERROR_MAX.0);
             self.cost = (self.cost * (SMOOTHING - 1) + sample) / SMOOTHING;
             self.judge(ended);
         }
     }
 
-    /// What waits goes with a wait that begins now; when the kernel has taken it is reckoned.
+    /// The waiting operations are submitted with a wait that begins now; the instant at which the kernel takes them is
+    /// computed.
     pub(super) fn leave(&mut self, now: Nanos) {
         if self.waiting > 0 {
             self.judge(now + Nanos(self.waiting * self.cost));
@@ -72,7 +73,7 @@ impl Stamps {
 
     fn judge(&mut self, taken: Nanos) {
         self.errors.submissions += 1;
-        // The call that takes an operation is a part of it.
+        // The call that takes an operation is part of its cost.
         self.errors.late += u64::from(taken.since(self.oldest) > STAMP_ERROR_MAX + Nanos(self.cost));
         self.waiting = 0;
     }
@@ -111,8 +112,8 @@ mod tests {
         assert!(stamps.must_submit(Nanos::ZERO));
     }
 
-    /// A program that queues an operation every `gap`, whose kernel spends `cost` on each. The longest batch, and how much
-    /// too early a stamp was at most.
+    /// Simulates a program that queues an operation every `gap`, whose kernel spends `cost` on each. Returns the
+    /// longest batch, and the largest error of a stamp.
     fn play(gap: u64, cost: u64) -> (u64, Nanos) {
         let (mut stamps, mut now, mut longest, mut worst) = (Stamps::new(), Nanos(1_000), 0, Nanos::ZERO);
         for number in 0..20_000 {
@@ -122,7 +123,7 @@ mod tests {
                 let ended = now + Nanos(waiting * cost);
                 stamps.submitted(now, ended);
                 now = ended;
-                // What one was taken to cost at first is forgotten by then.
+                // The initially assumed cost has decayed by then.
                 if number > 10_000 {
                     (longest, worst) = (longest.max(waiting), worst.max(ended.since(oldest)));
                 }
@@ -138,9 +139,9 @@ mod tests {
             for cost in [100, 700, 2_000, 4_000, 9_000, 19_000] {
                 let (longest, worst) = play(gap, cost);
                 let about = format!("{longest} of {cost} ns every {gap} ns: {worst:?}");
-                // Until the last but one was queued, one more could come in time.
+                // When the last but one was queued, one more could still have been in time.
                 assert!(longest == 1 || longest * cost + (longest - 2) * gap <= STAMP_ERROR_MAX.0, "{about}");
-                // Whoever takes its time between two of them is that much late.
+                // A program that pauses between two operations is late by that pause.
                 assert!(worst <= STAMP_ERROR_MAX + Nanos(gap), "{about}");
             }
         }

@@ -18,42 +18,42 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     pub(super) ring: u16,
     pub(super) slot: u32,
-    /// The kernel chose the slot.
+    /// Whether the kernel chose the slot.
     pub(super) is_accepted: bool,
     pub(super) receives: bool,
-    /// A multishot receive (of a listener: accept) is armed.
+    /// Whether a multishot receive (of a listener: accept) is armed.
     pub(super) receive_is_armed: bool,
-    /// The armed receive, or the next one, is into large buffers.
+    /// Whether the armed receive, or the next one, is into large buffers.
     pub(super) is_large: bool,
     /// Receives in a row that filled a small buffer.
     pub(super) filled: u8,
     pub(super) peer_closed: bool,
     pub(super) send_failed: bool,
-    /// The kernel is ending our side, which it does later and by the slot.
+    /// Whether the kernel is shutting down our side, which it does later and by the slot.
     pub(super) is_shutting: bool,
-    /// Our end of the stream went out, and counts as one byte until it is acknowledged.
+    /// Whether our end of the stream was sent, which counts as one byte until it is acknowledged.
     pub(super) is_shut: bool,
-    /// Only sockets that send more than small templates have it.
+    /// Present only for sockets that send more than small templates.
     pub(super) more: Option<Box<More>>,
     pub(super) listener: Option<Box<OwnedFd>>,
 }
 
 #[derive(Default)]
 pub(super) struct More {
-    /// What the kernel may be reading.
+    /// The send in progress, which the kernel may be reading.
     pub(super) sending: Option<PendingSockets>,
     pub(super) queue: VecDeque<PendingSockets>,
     pub(super) shut_after_queue: bool,
     /// Bytes of small templates that the kernel did not take.
     pub(super) refused: usize,
-    /// What arrived after receiving was switched off.
+    /// Bytes that arrived after receiving was switched off.
     pub(super) held: Vec<u8>,
-    /// The end of the stream came after receiving was switched off.
+    /// Whether the end of the stream arrived after receiving was switched off.
     pub(super) held_end: bool,
 }
 
 impl More {
-    /// Nothing is on its way, and nothing waits.
+    /// Whether nothing is in progress, and nothing waits.
     pub(super) fn is_idle(&self) -> bool {
         self.sending.is_none()
             && self.queue.is_empty()
@@ -84,7 +84,7 @@ impl Entry {
         }
     }
 
-    /// The receive that is armed, or will be.
+    /// The operation of the receive that is armed, or will be.
     pub(super) fn receive_op(&self) -> Op {
         if self.is_large { Op::ReceiveLarge } else { Op::Receive }
     }

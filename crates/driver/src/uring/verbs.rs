@@ -1,4 +1,4 @@
-//! The verbs of the driver.
+//! The socket operations of the driver.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A driver that may let what comes gather, on real sockets; how long a simulated one does is for the swarm to see.
+//! A driver that may delay events to coalesce them, on real sockets; the swarm checks how long a simulated one does.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{LIMIT, Lab, Peer, connected, received, received_bytes, seen, until, 
 /// More than any test waits for.
 const HOUR: Nanos = Nanos::from_millis(3_600_000);
 
-/// What comes is told when the time to gather is over, and not before; and when there is none, no wait gathers.
+/// Events are reported when the delay is over, and not before; and without a delay, no wait coalesces.
 fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
     let span = Nanos::from_millis(60);
@@ -30,7 +30,7 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
             });
         }
         let lay = reported.expect("it came").since(begun);
-        // A sleep is asked to end some microseconds earlier, since it ends late.
+        // A sleep is requested some microseconds shorter, since it ends late.
         assert!(lay.0 >= span.0 * 9 / 10, "{lay:?}");
     }
     lab.driver().gather(Nanos::ZERO);
@@ -39,7 +39,7 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     lab.driver().sockets().close(socket);
 }
 
-/// A wait that may gather for longer than any test waits ends when it is due.
+/// A wait with a longer allowed delay than any test waits for ends when it is due.
 fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
     lab.driver().gather(Nanos::from(2 * LIMIT));
@@ -61,7 +61,7 @@ fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
     lab.driver().sockets().close(socket);
 }
 
-/// Nobody sleeps on what is to be sent: the peer has it while a driver gathers for an hour.
+/// Queued sends are not delayed: the peer has them while a driver sleeps for an hour.
 fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Result<D, std::io::Error>) {
     for is_lent in [false, true] {
         let (tell, peer) = channel();

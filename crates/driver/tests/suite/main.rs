@@ -1,5 +1,5 @@
-//! What every driver must do. Each test is written once and runs on each driver: on real sockets against the standard
-//! library's, and in simulated networks of several seeds.
+//! Requirements for every driver. Each test is written once and runs on each driver: on real sockets against the
+//! standard library's, and in simulated networks of several seeds.
 
 #[macro_use]
 extern crate claims;
@@ -22,7 +22,7 @@ use pacing::Nanos;
 use ready::*;
 use taken::*;
 
-/// A driver, and peers that are not of its making.
+/// A driver, and independent peers.
 trait Lab {
     type Driver: Driver;
     type Peer: Peer;
@@ -34,36 +34,37 @@ trait Lab {
         self.wait_with(until, |_, event| handle(event));
     }
 
-    /// The same for a handler that uses the verbs.
+    /// The same for a handler that uses socket operations.
     fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut <Self::Driver as Driver>::Sockets, Event<'_>));
 
-    /// Its time is virtual, and it tells a completion later than it could, as its faults want it.
+    /// Whether its time is virtual, and its faults may delay completions.
     const IS_SIMULATED: bool;
 
-    /// An instant that no test reaches in real time, since all that happens ends a wait. Virtual time costs nothing.
+    /// An instant that no test reaches in real time, since every event ends a wait. Virtual time costs nothing.
     fn far(&mut self) -> Nanos;
 
-    /// Goes on until whatever the past has brought about can have been told, and tells it.
+    /// Goes on until all consequences of earlier operations can have been reported, and reports them.
     fn catch_up(&mut self, handle: impl FnMut(Event<'_>));
 
-    /// Waits until so many bytes have come to sockets of the driver that connected to [`Lab::listen`], and were not read.
+    /// Waits until `bytes` bytes have arrived at sockets of the driver that connected to [`Lab::listen`], and were not
+    /// read.
     fn await_ready(&mut self, bytes: usize);
 
-    /// Waits until the connections to [`Lab::listen`] have been reset, which nobody was told yet.
+    /// Waits until the connections to [`Lab::listen`] have been reset, before the reset is reported.
     fn await_reset(&mut self);
 
-    /// So many of something, or as few as keep a test of many networks quick.
+    /// `count`, or fewer to keep a test of many networks quick.
     fn scale(&self, count: usize) -> usize {
         count
     }
 
-    /// A peer that listens.
+    /// Starts a listening peer.
     fn listen(&mut self) -> SocketAddr;
 
-    /// The next connection to the peer that listens.
+    /// The next connection to the listening peer.
     fn accept(&mut self) -> Self::Peer;
 
-    /// An address at which nobody listens.
+    /// An address without a listener.
     fn nobody(&mut self) -> SocketAddr;
 
     /// A peer that connects.
@@ -74,37 +75,37 @@ trait Lab {
 trait Peer {
     fn write_all(&mut self, bytes: &[u8]);
 
-    /// Writes without waiting; how much was taken.
+    /// Writes without waiting; returns how much was taken.
     fn try_write(&mut self, bytes: &[u8]) -> usize;
 
     fn read_exact(&mut self, count: usize) -> Vec<u8>;
 
-    /// Sends nothing more, and reads on.
+    /// Ends its side of the stream, and reads on.
     fn end_writing(&mut self);
 
-    /// Leaves alone what comes from now on.
+    /// Stops reading from now on.
     fn pause(&mut self);
 
-    /// Waits until something has come that it has not read.
+    /// Waits until bytes have arrived that it has not read.
     fn await_unread(&mut self);
 
-    /// Bytes that have come and that it has not read.
+    /// Number of bytes that have arrived and that it has not read.
     fn unread(&mut self) -> usize;
 
-    /// Reads to the end beside everything else, and closes then.
+    /// Reads to the end in the background, and closes then.
     fn read_to_end(self) -> impl Reading;
 }
 
 /// A peer that reads to the end.
 trait Reading {
-    /// It has heard the end.
+    /// Whether it has read the end.
     fn is_over(&self) -> bool;
 
-    /// Waits for the end. The result is what was read.
+    /// Waits for the end. Returns what was read.
     fn take(self) -> Vec<u8>;
 }
 
-/// An event with its bytes kept.
+/// An event with a copy of its bytes.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Connected(Socket),
@@ -128,10 +129,10 @@ fn seen(event: Event<'_>) -> Seen {
     }
 }
 
-/// Whatever a test waits for is there by then. It guards the harness and judges nothing.
+/// Time limit of any wait. It protects the harness and asserts nothing.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Goes on until `is_there`, which lets the driver wait as it likes, and keeps what it saw in `seen`.
+/// Waits until `is_there`, which may let the driver wait, and stores its observations in `seen`.
 fn wait_for<L: Lab, T: Debug>(lab: &mut L, seen: &mut T, mut is_there: impl FnMut(&mut L, &mut T) -> bool) {
     let begun = Instant::now();
     loop {
@@ -143,7 +144,7 @@ fn wait_for<L: Lab, T: Debug>(lab: &mut L, seen: &mut T, mut is_there: impl FnMu
     }
 }
 
-/// Waits for events until `done` says so. Each wait is a far one: an event that does not end it comes too late.
+/// Waits for events until `done` is true. Each wait has a far deadline: an event that does not end it comes too late.
 fn until<L: Lab>(lab: &mut L, mut done: impl FnMut(&[Seen]) -> bool) -> Vec<Seen> {
     let mut all = Vec::new();
     if done(&all) {
@@ -157,12 +158,12 @@ fn until<L: Lab>(lab: &mut L, mut done: impl FnMut(&[Seen]) -> bool) -> Vec<Seen
     all
 }
 
-/// What a program in a simulated network spends on a wait.
+/// Maximum time that a program in a simulated network spends on a wait.
 const TURN_MAX: Nanos = Nanos(2_000);
-/// Waits for one instant: a timer of an earlier one may end the first, and whoever stops this process the next.
+/// Maximum waits for one instant: a timer of an earlier one may end the first, and a stop of this process the next.
 const WAITS_MAX: u32 = 3;
 
-/// Nothing happens any more.
+/// Asserts that nothing happens any more.
 fn is_quiet<L: Lab>(lab: &mut L) {
     lab.catch_up(|event| panic!("nothing should happen: {event:?}"));
 }
@@ -206,7 +207,7 @@ fn comes_from_an_address<L: Lab<Peer = std::net::TcpStream>>(mut lab: L) {
     }
     until(&mut lab, |all| all.len() == sockets.len());
     assert_eq!(peer.read_exact(5), b"hello");
-    // One that is closed before it was connected gives its slot back.
+    // A socket that is closed before it was connected releases its slot.
     let early = lab.driver().sockets().open(&options).expect("a socket");
     lab.driver().sockets().close(early);
     let again = lab.driver().sockets().open(&options).expect("a socket");
@@ -292,7 +293,7 @@ fn large_sends_arrive_in_order<L: Lab>(mut lab: L) {
     }
     lab.driver().sockets().shutdown(socket);
     let read = peer.read_to_end();
-    // The reader ends when it has heard our end, and then tells its own.
+    // The reader ends when it has read our end, and then sends its own.
     let all = until(&mut lab, |all| all.contains(&Seen::PeerClosed(socket)));
     assert_eq!(all.iter().filter(|seen| matches!(seen, Seen::Sent(..))).count(), PIECES);
     assert!(all.iter().all(|seen| matches!(seen, Seen::Sent(_, Some(PIECE_BYTES)) | Seen::PeerClosed(_))));
@@ -304,7 +305,7 @@ fn large_sends_arrive_in_order<L: Lab>(mut lab: L) {
 fn accepts_many<L: Lab>(mut lab: L) {
     let options = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
     let (_, address) = lab.driver().sockets().listen(&options).expect("a port");
-    // A verb may wait for the next look.
+    // An operation may wait for the next wait.
     lab.wait(Nanos::ZERO, |event| panic!("nobody is there: {event:?}"));
     let mut peers: Vec<L::Peer> = (0..100).map(|_| lab.connect(address)).collect();
     for (number, peer) in peers.iter_mut().enumerate() {
@@ -340,7 +341,7 @@ fn a_closed_socket_says_nothing<L: Lab>(mut lab: L) {
     assert_ne!(next, socket, "a socket of another generation");
 }
 
-/// A wait is over when it is due, and does not look again and again until then.
+/// A wait is over when it is due, and does not poll repeatedly until then.
 fn waits_as_long_as_requested<L: Lab>(mut lab: L) {
     for span in [Nanos(300_000), Nanos::from_millis(3), Nanos::from_millis(90)] {
         let (until, mut waits) = (lab.driver().now() + span, 0);
@@ -365,13 +366,13 @@ fn another_thread_wakes_it<L: Lab>(mut lab: L) {
     thread.join().expect("the thread ends");
 }
 
-/// With a listener beside its connections a driver may have more to look at than one ring.
+/// With a listener and connections a driver may have more than one ring.
 fn every_wake_is_received<L: Lab>(mut lab: L) {
     let listen = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
     lab.driver().sockets().listen(&listen).expect("a listener");
     let (rounds, waker) = (lab.scale(1_000), lab.driver().waker());
     let (received, next) = channel();
-    // The driver goes to sleep while this thread is told to wake it again: now the one is first, and now the other.
+    // The driver goes to sleep while this thread is signalled to wake it again: either may be first.
     let thread = std::thread::spawn(move || {
         for _ in 0..rounds {
             waker.wake();

@@ -1,15 +1,15 @@
-//! Whether a wait has told all that was ready.
+//! Whether a wait has reported everything that was ready.
 
 use driver::{Driver, Event, Outgoing, Sockets};
 use pacing::Nanos;
 
 use super::{Lab, Peer, Seen, open, until, wait_for};
 
-/// More than one wait of any driver tells.
+/// More than one wait of any driver reports.
 const SOCKETS: usize = 3_000;
-/// Connections that are not accepted yet: fewer than any listener keeps.
+/// Connections that are not accepted yet: fewer than the backlog of any listener.
 const BATCH: usize = 100;
-/// More bytes than one wait of any driver tells.
+/// More bytes than one wait of any driver reports.
 const MUCH: usize = 5 << 20;
 
 fn many<L: Lab>(lab: &mut L, count: usize) -> Vec<L::Peer> {
@@ -26,7 +26,7 @@ fn many<L: Lab>(lab: &mut L, count: usize) -> Vec<L::Peer> {
     peers
 }
 
-/// Reads what is ready, without waiting. The result is how much that was, and in how many waits it was told.
+/// Reads everything that is ready, without waiting. Returns the number of bytes, and of waits that reported them.
 fn read_ready<L: Lab>(lab: &mut L) -> (usize, usize) {
     let (mut bytes, mut waits) = (0, 0);
     loop {
@@ -46,7 +46,7 @@ fn read_ready<L: Lab>(lab: &mut L) -> (usize, usize) {
     }
 }
 
-/// Reads until there were as many bytes as this, and no more.
+/// Reads until there were this many bytes, and no more.
 fn read_rest<L: Lab>(lab: &mut L, mut bytes: usize, count: usize) {
     wait_for(lab, &mut bytes, |lab, bytes| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
@@ -70,7 +70,7 @@ pub(super) fn many_ready_sockets_are_more<L: Lab>(mut lab: L) {
     }
     lab.await_ready(count);
     let (bytes, waits) = read_ready(&mut lab);
-    // A simulated completion may be told later.
+    // A simulated completion may be reported later.
     if !L::IS_SIMULATED {
         assert_eq!(bytes, count, "after {waits} waits");
     }
@@ -80,7 +80,7 @@ pub(super) fn many_ready_sockets_are_more<L: Lab>(mut lab: L) {
 }
 
 pub(super) fn much_ready_data_is_more<L: Lab>(mut lab: L) {
-    // Each peer's kernel sends at once what a fresh connection has room for, which is some 64 KiB.
+    // Each peer's kernel sends at once as much as a fresh connection has room for, which is some 64 KiB.
     let mut peers = many(&mut lab, 100);
     let mut written = 0;
     for peer in &mut peers {
@@ -94,7 +94,7 @@ pub(super) fn much_ready_data_is_more<L: Lab>(mut lab: L) {
     read_rest(&mut lab, bytes, written);
     read_ready(&mut lab);
     assert!(!lab.driver().has_more(), "all are silent again");
-    // What was taken at once is told by a later wait.
+    // A send that was taken at once is reported by a later wait.
     let (socket, _peer) = super::connected(&mut lab);
     lab.driver().sockets().send(socket, Outgoing::Lent(b"x".to_vec()));
     until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));

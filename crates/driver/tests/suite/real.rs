@@ -9,10 +9,10 @@ use pacing::Nanos;
 
 use super::{LIMIT, Lab, Peer, Reading, wait_for};
 
-/// So often a driver is woken until everything that it had to tell was told: a verb needs two looks, some need three.
+/// Number of wakes until a driver has reported everything: an operation needs two waits, some need three.
 const WAKES: usize = 10;
 
-/// The kernel shows its table of connections. Elsewhere what is sent on loopback is taken to be there at once.
+/// Whether the kernel shows its table of connections. Elsewhere bytes sent on loopback are assumed to arrive at once.
 const HAS_TABLE: bool = cfg!(target_os = "linux");
 
 pub(super) struct Real<D> {
@@ -27,7 +27,7 @@ impl<D: Driver> Real<D> {
 }
 
 impl<D: Driver> Real<D> {
-    /// The kernel's rows of the driver's connections to the peer that listens: bytes that came and were not read. A
+    /// The kernel's rows of the driver's connections to the listening peer: bytes that arrived and were not read. A
     /// connection that was reset has no row.
     fn unread_of_each(&self) -> Vec<usize> {
         let address = self.listener.as_ref().expect("it listens").local_addr().expect("an address");
@@ -61,7 +61,7 @@ impl<D: Driver> Lab for Real<D> {
         self.driver.now() + Nanos::from(LIMIT)
     }
 
-    /// It wakes itself: each wake is heard in a wait of its own, which tells what is ready.
+    /// Wakes itself: each wake is reported by a wait of its own, which reports everything that is ready.
     fn catch_up(&mut self, mut handle: impl FnMut(Event<'_>)) {
         let waker = self.driver.waker();
         for _ in 0..WAKES {

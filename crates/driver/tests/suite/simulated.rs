@@ -11,15 +11,15 @@ use pacing::{Nanos, Random};
 
 use super::{Lab, Peer, Reading};
 
-/// Networks in which each test runs.
+/// Number of networks in which each test runs.
 const SEEDS: u64 = 25;
-/// A wait for something that another thread does goes through it again and again.
+/// A wait for another thread's action passes through this instant again and again.
 const FAR: Nanos = Nanos::from_millis(4_000);
 /// A longer time than anything takes in these networks.
 const QUIET_AFTER: Nanos = Nanos::from_millis(1_000);
 
-/// Runs a test in a plain network, and in some that are slow, out of order and narrow. None loses anything: the suite says
-/// what happens when nothing goes wrong.
+/// Runs a test in a plain network, and in some that are slow, out of order and narrow. None loses anything: the suite
+/// specifies the behavior without failures.
 pub(super) fn in_each_world(test: impl Fn(Sim)) {
     test(Sim::new(0, Faults::none()));
     for seed in 1..=SEEDS {
@@ -51,16 +51,16 @@ struct Peers {
     driver: SimDriver,
     accepted: VecDeque<Socket>,
     read: HashMap<Socket, Vec<u8>>,
-    /// Their peer has sent its last, or is gone.
+    /// Sockets whose peer has ended its side, or is gone.
     ended: HashSet<Socket>,
-    /// They are closed when their peer has sent its last.
+    /// Sockets that are closed when their peer has ended its side.
     to_the_end: Vec<Socket>,
-    /// They are closed when what they wrote has gone out.
+    /// Sockets that are closed when their bytes were sent.
     leaving: Vec<Socket>,
 }
 
 impl Peers {
-    /// Takes what has come.
+    /// Handles the events that have arrived.
     fn take(&mut self) {
         let (accepted, read, ended, to_the_end) =
             (&mut self.accepted, &mut self.read, &mut self.ended, &self.to_the_end);
@@ -91,7 +91,7 @@ impl Peers {
         });
     }
 
-    /// Goes on alone until `done`.
+    /// Runs alone until `done`.
     fn until(&mut self, mut done: impl FnMut(&Self) -> bool) {
         loop {
             self.take();
@@ -199,7 +199,7 @@ impl Lab for Sim {
 pub(super) struct SimPeer {
     peers: Rc<RefCell<Peers>>,
     socket: Socket,
-    /// Somebody else closes it.
+    /// Whether the socket is closed elsewhere.
     is_left: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel took of what was sent, and what the peer's kernel has of it.
+//! How much of the sent bytes the kernel took, and how much of them the peer's kernel has.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pacing::Nanos;
 
 use super::{Lab, Peer, Reading, Seen, connected, is_quiet, received, seen, until, wait_for};
 
-/// A request.
+/// Size of a request.
 const BYTES: usize = 100;
 /// More than the kernel takes for a peer that does not read.
 const LARGE: usize = 8 << 20;
@@ -26,12 +26,12 @@ fn requests<L: Lab>(lab: &mut L) -> [Outgoing; 3] {
     ]
 }
 
-/// Bytes of which each piece can be told from its neighbours.
+/// Bytes of which each piece differs from its neighbours.
 fn pattern(count: usize) -> Vec<u8> {
     (0..count).map(|place| (place / 251 + place) as u8).collect()
 }
 
-/// Waits until the question has this answer.
+/// Waits until the query returns `expected`.
 fn until_unacknowledged<L: Lab>(lab: &mut L, socket: Socket, expected: usize) {
     wait_for(lab, &mut None, |lab, response| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
@@ -41,7 +41,7 @@ fn until_unacknowledged<L: Lab>(lab: &mut L, socket: Socket, expected: usize) {
     });
 }
 
-/// Waits until the peer, which does not read, has some of what was sent to it, and all the rest is not acknowledged.
+/// Waits until the peer, which does not read, has some of the sent bytes, and all the rest is not acknowledged.
 fn until_whole<L: Lab>(lab: &mut L, socket: Socket, peer: &mut L::Peer, sent: usize) {
     wait_for(lab, &mut (None, 0), |lab, (left, unread)| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
@@ -52,7 +52,7 @@ fn until_whole<L: Lab>(lab: &mut L, socket: Socket, peer: &mut L::Peer, sent: us
     });
 }
 
-/// Waits until the peer's kernel has some of what was sent.
+/// Waits until the peer's kernel has some of the sent bytes.
 fn until_some_came<L: Lab>(lab: &mut L, socket: Socket, sent: usize) {
     wait_for(lab, &mut None, |lab, left| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
@@ -62,7 +62,7 @@ fn until_some_came<L: Lab>(lab: &mut L, socket: Socket, sent: usize) {
     });
 }
 
-/// Closes a socket, which needs more than one look, and gives what the peer reads to the end.
+/// Closes a socket, which needs more than one wait, and returns what the peer reads to the end.
 fn close_and_read<L: Lab>(lab: &mut L, socket: Socket, peer: L::Peer) -> Vec<u8> {
     lab.driver().sockets().close(socket);
     let reading = peer.read_to_end();
@@ -74,7 +74,7 @@ fn close_and_read<L: Lab>(lab: &mut L, socket: Socket, peer: L::Peer) -> Vec<u8>
     reading.take()
 }
 
-/// The end of a stream: its error, if it failed, and what was not acknowledged then.
+/// The end of a stream: its error, if it failed, and the bytes that were not acknowledged then.
 fn end_of<L: Lab>(lab: &mut L, socket: Socket) -> (Option<SocketError>, Left) {
     let mut end = None;
     wait_for(lab, &mut end, |lab, end| {
@@ -119,7 +119,7 @@ pub(super) fn what_came_after_the_close_is_not_acknowledged<L: Lab>(mut lab: L) 
         if error.is_some() {
             continue;
         }
-        // The reset that the first was answered with refuses the second.
+        // The reset caused by the first send refuses the second.
         lab.await_reset();
         assert!(lab.driver().sockets().is_reset(socket), "the peer's kernel has refused it");
         lab.driver().sockets().send(socket, second);
@@ -149,14 +149,14 @@ pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
             until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
             peer.await_unread();
             drop(peer);
-            // The reset is there, and nobody was told of it.
+            // The reset has arrived, but is not reported.
             lab.await_reset();
             lab.driver().sockets().send(socket, request);
             if is_requested {
                 assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(BYTES));
             }
             let (error, left) = end_of(&mut lab, socket);
-            // The send took the error that the kernel keeps; a read may find the end of the stream then.
+            // The send took the error that the kernel stores; a read may find the end of the stream then.
             assert!(matches!(error, None | Some(SocketError::Reset)), "{error:?}");
             assert_eq!(left, Left { untaken: BYTES, unacknowledged: Some(BYTES) });
         }
@@ -234,7 +234,7 @@ pub(super) fn a_small_send_is_taken_when_it_is_stopped<L: Lab>(mut lab: L) {
         let (socket, peer) = connected(&mut lab);
         lab.driver().sockets().send(socket, request);
         let untaken = lab.driver().sockets().stop_sending(socket);
-        // Only a simulated kernel leaves a part of it.
+        // Only a simulated kernel takes a part of it.
         if untaken == 0 && is_reported {
             until(&mut lab, |all| matches!(all, [Seen::Sent(reported, _)] if *reported == socket));
         }
@@ -300,7 +300,7 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
             if let Event::Received { socket: from, ref bytes, .. } = event {
                 assert_eq!(from, socket);
                 all.extend_from_slice(bytes);
-                // The second ends a send in flight and starts it again.
+                // The second ends a send in progress and starts it again.
                 assert_eq!(sockets.unacknowledged(socket), Some(0));
                 assert!(sockets.unacknowledged(other).is_some_and(|count| count > 0));
             }
@@ -317,7 +317,7 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
     assert_eq!(received(&end), [], "it was handled twice");
 }
 
-/// The question hears of what came, too. That ends the next wait, which would else last until it is due.
+/// A query also collects other completions. They end the next wait, which would otherwise last until it is due.
 pub(super) fn what_came_while_asking_is_reported_at_once<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
     is_quiet(&mut lab);
@@ -353,7 +353,7 @@ pub(super) fn a_failed_connection_leaves_nothing<L: Lab>(mut lab: L) {
     }
 }
 
-/// The kernel counts its own memory on a socket of this machine, not bytes.
+/// On a Unix domain socket the kernel counts its own memory, not bytes.
 fn nothing_is_known_of_a_local_socket<D: Driver>(mut driver: D, name: &str) {
     let path = std::env::temp_dir().join(format!("onrush-{}-{name}.sock", std::process::id()));
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");

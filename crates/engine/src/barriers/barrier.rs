@@ -1,43 +1,43 @@
-//! One meeting as a machine over arrivals: it knows no users, no threads and no clock.
+//! One barrier as a state machine over arrivals. It knows no users, no threads and no clock.
 //!
-//! Arrivals form a round. It is released when its last user has arrived, when the time of its first one is over, or when nobody is
-//! left who could come. Then the next arrival forms the next round.
+//! Arrivals form a round. It is released when its last user has arrived, when the timeout of its first one is over, or
+//! when no more users could come. The next arrival then forms the next round.
 
 use std::collections::VecDeque;
 
 use pacing::Nanos;
 
-/// From the last arrival to the instant at which all go on: time for all shards to wake up.
+/// Delay from the last arrival to the instant at which all users go on: time for all shards to wake up.
 const LEAD: Nanos = Nanos::from_millis(2);
 
-/// What an arrival means.
+/// Result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The user waits with this round, at the latest until this instant.
     Waits { round: u64, until: Nanos },
-    /// The user goes on: with this round, which was released at this instant; zero where nobody waited.
+    /// The user goes on with this round, which was released at this instant; zero where no user waited.
     Passes { round: u64, at: Nanos },
 }
 
-/// What ends the waiting of a round.
+/// Why a round was released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The last user arrived.
+    /// The last user has arrived.
     Full,
-    /// Its time was over.
+    /// Its timeout was over.
     Time,
-    /// Nobody was left who could come.
+    /// No more users could come.
     Short,
 }
 
-/// Rounds with which somebody went on, by what ended their waiting.
+/// Rounds with which at least one user went on, by what released them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// The last user arrived.
+    /// Rounds released by their last user.
     pub(crate) full: u64,
-    /// Its time was over.
+    /// The timeout was over.
     pub(crate) by_time: u64,
-    /// Nobody was left who could come.
+    /// No more users could come.
     pub(crate) short: u64,
 }
 
@@ -45,16 +45,16 @@ pub(crate) struct Rounds {
 pub(crate) struct BarrierRounds {
     users: u64,
     within: Option<Nanos>,
-    /// The round that forms, from 1.
+    /// The round being formed, from 1.
     round: u64,
     /// Users that wait with it.
     arrived: u64,
     first_at: Nanos,
-    /// The shards they are of.
+    /// The shards of those users.
     parties: Vec<usize>,
-    /// Rounds that were released, and users of each that have not gone on.
+    /// Rounds that were released, and the users of each that have not gone on.
     released: VecDeque<Released>,
-    /// The last round whose time was over.
+    /// The last round that timed out.
     missed: Option<Missed>,
     rounds: Rounds,
 }
@@ -64,7 +64,7 @@ struct Released {
     round: u64,
     at: Nanos,
     users: u64,
-    /// Until somebody goes on.
+    /// Cause of a round that is not counted until a user goes on with it.
     uncounted: Option<Cause>,
 }
 
@@ -91,11 +91,11 @@ impl BarrierRounds {
         }
     }
 
-    /// A user of a shard arrives; `last`: the last round that it took part in, 0 for none. What it releases is told to the shards
-    /// that `tell` is called with.
+    /// A user of a shard arrives. `last`: the last round that it took part in, 0 for none. A release calls `tell` with
+    /// each shard to notify.
     pub(crate) fn arrive(&mut self, party: usize, last: u64, now: Nanos, tell: &mut impl FnMut(usize)) -> Arrival {
         self.look(now, tell);
-        // Those that a round went on without are late; whoever took part in it forms the next one.
+        // Users that a round went on without are late; a user that took part in it forms the next one.
         if let Some(missed) = self.missed.as_mut().filter(|missed| missed.users > 0 && last < missed.round) {
             missed.users -= 1;
             return Arrival::Passes { round: missed.round, at: missed.at };
@@ -119,12 +119,12 @@ impl BarrierRounds {
         Arrival::Waits { round, until }
     }
 
-    /// When the round that forms is over at the latest.
+    /// The latest end of the round being formed.
     fn until(&self) -> Nanos {
         self.within.map_or(Nanos::NEVER, |within| self.first_at + within)
     }
 
-    /// The time of the round that forms may be over.
+    /// Checks whether the round being formed has timed out.
     fn look(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
         let until = self.until();
         if self.arrived == 0 || now < until {
@@ -141,7 +141,7 @@ impl BarrierRounds {
         std::mem::take(&mut self.parties).into_iter().for_each(tell);
     }
 
-    /// Nobody is left who could come: whoever waits goes on.
+    /// No more users could come: the waiting users go on.
     pub(crate) fn give_up_waiting(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
         self.look(now, tell);
         if self.arrived > 0 {
@@ -149,7 +149,7 @@ impl BarrierRounds {
         }
     }
 
-    /// When a round was released; so many users go on with that.
+    /// When a round was released; `users` of them go on with that.
     pub(crate) fn go_on(&mut self, round: u64, users: u64, now: Nanos, tell: &mut impl FnMut(usize)) -> Option<Nanos> {
         self.look(now, tell);
         let place = self.released.iter().position(|released| released.round == round)?;
@@ -181,7 +181,7 @@ impl BarrierRounds {
         }
     }
 
-    /// What ended the waiting of its rounds.
+    /// The released rounds, by cause.
     pub(crate) fn rounds(&self) -> Rounds {
         self.rounds
     }
@@ -211,7 +211,7 @@ mod tests {
         assert!(reported.is_empty());
         assert_eq!(gate.arrive(1, 0, millis(30), &mut |party| reported.push(party)), waits(1, Nanos::NEVER));
         assert_eq!(reported, [0, 1]);
-        // Whenever a shard asks, and whatever has come since.
+        // Whenever a shard asks, and whatever has arrived since.
         assert_eq!(gate.go_on(1, 2, millis(31), &mut |_| {}), Some(millis(32)));
         assert_eq!(gate.arrive(0, 1, millis(40), &mut |_| {}), waits(2, Nanos::NEVER));
         assert_eq!(gate.go_on(2, 1, millis(40), &mut |_| {}), None);
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(gate.rounds(), Rounds { full: 1, by_time: 1, short: 0 });
     }
 
-    /// A shard that heard nothing of the end of a round may be the first that looks.
+    /// A shard that was not notified of the end of a round may be the first that looks.
     #[test]
     fn an_arrival_behind_the_end_of_a_round_is_late() {
         let mut gate = BarrierRounds::new(2, Some(FIVE));
@@ -271,7 +271,7 @@ mod tests {
         let mut reported = Vec::new();
         gate.give_up_waiting(millis(7), &mut |party| reported.push(party));
         assert_eq!((reported, gate.go_on(1, 1, millis(8), &mut |_| {})), (vec![0], Some(millis(9))));
-        // Nobody of it was missed: it was known that nobody would come.
+        // The round missed no user: it was known that none would come.
         assert_eq!(gate.arrive(1, 0, millis(10), &mut |_| {}), waits(2, Nanos::NEVER));
         assert_eq!(gate.rounds(), Rounds { short: 1, ..Rounds::default() });
     }

@@ -1,7 +1,9 @@
-//! The meetings of a load whose users are elsewhere, as a machine over what its parts tell: it knows no threads and no clock.
+//! The barriers of a load whose users are remote, as a state machine over what its partitions report. It knows no
+//! threads and no clock.
 //!
-//! Users of a part have tickets, in the order in which they arrive: a part tells how many have come. A round is released with the number of the
-//! last ticket of each part that goes on with it, at an instant by which all parts have heard of that.
+//! Users of a partition have tickets in the order of their arrival: a partition reports how many have come. A round is
+//! released with the last ticket of each partition that goes on with it, at an instant by which all partitions have
+//! received the release.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +13,34 @@ use plan::Barrier;
 use super::BarrierStats;
 use super::barrier::Rounds;
 
-/// Users of a meeting go on.
+/// A release of users at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// Which meeting.
+    /// Index of the barrier.
     pub barrier: usize,
-    /// How many were released before, of all meetings, and this one.
+    /// Count of releases of all barriers, this one included.
     pub total: u64,
-    /// When they go on, on the clock of the run.
+    /// When the users go on, on the clock of the run.
     pub at: Nanos,
-    /// Of each part whose users wait, the last ticket that goes on.
+    /// For each partition whose users wait, the last ticket that goes on.
     pub upto: Vec<(usize, u64)>,
 }
 
-/// What is known of a part.
+/// State of one partition.
 #[derive(Debug, Default)]
 struct PartState {
-    /// All of its users wait, and no more will come, as it said when it had heard of so many releases.
+    /// Set when all of its users wait, and no more will come: the releases it had received when it reported that.
     stuck_at: Option<u64>,
     is_over: bool,
 }
 
-/// One meeting.
+/// One remote barrier.
 #[derive(Debug, Default)]
 struct RemoteBarrier {
-    /// Tickets that each part has given, and those of them whose users wait.
+    /// Tickets that each partition has issued, and those of them whose users wait.
     tickets: BTreeMap<usize, u64>,
     waiting: BTreeMap<usize, u64>,
-    /// The last tickets of each that went on.
+    /// The last tickets of each partition that went on.
     gone: BTreeMap<usize, u64>,
     first_at: Nanos,
     rounds: Rounds,
@@ -50,40 +52,41 @@ impl RemoteBarrier {
     }
 }
 
-/// All meetings of a load.
+/// All barriers of a load.
 #[derive(Debug)]
 pub(crate) struct RemoteBarriers {
     barriers: Vec<Barrier>,
     doors: Vec<RemoteBarrier>,
     seats: Vec<PartState>,
-    /// So many parts there are, or will be.
+    /// Partitions that exist, or will.
     expected: usize,
-    /// All parts hear within this time.
+    /// All partitions receive a release within this time.
     lead: Nanos,
     total: u64,
     released: Vec<Release>,
 }
 
 impl RemoteBarriers {
-    /// Nobody has come.
+    /// Barriers before any arrival.
     pub(crate) fn new(barriers: &[Barrier], lead: Nanos) -> Self {
         let doors = barriers.iter().map(|_| RemoteBarrier::default()).collect();
         let (seats, released) = (Vec::new(), Vec::new());
         Self { barriers: barriers.to_vec(), doors, seats, expected: 0, lead, total: 0, released }
     }
 
-    /// So many parts there are, or will be: before all of them are there nobody knows who could come.
+    /// Sets how many partitions exist, or will. Before all of them are there it is unknown whether more users could
+    /// come.
     pub(crate) fn expect(&mut self, parts: usize, now: Nanos) {
         self.expected = parts;
         self.look_who_could_come(now);
     }
 
-    /// One more part begins.
+    /// One more partition begins.
     pub(crate) fn join(&mut self) {
         self.seats.push(PartState::default());
     }
 
-    /// Users of a part have arrived, the first of them at an instant.
+    /// Users of a partition have arrived, the first of them at `at`.
     pub(crate) fn arrive(&mut self, part: usize, barrier: usize, count: u64, at: Nanos, now: Nanos) {
         let Some(seat) = self.seats.get_mut(part).filter(|_| barrier < self.doors.len()) else { return };
         let is_over = seat.is_over;
@@ -106,7 +109,8 @@ impl RemoteBarriers {
         }
     }
 
-    /// Who has this ticket of a part waits no longer: its load is over. It may have been released before that was heard.
+    /// The user with this ticket of a partition waits no longer: its load is over. It may have been released before
+    /// this was received.
     pub(crate) fn withdraw(&mut self, part: usize, barrier: usize, ticket: u64) {
         let Some(door) = self.doors.get_mut(barrier) else { return };
         let is_gone = door.gone.get(&part).is_some_and(|gone| ticket <= *gone);
@@ -115,7 +119,7 @@ impl RemoteBarriers {
         }
     }
 
-    /// All users of a part wait, and no more of them will come: so it was when it had heard of so many releases.
+    /// All users of a partition wait, and no more of them will come. `received`: the releases it had received by then.
     pub(crate) fn stuck(&mut self, part: usize, received: u64, now: Nanos) {
         if let Some(seat) = self.seats.get_mut(part) {
             seat.stuck_at = Some(received);
@@ -123,7 +127,7 @@ impl RemoteBarriers {
         self.look_who_could_come(now);
     }
 
-    /// A part is over, or nobody knows what became of it.
+    /// A partition is over or lost.
     pub(crate) fn over(&mut self, part: usize, now: Nanos) {
         if let Some(seat) = self.seats.get_mut(part) {
             seat.is_over = true;
@@ -146,7 +150,7 @@ impl RemoteBarriers {
         }
     }
 
-    /// When the time of a round is over at the latest.
+    /// The latest end of the next round.
     pub(crate) fn due(&self) -> Nanos {
         let doors = self.doors.iter().zip(&self.barriers).filter(|(door, _)| door.count() > 0);
         let due =
@@ -154,7 +158,7 @@ impl RemoteBarriers {
         doors.filter_map(due).min().unwrap_or(Nanos::NEVER)
     }
 
-    /// Rounds whose time is over go on without those that are missing.
+    /// Rounds that have timed out go on without the missing users.
     pub(crate) fn look(&mut self, now: Nanos) {
         for barrier in 0..self.doors.len() {
             let door = &mut self.doors[barrier];
@@ -173,7 +177,7 @@ impl RemoteBarriers {
         door.gone.extend(upto.iter().copied());
         self.total += 1;
         let (total, at) = (self.total, now + self.lead);
-        // Rounds that are released at once are told at once.
+        // Rounds that are released at the same instant are reported together.
         match self.released.last_mut().filter(|last| (last.barrier, last.at) == (barrier, at)) {
             Some(last) => {
                 let more = upto.iter().filter(|(part, _)| last.upto.iter().all(|(other, _)| other != part));
@@ -188,12 +192,12 @@ impl RemoteBarriers {
         }
     }
 
-    /// What was released since it was asked for.
+    /// Takes the releases since the last call.
     pub(crate) fn take_released(&mut self) -> Vec<Release> {
         std::mem::take(&mut self.released)
     }
 
-    /// What became of the rounds, beside what parts tell of them.
+    /// Adds the rounds counted here to the statistics, beside what partitions report of them.
     pub(crate) fn add_to(&self, met: &mut Vec<BarrierStats>) {
         if met.is_empty() {
             let none = |barrier: &Barrier| BarrierStats {
@@ -242,7 +246,7 @@ mod tests {
         let mut remote_barriers = remote_barriers(5, None, 2);
         remote_barriers.arrive(0, 0, 2, at(10), at(20));
         assert_eq!(remote_barriers.take_released(), []);
-        // Of seven the first five make a round; two wait for the next.
+        // Of seven users the first five make a round; two wait for the next.
         remote_barriers.arrive(1, 0, 5, at(30), at(40));
         let first = Release { barrier: 0, total: 1, at: at(540), upto: vec![(0, 2), (1, 3)] };
         assert_eq!(remote_barriers.take_released(), [first]);
@@ -263,12 +267,12 @@ mod tests {
         remote_barriers.look(at(2_101));
         let release = Release { barrier: 0, total: 1, at: at(2_601), upto: vec![(1, 2)] };
         assert_eq!(remote_barriers.take_released(), [release]);
-        // Who comes then forms the next one.
+        // Users that come then form the next one.
         remote_barriers.arrive(0, 0, 1, at(2_200), at(2_300));
         assert_eq!((remote_barriers.due(), rounds(&remote_barriers)), (at(4_200), (0, 1, 0)));
     }
 
-    /// Whoever waits goes on once nobody is left who could come: not before all parts are there, nor by a word that is past.
+    /// Waiting users go on once no more could come: not before all partitions are there, nor by an outdated report.
     #[test]
     fn those_that_are_left_go_on() {
         let mut remote_barriers =
@@ -280,11 +284,11 @@ mod tests {
         remote_barriers.join();
         remote_barriers.stuck(1, 0, at(3));
         assert_eq!(remote_barriers.take_released(), []);
-        // The third was lost before it began.
+        // The third partition was lost before it began.
         remote_barriers.expect(2, at(4));
         assert_eq!(remote_barriers.take_released().len(), 1);
         remote_barriers.arrive(1, 0, 4, at(600), at(600));
-        // The first says it of what was before it heard of the release.
+        // The first partition reports the state before it received the release.
         remote_barriers.stuck(1, 1, at(601));
         remote_barriers.stuck(0, 0, at(602));
         assert_eq!(remote_barriers.take_released(), []);
@@ -293,12 +297,12 @@ mod tests {
         let release = Release { barrier: 0, total: 2, at: at(1_200), upto: vec![(1, 4)] };
         assert_eq!(remote_barriers.take_released(), [release]);
         assert_eq!(rounds(&remote_barriers), (0, 0, 2));
-        // Who had gone on before it was withdrawn is none of those that wait.
+        // A user that had gone on before it was withdrawn is not one of those that wait.
         remote_barriers.arrive(1, 0, 1, at(1_250), at(1_250));
         remote_barriers.withdraw(1, 0, 2);
         remote_barriers.withdraw(1, 0, 4);
         assert_eq!(remote_barriers.doors[0].count(), 1);
-        // What was lost with its part is not waited for.
+        // Users lost with their partition are not waited for.
         remote_barriers.arrive(1, 0, 3, at(1_300), at(1_300));
         remote_barriers.over(1, at(1_400));
         assert_eq!((remote_barriers.take_released(), remote_barriers.due()), (Vec::new(), Nanos::NEVER));

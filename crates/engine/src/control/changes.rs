@@ -1,4 +1,4 @@
-//! The loads of a run, and what becomes of them while it goes on: changes, slots that go elsewhere, who has the rest.
+//! The loads of a run and what happens to them during the run: changes, revoked slots, remote workers.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,51 +13,52 @@ use crate::barriers::Release;
 use crate::lease::Lease;
 use crate::times::longest;
 
-/// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
-/// is late, and starts what the others start.
+/// Delay from a change to the instant at which it takes effect: time for all shards to receive it. A shard that
+/// receives it later is late, and starts what the others start.
 const LEAD: Nanos = Nanos::from_millis(100);
-/// From the last arrival of users that wait for each other to the instant at which they start: time for all shards to wake up.
+/// Delay from the last arrival of users that wait for each other to the instant at which they start: time for all
+/// shards to wake up.
 const ROUND_LEAD: Nanos = Nanos::from_millis(2);
 
-/// The loads of a run over time as they were planned, and what was changed of them.
+/// The planned loads of a run over time, and their changes.
 pub(crate) struct Changes {
     clock: Clock,
     loads: Vec<Changing>,
     folded: Mutex<Folded>,
-    /// Those who have to hear of changes are elsewhere, and hear of them within this time.
+    /// Set where changes go to remote workers: they receive them within this time.
     received_within: Option<Nanos>,
-    /// Until when something may be started.
+    /// Until when starts are allowed.
     lease: Lease,
-    /// Those who have parts of it elsewhere, as far as is known.
+    /// The remote workers, as far as is known.
     workers: Workers,
-    /// What they told, and was not taken yet.
+    /// Reports of remote workers that were not processed yet.
     unheard: AtomicUsize,
-    /// Users of meetings that go on.
+    /// Releases of users at barriers.
     released: Mutex<Vec<Release>>,
 }
 
 /// The load of a scenario, which may be changed.
 struct Changing {
-    /// Why the number of users stays as it is, if it does.
+    /// Why the number of users is fixed, if it is.
     fixed: Option<Refused>,
-    /// When users that wait for each other start; 0 before the first round.
+    /// Start of the next round of users that wait for each other; 0 before the first round.
     round_at: AtomicU64,
 }
 
 pub(super) struct Folded {
-    /// As they were planned.
+    /// The planned timelines.
     planned: Vec<Arc<Timeline>>,
-    /// When the measured load begins; never, before the run has started.
+    /// Beginning of the measured load; never, before the run has started.
     pub(super) measured_from: Nanos,
     pub(super) all: Vec<Change>,
-    /// Scenario by scenario.
+    /// The current timelines, scenario by scenario.
     timelines: Vec<Arc<Timeline>>,
     /// Slots that went to other runs, once some did.
     lost: Option<RevokedSlots>,
 }
 
 impl Folded {
-    /// From when on a change holds that is made `now`.
+    /// From when a change made `now` takes effect.
     pub(super) fn instant(&self, now: Nanos, lead: Nanos) -> Nanos {
         let last = self.all.last().map_or(Nanos::ZERO, |change| change.effective_at);
         (now + lead).since(self.measured_from).max(last)
@@ -65,7 +66,7 @@ impl Folded {
 }
 
 impl Changes {
-    /// Of loads that nobody has changed, each with the reason why its number of users stays as it is, if it does.
+    /// Changes of unchanged loads, each with the reason why its number of users is fixed, if it is.
     pub(crate) fn new(loads: Vec<(Timeline, Option<Refused>)>, clock: Clock) -> Self {
         let (timelines, fixed): (Vec<_>, Vec<_>) = loads.into_iter().unzip();
         let timelines: Vec<_> = timelines.into_iter().map(Arc::new).collect();
@@ -94,50 +95,50 @@ impl Changes {
         self.clock
     }
 
-    /// Users of meetings go on who are elsewhere.
+    /// Users of remote barriers go on.
     pub(crate) fn let_go(&self, released: impl IntoIterator<Item = Release>) {
         self.released.lock().expect("no holder of the lock panics").extend(released);
     }
 
-    /// Those behind so many releases; those before are needed no more.
+    /// The releases after the first `total`; earlier ones are dropped.
     pub(crate) fn released_after(&self, total: u64) -> Vec<Release> {
         let mut released = self.released.lock().expect("no holder of the lock panics");
         released.retain(|release| release.total > total);
         released.clone()
     }
 
-    /// All of those who are elsewhere hear within this time; nothing, of a run that is over.
+    /// The time within which all remote workers receive a change; zero once the run is over.
     pub(crate) fn received_within(&self) -> Nanos {
         self.received_within.unwrap_or_default()
     }
 
-    /// Something is told from elsewhere.
-    pub(crate) fn reported_from_afar(&self) {
+    /// Counts one more report from a remote worker.
+    pub(crate) fn reported_from_remote(&self) {
         self.unheard.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It was taken.
-    pub(crate) fn received_from_afar(&self) {
+    /// Counts one such report as processed.
+    pub(crate) fn received_from_remote(&self) {
         self.unheard.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// So much of what was told elsewhere was not taken yet.
+    /// Reports of remote workers not processed yet.
     pub(crate) fn unheard(&self) -> usize {
         self.unheard.load(Ordering::Relaxed)
     }
 
-    /// Those who have parts of it elsewhere.
+    /// The remote workers.
     pub(crate) fn workers(&self) -> &Workers {
         &self.workers
     }
 
-    /// Of a run that others carry out, on other machines.
+    /// Changes of a run that workers on other machines carry out.
     #[must_use]
     pub(crate) fn remote(self, received_within: Nanos) -> Self {
         Self { received_within: Some(received_within), ..self }
     }
 
-    /// Of a part that may start something while a lease lasts, and has given slots away before it began.
+    /// Changes of a partition that may start something while a lease lasts, and has given away slots before it began.
     #[must_use]
     pub(crate) fn of_part(mut self, lease: Lease, lost: Option<RevokedSlots>) -> Self {
         self.lease = lease;
@@ -145,7 +146,7 @@ impl Changes {
         self
     }
 
-    /// When nothing more may be started.
+    /// When the lease ends.
     pub(crate) fn lease_end(&self) -> Nanos {
         self.lease.end()
     }
@@ -154,12 +155,12 @@ impl Changes {
         self.received_within.map_or(LEAD, |within| LEAD.max(Nanos(4 * within.0)))
     }
 
-    /// From the last arrival of users that wait for each other to the instant at which they start.
+    /// Delay from the last arrival of users that wait for each other to the instant at which they start.
     pub(crate) fn round_lead(&self) -> Nanos {
         self.received_within.unwrap_or(ROUND_LEAD)
     }
 
-    /// A change that was made elsewhere, in the order of the changes: it holds from its instant on, which may be past.
+    /// Applies a change made elsewhere, in the order of the changes, from its instant on, which may be past.
     pub(crate) fn follow(&self, change: Change) {
         let mut folded = self.folded();
         if change.revision as usize != folded.all.len() + 1 || change.scenario >= folded.timelines.len() {
@@ -179,27 +180,28 @@ impl Changes {
         self.folded().lost.get_or_insert_default().lose(slots, at);
     }
 
-    /// Those that went; `None` when all are there.
+    /// Revoked slots; `None` when none were.
     pub(crate) fn lost(&self) -> Option<RevokedSlots> {
         self.folded().lost.clone()
     }
 
-    /// When the measured load begins; never, before the run has started.
+    /// Beginning of the measured load; never, before the run has started.
     pub(crate) fn measured_from(&self) -> Nanos {
         self.folded().measured_from
     }
 
-    /// The load of a scenario as it is by all changes so far.
+    /// The timeline of a scenario with all changes so far.
     pub(crate) fn timeline(&self, scenario: usize) -> Arc<Timeline> {
         self.folded().timelines[scenario].clone()
     }
 
-    /// The same of all scenarios.
+    /// The timelines of all scenarios.
     pub(crate) fn timelines(&self) -> Vec<Arc<Timeline>> {
         self.folded().timelines.clone()
     }
 
-    /// The same as somebody has them whom some changes reached later, or never: by their revisions, from which instant on.
+    /// The timelines as a worker has them that received some changes late, or never: by their revisions, each with the
+    /// instant from which it had it.
     pub(crate) fn timelines_of_late(&self, late: &[(u32, Nanos)]) -> Vec<Arc<Timeline>> {
         let folded = self.folded();
         let mut timelines = folded.planned.clone();
@@ -209,7 +211,7 @@ impl Changes {
         timelines
     }
 
-    /// When all of them are over; `None` when no time ends one.
+    /// When all timelines are over; `None` when no time ends one.
     pub(crate) fn end(&self) -> Option<Nanos> {
         longest(self.folded().timelines.iter().map(|timeline| timeline.end()))
     }
@@ -223,7 +225,7 @@ impl Changes {
         Nanos(self.loads[scenario].round_at.load(Ordering::Relaxed))
     }
 
-    /// The first change behind a revision.
+    /// The first change after a revision.
     pub(crate) fn after(&self, revision: u32) -> Option<Change> {
         self.folded().all.get(revision as usize).cloned()
     }

@@ -1,4 +1,4 @@
-//! Where the reports of the shards come together: the rows, the totals, and what the shards are told.
+//! Aggregation of the reports of the shards: rows, totals, and the orders to the shards.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,19 +25,19 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-/// A shard that is over has reached all intervals.
+/// The interval reached by a shard that is over: all of them.
 const OVER: u64 = u64::MAX;
-/// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile
+/// A shard that is further ahead than this many intervals waits for no other: unreported data of the others would pile
 /// up.
 const AHEAD_MAX: u64 = 2;
-/// Rows of parts that others hold to which what is told late is still added, at most.
+/// Most rows of remote partitions to which late reports are still added.
 const KEPT_MAX: usize = 64;
-/// Parts that close this much earlier than all of them close by themselves.
+/// Partitions that close this much earlier than all of them close on their own.
 const EARLY: Nanos = Nanos::from_millis(500);
-/// Memory is looked at so often while connections are opened.
+/// How often memory is checked while connections are opened.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
-/// What a desk knows from the start.
+/// Fixed settings of an aggregator.
 pub(super) struct AggregatorSetup {
     pub(super) clock: Clock,
     pub(super) started: Nanos,
@@ -49,83 +49,83 @@ pub(super) struct AggregatorSetup {
     pub(super) place: Where,
 }
 
-/// Where the connections are, and who is told of them.
+/// Where the connections are, and who is notified.
 #[derive(Clone)]
 pub(super) enum Where {
     /// All of them are here.
     Here,
-    /// A part of them, of which somebody hears.
+    /// A partition of them, with a listener.
     Partition(Sender<HoldUpdate>),
-    /// Others hold the parts, on other machines or in other processes.
+    /// Remote workers hold the partitions, on other machines or in other processes.
     Remote,
 }
 
-/// What one shard told.
+/// Reports of one shard.
 #[derive(Clone, Default)]
 struct ShardProgress {
-    /// What was not shown yet: up to the end of so many intervals.
+    /// Reported data that was not shown yet, each with the number of intervals it covers.
     reported: VecDeque<(u64, Box<Held>)>,
-    /// The end of the last of its intervals that were added up.
+    /// The end of the last of its intervals that were merged.
     added: u64,
-    /// How things stood then.
+    /// The state of its connections then.
     standing: HeldNow,
 }
 
-/// A row that was shown without somebody, who may still tell of it: at most one for each shard, since a shard that stands still
-/// tells of the first that it missed.
+/// A row that was shown without a shard that may still report it: at most one for each shard, since a stalled shard
+/// reports from the first interval that it missed.
 struct LateRow {
     number: u64,
-    /// From the end of so many intervals, to that of so many.
+    /// Intervals before the row, and up to its end.
     from: u64,
     upto: u64,
     began: Nanos,
     seen: Held,
-    /// What of it was not told.
+    /// The part of it that was not reported.
     added: Held,
     is_changed: bool,
 }
 
-/// A row that is ready to be told.
+/// A row that is ready to be reported.
 pub(super) struct ReadyRow {
     number: u64,
-    /// Where it is kept, of one that is told again.
+    /// For an update, the index of the stored row.
     again: Option<usize>,
     from: Nanos,
     to: Nanos,
     memory: MemoryUse,
 }
 
-/// A row that comes after those that are told again first.
+/// A row that comes after pending updates.
 struct Next {
     seen: Held,
     to: Nanos,
-    /// From the end of so many intervals, to that of so many; `None` of the last row.
+    /// Intervals before the row, and up to its end; `None` for the last row.
     span: Option<(u64, u64)>,
 }
 
-/// Where the reports of the shards come together.
+/// The aggregator of the reports of the shards.
 pub(super) struct HoldAggregator {
     setting: AggregatorSetup,
     pub(super) shards: usize,
     reserve: u64,
-    /// What the kernel takes while nothing comes or goes.
+    /// Fluctuation of kernel memory while no connection opens or closes.
     rest: AtRest,
     reported: Vec<ShardProgress>,
-    /// To each shard a word for each interval that was taken.
+    /// To each shard, one message for each interval that was taken.
     taken: Vec<Sender<()>>,
     reached: Vec<u64>,
     /// How late the loop of each shard was.
     pub(super) lags: Vec<Distribution>,
-    /// Intervals that were shown, in so many rows.
+    /// Intervals shown so far, merged into rows.
     shown: u64,
     rows: u64,
     kept: Vec<LateRow>,
     next: Option<Next>,
-    /// The row that was told last, but for those that are told again.
+    /// The last reported row, updates aside.
     current: Held,
-    /// What the shards saw after the last row that all of them had is in a row.
+    /// True once data recorded after the last common interval has been emitted.
     has_ended: bool,
-    /// All shards have gone without a word.
+    /// All shards have ended without a report.
     is_lost: bool,
     pub(super) total: Held,
     pub(super) shown_to: Nanos,
@@ -137,11 +137,11 @@ pub(super) struct HoldAggregator {
     pub(super) memory: MemoryUse,
     pub(super) stopped_opening: Option<StoppedOpening>,
     over: usize,
-    /// Of parts that others hold: what they take, and how they ended.
+    /// Remote partitions: their memory, and how they ended.
     parts: Vec<PartMemory>,
     pub(super) ends: Vec<HoldEnd>,
     pub(super) workers_summary: Option<WorkersSummary>,
-    /// Parts that were lost, and of them those that had not tried all.
+    /// Lost partitions, and of them those that had not tried all connections.
     lost: Vec<bool>,
     has_opened: Vec<bool>,
     pub(super) failure: Option<RunError>,
@@ -153,7 +153,7 @@ impl HoldAggregator {
         Self::of(setting, shards, taken)
     }
 
-    /// Of so many shards, or parts that others hold.
+    /// An aggregator of a number of shards, or of remote partitions.
     pub(super) fn of(setting: AggregatorSetup, shards: usize, taken: Vec<Sender<()>>) -> Self {
         Self {
             taken,
@@ -190,22 +190,22 @@ impl HoldAggregator {
         }
     }
 
-    /// A row that is ready.
+    /// The interval of a row that is ready.
     pub(super) fn interval(&self, ready: &ReadyRow) -> HoldInterval<'_> {
         let kept = ready.again.map(|place| &self.kept[place]);
         let (seen, added) = kept.map_or((&self.current, &self.current), |kept| (&kept.seen, &kept.added));
         let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
-        HoldInterval { number, is_again: kept.is_some(), from, to, seen, added, total: &self.total, memory }
+        HoldInterval { number, is_update: kept.is_some(), from, to, seen, added, total: &self.total, memory }
     }
 
-    /// The same, for those who take it later.
+    /// An owned copy of it, for subscribers that take it later.
     fn kept(&self, ready: &ReadyRow) -> KeptHold {
-        let HoldInterval { number, is_again, from, to, seen, added, total, memory } = self.interval(ready);
+        let HoldInterval { number, is_update, from, to, seen, added, total, memory } = self.interval(ready);
         let (seen, added, total) = (seen.clone(), added.clone(), total.clone());
-        KeptHold { number, is_again, from, to, seen, added, total, memory }
+        KeptHold { number, is_update, from, to, seen, added, total, memory }
     }
 
-    /// What it came to.
+    /// Ends the aggregation.
     pub(super) fn finish(mut self) -> Result<Self, RunError> {
         if let Some(error) = self.failure.take() {
             return Err(error);
@@ -213,17 +213,17 @@ impl HoldAggregator {
         if let Some(stopped) = &mut self.stopped_opening {
             stopped.tried = self.total.counts.tried();
         }
-        // By now more is known of the machine than when it was looked at.
-        if !self.is_afar() {
+        // By now more is known of the machine than at the last check.
+        if !self.is_remote() {
             self.memory.kernel = self.rest.reported(self.memory.kernel);
         }
         Ok(self)
     }
 
-    /// The intervals that are over become a row: for all shards, or for one that is far ahead of those that hang. False when none
-    /// are.
+    /// Closes the finished intervals as a row: for all shards, or for one that is far ahead of stalled ones. False when
+    /// there are none.
     fn close_row(&mut self) -> bool {
-        // Nobody waits for a part that is silent, though it may still tell.
+        // A silent partition is not waited for, though it may still report.
         let received = self.reached.iter().zip(&self.lost).filter(|(_, is_lost)| !**is_lost);
         let least = received.map(|(reached, _)| *reached).min().unwrap_or(0);
         let furthest = self.reached.iter().copied().filter(|reached| *reached < OVER).max().unwrap_or(0);
@@ -237,7 +237,7 @@ impl HoldAggregator {
         is_due
     }
 
-    /// What the shards saw since the last interval that all of them had. False when that was told.
+    /// Closes the row of what the shards saw since the last common interval. False when that was reported.
     fn close_last_row(&mut self) -> bool {
         if std::mem::replace(&mut self.has_ended, true) {
             return false;
@@ -253,11 +253,11 @@ impl HoldAggregator {
         Nanos(Nanos::from(self.setting.plan.interval).0 * interval)
     }
 
-    /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
+    /// The next row that a late report has completed; rows that no shard will complete any more are dropped.
     fn show_again(&mut self) -> Option<ReadyRow> {
-        let (reported, is_afar) = (&self.reported, self.is_afar());
+        let (reported, is_remote) = (&self.reported, self.is_remote());
         let is_missed =
-            |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_afar, reporter, kept.from, kept.upto));
+            |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_remote, reporter, kept.from, kept.upto));
         self.kept.retain(|kept| kept.is_changed || is_missed(kept));
         let too_many = self.kept.len().saturating_sub(KEPT_MAX);
         self.kept.drain(..too_many);
@@ -268,8 +268,8 @@ impl HoldAggregator {
         Some(ReadyRow { number, again: Some(place), from, to, memory: self.memory_now() })
     }
 
-    /// What all shards told up to the end of so many intervals, together. What began in a row that was shown without it is added
-    /// there, and to the total.
+    /// Merges what all shards reported up to the end of interval `upto`. What began in a row that was shown without it
+    /// is added there, and to the total.
     fn reported_up_to(&mut self, upto: u64) -> Held {
         let mut all = Held::default();
         for (reporter, is_lost) in self.reported.iter_mut().zip(&self.lost) {
@@ -289,7 +289,7 @@ impl HoldAggregator {
                     None => all.add_counts(&seen),
                 }
             }
-            // With nothing new, its connections stand as they stood, until it is over.
+            // With nothing new, its connections keep their last state until the shard is over.
             let is_over = *is_lost || reporter.reported.front().is_some_and(|(reached, _)| *reached == OVER);
             all.now.add(if is_over { HeldNow::default() } else { reporter.standing });
         }
@@ -307,7 +307,7 @@ impl HoldAggregator {
         self.rows += 1;
         let (number, from) = (self.rows, std::mem::replace(&mut self.shown_to, to));
         if let Some((first, upto)) = span
-            && self.reported.iter().any(|reporter| is_missing(self.is_afar(), reporter, first, upto))
+            && self.reported.iter().any(|reporter| is_missing(self.is_remote(), reporter, first, upto))
         {
             let seen = seen.clone();
             self.kept.push(LateRow {
@@ -324,28 +324,28 @@ impl HoldAggregator {
         ReadyRow { number, again: None, from, to, memory }
     }
 
-    /// Parts of which nobody has told how they ended: each had a thread at least.
+    /// Threads of partitions that have not reported their end: at least one each.
     pub(super) fn untold(&self) -> usize {
-        if self.is_afar() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
+        if self.is_remote() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
     }
 
-    fn is_afar(&self) -> bool {
+    fn is_remote(&self) -> bool {
         matches!(self.setting.place, Where::Remote)
     }
 
-    /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
+    /// All partitions are to close later, and the hold was not stopped: a single partition is leaving.
     fn closes_early(&self, since: Nanos) -> bool {
         let AggregatorSetup { orders, started, stop, .. } = &self.setting;
-        self.is_afar() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
+        self.is_remote() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
     }
 
-    /// Whoever is there has tried all connections: of parts, the end of all is known then.
+    /// Checks whether all present shards have tried their connections: the end of all partitions is then known.
     fn look_whether_opened(&mut self, since: Nanos) {
         let is_waited_for = |shard: usize| !self.lost[shard] && !self.has_opened[shard];
         if self.opened_after.is_some() || (0..self.shards).any(is_waited_for) {
             return;
         }
-        // Of those that were lost while they opened theirs nobody knows when they had.
+        // When the lost ones had tried theirs is unknown.
         if self.has_opened.contains(&true) {
             self.opened_after = Some(since);
             self.memory = self.memory_now();
@@ -363,7 +363,7 @@ impl HoldAggregator {
 
     fn tell(&self, news: HoldUpdate) {
         if let Where::Partition(listener) = &self.setting.place {
-            // Who does not listen does not want to know.
+            // The listener may be gone.
             let _ = listener.send(news);
         }
     }
@@ -375,13 +375,13 @@ impl HoldAggregator {
     }
 }
 
-/// Somebody may still tell of a row that ended at so many intervals: a shard tells all that it missed at once, a part that others hold
-/// interval by interval.
-fn is_missing(is_afar: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
-    if is_afar { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
+/// Whether a shard may still report a row that ended at interval `upto`: a shard reports all that it missed at once, a
+/// remote partition interval by interval.
+fn is_missing(is_remote: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
+    if is_remote { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
 }
 
-/// How things stand together.
+/// The sum of connection states.
 pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
     let mut sum = HeldNow::default();
     all.iter().for_each(|now| sum.add(*now));
@@ -402,7 +402,7 @@ impl Aggregator for HoldAggregator {
             }
             Report::Interval { shard, reached, seen } => {
                 self.hear(shard, reached, seen);
-                // One that is over asks for nothing any more.
+                // A shard that is over waits for no reply.
                 let _ = self.taken.get(shard).map(|taken| taken.send(()));
             }
             Report::Opened { shard, now, since } => {
@@ -429,7 +429,8 @@ impl Aggregator for HoldAggregator {
                 self.ends.push(*end);
             }
             Report::Lost { shard } => {
-                // What it had told by then stands; of its connections, and of what they take, nobody knows any more.
+                // What it had reported by then stands; the state of its connections and their memory are unknown from
+                // now on.
                 (self.lost[shard], self.parts[shard]) = (true, PartMemory::default());
                 self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
             }

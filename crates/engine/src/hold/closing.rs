@@ -1,4 +1,4 @@
-//! The end: what is in flight may come, and connections are closed in an orderly way, few at a time.
+//! Closing: messages in flight may complete, and connections are closed in an orderly way, few at a time.
 
 use driver::Sockets;
 use metrics::HeldCounter;
@@ -8,21 +8,21 @@ use wire::connection::ProtocolConnection;
 
 use super::world::{HoldRuntime, Phase, Wake};
 
-/// Connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
+/// Most connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
 /// (tcp_max_orphans, tcp_max_tw_buckets).
 const CLOSING_MAX: u32 = 1_024;
-/// Connections that are closed between two looks at the sockets.
+/// Connections closed between two polls of the sockets.
 const CLOSE_BATCH: u32 = 256;
-/// A peer that does not close within this time is left.
+/// How long a peer has to close; then the connection is dropped.
 const CLOSE_WAIT: Nanos = Nanos::from_millis(5_000);
-/// A peer that has agreed to a close has so long to close first.
+/// How long a peer that has agreed to a close has to close first.
 const PART_WAIT: Nanos = Nanos::from_millis(500);
 impl HoldRuntime {
     pub(super) fn is_closing(&self) -> bool {
         self.closing_since.is_some()
     }
 
-    /// Nothing is opened and nothing is said any more, but for what was due until `end`.
+    /// Begins closing: nothing is opened or sent any more, except messages due until `end`.
     pub(super) fn begin_closing<S: Sockets>(&mut self, now: Nanos, end: Nanos, sockets: &mut S) {
         self.speak_until(end.min(now), now, sockets);
         self.closing_since = Some(now);
@@ -30,7 +30,7 @@ impl HoldRuntime {
         self.retries.clear();
     }
 
-    /// All connections are closed.
+    /// Whether all connections are closed.
     pub(super) fn is_over(&self) -> bool {
         self.is_closing() && self.open == 0 && self.opening == 0 && self.closing == 0
     }
@@ -39,7 +39,7 @@ impl HoldRuntime {
         self.closing_since.map_or(Nanos::NEVER, |since| since + self.job.grace)
     }
 
-    /// When what is in flight is given up; never, once it was.
+    /// When what is in flight is incomplete; never, once that has passed.
     pub(super) fn next_grace_end(&self) -> Nanos {
         if self.grace_is_over { Nanos::NEVER } else { self.grace_end() }
     }
@@ -60,7 +60,7 @@ impl HoldRuntime {
             let connection = self.get(number);
             match connection.phase {
                 Phase::Idle => self.close_one(number, now, sockets),
-                // Its answer may still come.
+                // Its response may still come.
                 Phase::Asks | Phase::Says if grace_is_over => {
                     self.seen.counts[HeldCounter::CloseTimedOut] += 1;
                     self.drop_one(number, now, sockets);
@@ -80,7 +80,7 @@ impl HoldRuntime {
         }
     }
 
-    /// A connection that is not there yet will not be.
+    /// Gives up a connection that is not established yet.
     fn abandon<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
         self.close_socket(number, sockets);
         let connection = self.get(number);
@@ -89,7 +89,7 @@ impl HoldRuntime {
         self.seen.counts[HeldCounter::Abandoned] += 1;
     }
 
-    /// An established connection is closed without another word.
+    /// Closes an established connection without a closing handshake.
     fn drop_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
         self.give_up_owed(number, now);
         let connection = &mut self.connections[number as usize];
@@ -103,13 +103,13 @@ impl HoldRuntime {
         self.open -= 1;
     }
 
-    /// An idle connection is closed as its protocol wants it.
+    /// Closes an idle connection as its protocol requires.
     pub(super) fn close_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
         let is_ws = self.job.protocol == Protocol::WebSocket;
         let connection = self.get(number);
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
         if !is_ws && !is_sealed {
-            // The kernel tells the peer that nothing more comes.
+            // The kernel signals the end of the stream to the peer.
             self.seen.counts[HeldCounter::Closed] += 1;
             return self.drop_one(number, now, sockets);
         }
@@ -124,7 +124,7 @@ impl HoldRuntime {
             let (mask, job) = (self.mask(), self.job.clone());
             let connection = self.get(number);
             let parked = connection.parked;
-            // What comes until the peer agrees is heard by a line that knows of the close.
+            // What arrives until the peer agrees is processed by a protocol state that knows of the close.
             let line = connection.more().line.get_or_insert_with(|| job.unparked(parked));
             line.close(mask, &mut close);
             self.send_own(number, close, sockets);
@@ -138,12 +138,12 @@ impl HoldRuntime {
         sockets.shutdown(socket);
     }
 
-    /// Peers none of which answers a close are not waited for one batch after the other.
+    /// How long to wait for a close. Peers that do not respond to a close are not waited for one batch after the other.
     fn close_wait(&self) -> Nanos {
         if self.agreed == 0 && self.unheard >= CLOSING_MAX { Nanos::ZERO } else { CLOSE_WAIT }
     }
 
-    /// The peer has agreed to our close, and should close first.
+    /// The peer has agreed to the close, and should close first.
     pub(super) fn agreed_to_close(&mut self, number: u32, now: Nanos) {
         let connection = self.get(number);
         connection.is_ending = true;
@@ -176,7 +176,7 @@ impl HoldRuntime {
         }
     }
 
-    /// Ends at once: what is left is closed.
+    /// Ends at once: remaining connections are closed.
     pub(super) fn end<S: Sockets>(&mut self, sockets: &mut S) {
         for number in 0..self.connections.len() as u32 {
             let connection = self.get(number);

@@ -1,4 +1,4 @@
-//! What the driver says of held connections, and what follows from it.
+//! Handling of driver events of held connections.
 
 use driver::{Event, Socket, SocketError, Sockets};
 use metrics::{CLOSE_WITHOUT_CODE, Failure, HeldCounter, ProtocolFault};
@@ -11,10 +11,10 @@ use super::world::{HoldRuntime, Phase};
 use crate::faults;
 use crate::talk::Expects;
 
-/// Answers to a peer that does not read them.
+/// Most unsent bytes of replies to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
 
-/// The number of a try of a connection, from which the key of one of WebSocket is made.
+/// The number from which the WebSocket key of a connection attempt is made.
 fn key_of(number: u64, since: Nanos) -> u64 {
     number ^ since.0 << 24
 }
@@ -62,14 +62,14 @@ impl HoldRuntime {
         }
     }
 
-    /// Bytes can be exchanged: what is spoken begins.
+    /// Bytes can be exchanged: the protocol begins.
     fn begin<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) {
         let own = self.segment.nth(u64::from(number));
         let (is_http, since) = (self.request.is_some(), self.get(number).since);
         let (mut line, mut first) = (self.job.line(key_of(own, since)), self.buffer());
         line.start(&mut first);
         if is_http {
-            // A connection of HTTP is there when it has carried an answer.
+            // A connection of HTTP counts as established when it has carried a response.
             line = self.job.asking();
             first.extend_from_slice(self.job.step.request_bytes());
         }
@@ -116,10 +116,10 @@ impl HoldRuntime {
         }
     }
 
-    /// Bytes that nothing covers any more.
+    /// Handles decrypted bytes.
     fn on_plaintext<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         match (self.job.protocol, self.get(number).phase) {
-            // Only WebSocket has words for an end, and somebody who waits for them.
+            // Only WebSocket has a closing handshake to wait for.
             (_, Phase::Leaves) => return,
             (protocol, Phase::Closes) if protocol != Protocol::WebSocket => return,
             _ => {}
@@ -139,7 +139,7 @@ impl HoldRuntime {
                 Ok(news) => news,
                 Err(fault) => {
                     let failure = faults::line(fault);
-                    end = Some(if fault.was_reported() { ReadEnd::Told(failure) } else { ReadEnd::Lost(failure) });
+                    end = Some(if fault.was_reported() { ReadEnd::Reported(failure) } else { ReadEnd::Lost(failure) });
                     break;
                 }
             };
@@ -161,8 +161,8 @@ impl HoldRuntime {
         }
         let connection = self.get(number);
         match end {
-            // What is wrong, or the answer to its close, is on its way to a peer of WebSocket.
-            Some(ReadEnd::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
+            // The close frame with the error, or the reply to its close, is on its way to a WebSocket peer.
+            Some(ReadEnd::Reported(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
             Some(ReadEnd::Lost(failure)) => self.lose(number, failure, at, sockets),
             _ => {
                 if line.park().is_none() {
@@ -173,32 +173,32 @@ impl HoldRuntime {
         }
     }
 
-    /// Sends what the protocol itself answers. False when the connection is gone.
+    /// Sends what the protocol itself replies. False when the connection is gone.
     fn response_back<S: Sockets>(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut S) -> bool {
         let connection = self.get(number);
         let socket = connection.socket;
-        // Who has sent a close says nothing more.
+        // After a close frame nothing more is sent.
         if out.is_empty() || connection.is_parting() {
             self.give_back(out);
         } else if !self.send_own(number, out, sockets) {
             return false;
         }
         if self.job.protocol == Protocol::WebSocket && sockets.unsent(socket) > self.unsent_max(number) {
-            // It asks and does not read.
+            // It sends requests and does not read.
             self.lose(number, Failure::Protocol(ProtocolFault::WebSocketFlood), at, sockets);
             return false;
         }
         true
     }
 
-    /// Bytes that the kernel of a peer that reads may not have taken: answers to its signs of life, and our own message while that is on
+    /// Bytes that a reading peer's kernel may not have taken: replies to its pings, and our own message while it is on
     /// its way.
     fn unsent_max(&self, number: u32) -> usize {
         let is_speaking = matches!(self.connections[number as usize].phase, Phase::Asks | Phase::Says);
         UNSENT_MAX + if is_speaking { self.message_bytes_max } else { 0 }
     }
 
-    /// What came; `is_clean`: nothing came behind it. Gives what ends the hearing, if anything does.
+    /// Handles events; `is_clean`: nothing came after them. Returns what ends reading, if anything does.
     fn take_news<S: Sockets>(
         &mut self,
         number: u32,
@@ -210,7 +210,7 @@ impl HoldRuntime {
         let job = self.job.clone();
         let expects = job.talk.as_ref().map_or(&Expects::Nothing, |talk| &talk.expects);
         let connection = self.get(number);
-        // What came before a message had left is no answer to it.
+        // What came before a message had left is no response to it.
         let is_awaited = connection.phase == Phase::Asks && connection.since < at;
         match (news, expects) {
             (LineEvent::Ready, _) => self.established(number, at, sockets),
@@ -224,10 +224,10 @@ impl HoldRuntime {
                 if connection.phase == Phase::Closes {
                     self.agreed_to_close(number, at);
                 }
-                return Some(ReadEnd::Told(failure));
+                return Some(ReadEnd::Reported(failure));
             }
             (LineEvent::Head { status, stays }, _) => connection.more().response = Some((status, stays)),
-            // More than was asked for: what follows could not be told from an answer.
+            // More than was requested: what follows could not be told apart from a response.
             (LineEvent::ReadEnd, _) if !is_clean => {
                 return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
             }
@@ -237,7 +237,7 @@ impl HoldRuntime {
         None
     }
 
-    /// Something came unasked.
+    /// An unsolicited message came.
     fn pushed(&mut self, number: u32, at: Nanos) {
         self.seen.counts[HeldCounter::Pushed] += 1;
         let connection = &mut self.connections[number as usize];
@@ -249,7 +249,7 @@ impl HoldRuntime {
         }
     }
 
-    /// An answer of HTTP is complete.
+    /// An HTTP response is complete.
     fn end_response<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<ReadEnd> {
         let connection = self.get(number);
         let (status, stays) = connection.more().response.take().unwrap_or((0, false));
@@ -269,7 +269,7 @@ impl HoldRuntime {
         let Some(number) = self.find(socket) else { return };
         let connection = self.get(number);
         if connection.phase == Phase::Closes && self.job.protocol != Protocol::WebSocket {
-            // Its end is its agreement.
+            // The end of the stream is its agreement.
             self.get(number).is_ending = true;
         }
         let failure = match self.get(number).phase {
@@ -291,20 +291,20 @@ impl HoldRuntime {
     }
 }
 
-/// What a line said, without its bytes.
+/// An event of the protocol, without its bytes.
 enum LineEvent {
     NeedMore,
     Nothing,
-    /// Both sides have agreed on how they speak.
+    /// The handshake is complete.
     Ready,
     Pong,
     Message {
         is_good: bool,
     },
-    /// Bytes on a plain connection that could be an answer.
+    /// Bytes on a plain connection that could be a response.
     Response,
     Close(Failure),
-    /// Of HTTP.
+    /// Head of an HTTP response.
     Head {
         status: u16,
         stays: bool,
@@ -334,12 +334,12 @@ impl LineEvent {
     }
 }
 
-/// What ends the hearing of what came.
+/// What ends reading.
 enum ReadEnd {
-    /// The connection is not there any more.
+    /// The connection is gone.
     Gone,
-    /// The peer ends the conversation, or broke its rules: the answer to that is on its way.
-    Told(Failure),
+    /// The peer ends the conversation, or broke its rules: the reply is on its way.
+    Reported(Failure),
     /// It is closed at once.
     Lost(Failure),
 }

@@ -1,4 +1,4 @@
-//! Connections that are held, as a value: started, watched and ended, as a load is.
+//! Held connections as a value: started, watched and ended, as a load is.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -22,38 +22,38 @@ use crate::shard_threads::{ShardThreads, wait_until};
 use crate::subscribers::{Delivery, Subscription};
 use crate::{Places, RunError, StopHandle};
 
-/// Connections that are held. When it is dropped, all of them are closed at once.
+/// A hold in progress. When it is dropped, all connections are closed at once.
 ///
-/// What memory they take is that of the whole process.
+/// Its memory figures are those of the whole process.
 pub struct Holding {
     options: HoldOptions,
     going: RunLoop<HoldAggregator, Nanos>,
     orders: Arc<Orders>,
     stop: StopHandle,
-    /// Those who hold them elsewhere.
+    /// The remote workers.
     workers: Workers,
-    /// Where connections come from, and where they go: how many of each.
+    /// Counts of source addresses and of target endpoints.
     places: (usize, usize),
     cpu_before: CpuTime,
 }
 
 impl Holding {
-    /// Begins to open them. `stop` ends it too.
+    /// Begins to open connections. `stop` ends it too.
     ///
     /// # Errors
-    /// The system refuses what the engine needs, or the connections cannot come from where they should. What the target does is
-    /// never an error, but data.
+    /// The system refuses what the engine needs, or the addresses cannot be used. What the target does is never an
+    /// error, but data.
     pub fn start(plan: Arc<Hold>, options: HoldOptions, stop: &StopHandle) -> Result<Self, RunError> {
         if let Some(team) = options.team.clone() {
-            return Self::start_afar(plan, options, &*team, stop);
+            return Self::start_remote(plan, options, &*team, stop);
         }
         Self::start_here(plan, options, None, stop)
     }
 
-    /// The same of a part of them. Waits until all begin, or it is stopped.
+    /// Starts a partition. Waits until all partitions begin, or it is stopped.
     ///
     /// # Errors
-    /// As [`Holding::start`].
+    /// Same as [`Holding::start`].
     pub fn start_part(
         plan: Arc<Hold>,
         options: HoldOptions,
@@ -78,8 +78,8 @@ impl Holding {
         }
     }
 
-    /// Others hold them.
-    fn start_afar(
+    /// Starts a hold on remote workers.
+    fn start_remote(
         plan: Arc<Hold>,
         options: HoldOptions,
         team: &dyn HoldBackend,
@@ -127,7 +127,7 @@ impl Holding {
             takes.push(take);
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
             let ends = Ends { shard, reports: place.reports, taken, orders, stop };
-            // One for each: threads that share it would write its count of references in turn.
+            // One for each thread: threads that share it would all write its reference count.
             let mut job = HoldConfig::new(&plan, to.clone(), options.tls.clone());
             job.part = part.as_ref().map(|part| part.segment.clone());
             let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
@@ -136,11 +136,11 @@ impl Holding {
                     let world = HoldRuntime::new(job, share, driver.sockets());
                     shard::run(driver, world, &ends, &place.start);
                 }
-                // The run may be gone already; then nobody asks why.
+                // The run may be gone already.
                 Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),
             })
         })?;
-        // What is there before the first connection is no part of what connections cost.
+        // Memory used before the first connection is no cost of connections.
         let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
         let cpu_before = host::process_cpu_time();
         let started = part.as_ref().map_or_else(|| clock.now(), |part| part.begins.1);
@@ -156,33 +156,34 @@ impl Holding {
         Ok(Self { options, going, orders, stop: stop.clone(), workers, places, cpu_before })
     }
 
-    /// Says when a part of them ends.
+    /// A handle that sets when a partition ends.
     pub fn ending(&self) -> HoldEnding {
         HoldEnding { orders: self.orders.clone(), stop: self.stop.clone() }
     }
 
-    /// Ends it, from any thread. It cannot be changed or paused.
+    /// A handle that ends it, from any thread. It cannot be changed or paused.
     pub fn control(&self) -> Control {
         Control::of_held(self.stop.clone(), self.workers.clone())
     }
 
-    /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
-    /// for the end. Its mailbox takes `bound` of them. While a lossless one holds up the telling, nobody looks at memory.
+    /// Adds a subscriber of intervals, read on a thread of its own: it receives those emitted from now on, while a
+    /// caller waits here for intervals or for the end. Its queue holds `bound` of them. While a lossless subscriber
+    /// blocks delivery, memory is not checked.
     pub fn subscribe(&mut self, delivery: Delivery, bound: usize) -> Subscription<KeptHold> {
         self.going.subscribe(delivery, bound)
     }
 
-    /// Waits for the next interval, or for more of one that was told before; `None` when it is over. Who does not ask holds up the
-    /// telling, and the look at memory that stops the opening before it runs out.
+    /// Waits for the next interval, or for an update of an earlier one; `None` when it is over. A caller that does not
+    /// poll delays reporting, and the memory check that stops opening before memory runs out.
     pub fn wait(&mut self) -> Option<HoldInterval<'_>> {
         let (ready, aggregator) = self.going.wait()?;
         Some(aggregator.interval(&ready))
     }
 
-    /// What it came to. Waits for its end; what was not asked for by then is not told.
+    /// The result. Waits for the end; intervals not polled by then are not reported.
     ///
     /// # Errors
-    /// As [`Holding::start`].
+    /// Same as [`Holding::start`].
     pub fn finish(self) -> Result<HoldResult, RunError> {
         let (aggregator, threads) = self.going.finish();
         let mut aggregator = aggregator.finish()?;

@@ -1,4 +1,4 @@
-//! What held connections are to do, and what is spoken on them.
+//! Configuration of held connections: what they do, and their protocol.
 
 use std::net::IpAddr;
 
@@ -15,10 +15,10 @@ use crate::Places;
 use crate::talk::PreparedTalk;
 use crate::world::PreparedStep;
 
-/// What is to be done; the same for all shards.
+/// The configuration, the same for all shards.
 pub(super) struct HoldConfig {
     pub(super) places: Places,
-    /// Of a part of them, all that it has: it has its own addresses for them.
+    /// For a partition, the segment that it holds: it has its own addresses for them.
     pub(super) part: Option<Segment>,
     pub(super) tls: Option<ClientConfig>,
     pub(super) protocol: Protocol,
@@ -50,12 +50,12 @@ impl HoldConfig {
         }
     }
 
-    /// Where connection `number` goes and where it comes from.
+    /// Target and source address of connection `number`.
     pub(super) fn place_of(&self, number: u64) -> (Peer, Option<IpAddr>) {
         self.places.pick(self.part.as_ref().map_or(number, |part| part.count_of_first(number)))
     }
 
-    /// What is spoken on a new connection; `number` makes the key of one of WebSocket.
+    /// Protocol state of a new connection; `number` makes the WebSocket key.
     pub(super) fn line(&self, number: u64) -> AnyConnection {
         match (&self.talk, self.protocol) {
             (Some(talk), Protocol::WebSocket) => {
@@ -65,7 +65,7 @@ impl HoldConfig {
         }
     }
 
-    /// A line of HTTP on which the request is on its way.
+    /// Protocol state of an HTTP connection with the request on its way.
     pub(super) fn asking(&self) -> AnyConnection {
         let mut line = self.unparked(IdleState::default());
         let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(self.step.kind()) };
@@ -73,7 +73,7 @@ impl HoldConfig {
         line
     }
 
-    /// What was spoken on a connection before it was idle.
+    /// Protocol state rebuilt from what an idle connection keeps.
     pub(super) fn unparked(&self, parked: IdleState) -> AnyConnection {
         match (&self.talk, self.protocol) {
             (Some(talk), Protocol::WebSocket) => {

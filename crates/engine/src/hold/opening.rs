@@ -1,4 +1,4 @@
-//! How connections come: at a pace, few at a time, and again after a while when they are to.
+//! Opening of connections: at a pace, few at a time, and reopening after a pause.
 
 use driver::{OpenOptions, Sockets};
 use metrics::{Failure, HeldCounter, TlsFault};
@@ -9,18 +9,18 @@ use wire::connection::IdleState;
 use super::world::{Connection, HoldRuntime, Phase, Wake};
 use crate::faults;
 
-/// Connections of a shard that are on their way at one time: fewer than an accept queue takes.
+/// Most connections of a shard being opened at one time: fewer than an accept queue takes.
 const OPENING_MAX: u32 = 1_024;
-/// The same where a pace was asked for: the network may be far.
+/// The same where a pace was requested: the network latency may be high.
 const PACED_OPENING_MAX: u32 = 16 * 1_024;
-/// Connections that are opened between two looks at the sockets.
+/// Connections opened between two polls of the sockets.
 const OPEN_BATCH: u32 = 64;
-/// The first pause before a connection that could not be opened is tried again; it doubles with each failure.
+/// Pause before a connection that could not be opened is first retried; it doubles with each failure.
 const RETRY_FIRST: Nanos = Nanos::from_millis(500);
 const RETRY_MAX: Nanos = Nanos::from_millis(30_000);
-/// The last connection has so long to be established before all count as tried.
+/// How long the last connection may take to be established before all count as tried.
 const FIRST_WAIT: Nanos = Nanos::from_millis(1_000);
-/// Connections that were lost come back so fast, when no pace was asked for.
+/// Rate at which lost connections are reopened when no pace was requested.
 const RETURN_PER_S: u64 = 10_000;
 const HOUR_NS: u128 = 3_600_000_000_000;
 
@@ -36,14 +36,14 @@ impl HoldRuntime {
         if self.job.ramp.is_some() { PACED_OPENING_MAX } else { OPENING_MAX }
     }
 
-    /// Every connection has been tried, and the last of them is there or not.
+    /// Every connection has been tried, and the last of them is established or failed.
     pub(super) fn has_tried_all(&self, now: Nanos) -> bool {
         let has_tried = self.connections.len() as u32 == self.count || self.stops_opening;
-        // With those that come back there may always be one on its way.
+        // With reconnects there may always be one on its way.
         has_tried && (self.opening == 0 || (self.job.reconnects && now >= self.last_first + FIRST_WAIT))
     }
 
-    /// Opens no more connections.
+    /// Stops opening connections.
     pub(super) fn stop_opening(&mut self) {
         self.stops_opening = true;
     }
@@ -79,7 +79,7 @@ impl HoldRuntime {
                 self.last_first = now;
                 self.open_one(first, sockets);
             } else if let Some(number) = self.retries.pop_front() {
-                // What comes back keeps the pace that was asked for.
+                // Reopened connections keep the requested pace.
                 let gap = self.job.ramp.map_or(0, |rate| {
                     HOUR_NS * 1_000 * u128::from(self.job.connections) / u128::from(rate) / u128::from(self.count)
                 });
@@ -109,7 +109,7 @@ impl HoldRuntime {
         }
     }
 
-    /// Tries it again after a while. Those that were lost together come back one after the other.
+    /// Schedules a retry. Connections lost together come back one after the other.
     pub(super) fn plan_retry(&mut self, number: u32, was_established: bool, now: Nanos) {
         let spread = Nanos(u64::from(self.count) * 1_000_000_000 / RETURN_PER_S);
         let connection = &mut self.connections[number as usize];
@@ -136,7 +136,7 @@ impl HoldRuntime {
         }
     }
 
-    /// The connection is there.
+    /// The connection is established.
     pub(super) fn established<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
         self.seen.connect.record(now.since(connection.since).0);
@@ -149,20 +149,20 @@ impl HoldRuntime {
         self.seen.counts[HeldCounter::Established] += 1;
         match self.job.work {
             HoldWork::Once => self.due(number, now, now, sockets),
-            // The first pause is as long as any, so that the connections do not speak all at once.
+            // The first pause is as long as any, so that the connections do not all send at once.
             HoldWork::Pause { .. } => self.pause(number, now),
             HoldWork::Nothing | HoldWork::Every(_) => {}
         }
     }
 
-    /// Somebody's time is over, unless what he waits for is there and was not read.
+    /// Whether a deadline is over, unless the awaited data has arrived and was not read.
     pub(super) fn is_deadline_due(&mut self, now: Nanos) -> bool {
         self.forget_met_deadlines();
         let closing = if self.is_closing() { self.timers.next().min(self.next_grace_end()) } else { Nanos::NEVER };
         self.next_deadline().min(closing) <= now
     }
 
-    /// What was met is no deadline.
+    /// Drops deadlines that were met.
     fn forget_met_deadlines(&mut self) {
         let connections = &self.connections;
         self.open_deadlines.keep_from(connections, Connection::is_opening);
@@ -170,7 +170,7 @@ impl HoldRuntime {
         self.close_deadlines.keep_from(connections, Connection::is_parting);
     }
 
-    /// Connections that are not there in time, answers that did not come, peers that do not close.
+    /// Checks deadlines: connections not established in time, missing responses, peers that do not close.
     pub(super) fn look_at_deadlines<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if now < self.spared_until {
             return;

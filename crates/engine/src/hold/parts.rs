@@ -1,32 +1,32 @@
-//! What parts of held connections tell.
+//! What partitions of held connections report.
 
 use host::CpuTime;
 use metrics::Held;
 
 use super::{MemoryUse, StoppedOpening};
 
-/// What a part takes of the memory of its machine.
+/// Memory use of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartMemory {
-    /// What it says.
+    /// Reported memory use.
     pub memory: MemoryUse,
-    /// Which machine that is: what the kernel of one takes counts once.
+    /// Identity of the machine: the kernel memory of one machine counts once.
     pub machine: String,
 }
 
-/// How a part ended.
+/// The end of a partition.
 #[derive(Clone, Debug)]
 pub struct HoldEnd {
-    /// What it saw and has not told.
+    /// What it counted and has not reported.
     pub seen: Held,
-    /// Threads that worked.
+    /// Number of threads.
     pub threads: usize,
     /// CPU time of its process.
     pub cpu: CpuTime,
-    /// Where its connections came from, and where they went: how many of each.
+    /// Counts of source addresses and of target endpoints.
     pub places: (usize, usize),
     /// Opening ended early.
     pub stopped_opening: Option<StoppedOpening>,
-    /// The target asked for a certificate of ours, and there was none.
+    /// The target requested a client certificate, and there was none.
     pub lacked_certificate: bool,
 }

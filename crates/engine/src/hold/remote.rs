@@ -1,4 +1,4 @@
-//! Connections that others hold elsewhere, each a part of them, and tell what they see.
+//! Remote holds: workers hold a partition of the connections each, and report.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,38 +16,38 @@ use crate::RunError;
 use crate::control::{Intent, StopHandle, Workers};
 use crate::remote::{WorkerResult, WorkersSummary};
 
-/// Those who hold the parts.
+/// A backend of remote workers.
 pub trait HoldBackend: Send + Sync + Debug {
-    /// Gets all of them ready, and says when they begin. From then on it tells what is seen, until all of it is over, and does what is
-    /// wanted.
+    /// Gets all workers ready, and returns when they begin. From then on it reports what they see, until all of it is
+    /// over, and follows the intent.
     ///
     /// # Errors
-    /// Somebody cannot hold a part. Then no connection was opened.
+    /// A worker cannot hold a partition. Then no connection was opened.
     fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError>;
 }
 
-/// Connections that others are to hold.
+/// An order to remote workers.
 pub struct HoldOrder {
-    /// What is to be done.
+    /// The plan to carry out.
     pub plan: Arc<Hold>,
-    /// The clock of who watches.
+    /// The clock of the coordinator.
     pub clock: Clock,
-    /// Ends it.
+    /// The handle that ends it.
     pub stop: StopHandle,
-    /// Tells what is seen.
+    /// The receiver of reports.
     pub reporter: HoldReporter,
 }
 
-/// They begin.
+/// A remote hold that has begun.
 #[derive(Clone, Copy, Debug)]
 pub struct HoldBegun {
-    /// At this instant of the clock of the order.
+    /// Start, on the clock of the order.
     pub started: Nanos,
-    /// In so many parts, numbered from 0.
+    /// Number of partitions, numbered from 0.
     pub parts: usize,
 }
 
-/// Tells a hold what others see.
+/// Reporter of what remote workers see.
 #[derive(Clone)]
 pub struct HoldReporter {
     pub(super) reports: Sender<Report>,
@@ -58,74 +58,74 @@ pub struct HoldReporter {
 
 impl HoldReporter {
     fn tell(&self, report: Report) {
-        // Whoever watches may be gone: then nobody wants to know.
+        // The hold may be gone.
         let _ = self.reports.send(report);
     }
 
-    /// What a part saw until the end of so many intervals, and what it takes.
+    /// What a partition saw until the end of interval `reached`, and its memory.
     pub fn seen(&self, part: usize, reached: u64, seen: Held, memory: PartMemory) {
         self.tell(Report::Memory { shard: part, memory });
         self.tell(Report::Interval { shard: part, reached, seen: Box::new(seen) });
     }
 
-    /// A part has tried all of its connections; `since` the start.
+    /// A partition has tried all of its connections; `since` the start.
     pub fn opened(&self, part: usize, now: HeldNow, since: Nanos) {
         self.tell(Report::Opened { shard: part, now, since });
     }
 
-    /// A part begins to close them.
+    /// A partition begins to close them.
     pub fn closing(&self, now: HeldNow, since: Nanos) {
         self.tell(Report::Closing { now, since });
     }
 
-    /// A part is over.
+    /// A partition is over.
     pub fn ended(&self, part: usize, end: HoldEnd) {
         self.tell(Report::Ended { shard: part, end: Box::new(end) });
     }
 
-    /// A part is silent: its connections are gone, or nobody knows of them. It may still tell what it saw.
+    /// A partition is silent: its connections are gone or unknown. It may still report what it saw.
     pub fn lost(&self, part: usize) {
         self.tell(Report::Lost { shard: part });
     }
 
-    /// What is known by now of those who have the parts.
+    /// The current list of remote workers.
     pub fn workers(&self, workers: Vec<WorkerResult>) {
         self.workers.tell(workers);
     }
 
-    /// All is over; nothing more is told.
+    /// The hold is over; nothing more is reported.
     pub fn over(&self, workers_summary: WorkersSummary) {
         self.tell(Report::Workers(Box::new(workers_summary)));
     }
 
-    /// It cannot go on.
+    /// The hold cannot go on.
     pub fn broken(&self, error: RunError) {
         self.tell(Report::Broken(error));
     }
 
-    /// What is wanted of all.
+    /// The intent for all workers.
     pub fn wanted(&self) -> Intent {
         self.stop.wanted()
     }
 
-    /// When the closing begins, on the clock of the order; `None` as long as nobody knows.
+    /// When closing begins, on the clock of the order; `None` while that is unknown.
     pub fn closes_at(&self) -> Option<Nanos> {
         Some(self.orders.end_at()).filter(|at| *at < Nanos::NEVER)
     }
 }
 
-/// A part of the connections that are held.
+/// A partition of the held connections.
 #[derive(Clone, Debug)]
 pub struct HoldPart {
-    /// Which.
+    /// Its segment.
     pub segment: Segment,
-    /// When all of them begin, on this clock.
+    /// When all partitions begin, on this clock.
     pub begins: (Clock, Nanos),
-    /// Who hears how far it is.
+    /// The listener for its progress.
     pub news: Sender<HoldUpdate>,
 }
 
-/// How far a part is.
+/// Progress of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldUpdate {
     /// It has tried all of its connections.
@@ -134,7 +134,7 @@ pub enum HoldUpdate {
     Closing(HeldNow, Nanos),
 }
 
-/// Says when a part closes its connections.
+/// A handle that sets when a partition closes its connections.
 #[derive(Clone)]
 pub struct HoldEnding {
     pub(super) orders: Arc<Orders>,
@@ -142,7 +142,7 @@ pub struct HoldEnding {
 }
 
 impl HoldEnding {
-    /// At this instant of the clock of the part.
+    /// Closes at this instant of the clock of the partition.
     pub fn close_at(&self, at: Nanos) {
         self.orders.close_at(at);
         self.stop.wake_all();

@@ -1,4 +1,4 @@
-//! One thread that holds its share of the connections.
+//! A thread that holds its share of the connections.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -15,28 +15,28 @@ use crate::control::{StopHandle, StopLevel};
 use crate::remote::WorkersSummary;
 use crate::shard_threads;
 
-/// A shard looks so often how late its loop is.
+/// Interval between lag samples of the loop.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
 
-/// The most looks that one stall counts for.
+/// Most lag samples that one stall counts for.
 const LAGS_MAX: u32 = 10_000;
 
-/// The most reads before a deadline: more than a million answers, at 1,024 a read. A peer that sends without an end
-/// cannot keep the deadlines of others from being looked at.
+/// Most reads before a deadline: more than a million responses, at 1,024 a read. A peer that sends without an end
+/// cannot delay the deadline checks of others.
 const READS_MAX: u32 = 2_048;
-/// So many reads that bring nothing are enough; a signal may have cut one short.
+/// Number of empty reads that are enough; a signal may have cut one short.
 const QUIET_READS: u32 = 2;
 
-/// Intervals of one shard on their way to the run. When nobody takes them, it goes on counting into the next.
+/// Intervals of one shard queued for the run. When they are not taken, it goes on counting into the next.
 pub(super) const REPORTS_MAX: usize = 4;
 
-/// What a shard tells the run.
+/// A report of a shard to the run.
 pub(super) enum Report {
     /// It can be woken.
     Ready { waker: Waker },
-    /// All that it saw up to the end of so many intervals.
+    /// All that it saw up to the end of interval `reached`.
     Interval { shard: usize, reached: u64, seen: Box<Held> },
-    /// It has tried all its connections; since the start.
+    /// It has tried all of its connections; since the start.
     Opened { shard: usize, now: HeldNow, since: Nanos },
     /// It begins to close them.
     Closing { now: HeldNow, since: Nanos },
@@ -44,13 +44,13 @@ pub(super) enum Report {
     Over { shard: usize, seen: Box<Held> },
     /// It cannot go on.
     Broken(RunError),
-    /// What a part that somebody else holds takes of memory.
+    /// Memory of a remote partition.
     Memory { shard: usize, memory: PartMemory },
-    /// Such a part is over.
+    /// A remote partition is over.
     Ended { shard: usize, end: Box<HoldEnd> },
-    /// Nobody waits for such a part.
+    /// A remote partition is lost.
     Lost { shard: usize },
-    /// All of them are over.
+    /// All workers are over.
     Workers(Box<WorkersSummary>),
 }
 
@@ -64,24 +64,24 @@ impl shard_threads::Report for Report {
     }
 }
 
-/// The ends that a shard holds.
+/// The channels of a shard.
 pub(super) struct Ends {
     pub(super) shard: usize,
     pub(super) reports: Sender<Report>,
-    /// A word for each interval that was taken.
+    /// One message for each interval that was taken.
     pub(super) taken: Receiver<()>,
     pub(super) orders: Arc<Orders>,
     pub(super) stop: StopHandle,
 }
 
-/// Runs a shard to its end. The run may be gone: then nobody wants the figures, and the shard ends.
+/// Runs a shard to its end. The run may be gone: the shard then ends.
 pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends, begins: &Receiver<Nanos>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
-    let (interval, wishes) = (world.interval(), ends.stop.stop_level_of());
+    let (interval, options) = (world.interval(), ends.stop.stop_level_of());
     let (mut reached, mut reported) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
@@ -93,7 +93,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
     };
     loop {
         let now = driver.now();
-        // A long stall is as many looks that were late.
+        // A long stall counts as that many late samples.
         for _ in 0..LAGS_MAX {
             if now < lag_at {
                 break;
@@ -105,7 +105,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
         if ends.orders.stops_opening() {
             world.stop_opening();
         }
-        let (stop_level, end_at) = (wishes.get(), ends.orders.end_at());
+        let (stop_level, end_at) = (options.get(), ends.orders.end_at());
         if !world.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
             let reported = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
             world.begin_closing(now, end_at, driver.sockets());
@@ -161,7 +161,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
     drop(ends.reports.send(Report::Over { shard: ends.shard, seen }));
 }
 
-/// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in
+/// Does what is due, after reading what is there: a stall of the generator must not time out a response that came in
 /// time.
 pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut HoldRuntime, now: Nanos) -> Result<(), std::io::Error> {
     world.wake_at(now);

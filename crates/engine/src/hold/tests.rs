@@ -1,4 +1,4 @@
-//! Held connections in simulated worlds: whatever the network does, each connection ends in one count, and nothing leaks.
+//! Held connections in simulations: whatever the network does, each connection ends in one count, and nothing leaks.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::Places;
 mod peers;
 
 const TURNS_MAX: u64 = 2_000_000;
-/// After it nobody waits for anything.
+/// By then nothing is awaited any more.
 const QUIET_AFTER: Nanos = Nanos::from_millis(400_000);
 
 struct Story {
@@ -58,7 +58,7 @@ fn flags_of(random: &mut Random) -> (HoldFlags, u64) {
     (HoldFlags { common, every: some(every), once, reconnect, ..HoldFlags::default() }, count)
 }
 
-/// Gauges are what the connections are.
+/// Checks that the gauges match the connections.
 fn audit(world: &HoldRuntime) {
     let of = |phases: &[Phase]| world.connections.iter().filter(|one| phases.contains(&one.phase)).count() as u32;
     assert_eq!(world.opening, of(&[Phase::Connects, Phase::Shakes, Phase::Begins]), "opening");
@@ -87,18 +87,18 @@ fn play(seed: u64, is_calm: bool) -> Story {
     carry_out(&Scene { seed, faults, flags, count, end_after, push: None, server_freeze, own_freeze: None })
 }
 
-/// What is played, and what happens meanwhile.
+/// A simulated hold and its faults.
 struct Scene {
     seed: u64,
     faults: Faults,
     flags: HoldFlags,
     count: u64,
     end_after: Nanos,
-    /// The target says something to each connection so often.
+    /// The target sends to each connection at this interval.
     push: Option<std::time::Duration>,
-    /// The target does not run from one instant to another.
+    /// The target is frozen from one instant to another.
     server_freeze: Option<(Nanos, Nanos)>,
-    /// The same of ourselves.
+    /// The generator is frozen from one instant to another.
     own_freeze: Option<(Nanos, Nanos)>,
 }
 
@@ -209,14 +209,13 @@ fn in_a_calm_world_all_goes_well() {
     }
 }
 
-/// A hundred connections of which each says something every 300 ms, for four seconds, and we stand still from 1 s to
-/// `to_ms`.
+/// A hundred connections that each send every 300 ms, for four seconds; the generator stalls from 1 s to `to_ms`.
 fn with_a_stall(seed: u64, to_ms: u64, grace: &str) -> Story {
-    // What was asked by then is answered in time, while we stand still.
+    // What was requested by then gets a response in time, during the stall.
     with_freezes(seed, (900, 1_010), (1_000, to_ms), grace)
 }
 
-/// The same; the target and we stand still from one instant to another, in milliseconds.
+/// The same; target and generator are frozen from one instant to another, in milliseconds.
 fn with_freezes(seed: u64, servers: (u64, u64), ours: (u64, u64), grace: &str) -> Story {
     let flag = |text: &str| Some(text.to_owned());
     let common = Flags {
@@ -251,7 +250,7 @@ fn a_stall_of_ours_makes_no_timeouts() {
     }
 }
 
-/// As if we had been stopped between the stamp of a message and its sending.
+/// As if the generator had been stopped between the stamp of a message and its sending.
 #[test]
 fn what_left_only_after_a_stall_is_waited_for() {
     for seed in 0..20 {
@@ -259,7 +258,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
         let counts = &story.seen.counts;
         let about = format!("seed {seed}: {counts:?}");
         assert_eq!((counts.lost_in_all(), counts.unanswered(), counts.closed()), (0, 0, 100), "{about}");
-        // A target that is silent for longer is not.
+        // A target that is silent for longer gets no extra time.
         let story = with_freezes(seed, (980, 2_500), (1_000, 2_000), "3s");
         assert!(story.seen.counts.lost_in_all() > 0, "{:?}", story.seen.counts);
     }
@@ -273,7 +272,7 @@ fn what_was_due_in_a_stall_of_ours_is_counted_as_late() {
         assert!((1_300..=1_400).contains(&counts.due()), "{counts:?}");
         assert!((300..=350).contains(&counts.late()), "{counts:?}");
         assert_eq!((counts.due(), counts.unsent()), (counts.sent(), 0), "{counts:?}");
-        // The end of the plan comes within the stall: each has three more turns or four, and says one of them.
+        // The plan ends within the stall: each connection has three or four more turns, and sends one of them.
         let counts = with_a_stall(seed, 6_000, "3s").seen.counts;
         assert!((1_300..=1_400).contains(&counts.due()), "{counts:?}");
         assert!((960..=1_050).contains(&counts.late()), "{counts:?}");
@@ -283,7 +282,7 @@ fn what_was_due_in_a_stall_of_ours_is_counted_as_late() {
     }
 }
 
-/// A driver that is alone in its network: its waits last as long as they are asked to, in virtual time.
+/// A driver that is alone in its network: its waits take their full length, in virtual time.
 struct Alone {
     network: Network,
     driver: SimDriver,
@@ -315,14 +314,14 @@ impl Driver for Alone {
     }
 }
 
-/// Nobody takes what a shard tells: its intervals do not pile up, and nothing of them is lost.
+/// Reports of a shard that are not taken do not pile up, and nothing of them is lost.
 #[test]
 fn a_run_that_does_not_listen_is_reported_little() {
     let flags =
         Flags { url: Some("ws://10.0.0.1:1/".to_owned()), connections: Some("3".to_owned()), ..Flags::default() };
     let hold = HoldFlags { common: flags, reconnect: true, hold: Some("30s".to_owned()), ..HoldFlags::default() };
     let plan = hold.plan().expect("a good plan");
-    // Nobody listens there, so each connection is tried again and again.
+    // There is no listener there, so each connection is tried again and again.
     let job = Arc::new(HoldConfig::new(&plan, Places::only("10.0.0.1:1".parse().expect("an address")), None));
     let network = Network::new(1, Faults::none());
     let mut driver = Alone { driver: network.add_host(), network: network.clone() };

@@ -1,4 +1,4 @@
-//! When connections speak, and what.
+//! Messages on held connections: when each is sent, and what.
 
 use driver::{Outgoing, Sockets};
 use metrics::HeldCounter;
@@ -8,13 +8,14 @@ use plan::HoldWork;
 use super::world::{HoldRuntime, Phase, Wake};
 use crate::talk::Expects;
 
-/// A message that is taken up later than this was late by our own doing; a scheduler's hiccups are below.
+/// A message sent later than this was delayed by the generator; a scheduler's hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
-/// Messages that leave between two looks at the sockets.
+/// Messages sent between two polls of the sockets.
 const SPEAK_BATCH: u64 = 256;
 
 impl HoldRuntime {
-    /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns are spread evenly.
+    /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns
+    /// are spread evenly.
     fn turn_at(&self, turn: u64) -> Nanos {
         let HoldWork::Every(every) = self.job.work else { return Nanos::NEVER };
         let (round, own) = (turn / u64::from(self.count), turn % u64::from(self.count));
@@ -27,7 +28,7 @@ impl HoldRuntime {
         self.turn_at(self.turns)
     }
 
-    /// Those whose turn it is speak.
+    /// Sends the messages whose turn it is.
     pub(super) fn speak_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for _ in 0..SPEAK_BATCH {
             let intended = self.turn_at(self.turns);
@@ -38,7 +39,7 @@ impl HoldRuntime {
         }
     }
 
-    /// All turns up to `end` come now: the loop may have been late.
+    /// Takes all turns up to `end` now: the loop may have been late.
     pub(super) fn speak_until<S: Sockets>(&mut self, end: Nanos, now: Nanos, sockets: &mut S) {
         while self.turn_at(self.turns) <= end {
             let intended = self.turn_at(self.turns);
@@ -56,7 +57,7 @@ impl HoldRuntime {
         }
     }
 
-    /// What a connection still owes will not be said any more.
+    /// Messages that a connection still owes are not sent any more.
     pub(super) fn give_up_owed(&mut self, number: u32, now: Nanos) {
         while let Some(intended) = self.next_owed(number) {
             self.seen.counts[HeldCounter::Unsent] += 1;
@@ -64,7 +65,7 @@ impl HoldRuntime {
         }
     }
 
-    /// Its time has come: it speaks now, or when the answer to its last message has come.
+    /// A message is due: it is sent now, or when the response to the last one has come.
     pub(super) fn due<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
         self.count_due(intended, now);
         let connection = self.get(number);
@@ -90,7 +91,7 @@ impl HoldRuntime {
         }
         connection.owed -= 1;
         self.owed -= 1;
-        // Its last turn that was taken, and so many before it.
+        // Its last turn that was taken, and those owed before it.
         let back = (self.turns + count - 1 - u64::from(number)) % count + 1;
         Some(self.turn_at(self.turns - back - (owed - 1) * count))
     }
@@ -126,12 +127,12 @@ impl HoldRuntime {
         let template = frame.map_or(self.request, |(_, number)| self.templates.get(number?).copied());
         match template {
             Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
-            // What has no answer is over when the kernel has taken it, which is told of these.
+            // A message without a response is over when the kernel has taken it, which is reported for these.
             _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
         }
     }
 
-    /// The answer has come, and the check has looked at it.
+    /// A response is complete, and was checked.
     pub(super) fn answered<S: Sockets>(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
         self.seen.response.record(at.since(connection.intended).0);
@@ -164,7 +165,7 @@ impl HoldRuntime {
         let HoldWork::Pause { least, most } = self.job.work else { return };
         let (least, most) = (least.as_nanos() as u64, most.as_nanos() as u64);
         let until = now + Nanos(least + self.random.below(most - least + 1));
-        // What is awaited next is told by this instant.
+        // This instant identifies the pause that a timer ends.
         self.get(number).intended = until;
         self.timers.insert(until, Wake::Speak(number, until));
     }

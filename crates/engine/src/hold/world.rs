@@ -1,4 +1,4 @@
-//! The connections of a shard.
+//! State of the connections of a shard.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,74 +14,74 @@ use crate::faults;
 use crate::talk::PreparedTalk;
 use crate::timers::Timers;
 
-/// Buffers that are kept for later.
+/// Buffers kept for reuse.
 const SPARE_MAX: usize = 64;
-/// A buffer that grew beyond this is not kept.
+/// A larger buffer is not kept.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
-/// A loop that looks later than it meant to by more than this stood still.
+/// A loop that polls later than planned by more than this was stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(50);
-/// How long peers have after a stall of ours, whatever deadlines passed in it.
+/// How long peers have after a stall of the generator, whatever deadlines passed in it.
 const SPARED: Nanos = Nanos::from_millis(100);
-/// Content of one record of TLS, and what seals it at most (RFC 8446 5.2).
+/// Content of one TLS record, and its overhead at most (RFC 8446 5.2).
 const RECORD_BYTES: usize = 16 * 1024;
 const SEAL_BYTES_MAX: usize = 261;
 
-/// What a connection is doing.
+/// Phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It is not there.
+    /// It does not exist.
     Gone,
-    /// It waits until it is tried again.
+    /// It waits until it is retried.
     Waits,
-    /// The socket is to be connected.
+    /// The TCP connection is being established.
     Connects,
-    /// TLS is to be agreed on.
+    /// The TLS handshake is in progress.
     Shakes,
-    /// WebSocket is to be agreed on, or a first answer of HTTP is to come.
+    /// The WebSocket handshake is in progress, or the first HTTP response is awaited.
     Begins,
     /// It is established, and nothing is awaited.
     Idle,
-    /// An answer is to come.
+    /// A response is awaited.
     Asks,
-    /// The kernel is to take a message to which there is no answer.
+    /// A message without a response is being sent.
     Says,
     /// The peer is to close.
     Closes,
-    /// It is lost: the peer has heard so, and is to close.
+    /// It is lost: the peer was notified, and is to close.
     Leaves,
 }
 
 /// One connection. There may be a million.
 pub(super) struct Connection {
     pub(super) socket: Socket,
-    /// When it was tried, when its message left, or when something came unasked, by its phase.
+    /// When it was tried, when its message left, or when something unsolicited came, depending on its phase.
     pub(super) since: Nanos,
-    /// When the message was due to which an answer is awaited.
+    /// When the message was due whose response is awaited.
     pub(super) intended: Nanos,
-    /// What only a busy connection has, or one with TLS.
+    /// State that only a busy connection has, or one with TLS.
     pub(super) more: Option<Box<More>>,
-    /// Messages whose time has come while another one was on its way.
+    /// Messages that became due while another one was on its way.
     pub(super) owed: u32,
     pub(super) phase: Phase,
-    /// Tries that failed since it was established the last time.
+    /// Failed attempts since it was last established.
     pub(super) tries: u8,
-    /// What is known of its line while nothing has come.
+    /// Its protocol state while idle.
     pub(super) parked: IdleState,
     /// It was tried before.
     pub(super) was_tried: bool,
-    /// It was there once.
+    /// It was established once.
     pub(super) was_established: bool,
-    /// It is to be closed when the answer has come; or the peer has agreed to the close.
+    /// It is to be closed after the response; or the peer has agreed to the close.
     pub(super) is_ending: bool,
 }
 
-/// See [`Connection::more`].
+/// State of a busy connection, or one with TLS; see [`Connection::more`].
 #[derive(Default)]
 pub(super) struct More {
     pub(super) tls: Option<tls::Session>,
-    /// What is spoken, when more is to be known of it than [`Connection::parked`].
+    /// The protocol state, when it is more than [`Connection::parked`].
     pub(super) line: Option<AnyConnection>,
-    /// The status of an answer of HTTP, and whether its connection stays.
+    /// The status of an HTTP response, and whether its connection stays open.
     pub(super) response: Option<(u16, bool)>,
 }
 
@@ -96,7 +96,7 @@ impl Connection {
         self.more.get_or_insert_default()
     }
 
-    /// Gives back what it does not need any more.
+    /// Frees what it does not need any more.
     pub(super) fn tidy(&mut self) {
         self.more.take_if(|more| !more.is_needed());
     }
@@ -105,7 +105,7 @@ impl Connection {
         matches!(self.phase, Phase::Idle | Phase::Asks | Phase::Says)
     }
 
-    /// It waits for the end of its peer.
+    /// It waits for its peer to close.
     pub(super) fn is_parting(&self) -> bool {
         matches!(self.phase, Phase::Closes | Phase::Leaves)
     }
@@ -115,18 +115,19 @@ impl Connection {
     }
 }
 
-/// Whom a timer wakes.
+/// The target of a timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wake {
-    /// It is tried again.
+    /// The connection is retried.
     Retry(u32),
     /// Its pause is over at this instant; a connection that was lost meanwhile has begun another one.
     Speak(u32, Nanos),
-    /// Its peer, which has agreed to the close that was sent then, could have closed by now.
+    /// Its peer, which has agreed to the close sent then, should have closed by now.
     Part(u32, Nanos),
 }
 
-/// Deadlines that come in the order in which they were set, since all are as far away.
+/// Deadlines in the order in which they were set, which is the order in which they are due, since all are equally far
+/// away.
 #[derive(Default)]
 pub(super) struct Deadlines(VecDeque<(u32, Nanos)>);
 
@@ -139,7 +140,7 @@ impl Deadlines {
         self.0.front().copied()
     }
 
-    /// Forgets the first ones, up to one of a connection that still waits.
+    /// Drops the first ones, up to one of a connection that still waits.
     pub(super) fn keep_from(&mut self, connections: &[Connection], waits: impl Fn(&Connection) -> bool) {
         while let Some((number, since)) = self.front() {
             let connection = &connections[number as usize];
@@ -158,19 +159,19 @@ impl Deadlines {
     }
 }
 
-/// See the module.
+/// The runtime of held connections on a shard.
 pub(super) struct HoldRuntime {
     pub(super) job: Arc<HoldConfig>,
     pub(super) segment: Segment,
-    /// Its own connections.
+    /// Number of its own connections.
     pub(super) count: u32,
     pub(super) connections: Vec<Connection>,
     /// The connection of each socket, by its index.
     by_socket: Vec<u32>,
     pub(super) templates: Vec<Template>,
-    /// Bytes of the longest message as it leaves, sealed or not.
+    /// Bytes of the longest message as sent, sealed or not.
     pub(super) message_bytes_max: usize,
-    /// The request of HTTP.
+    /// The HTTP request.
     pub(super) request: Option<Template>,
     pub(super) frame_turn: usize,
     pub(super) opening: u32,
@@ -186,20 +187,20 @@ pub(super) struct HoldRuntime {
     pub(super) open_deadlines: Deadlines,
     pub(super) response_deadlines: Deadlines,
     pub(super) close_deadlines: Deadlines,
-    /// Deadlines are not looked at before.
+    /// Deadlines are not checked before this instant.
     pub(super) spared_until: Nanos,
-    /// The loop looks again by then.
+    /// The loop polls again by then.
     awake_at: Nanos,
-    /// Turns of [`Work::Every`] that were taken.
+    /// Taken turns of [`Work::Every`].
     pub(super) turns: u64,
     pub(super) started: Nanos,
     pub(super) stops_opening: bool,
-    /// When the closing began, and how many connections were seen to.
+    /// When closing began, and how many connections were handled since.
     pub(super) closing_since: Option<Nanos>,
     pub(super) closing_next: u32,
-    /// What was in flight has had its time.
+    /// The grace for what is in flight is over.
     pub(super) grace_is_over: bool,
-    /// Peers that answered a close, and that did not.
+    /// Peers that replied to a close, and peers that did not.
     pub(super) agreed: u32,
     pub(super) unheard: u32,
     pub(super) random: Random,
@@ -266,7 +267,7 @@ impl HoldRuntime {
         self.job.interval
     }
 
-    /// How things stand.
+    /// The current state counts.
     pub(super) fn now(&self) -> HeldNow {
         HeldNow {
             connecting: u64::from(self.opening),
@@ -281,8 +282,8 @@ impl HoldRuntime {
         self.awake_at = until;
     }
 
-    /// The loop looks again. When it stood still, what it had stamped as sent just before may have left only now: peers
-    /// have a while for their answers, whatever deadlines passed meanwhile.
+    /// The loop polls again. After a stall, what it had stamped as sent just before may have left only now: peers get
+    /// some time for their responses, whatever deadlines passed meanwhile.
     pub(super) fn wake_at(&mut self, now: Nanos) {
         if now.since(self.awake_at) > STALL_MIN {
             self.spared_until = now + SPARED;
@@ -290,7 +291,7 @@ impl HoldRuntime {
         self.awake_at = Nanos::NEVER;
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     pub(super) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if self.is_closing() {
             self.close_some(now, sockets);
@@ -335,7 +336,7 @@ impl HoldRuntime {
         &mut self.connections[number as usize]
     }
 
-    /// Covers what leaves next.
+    /// A mask for the next outgoing frame.
     pub(super) fn mask(&mut self) -> Mask {
         (self.random.next_u64() as u32).to_le_bytes()
     }
@@ -381,13 +382,14 @@ impl HoldRuntime {
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
-    /// The connection is closed here, and counts as what it was.
+    /// Closes the connection here, and counts its failure.
     pub(super) fn lose<S: Sockets>(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut S) {
         self.close_socket(number, sockets);
         self.gone(number, failure, now);
     }
 
-    /// Nothing more goes out: what the kernel has not taken by now it never will, and that is known to the byte.
+    /// Closes the socket. Nothing more goes out: what the kernel has not taken by now it never will, and that is known
+    /// to the byte.
     pub(super) fn close_socket<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
         let socket = self.get(number).socket;
         let untaken = if sockets.unsent(socket) > 0 { sockets.stop_sending(socket) } else { 0 };
@@ -395,7 +397,7 @@ impl HoldRuntime {
         self.take_back(number, untaken);
     }
 
-    /// The kernel never took so many bytes; the message that was on its way did not leave as a whole then.
+    /// The kernel never took `untaken` bytes; a message on its way was then not sent as a whole.
     pub(super) fn take_back(&mut self, number: u32, untaken: usize) {
         let is_cut = untaken > 0 && matches!(self.get(number).phase, Phase::Asks | Phase::Says);
         self.seen.counts[HeldCounter::BytesUnsent] += untaken as u64;
@@ -413,7 +415,7 @@ impl HoldRuntime {
         }
     }
 
-    /// An established connection is lost; its peer has been told so, and may close first.
+    /// An established connection is lost; its peer was notified, and may close first.
     pub(super) fn leave<S: Sockets>(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut S) {
         self.count_lost(number, failure, now);
         let connection = self.get(number);
@@ -424,7 +426,7 @@ impl HoldRuntime {
         sockets.shutdown(socket);
     }
 
-    /// The socket is gone: the connection counts as what it was.
+    /// The socket is gone: the connection counts with its failure.
     pub(super) fn gone(&mut self, number: u32, failure: Failure, now: Nanos) {
         let connection = &mut self.connections[number as usize];
         let phase = connection.phase;

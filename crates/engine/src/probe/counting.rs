@@ -1,42 +1,42 @@
-//! Decides from when on the answers of a part of the users are counted, and when they are enough.
+//! Decides from when the responses of a part of the users are counted, and when there are enough of them.
 
 use pacing::Nanos;
 
 use crate::halving::{self, PartSample, ProbeFinding, Responses, Steady};
 use crate::slices::Slice;
 
-/// The first look, in stretches, and how much longer each next one takes.
+/// The first look, in slices, and the growth to each next one.
 const FIRST_LOOK: usize = 10;
 const LOOK_FACTOR: f64 = 1.5;
-/// It goes on for the larger of these, and never longer than the most.
+/// It lasts for the larger of these, and never longer than the maximum.
 const SPAN_MIN: Nanos = Nanos::from_millis(2_000);
 const SPAN_SHARE: u64 = 10;
 const SPAN_MAX: Nanos = Nanos::from_millis(10_000);
-/// Its users have so long to connect, beside two response times.
+/// Time for its users to connect, beside two response times.
 const CONNECT_SPAN: Nanos = Nanos::from_millis(1_000);
 
-/// What a part of the users has got so far.
+/// The responses of a part of the users so far.
 pub(super) struct Counting {
-    /// The rate before; without one nothing is enough.
+    /// The rate before; without one no count is enough.
     before: Option<Steady>,
-    /// How many users there are, of how many.
+    /// Users of the probe, and users of the load.
     users: u64,
     of: u64,
     responses: Responses,
-    /// The length of a stretch in which what ended is counted.
+    /// The width of a slice in which finished exchanges are counted.
     width: Nanos,
     slices: Vec<Slice>,
-    /// Answers by which each user has had one on average are not counted.
+    /// The slice in which counting began: responses before each user has had one on average are not counted.
     began: Option<usize>,
     next_look: usize,
-    /// Stretches that are counted at most, and those that pass at most before.
+    /// Most slices that are counted, and most that may pass before.
     most: usize,
     wait: usize,
     seen: Option<PartSample>,
 }
 
 impl Counting {
-    /// Of some users of all, behind a load of this duration, in stretches of this `width`.
+    /// Counting for a part of the users, after a load of this duration, in slices of this `width`.
     pub(super) fn new(
         before: Option<Steady>,
         (users, of): (u64, u64),
@@ -61,7 +61,7 @@ impl Counting {
         }
     }
 
-    /// It is over by then.
+    /// Its maximum duration.
     pub(super) fn longest(&self) -> Nanos {
         Nanos(self.width.0 * (self.most + self.wait) as u64)
     }
@@ -71,12 +71,12 @@ impl Counting {
         self.responses
     }
 
-    /// What they say so far.
+    /// The comparison so far.
     pub(super) fn seen(&self) -> Option<PartSample> {
         self.seen
     }
 
-    /// What ended in a stretch, or more of it.
+    /// Adds what ended in a slice, or more of it.
     pub(super) fn add(&mut self, index: usize, slice: &Slice) {
         if index >= self.slices.len() {
             self.slices.resize(index + 1, Slice::default());
@@ -84,7 +84,7 @@ impl Counting {
         self.slices[index].add(slice);
     }
 
-    /// True when enough was seen: two looks say the same, or the time is over. Asked once after each stretch.
+    /// True when enough was seen: two looks agree, or the time is over. Called once after each slice.
     pub(super) fn look(&mut self) -> bool {
         let Some(before) = self.before else { return true };
         let seen = self.slices.len();
@@ -107,7 +107,7 @@ impl Counting {
         let is_sure = |seen: PartSample| {
             matches!(seen.response, ProbeFinding::AtLimit | ProbeFinding::Below | ProbeFinding::Refuses)
         };
-        // A wave of other work may look like an answer for a moment, so that two looks have to say the same.
+        // A wave of other work may look like a result for a moment, so that two looks have to agree.
         is_over || self.seen.is_some_and(|seen| is_sure(seen) && last == Some(seen.response))
     }
 }

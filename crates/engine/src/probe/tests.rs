@@ -1,5 +1,5 @@
-//! Simulated closed loads of which the truth is known, and what half of their users tell of it. The truth is what
-//! twice as many users would get, and half as many, from a target that stays as it is when the load ends.
+//! Simulated closed loads with known truth, and what half of their users show of it. The truth is what twice as many
+//! users would get, and half as many, from a target that keeps the state it has when the load ends.
 #![expect(clippy::print_stdout, reason = "a table of what was concluded is there to be read")]
 
 mod cases;
@@ -18,27 +18,28 @@ use crate::verdict::Limit;
 use cases::Case;
 use target::{Discipline, Limiter, Nodes, Pace, Response, Servers, Shape, Target, World};
 
-/// Each load is measured for so long.
+/// How long each load is measured.
 const MEASURED: Nanos = Nanos::from_millis(5_000);
-/// From the last answer of the load to the first users of the probe.
+/// From the last response of the load to the first users of the probe.
 const PAUSE: Nanos = Nanos::from_millis(20);
-/// Seeds of each load.
+/// Seeds for each load.
 const SEEDS: u64 = 3;
-/// There are more loads than one run of the suite has time for.
+/// The loads are split into this many parts: one run of the suite has no time for all of them.
 const PARTS: u64 = 4;
-/// The truth is of so many worlds, and in each of so many responses and no shorter.
+/// The truth is measured in this many worlds, each with a minimum of responses and duration.
 const TRUTH_WORLDS: u64 = 4;
-/// Where chance decides which node serves whom, there are more.
+/// The same where chance decides which node serves which user.
 const TRUTH_WORLDS_RANDOM: u64 = 64;
 const TRUTH_RESPONSES: u32 = 2_000;
 const TRUTH_SPAN: Nanos = Nanos::from_millis(500);
-/// Twice the users get less than this of the rate: the target is at its limit.
+/// At less than this share of the rate for twice the users, the target is at its limit.
 const LIMIT_MAX: f64 = 1.1;
-/// They get more than this: it is not. What is between them is not judged.
+/// At more than this share it is not. What lies between is not judged.
 const MORE_MIN: f64 = 1.25;
-/// Nor is it judged where the share of half of the users is no farther from the line of the rule: no time would tell.
+/// Nor is it judged where the share of half of the users is no farther from the threshold of the rule: no amount of
+/// time would decide it.
 const LINE_DISTANCE_MIN: f64 = 0.05;
-/// The bounds that the rule has to keep, as shares of what is judged.
+/// The bounds that the rule has to keep, as shares of the judged cases.
 const WRONG_MAX: f64 = 0.01;
 const UNKNOWN_STILL_MAX: f64 = 0.12;
 const UNKNOWN_MOVING_MAX: f64 = 0.6;
@@ -48,7 +49,7 @@ const UNKNOWN_MOVING_MAX: f64 = 0.6;
 struct Truth {
     of_twice: f64,
     of_half: f64,
-    /// The line of the rule, from which on half of the users get the whole rate.
+    /// The threshold of the rule, from which on half of the users count as getting the whole rate.
     line: f64,
 }
 
@@ -67,8 +68,8 @@ impl Truth {
         is_at_line || (LIMIT_MAX..=MORE_MIN).contains(&self.of_twice)
     }
 
-    /// A conclusion that it contradicts.
-    fn is_against(self, limit: Limit) -> bool {
+    /// It contradicts this conclusion.
+    fn is_updatest(self, limit: Limit) -> bool {
         match limit {
             Limit::Target => self.of_twice > MORE_MIN,
             Limit::Below => self.of_half > 1.0 / LIMIT_MAX,
@@ -77,7 +78,7 @@ impl Truth {
     }
 }
 
-/// Successes a second of a target that stays as it is when the load ends, in several worlds.
+/// Successes a second of a target that keeps the state it has when the load ends, in several worlds.
 fn rate_of(case: &Case, users: usize, seed: u64) -> f64 {
     let warm = Nanos::from_millis(1_000).max(Nanos((10e9 * case.target.service_s) as u64));
     let worlds = if matches!(case.target.nodes, Nodes::AtRandom(_)) { TRUTH_WORLDS_RANDOM } else { TRUTH_WORLDS };
@@ -100,7 +101,7 @@ fn add(slice: &mut Slice, response: &Response) {
     slice.add(&Slice { ended: 1, succeeded: response.succeeded.into(), ..Slice::default() });
 }
 
-/// The load, as it is measured: what ended in each stretch, and how long responses took.
+/// The measured load: what ended in each slice, and the response times.
 fn measured(world: &mut World, users: usize) -> (Slices, Responses) {
     let mut slices = Slices::of(Some(MEASURED));
     slices.each.resize((MEASURED.0 / slices.width.0) as usize, Slice::default());
@@ -118,7 +119,7 @@ fn measured(world: &mut World, users: usize) -> (Slices, Responses) {
     (slices, Responses { mean_s, spread: variance.sqrt() / mean_s.max(1e-9) })
 }
 
-/// Half of the users, stretch by stretch, until enough was seen.
+/// Half of the users, slice by slice, until enough was seen.
 fn probed(world: &mut World, users: usize, counting: &mut Counting) {
     let span = counting.longest();
     let (mut index, mut slice) = (0, Slice::default());
@@ -138,7 +139,7 @@ fn probed(world: &mut World, users: usize, counting: &mut Counting) {
     }
 }
 
-/// The load, then half of its users, and what is concluded.
+/// Runs the load, then half of its users, and returns the conclusion.
 fn concluded(case: &Case, seed: u64) -> Limit {
     let mut world = World::new(case.target, seed, None);
     let (slices, responses) = measured(&mut world, case.users);
@@ -153,7 +154,7 @@ fn concluded(case: &Case, seed: u64) -> Limit {
     crate::verdict::concluded_of(&probe).0
 }
 
-/// Runs of one kind, by what was concluded.
+/// Runs of one kind, counted by conclusion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     judged: usize,
@@ -161,7 +162,7 @@ struct Count {
     fewer: usize,
     unknown: usize,
     wrong: usize,
-    /// Not judged.
+    /// Runs that are not judged.
     near: usize,
 }
 
@@ -177,7 +178,7 @@ impl Count {
             Limit::Below => self.fewer += 1,
             _ => self.unknown += 1,
         }
-        self.wrong += usize::from(truth.is_against(limit));
+        self.wrong += usize::from(truth.is_updatest(limit));
     }
 
     fn and(mut self, other: &Self) -> Self {
@@ -204,7 +205,7 @@ fn half_of_the_users_tell_the_truth() {
         let truth = Truth::of(case, number);
         for seed in 0..SEEDS {
             let limit = concluded(case, number * SEEDS + seed);
-            if truth.is_against(limit) && !truth.is_near() {
+            if truth.is_updatest(limit) && !truth.is_near() {
                 println!("wrong: {limit:?} of {case:?}, {truth:?}");
             }
             kinds[usize::from(case.is_still)].entry(case.kind).or_default().add(truth, limit);
@@ -218,7 +219,7 @@ fn half_of_the_users_tell_the_truth() {
     [("moving", moving), ("still", still), ("all", all)].iter().for_each(|(name, count)| count.print(name));
     let is_whole = all.judged + all.near == cases.len() * SEEDS as usize;
     let is_within = |count: usize, count_of: usize, most: f64| {
-        // A part is a sample of the loads: two standard errors are granted.
+        // A part is a sample of the loads: two standard errors are allowed.
         let loads = count_of as f64 / SEEDS as f64;
         let error = if is_whole { 0.0 } else { (most * (1.0 - most) / loads).sqrt() };
         count as f64 / count_of as f64 <= most + 2.0 * error
@@ -228,7 +229,7 @@ fn half_of_the_users_tell_the_truth() {
     assert!(is_within(moving.unknown, moving.judged, UNKNOWN_MOVING_MAX), "{moving:?}");
 }
 
-/// Successes a second of a target with so many users, as it stays.
+/// Successes a second of a target with this number of users, in its current state.
 fn rate_with(target: Target, users: usize) -> f64 {
     rate_of(&Case { kind: "", is_still: true, target, users }, users, 1)
 }
@@ -253,7 +254,7 @@ fn simulated_targets_serve_what_theory_says() {
             let rate = rate_with(target, users);
             assert!(is_near(rate, expected), "{rate} of {users} users, {target:?}");
         }
-        // Work of others takes nothing where there are servers for all.
+        // Background work takes nothing where there are servers for all requests.
         let others = Target { background_per_s: 800.0, servers: Servers::Fixed(64), ..sharing };
         assert!(is_near(rate_with(others, 4), 800.0), "{shape:?}");
     }
@@ -272,7 +273,7 @@ fn simulated_targets_serve_what_theory_says() {
     assert!(is_near(rate, 600.0), "{rate}");
 }
 
-/// Two looks have to say the same, unless the time is over.
+/// Two looks have to agree, unless the time is over.
 #[test]
 fn one_look_is_not_enough() {
     let slice = |ended| Slice { ended, succeeded: ended, ..Slice::default() };
@@ -287,13 +288,13 @@ fn one_look_is_not_enough() {
         });
         (end.expect("it ends"), counting.seen().expect("enough").response)
     };
-    // By the first stretch or two each user has had an answer; then looks are after 10 and 20 of them.
+    // By the first slice or two each user has had a response; then looks are after 10 and 20 of them.
     assert_eq!(looks(|index| 9 + index * 7 % 3), (20, ProbeFinding::AtLimit));
     assert_eq!(looks(|index| 4 + index * 7 % 3), (21, ProbeFinding::Below));
-    // Few answers at first, and the whole rate later: the first look is not believed.
+    // Few responses at first, and the whole rate later: the first look is not trusted.
     let (end, response) = looks(|index| if index <= 10 { 5 } else { 10 });
     assert!(end > 20 && response == ProbeFinding::AtLimit, "{end}, {response:?}");
-    // Nothing is said of what stays in the middle, after 2 s and the first stretch.
+    // There is no conclusion where the rate stays in the middle, after 2 s and the first slice.
     assert_eq!(looks(|index| 6 + index * 7 % 4), (200, ProbeFinding::Unsure));
 }
 

@@ -1,9 +1,9 @@
-//! What programs draw.
+//! Random draws of programs.
 
 use pacing::{Nanos, Random};
 use plan::Think;
 
-/// The longest pause that is drawn: spreads without an end have one all the same.
+/// The longest pause that is drawn: unbounded distributions are cut here too.
 const THINK_MAX: Nanos = Nanos::from_millis(24 * 3_600_000);
 
 pub(super) fn think_span(think: Think, random: &mut Random) -> Nanos {
@@ -20,13 +20,13 @@ pub(super) fn think_span(think: Think, random: &mut Random) -> Nanos {
     Nanos((seconds.max(0.0) * 1e9) as u64).min(THINK_MAX)
 }
 
-/// Of mean 0 and deviation 1 (Box and Muller).
+/// A draw with mean 0 and deviation 1 (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
     let (radius, angle) = ((1.0 - random.unit()).ln(), random.unit());
     (-2.0 * radius).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// Each order is as likely as any other.
+/// Shuffles; each order is as likely as any other.
 pub(super) fn shuffle(order: &mut [u32], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let other = random.below(last as u64 + 1) as usize;

@@ -1,4 +1,4 @@
-//! What can be said of a program before it runs.
+//! Static analysis of programs.
 
 use plan::Node;
 
@@ -20,7 +20,7 @@ pub(super) fn asks_first(nodes: &[Node]) -> bool {
     }
 }
 
-/// The first step that some way through it asks for.
+/// The first step that some path through it requests.
 pub(super) fn first_step(nodes: &[Node]) -> Option<u32> {
     nodes.iter().find_map(|node| match node {
         Node::Ask { step, .. } => Some(*step as u32),

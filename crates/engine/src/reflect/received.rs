@@ -1,4 +1,4 @@
-//! What came back of a question: answers, and how the call ended.
+//! Received data of a query: responses, and the end of the call.
 
 use super::RESPONSE_BYTES;
 use prost::Message;
@@ -7,13 +7,13 @@ use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, percent_decod
 use wire::hpack::FieldList;
 use wire::http2::Event;
 
-/// What came of an answer.
+/// Received data of a query.
 #[derive(Default)]
 pub(super) struct Received {
     pub(super) is_over: bool,
-    /// Whose answer it is.
+    /// Stream of the query.
     pub(super) stream: u32,
-    /// Bytes that the answers may still have.
+    /// Bytes that the responses may still have.
     pub(super) left_bytes: u64,
     pub(super) http_status: Option<u16>,
     pub(super) is_zipped: bool,

@@ -1,4 +1,4 @@
-//! The name servers of `/etc/resolv.conf`, and `/etc/hosts`, without glibc.
+//! Lookup by the name servers of `/etc/resolv.conf` and by `/etc/hosts`, without glibc.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use hickory_resolver::TokioResolver;
 
 use super::ResolveError;
 
-/// Each of two tries waits so long.
+/// Timeout of each of two attempts.
 const RESPONSE_TIME_MAX: Duration = Duration::from_secs(3);
 
 pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
@@ -34,7 +34,7 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     })
 }
 
-/// What every machine is sure of (RFC 6761, 6.3), whatever is set up.
+/// Names that every machine knows (RFC 6761, 6.3), whatever is set up.
 fn without_files(host: &str) -> Option<Vec<IpAddr>> {
     (host == "localhost").then(|| vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])
 }

@@ -1,4 +1,4 @@
-//! The resolver of this system.
+//! Lookup by the resolver of this system.
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::mpsc;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use super::ResolveError;
 
-/// A resolver that asks three name servers twice, 2 s each, has given up by then.
+/// A resolver that queries three name servers twice, 2 s each, has given up by then.
 const LOOKUP_TIME_MAX: Duration = Duration::from_secs(12);
 
-/// Asks the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
+/// Queries the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
 pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
     let (reported, hear) = mpsc::sync_channel(1);
     let name = host.to_owned();
     let requested = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
         let found = (name.as_str(), 0).to_socket_addrs();
-        // Nobody listens after the time is up.
+        // There is no receiver after the time is up.
         reported.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
     });
     requested.map_err(|error| failed(error.to_string()))?;
@@ -28,8 +28,8 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     }
 }
 
-/// No name server answered, or the system could not ask one. The code of `getaddrinfo` is in the words of its error alone: those of
-/// glibc and of musl, which are English as long as nobody sets a locale.
+/// No name server responded, or the system could not query one. The code of `getaddrinfo` is only in the text of its
+/// error: those of glibc and of musl, which are English as long as no locale is set.
 fn is_nobody_to_ask(error: &std::io::Error) -> bool {
     let words = error.to_string();
     error.raw_os_error().is_some()

@@ -7,7 +7,7 @@ use super::*;
 
 const FAR: &str = "93.184.216.34";
 
-/// Everybody is at the same address, and nobody but the test hears of it.
+/// All names have the same addresses; connection attempts are only recorded.
 struct Net {
     at: Vec<IpAddr>,
     tried: RefCell<Vec<SocketAddr>>,
@@ -71,7 +71,7 @@ fn list(text: &str) -> Vec<String> {
     vec![text.to_owned()]
 }
 
-/// However a public address is reached by mistake, it is found out before anybody connects to it.
+/// However a public address is reached by accident, it is detected before any connection to it.
 #[test]
 fn nobody_is_loaded_by_mistake() {
     let slow = Flags { rate: some("100"), connections: some("50"), ..flags("http://site.example/") };
@@ -107,9 +107,7 @@ fn nobody_is_loaded_by_mistake() {
         ),
         ("redirects", of_flags(&Flags { rate: some("2"), location: true, ..slow.clone() })),
         ("stages", of_flags(&Flags { stages: some("10:1s,500:1s"), ..flags("http://site.example/") })),
-        ("users by stages", {
-            of_flags(&Flags { stages: some("10:1s"), stages_of: some("users"), ..flags("http://site.example/") })
-        }),
+        ("users by stages", { of_flags(&Flags { user_stages: some("10:1s"), ..flags("http://site.example/") }) }),
         ("curl", of_curl(&["http://site.example/"])),
         ("curl --resolve", of_curl(&["--resolve", "h:80:93.184.216.34", "http://h/"])),
         ("a redirect to a name", of_hop("site.example")),
@@ -132,7 +130,7 @@ fn nobody_is_loaded_by_mistake() {
             assert!(net.tried.borrow().is_empty(), "{way}: somebody was connected to");
         }
     }
-    // What a person could do by hand is nobody's business.
+    // A load that a user could make by hand needs no consent.
     assert!(Net::new(&[FAR]).resolve(&of_flags(&slow)).is_ok());
 }
 
@@ -144,7 +142,7 @@ fn who_is_near_or_was_named_is_loaded() {
     }
     let other = of_flags(&named("other.example"));
     assert!(matches!(Net::new(&[FAR]).resolve(&other), Err(ResolveError::Consent { .. })));
-    // Who is near vouches for nobody else, and one place for no other.
+    // A near address does not vouch for another one, nor one endpoint for another.
     let led = |consent: &str| Flags {
         connect_to: list("::93.184.216.34:80"),
         consents: list(consent),
@@ -172,7 +170,7 @@ fn who_is_near_or_was_named_is_loaded() {
     ] {
         let refused = Net::new(&["127.0.0.1"]).resolve(&of_flags(&bad));
         let Err(ResolveError::Consent { strangers }) = &refused else { panic!("{bad:?}: {refused:?}") };
-        // Who is told is who would be reached.
+        // The hosts named are those that would be reached.
         for one in strangers {
             assert!(one.host == one.address.to_string() && one.is_given, "{one:?}");
             assert!(
@@ -192,7 +190,7 @@ fn who_is_near_or_was_named_is_loaded() {
     assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --allow-host site.example http://site.example/")).is_ok());
     let debug = flags("http://site.example/").plan().expect("a plan").for_debug();
     assert!(Net::new(&[FAR]).resolve(debug.scenarios[0].target()).is_ok());
-    // A socket of this machine is this machine.
+    // A Unix socket is on this machine.
     let socket = of_flags(&Flags { unix_socket: some("/run/x"), ..flags("http://site.example/") });
     assert!(Net::new(&[FAR]).resolve(&socket).is_ok());
     let consented: Arc<[String]> = ["site.example".to_owned()].into();

@@ -20,52 +20,51 @@ use crate::run_loop::Aggregator;
 use crate::shard::{Report, ShardSnapshots};
 use crate::times::Times;
 
-/// Reports that follow each other within this time are of one moment.
+/// Reports that follow each other within this time belong to one moment.
 const LATE_WAIT: Duration = Duration::from_millis(50);
 
-/// What is to be told next.
+/// What to report next.
 pub(super) enum Update {
     Interval(ReadyInterval),
     Changed(Change),
-    /// Of a part of a load: what those have to hear who have the other parts.
+    /// For a partition of a load: a message to the coordinator.
     Remote(PartMessage),
 }
 
-/// Where the users of a run are.
+/// Location of the users of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// All of them are here.
     Here,
-    /// Here, and they are a part of those of a load.
+    /// Here, and they are a partition of a load.
     Partition,
-    /// Others have them.
+    /// On remote workers.
     Remote,
 }
 
-/// Where the reports of the shards of a load come together.
+/// The aggregator of the reports of the shards of a load.
 pub(super) struct LoadAggregator {
     pub(super) merger: Merger,
-    hopeless: Vec<bool>,
-    /// Shards whose users all wait for those of the others, since when.
-    /// Scenario by scenario.
+    failing: Vec<bool>,
+    /// For each scenario, the shards whose users all wait for users of other shards, and since when.
     gathered: Vec<Vec<Option<Nanos>>>,
     stop: StopHandle,
     failure: Option<RunError>,
     changes: Arc<Changes>,
-    /// The last change that was told.
+    /// Revision of the last change that was reported.
     revision: u32,
-    /// All shards have gone without a word.
+    /// All shards have ended without a report.
     is_lost: bool,
     /// Since when a row waits for a late shard.
     waiting_since: Option<Nanos>,
     place: Where,
-    /// What those have to hear who have the other parts.
+    /// Messages to the coordinator.
     reported_up: VecDeque<PartMessage>,
-    /// Where users wait for each other that are elsewhere.
+    /// The barriers of remote users.
     pub(super) remote_barriers: Option<RemoteBarriers>,
-    /// So many parts there are elsewhere, or will be.
+    /// Remote partitions that exist, or will.
     expected: usize,
-    /// Who carried it out, once all is over elsewhere.
+    /// Summary of the workers, once all is over there.
     pub(super) workers_summary: Option<WorkersSummary>,
 }
 
@@ -80,11 +79,11 @@ impl LoadAggregator {
     ) -> Self {
         let shards = returns.len();
         let timelines = changes.timelines();
-        let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
+        let (failing, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
         let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Remote);
         Self {
             merger,
-            hopeless,
+            failing,
             gathered,
             stop,
             failure: None,
@@ -100,7 +99,7 @@ impl LoadAggregator {
         }
     }
 
-    /// An interval that is ready.
+    /// The interval to emit.
     pub(super) fn interval(&self, ready: &ReadyInterval) -> Interval<'_> {
         self.merger.reported_as(ready)
     }
@@ -111,7 +110,7 @@ impl LoadAggregator {
         let Some(last) = gathered.iter().flatten().max().copied() else { return };
         let is_awaited =
             |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_playing(shard, scenario);
-        // Those who have not begun to tell are awaited too.
+        // Partitions that have not begun to report are awaited too.
         if gathered.len() >= self.expected && !gathered.iter().enumerate().any(is_awaited) {
             gathered.fill(None);
             if self.place == Where::Partition {
@@ -122,7 +121,7 @@ impl LoadAggregator {
         }
     }
 
-    /// Whoever puts all parts together hears of users that wait for each other.
+    /// Reports users at a barrier to the coordinator of all partitions.
     fn tell_up(&mut self, attended: BarrierEvent) {
         let news = match (attended, self.reported_up.back_mut()) {
             (BarrierEvent::Arrived { barrier, .. }, Some(PartMessage::Arrived(last, count, _)))
@@ -138,7 +137,7 @@ impl LoadAggregator {
         self.reported_up.push_back(news);
     }
 
-    /// Users that wait for each other are elsewhere.
+    /// Adds barriers of remote users.
     pub(super) fn with_barriers(mut self, barriers: &[Barrier]) -> Self {
         if !barriers.is_empty() {
             self.remote_barriers = Some(RemoteBarriers::new(barriers, self.changes.received_within()));
@@ -146,12 +145,12 @@ impl LoadAggregator {
         self
     }
 
-    /// Of a run that is over nobody waits for its time: it is as late as the last that is told.
+    /// The run is over, so its data is not current: it is as late as the last report.
     fn is_past(&self) -> bool {
         self.changes.received_within() == Nanos::ZERO
     }
 
-    /// What is heard of users that wait for each other, who are elsewhere.
+    /// Handles events of remote users at barriers.
     fn hear_of_barriers(&mut self, part: usize, remote: &RemotePartEvent) {
         let (is_past, clock) = (self.is_past(), self.changes.clock());
         let Some(remote_barriers) = &mut self.remote_barriers else { return };
@@ -170,7 +169,7 @@ impl LoadAggregator {
         self.changes.let_go(remote_barriers.take_released());
     }
 
-    /// The time of a meeting may be over.
+    /// Checks the timeouts of barriers.
     fn look_at_barriers(&mut self) {
         let is_past = self.is_past();
         if let Some(remote_barriers) = self.remote_barriers.as_mut().filter(|_| !is_past) {
@@ -179,25 +178,25 @@ impl LoadAggregator {
         }
     }
 
-    fn hear_from_afar(&mut self, part: usize, remote: RemotePartEvent) {
-        self.changes.received_from_afar();
+    fn hear_from_remote(&mut self, part: usize, remote: RemotePartEvent) {
+        self.changes.received_from_remote();
         self.hear_of_barriers(part, &remote);
         match remote {
             RemotePartEvent::Expects(parts) => self.expected = parts,
             RemotePartEvent::Arrived { .. } | RemotePartEvent::Withdrawn { .. } | RemotePartEvent::Stuck { .. } => {}
             RemotePartEvent::Joined => {
                 self.merger.join();
-                self.hopeless.push(false);
+                self.failing.push(false);
                 self.gathered.iter_mut().for_each(|gathered| gathered.push(None));
             }
-            RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_afar(part, numbers, upto, seen),
+            RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_remote(part, numbers, upto, seen),
             RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
             RemotePartEvent::Silent => self.merger.go_silent(part),
             RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
         }
     }
 
-    /// What all of it comes to, and how long it took.
+    /// The total of all shards, and how long it took.
     pub(super) fn finish(self) -> Result<Finished, RunError> {
         match self.failure {
             Some(error) => Err(error),
@@ -228,9 +227,9 @@ impl Aggregator for LoadAggregator {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
-            Report::TooManyFailures { shard, is_hopeless } => {
-                self.hopeless[shard] = is_hopeless;
-                let are_all = self.hopeless.iter().all(|&is| is);
+            Report::TooManyFailures { shard, is_failing } => {
+                self.failing[shard] = is_failing;
+                let are_all = self.failing.iter().all(|&is| is);
                 if self.place == Where::Partition {
                     self.reported_up.push_back(PartMessage::TooManyFailures(are_all));
                 } else if are_all {
@@ -243,12 +242,12 @@ impl Aggregator for LoadAggregator {
             }
             Report::Left { shard, scenario } => {
                 self.merger.leave(shard, scenario);
-                let is_left = (0..self.hopeless.len()).all(|shard| !self.merger.is_playing(shard, scenario));
+                let is_left = (0..self.failing.len()).all(|shard| !self.merger.is_playing(shard, scenario));
                 if self.place == Where::Partition && is_left {
                     self.reported_up.push_back(PartMessage::Left(scenario));
                 }
             }
-            Report::Remote { part, remote } => self.hear_from_afar(part, remote),
+            Report::Remote { part, remote } => self.hear_from_remote(part, remote),
             Report::BarrierEvent(attended) => self.tell_up(attended),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}
@@ -270,7 +269,8 @@ impl Aggregator for LoadAggregator {
         ready.map(Update::Interval)
     }
 
-    /// A row that misses a late shard waits a moment more: after a stall of all, each tells by itself. And meetings have their time.
+    /// How long to wait for reports. A row that misses a late shard waits a moment more: after a stall of all shards,
+    /// each reports by itself. And barriers have timeouts.
     fn patience(&mut self) -> Option<Duration> {
         let now = self.changes.clock().now();
         let due = self.remote_barriers.as_ref().filter(|_| !self.is_past()).map_or(Nanos::NEVER, RemoteBarriers::due);

@@ -27,8 +27,8 @@ use crate::verdict::Growth;
 use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, ScenarioConfig};
 use crate::{Places, PlacesError};
 
-/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out. `ways`: to the targets of all
-/// scenarios, in their order.
+/// Assignments of the shards of a plan, on at most `threads` shards; a shard without users is left out. `ways`: to the
+/// targets of all scenarios, in their order.
 pub(super) fn casts(
     plan: &Plan,
     ways: &[(SocketAddr, Option<ClientConfig>)],
@@ -61,7 +61,7 @@ pub(super) fn casts(
     Ok(casts)
 }
 
-/// Scenarios whose users wait for others do so together, on all their shards.
+/// Lets the users of a scenario that wait for each other do so on all shards together.
 fn meet(plan: &Plan, shares: &mut [Vec<ScenarioConfig>]) {
     let all = shares.iter_mut().zip(&plan.scenarios);
     let barrier = all.filter(|(_, scenario)| !scenario.program.barriers().is_empty());
@@ -70,18 +70,18 @@ fn meet(plan: &Plan, shares: &mut [Vec<ScenarioConfig>]) {
     works.into_iter().enumerate().for_each(|(party, work)| work.barriers = Some((barriers.clone(), party)));
 }
 
-/// The meetings of the users of all casts; none where nobody waits for others.
+/// The barriers of the users of all assignments; none where users do not wait for others.
 pub(super) fn barriers_of(casts: &[ShardAssignment]) -> Option<Arc<Barriers>> {
     let mut works = casts.iter().flatten().map(|(work, _)| work);
     works.find_map(|work| work.barriers.as_ref().map(|(barriers, _)| barriers.clone()))
 }
 
-/// Which scenarios a shard plays.
+/// The scenarios that a shard plays.
 pub(super) fn scenarios_of(cast: &ShardAssignment) -> Vec<usize> {
     cast.iter().map(|(work, _)| work.scenario).collect()
 }
 
-/// What each shard has to do of one scenario.
+/// The configuration of each shard for one scenario.
 fn works(
     plan: &Plan,
     number: usize,
@@ -91,7 +91,7 @@ fn works(
 ) -> Result<Vec<ScenarioConfig>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
-    // The step that opens a conversation says for all of its steps what is kept.
+    // The step that opens a conversation determines for all of its steps what is kept.
     let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && looks_at_messages(step));
     let prepared = || -> Arc<[PreparedStep]> {
         let step = |(number, step): (u32, &plan::Step)| {
@@ -102,7 +102,7 @@ fn works(
         (first_step..).zip(&scenario.steps).map(step).collect()
     };
     let steps = prepared();
-    // Shards that share requests write their counts of references in turn, at each that they send.
+    // Shards that share requests all write their reference counts, at each request that they send.
     let is_shared = scenario.steps.iter().map(plan::Step::bytes).sum::<usize>() > COPIES_BYTES_MAX;
     let streams = scenario.target().streams;
     let (users, requests) = match &scenario.load {
@@ -110,14 +110,14 @@ fn works(
         Load::Open { connections, .. } => (connections.most(), None),
     };
     let shared = scenario.shared_connections.filter(|_| matches!(scenario.load, Load::Closed { .. }));
-    // Of a part of the load, its own.
+    // In a partition of the load, its own part.
     let own = |all: u64| part.segment.count_of_first(all);
     let busy = own(requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX)));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
     let mut count = most.min(busy).clamp(1, part.segment.slot_count().into()) as u32;
     let dealt = if let Load::Open { .. } = scenario.load { Some(own(users)) } else { shared.map(own) };
     if let Some(connections) = dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
-        // Starts and users are dealt out evenly: a shard with fewer connections than another would make them wait.
+        // Starts and users are divided evenly: a shard with fewer connections than another would make them wait.
         count = (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1);
     }
     let schedule = match &scenario.load {
@@ -185,7 +185,8 @@ fn works(
     Ok((0..count).map(work).collect())
 }
 
-/// All users of a scenario begin at once, with nothing but one exchange after the other, each on a connection of its own.
+/// Whether all users of a scenario begin at once, with nothing but one exchange after the other, each on a connection
+/// of its own.
 fn begins_together(plan: &Plan, scenario: &Scenario, part: &Partition) -> bool {
     let is_at_once = matches!(scenario.load, Load::Closed { shape: UserShape::AtOnce, .. });
     let is_whole = plan.scenarios.len() == 1 && part.from.is_none() && plan.warmup.is_zero();
@@ -196,11 +197,11 @@ fn begins_together(plan: &Plan, scenario: &Scenario, part: &Partition) -> bool {
     is_at_once && is_whole && are_alone && is_one && are_same
 }
 
-/// Requests that are larger than this together are there once for all shards: what one costs is its bytes.
+/// Requests that are larger than this together are stored once for all shards: the cost of one is its bytes.
 const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Iterations of an open load are numbered, whoever has them: those of a part that begins later have numbers that nobody had before. Of
-/// evenly spaced starts without a warm-up they are the numbers of the starts.
+/// The first iteration number of an open load. Iterations are numbered over all partitions: those of a partition that
+/// begins later have unused numbers. For evenly spaced starts without a warm-up they are the numbers of the starts.
 fn first_number((number, scenario): (usize, &Scenario), warmup: Nanos, part: &Partition) -> u64 {
     let (Load::Open { stages, arrivals, .. }, Some(from)) = (&scenario.load, part.from) else { return 0 };
     let (mut timeline, _) = changing(scenario, warmup);
@@ -215,14 +216,14 @@ fn first_number((number, scenario): (usize, &Scenario), warmup: Nanos, part: &Pa
     let warm = schedule_of(&[RateStage { from: first, to: first, span: warmup.as_duration() }], None);
     let before = before + warm.count();
     let rounds = 8 * u64::from(SLOT_COUNT);
-    // Random ones of a slot are more than its share, by a few standard deviations at most.
+    // Random starts of a slot exceed its share by a few standard deviations at most.
     before + 8 * (before.saturating_mul(SLOT_COUNT.into())).isqrt() + rounds
 }
 
 /// Connections for each shard of an open load, above which one more or less makes no difference.
 const FEW_CONNECTIONS: u64 = 64;
 
-/// The loads of a plan over time, as nobody has changed them.
+/// The loads of a plan over time, unchanged.
 pub(super) fn changes_of(plan: &Plan, clock: Clock) -> Changes {
     let warmup = Nanos::from(plan.warmup);
     Changes::new(plan.scenarios.iter().map(|scenario| changing(scenario, warmup)).collect(), clock)
@@ -247,14 +248,14 @@ fn changing(scenario: &Scenario, warmup: Nanos) -> (Timeline, Option<Refused>) {
     (timeline, fixed)
 }
 
-/// The mean rate that an open load was asked for, while it was not paused.
+/// The mean rate requested from an open load, while it was not paused.
 pub(crate) fn requested_per_s(scenario: &Scenario, timeline: &Timeline, until: Nanos, seen: &Snapshot) -> Option<f64> {
     let LoadProfile::Rate(schedule) = timeline.course() else { return None };
-    // Starts that were late do not make it a smaller wish.
+    // Late starts do not reduce the requested rate.
     let until = if schedule.is_limited() { until.min(timeline.end().unwrap_or(until)) } else { until };
     let working = until.since(timeline.paused_between(Nanos::ZERO, until));
     let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
-    // What starts is an iteration, with all its exchanges.
+    // A start is an iteration, with all its exchanges.
     let each = scenario.program.asks_each().map_or_else(|| requested_each(seen), |each| each as f64);
     Some(schedule.mean_rate_until(until) * share * each)
 }
@@ -276,8 +277,9 @@ fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
     Schedule::new(&stages).with_limit(requests)
 }
 
-/// How long a start of an open load stayed, halfway and at the end, by what was in flight and the rate then (Little's law). `None`
-/// when that says nothing: before the first answers everything is in flight, and a load that was changed has no half.
+/// How long a start of an open load stayed, halfway and at the end, by what was in flight and the rate then (Little's
+/// law). `None` when that is meaningless: before the first responses everything is in flight, and a load that was
+/// changed has no half.
 pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
     let LoadProfile::Rate(schedule) = timeline.course() else { return None };
     let halfway = Nanos(schedule.end().0 / 2);
@@ -295,12 +297,12 @@ pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
     })
 }
 
-/// When the loads of a plan are over, counted from the beginning of the measured load; `None` when no time says so.
+/// When the loads of a plan are over, counted from the beginning of the measured load; `None` when no time ends them.
 pub fn end_of_plan(plan: &Plan) -> Option<Nanos> {
     longest(plan.scenarios.iter().map(duration_of))
 }
 
-/// How many starts of open loads are intended from one instant to before another one, in some slots; as the loads were changed.
+/// Starts of open loads intended from one instant to before another one, in some slots, with all changes.
 pub fn starts_between(plan: &Plan, timelines: &[Arc<Timeline>], slots: &Segment, (from, to): (Nanos, Nanos)) -> u64 {
     let of = |(scenario, timeline): (&Scenario, &Arc<Timeline>)| {
         let (Load::Open { arrivals, .. }, LoadProfile::Rate(schedule)) = (&scenario.load, timeline.course()) else {
@@ -319,7 +321,7 @@ fn spacing_of(arrivals: Arrivals) -> Spacing {
     }
 }
 
-/// How many users there are at an instant of the run.
+/// The number of users over time.
 fn levels(scenario: &Scenario, warmup: Nanos) -> UserProfile {
     let Load::Closed { users, shape, .. } = &scenario.load else { return UserProfile::constant(0) };
     if !scenario.begin.is_zero() {
@@ -339,7 +341,7 @@ fn levels(scenario: &Scenario, warmup: Nanos) -> UserProfile {
     }
 }
 
-/// Nobody is there before `begin`, in a warm-up neither.
+/// The users of a load that begins later: none before `begin`, not in a warm-up either.
 fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> UserProfile {
     let nobody = LevelStage { from: 0, to: 0, span: begin };
     let level = |from, to, span: Duration| LevelStage { from, to, span: span.into() };
@@ -392,12 +394,12 @@ mod tests {
         works(&plan, 0, &catalog(&plan), &[(address, None)], (2, &Partition::default())).expect("two shards")
     }
 
-    /// A count of references that two threads write at each request goes from core to core.
+    /// A reference count that two threads write at each request moves from core to core.
     #[test]
     fn shards_have_requests_of_their_own() {
         let is_shared = |works: &[ScenarioConfig]| Arc::ptr_eq(&works[0].steps, &works[1].steps);
         assert!(!is_shared(&two_shards("a few bytes")));
-        // A large one costs its bytes, and is there once.
+        // A large request costs its bytes, and is stored once.
         assert!(is_shared(&two_shards(&"x".repeat(COPIES_BYTES_MAX + 1))));
     }
 }

@@ -1,4 +1,4 @@
-//! What the scenarios of a run came to, and who was the limit of each.
+//! Results of the scenarios of a run, with the bottleneck of each.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use super::merge::{Finished, ScenarioEnds};
 use super::{ScenarioResult, WireScenarioOutcome};
 use crate::verdict::{Evidence, LinkUse, MachineUse, Verdict};
 
-/// The result of each scenario of a plan. `way`: the interface through which all of them went, and this machine, where they are known.
+/// The result of each scenario of a plan. `way`: the interface through which all of them went, and this machine, where
+/// they are known.
 pub(super) fn judged(
     plan: &Plan,
     timelines: &[Arc<Timeline>],
@@ -42,7 +43,7 @@ fn one(
     ScenarioResult { started_for: end.stopped_at.since(paused), paused, requested_per_s, users_s, verdict }
 }
 
-/// Instants at which the users of a load are counted, to know how long they were there together.
+/// Instants at which the users of a load are counted, to compute how long they were there together.
 const COUNTED: u64 = 1_000;
 
 /// How long the users of a closed load were there together, in seconds.
@@ -58,7 +59,7 @@ fn users_s(scenario: &Scenario, timeline: &Timeline, until: Nanos) -> Option<f64
     Some(sum as f64 / COUNTED as f64 * streams * until.since(paused).as_secs_f64())
 }
 
-/// How each scenario ended, as it is told.
+/// The outcome of each scenario, as reported.
 pub(super) fn ends(finished: &Finished) -> Vec<WireScenarioOutcome> {
     finished.ends.iter().map(reported_of).collect()
 }

@@ -29,34 +29,35 @@ use crate::swarm::mutants::{Bug, strikes};
 use crate::times::{SLIVER, Times, longest};
 use crate::usage::ThreadUsage;
 
-/// An interval waits for a shard until others have told so many more.
+/// An interval waits for a shard until others have reported this many more.
 const LATE_MAX: u64 = 2;
-/// For those on other machines it waits so long at least.
-const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
+/// For remote workers it waits at least this long.
+const LATE_REMOTE: Nanos = Nanos::from_millis(2_000);
 
-/// What is known of one shard.
+/// State of one shard.
 struct Source {
-    /// The last interval that it told; `None` when it is over, or not waited for.
+    /// The last interval that it reported; `None` when it is over, or not waited for.
     reported: Option<u64>,
-    /// Nobody waits for it, and it may still tell.
+    /// It is not waited for, and may still report.
     is_silent: bool,
-    /// Which scenarios it plays.
+    /// The scenarios that it plays.
     scenarios: Vec<usize>,
-    /// Those of them whose users waited for each other, and that are over.
+    /// Its scenarios with users that waited for each other, and that are over.
     left: Vec<usize>,
-    /// Those of the last interval that was shown.
+    /// Gauges of the last interval that was shown.
     gauges: Gauges,
     spent: ThreadUsage,
-    /// Until when that was told.
+    /// Until when that was reported.
     since: Nanos,
-    /// What it has begun and not ended, as far as it told, scenario by scenario; of those that may be lost.
+    /// Exchanges it has begun and not ended, as far as it reported, scenario by scenario; kept for shards that may be
+    /// lost.
     open: Vec<Open>,
 }
 
-/// What was told of one interval, so far.
+/// The reports for one interval so far.
 struct Row {
     seen: Totals,
-    /// The gauges of those who told it.
+    /// The gauges of the shards that reported it.
     gauges: Vec<(usize, Gauges)>,
 }
 
@@ -71,44 +72,44 @@ impl Row {
     }
 }
 
-/// An interval that was told without a shard.
+/// An interval that was emitted without a shard.
 struct LateInterval {
-    /// So many were told by then, this one included.
+    /// Intervals emitted by then, this one included.
     count: u64,
     seen: Totals,
     from: Nanos,
     to: Nanos,
-    /// Shards that may still tell of it.
+    /// Shards that may still report it.
     missing: Vec<usize>,
-    /// Shards that had not told of it when it was shown.
+    /// Shards that had not reported it when it was shown.
     late: usize,
 }
 
-/// What all shards came to.
+/// The result of all shards.
 pub struct Finished {
-    /// All that was seen.
+    /// Everything that was recorded.
     pub total: Snapshot,
-    /// The same of each scenario, where there are several.
+    /// Totals per scenario, where there are several.
     pub apart: Vec<Snapshot>,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more.
     pub stopped_at: Nanos,
-    /// What each shard spent.
+    /// Usage of each shard.
     pub shards: Vec<ThreadUsage>,
-    /// How each scenario ended.
+    /// The outcome of each scenario.
     pub(crate) ends: Vec<ScenarioEnds>,
-    /// How the parts ended that others carried out.
+    /// The ends of remote partitions.
     pub(crate) parts: Vec<PartEnd>,
 }
 
 impl Finished {
-    /// All that was seen of a scenario.
+    /// The total of a scenario.
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.total)
     }
 
-    /// Without the CPU time that its shards took: where time is virtual, that is of another clock.
+    /// Drops the CPU time of the shards: where time is virtual, it is of another clock.
     pub(super) fn forget_cpu(&mut self) {
         for seen in std::iter::once(&mut self.total).chain(&mut self.apart) {
             (seen.cpu_ns, seen.run_delay_ns) = (0, 0);
@@ -119,14 +120,14 @@ impl Finished {
     }
 }
 
-/// An interval that is to be told: what it is, and what of it is new.
+/// An interval to emit: its span, and what of it is new.
 pub(super) struct ReadyInterval {
     number: u64,
     from: Nanos,
     to: Nanos,
     late: usize,
-    is_again: bool,
-    /// It is the newest, not an earlier one.
+    is_update: bool,
+    /// It is the newest one, not an update of an earlier one.
     is_current: bool,
 }
 
@@ -135,48 +136,49 @@ pub(super) struct Merger {
     times: Times,
     timelines: Vec<Arc<Timeline>>,
     sources: Vec<Source>,
-    /// Intervals that were told by some, and not shown.
+    /// Intervals that some shards reported, and that were not shown.
     open: BTreeMap<u64, Row>,
-    /// Intervals that were shown without somebody: at most one for each shard, since a shard that stands still tells the first only.
+    /// Intervals that were shown without a shard: at most one for each shard, since a stalled shard reports only the
+    /// first.
     kept: BTreeMap<u64, LateInterval>,
-    /// What was told of intervals that had been shown.
+    /// Late reports of intervals that had been shown.
     late: VecDeque<(u64, Row)>,
     returns: Vec<Sender<ShardSnapshots>>,
-    /// The interval that was shown last.
+    /// Totals of the interval that was shown last.
     current: Totals,
-    /// What is new of the one that is shown.
+    /// The new part of the interval that is shown.
     added: Totals,
-    /// An earlier interval that is shown again.
+    /// An earlier interval of which an update is shown.
     again: Totals,
     total: Totals,
     from: Nanos,
-    /// Where the interval that was shown last begins.
+    /// The beginning of the interval that was shown last.
     current_from: Nanos,
     shown: u64,
-    /// Intervals that are told as one with others, those that were: the intervals of a run are counted without them.
+    /// Merged intervals: those that were reported as one with others. The intervals of a run are counted without them.
     joined: Vec<(u64, u64)>,
     left_out: u64,
     /// When the last shard was over, since the start.
     ended_at: Nanos,
-    /// See [`Merger::awaits_late`].
+    /// A row waits for late shards; see [`Merger::awaits_late`].
     awaits_late: bool,
     has_waited: bool,
-    /// What threads elsewhere spent, and what else the end of each part told.
+    /// Usage of remote threads, and the rest of the end of each partition.
     parts: Vec<PartEnd>,
-    /// They are elsewhere, and may tell of many intervals that were shown without them.
-    is_afar: bool,
-    /// An interval waits for a late one until others have told so many more.
+    /// The shards are remote, and may report many intervals that were shown without them.
+    is_remote: bool,
+    /// An interval waits for a late shard until others have reported this many more.
     late_max: u64,
 }
 
 impl Merger {
-    /// `scenarios`: which each shard plays.
+    /// `scenarios`: the scenarios that each shard plays.
     pub(super) fn new(
         times: Times,
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
         returns: Vec<Sender<ShardSnapshots>>,
-        is_afar: bool,
+        is_remote: bool,
     ) -> Self {
         let count = timelines.len();
         let before = times.intervals_before();
@@ -213,18 +215,18 @@ impl Merger {
             awaits_late: false,
             has_waited: false,
             parts: Vec::new(),
-            is_afar,
-            late_max: if is_afar { LATE_MAX.max(LATE_AFAR.0.div_ceil(times.interval.0.max(1))) } else { LATE_MAX },
+            is_remote,
+            late_max: if is_remote { LATE_MAX.max(LATE_REMOTE.0.div_ceil(times.interval.0.max(1))) } else { LATE_MAX },
         }
     }
 
-    /// Loads are others from some instant on.
+    /// Replaces the timelines after a change.
     pub(super) fn change(&mut self, timelines: Vec<Arc<Timeline>>) {
         self.times.duration = longest(timelines.iter().map(|timeline| timeline.end()));
         self.timelines = timelines;
     }
 
-    /// Shards that are not over.
+    /// Number of shards that are not over.
     pub(super) fn running(&self) -> usize {
         self.sources.iter().filter(|source| source.reported.is_some()).count()
     }
@@ -235,12 +237,12 @@ impl Merger {
         source.reported.is_some() && source.scenarios.contains(&scenario) && !source.left.contains(&scenario)
     }
 
-    /// A shard plays a scenario no more.
+    /// A shard no longer plays a scenario.
     pub(super) fn leave(&mut self, shard: usize, scenario: usize) {
         self.sources[shard].left.push(scenario);
     }
 
-    /// A shard has told all up to the end of interval `upto`.
+    /// A shard has reported everything up to the end of interval `upto`.
     pub(super) fn interval(&mut self, shard: usize, upto: u64, at: Nanos, mut seen: ShardSnapshots) {
         self.take(shard, at, &seen);
         self.sources[shard].reported = Some(upto);
@@ -262,10 +264,10 @@ impl Merger {
         self.sources[shard].reported = None;
     }
 
-    /// What a shard saw goes to the first interval that it has not told.
+    /// Adds what a shard saw to the first interval that it has not reported.
     fn take(&mut self, shard: usize, at: Nanos, seen: &ShardSnapshots) {
         let source = &mut self.sources[shard];
-        // The first scenario of a shard tells of its thread.
+        // The first scenario of a shard includes the figures of its thread.
         if let Some(seen) = seen.first() {
             source.spent.add(at.since(source.since), seen);
         }
@@ -288,7 +290,7 @@ impl Merger {
         } else {
             let mut row = Row::of(count);
             row.add(shard, &source.scenarios, gauges, seen);
-            // Of one that is too old to be shown again, the oldest that is not has what was missing.
+            // Missing data of an interval too old for an update goes to the oldest that is not.
             let place = self.kept.range(number..).next().map_or(self.shown + 1, |(number, _)| *number);
             if place > self.shown {
                 self.open.entry(place).or_insert_with(|| Row::of(count)).seen.merge(&row.seen);
@@ -298,17 +300,17 @@ impl Merger {
         }
     }
 
-    /// An interval could be shown without those who are late, and they have a moment more.
+    /// An interval could be shown without the late shards, which get a moment more.
     pub(super) fn awaits_late(&self) -> bool {
         self.awaits_late
     }
 
-    /// They had their moment.
+    /// The moment for late shards is over.
     pub(super) fn gives_up_waiting(&mut self) {
         (self.has_waited, self.awaits_late) = (true, false);
     }
 
-    /// The next interval that is to be shown, or shown again; `None` while one is waited for.
+    /// The next interval to show, new or updated; `None` while one is waited for.
     pub(super) fn next_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
@@ -327,7 +329,7 @@ impl Merger {
         self.show(number, to)
     }
 
-    /// What was told after the last interval; `None` when nothing is left. Every shard is over.
+    /// What was reported after the last interval; `None` when nothing is left. Every shard is over.
     pub(super) fn last_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
@@ -347,7 +349,7 @@ impl Merger {
         self.set_added(&row);
         let gauges = self.current.gauges();
         self.current.merge(&row.seen);
-        // Whoever worked a moment longer was counted before.
+        // Shards that worked a moment longer were counted before.
         self.current.set_gauges(&gauges);
         self.from = to;
         self.add_to_total();
@@ -356,7 +358,7 @@ impl Merger {
             from: self.current_from,
             to,
             late: 0,
-            is_again: true,
+            is_update: true,
             is_current: true,
         };
         Some(ready)
@@ -366,9 +368,9 @@ impl Merger {
         let wall = self.ended_at.max(self.from);
         self.end_untold(wall);
         self.count_lost();
-        // Whatever was in flight has ended, was given up, or is lost.
+        // Exchanges in flight have ended, are incomplete, or are lost.
         self.total.clear_in_flight();
-        let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_afar);
+        let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_remote);
         let shards = own.chain(self.parts.iter().flat_map(|part| part.shards.clone())).collect();
         let (total, apart) = self.total.into_parts();
         Finished {
@@ -387,7 +389,7 @@ impl Merger {
         self.added.merge(&row.seen);
     }
 
-    /// What is new goes into the total, whose gauges are those of the latest interval.
+    /// Adds what is new to the total, whose gauges are those of the latest interval.
     fn add_to_total(&mut self) {
         self.total.merge(&self.added);
         self.total.take_gauges(&self.current);
@@ -409,7 +411,7 @@ impl Merger {
             gauges[0].0 += self.total.all.gauges.users + 1;
         }
         self.current.set_gauges(&gauges);
-        // One that is over has no users in later intervals.
+        // A shard that is over has no users in later intervals.
         for source in self.sources.iter_mut().filter(|source| source.reported.is_none()) {
             source.gauges.fill((0, 0));
         }
@@ -418,14 +420,14 @@ impl Merger {
         let first_missed: Vec<usize> = missing
             .iter()
             .copied()
-            .filter(|&shard| self.is_afar || self.sources[shard].reported == Some(number - 1))
+            .filter(|&shard| self.is_remote || self.sources[shard].reported == Some(number - 1))
             .chain((0..self.sources.len()).filter(|&shard| self.sources[shard].is_silent))
             .collect();
         let from = std::mem::replace(&mut self.from, to);
-        if self.is_afar {
+        if self.is_remote {
             self.kept.retain(|shown, kept| *shown + KEPT_RECENT > number || !kept.missing.is_empty());
         }
-        if self.is_afar || !first_missed.is_empty() {
+        if self.is_remote || !first_missed.is_empty() {
             let seen = self.current.clone();
             let count = self.count() + 1;
             self.kept
@@ -439,7 +441,7 @@ impl Merger {
         self.total.merge(&self.current);
         self.total.take_gauges(&self.current);
         let ready =
-            ReadyInterval { number: self.count(), from, to, late: missing.len(), is_again: false, is_current: true };
+            ReadyInterval { number: self.count(), from, to, late: missing.len(), is_update: false, is_current: true };
         Some(ready)
     }
 
@@ -447,18 +449,18 @@ impl Merger {
         let is_newest = number == self.shown;
         self.set_added(row);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
-        let has_reported = |shard: usize| match (&self.sources[shard], self.is_afar) {
+        let has_reported = |shard: usize| match (&self.sources[shard], self.is_remote) {
             (source, true) => !source.is_silent && source.reported.is_none_or(|reported| reported >= number),
             (_, false) => row.gauges.iter().any(|(reported, _)| *reported == shard),
         };
         kept.missing.retain(|shard| !has_reported(*shard));
         let (gauges, late) = (kept.seen.gauges(), kept.late);
         kept.seen.merge(&row.seen);
-        // Those who were late were counted with what they had before.
+        // Late shards were counted with their previous gauges.
         kept.seen.set_gauges(&gauges);
         let (count, from, to) = (kept.count, kept.from, kept.to);
         self.again.clone_from(&kept.seen);
-        if kept.missing.is_empty() && !self.is_afar {
+        if kept.missing.is_empty() && !self.is_remote {
             self.kept.remove(&number);
         }
         for (shard, gauges) in &row.gauges {
@@ -469,11 +471,11 @@ impl Merger {
             self.current.set_gauges(&gauges);
         }
         self.add_to_total();
-        let ready = ReadyInterval { number: count, from, to, late, is_again: true, is_current: false };
+        let ready = ReadyInterval { number: count, from, to, late, is_update: true, is_current: false };
         Some(ready)
     }
 
-    /// So many intervals were shown.
+    /// Intervals shown so far.
     fn count(&self) -> u64 {
         self.shown - self.left_out
     }

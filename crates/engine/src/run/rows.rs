@@ -1,4 +1,4 @@
-//! Intervals: when they were, and what was seen in them.
+//! Intervals: their spans, and what was seen in them.
 
 use pacing::Nanos;
 
@@ -6,17 +6,17 @@ use super::totals::Totals;
 use super::{Interval, ScenarioInterval};
 use crate::subscribers::Join;
 
-/// When an interval was, in the words of [`Interval`].
+/// The span of an interval; the fields are those of [`Interval`].
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) number: u64,
     pub(super) from: Nanos,
     pub(super) to: Nanos,
     pub(super) paused: Nanos,
-    /// Scenario by scenario.
+    /// Pauses, scenario by scenario.
     pub(super) paused_of: Vec<Nanos>,
     pub(super) late_shards: usize,
-    pub(super) is_again: bool,
+    pub(super) is_update: bool,
 }
 
 impl Span {
@@ -33,7 +33,7 @@ impl Span {
             to: self.to,
             paused: self.paused,
             late_shards: self.late_shards,
-            is_again: self.is_again,
+            is_update: self.is_update,
             seen: &seen.all,
             added: &added.all,
             total: &total.all,
@@ -42,7 +42,7 @@ impl Span {
     }
 }
 
-/// An interval that owns what it tells.
+/// An owned interval.
 #[derive(Clone, Debug)]
 pub struct KeptInterval {
     span: Span,
@@ -56,29 +56,30 @@ impl KeptInterval {
         Self { span, seen, added, total }
     }
 
-    /// What it tells.
+    /// The interval, borrowed.
     pub fn interval(&self) -> Interval<'_> {
         self.span.interval(&self.seen, &self.added, &self.total)
     }
 }
 
 impl Join for KeptInterval {
-    /// What was new in either, once, in the time from the first to the last. It takes the place of no row that was told before.
+    /// Merges two: what was new in either, once, in the time from the first to the last. It replaces no row that was
+    /// reported before.
     fn join(&mut self, later: &Self) {
         self.added.merge(&later.added);
         self.added.take_gauges(&later.total);
         self.seen.clone_from(&self.added);
         self.total.clone_from(&later.total);
         let (own, other) = (&mut self.span, &later.span);
-        let new = |span: &Span, paused: Nanos| if span.is_again { Nanos::ZERO } else { paused };
-        // One that is told again was paused as it was before.
+        let new = |span: &Span, paused: Nanos| if span.is_update { Nanos::ZERO } else { paused };
+        // The pause of an update was counted before.
         own.paused = new(own, own.paused) + new(other, other.paused);
         let both = own.paused_of.iter().zip(&other.paused_of);
         own.paused_of = both.map(|(one, more)| new(own, *one) + new(other, *more)).collect();
         own.number = own.number.max(other.number);
         (own.from, own.to) = (own.from.min(other.from), own.to.max(other.to));
         own.late_shards = own.late_shards.max(other.late_shards);
-        own.is_again = false;
+        own.is_update = false;
     }
 }
 
@@ -88,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// What two scenarios started.
+    /// Totals of the starts of two scenarios.
     fn started(first: u64, second: u64, users: u64) -> Totals {
         let mut whole = Totals::of(2);
         let mut seen = [metrics::Snapshot::default(), metrics::Snapshot::default()];
@@ -100,16 +101,16 @@ mod tests {
         whole
     }
 
-    fn row(number: u64, is_again: bool, parts: [Totals; 3]) -> KeptInterval {
+    fn row(number: u64, is_update: bool, parts: [Totals; 3]) -> KeptInterval {
         let [seen, added, total] = parts;
         let at = |seconds: u64| Nanos::from_millis(seconds * 1_000);
         let paused = Nanos::from_millis(100 * number);
         let paused_of = vec![paused, Nanos::ZERO];
-        let span = Span { number, from: at(number - 1), to: at(number), paused, paused_of, late_shards: 0, is_again };
+        let span = Span { number, from: at(number - 1), to: at(number), paused, paused_of, late_shards: 0, is_update };
         KeptInterval::new(span, seen, added, total)
     }
 
-    /// The first interval is told again, with three starts more, before or after the second one.
+    /// An update of the first interval adds three starts, before or after the second one.
     #[test]
     fn what_is_joined_is_what_is_new_in_any_of_them() {
         let again = |total| row(1, true, [started(8, 1, 7), started(3, 0, 7), total]);
@@ -121,7 +122,7 @@ mod tests {
         for [mut joined, later] in orders {
             joined.join(&later);
             let interval = joined.interval();
-            assert_eq!((interval.number, interval.is_again), (2, false));
+            assert_eq!((interval.number, interval.is_update), (2, false));
             assert_eq!((interval.from, interval.to), (Nanos::ZERO, Nanos::from_millis(2_000)));
             assert_eq!(interval.paused, Nanos::from_millis(200), "what is told again was paused before");
             for (seen, [all, first, second]) in

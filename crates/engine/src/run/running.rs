@@ -35,18 +35,18 @@ use crate::subscribers::{Delivery, Subscription};
 use crate::times::Times;
 use crate::verdict::{LinkUse, MachineUse, Verdict};
 
-/// What a run tells while it goes on.
+/// An update of a run in progress.
 #[derive(Debug)]
 pub enum RunUpdate<'a> {
-    /// What happened in an interval, or more of one that was told before.
+    /// An interval, or an update of an earlier one.
     Interval(Interval<'a>),
     /// The load was changed; in the order of the changes.
     Changed(Change),
-    /// Of a part of a load: what those have to hear who have the other parts.
+    /// For a partition of a load: a message to the coordinator of the other partitions.
     Remote(PartMessage),
 }
 
-/// A run that goes on. One that is dropped ends at once.
+/// A run in progress. One that is dropped ends at once.
 pub struct Running {
     plan: Arc<Plan>,
     options: RunOptions,
@@ -57,7 +57,7 @@ pub struct Running {
     barriers: Option<Arc<Barriers>>,
     cpu_before: CpuTime,
     machine_before: Option<MachineTime>,
-    /// When the measured time begins, since the epoch of Unix.
+    /// When the measured time begins, since the Unix epoch.
     began_unix: Duration,
 }
 
@@ -70,10 +70,10 @@ impl Running {
         Self::start_part(plan, options, &Partition::default(), stop)
     }
 
-    /// The same of a part of a load. Waits until it begins, or is stopped.
+    /// Starts a partition of a load. Waits until it begins, or is stopped.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn start_part(
         plan: Arc<Plan>,
         options: RunOptions,
@@ -81,7 +81,7 @@ impl Running {
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
         if let Some(team) = options.team.clone() {
-            return Self::start_afar(plan, options, &*team, stop);
+            return Self::start_remote(plan, options, &*team, stop);
         }
         match options.driver.kind {
             Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
@@ -92,10 +92,10 @@ impl Running {
         }
     }
 
-    /// The same on any driver. The maker is called on the thread of the shard.
+    /// Same as [`Running::start`], on any driver. `make` is called on the thread of the shard.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn start_on<D: Driver>(
         plan: Arc<Plan>,
         options: RunOptions,
@@ -105,8 +105,8 @@ impl Running {
         Self::start_part_on(plan, options, &Partition::default(), stop, make)
     }
 
-    /// A run that others carry out.
-    fn start_afar(
+    /// Starts a run on remote workers.
+    fn start_remote(
         plan: Arc<Plan>,
         options: RunOptions,
         team: &dyn RemoteBackend,
@@ -117,7 +117,7 @@ impl Running {
             return Err(BackendFault::Undivided { what: "--log" }.into());
         }
         let shared_data = SharedData::new(options.supplies.clone());
-        // One that somebody else has led for a while began before now.
+        // A run that another leader has led for a while began before now.
         let clock = Clock::at(AGO_MAX);
         let changes = Arc::new(divide::changes_of(&plan, clock).remote(team.received_within()));
         let (reports, shard_threads) = ShardThreads::remote();
@@ -171,7 +171,7 @@ impl Running {
             let shard = place.shard;
             if let Some(barriers) = barriers.as_ref().filter(|_| is_part) {
                 let reports = place.reports.clone();
-                // The run may be gone; then nobody goes on.
+                // The run may be gone; then no user goes on.
                 barriers.are_of_part(Box::new(move |attended| _ = reports.send(Report::BarrierEvent(attended))));
             }
             cast.iter_mut().for_each(|(work, _)| {
@@ -192,7 +192,7 @@ impl Running {
                     .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
                 match pinned.and_then(|()| Ok(make(clock)?)) {
                     Ok(driver) => shard::run(driver, cast, ends, &place.start),
-                    // The run may be gone already; then nobody asks why.
+                    // The run may be gone already.
                     Err(error) => drop(ends.reports.send(Report::Broken(error))),
                 }
             })
@@ -215,18 +215,20 @@ impl Running {
         Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
     }
 
-    /// Changes and stops it, from any thread.
+    /// Control of the run, from any thread.
     pub fn control(&self) -> Control {
         Control::new(self.stop.clone(), self.changes.clone()).with_barriers(self.barriers.clone())
     }
 
-    /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
-    /// for the end. Its mailbox takes `bound` of them. Nobody who listens is felt by the load.
+    /// Adds a subscriber of intervals, read on a thread of its own: it receives those emitted from now on, while a
+    /// caller waits here for intervals or for the end. Its queue holds `bound` of them. Subscribers never slow the
+    /// load.
     pub fn subscribe(&mut self, delivery: Delivery, bound: usize) -> Subscription<KeptInterval> {
         self.going.subscribe(delivery, bound)
     }
 
-    /// Waits for what is told next; `None` when it is over. Who does not ask holds up the telling, never the load.
+    /// Waits for the next update; `None` when it is over. A caller that does not poll delays reporting only; it never
+    /// slows the load.
     pub fn wait(&mut self) -> Option<RunUpdate<'_>> {
         let (news, aggregator) = self.going.wait()?;
         Some(match news {
@@ -236,10 +238,10 @@ impl Running {
         })
     }
 
-    /// What it came to. Waits for its end; what was not asked for by then is not told.
+    /// The result. Waits for the end; updates not polled by then are not reported.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut aggregator, mut threads) = self.going.finish();
         let (workers_summary, remote_barriers) = (aggregator.workers_summary.take(), aggregator.remote_barriers.take());
@@ -293,7 +295,7 @@ impl Running {
     }
 }
 
-/// What this machine was busy with meanwhile, where the target is on it too.
+/// Use of this machine during the run, where the target is on it too.
 fn machine_use(before: Option<MachineTime>, to: SocketAddr, cpu: CpuTime, span: Nanos) -> Option<MachineUse> {
     let before = before.filter(|_| to.ip().is_loopback())?;
     let (share, cores) = (host::machine_time()?.busy_share_since(before)?, host::allowed_cores().len() as f64);
@@ -301,7 +303,7 @@ fn machine_use(before: Option<MachineTime>, to: SocketAddr, cpu: CpuTime, span: 
     Some(MachineUse { cores, busy: share * cores, own })
 }
 
-/// What several have used up.
+/// Used-up files of several sources, each once.
 fn each_once(all: impl Iterator<Item = UsedUp>) -> Vec<UsedUp> {
     let mut once = Vec::new();
     for one in all {
@@ -312,7 +314,7 @@ fn each_once(all: impl Iterator<Item = UsedUp>) -> Vec<UsedUp> {
     once
 }
 
-/// Rounds of the same meetings.
+/// Sums of the rounds of the same barriers.
 fn added_up(mut sum: Vec<BarrierStats>, more: Vec<BarrierStats>) -> Vec<BarrierStats> {
     if sum.is_empty() {
         return more;
@@ -325,18 +327,18 @@ fn added_up(mut sum: Vec<BarrierStats>, more: Vec<BarrierStats>) -> Vec<BarrierS
     sum
 }
 
-/// An instant of a clock by that of the wall.
+/// Wall-clock time of an instant of a clock.
 fn unix_of(at: Nanos, clock: Clock) -> Duration {
     let now = clock.now();
     (now_unix() + at.since(now).as_duration()).saturating_sub(now.since(at).as_duration())
 }
 
-/// The time of day, since the epoch of Unix.
+/// The time of day, since the Unix epoch.
 fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.
+/// Use of the interface to the target; `None` where the system reports no speed, as for loopback.
 fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     let link = host::link_to(to.ip())?;
     let busier = total.counts.bytes_received().max(total.counts.bytes_sent());

@@ -1,4 +1,5 @@
-//! A run without threads: whoever owns it says which shard acts. A simulated world has no threads, and a bench wants none.
+//! A run without threads: its owner decides which shard acts. A simulated world has no threads, and a benchmark needs
+//! none.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -40,8 +41,8 @@ impl<D: Driver> SteppedRun<D> {
         Self::start_with(plan, (DataSources::default(), Partition::default()), address, threads, stop, make)
     }
 
-    /// The same with what its users read and reckon with; or a part of a load, which begins when that part says, on the clock of its
-    /// drivers.
+    /// The same with the data that its users read and evaluate; or a partition of a load, which begins at its own
+    /// instant, on the clock of its drivers.
     ///
     /// # Panics
     /// An expression cannot be evaluated.
@@ -61,7 +62,7 @@ impl<D: Driver> SteppedRun<D> {
         let casts = casts(plan, &vec![(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
         let barriers = barriers_of(&casts);
-        // The clock of the drivers is the run's; this one is never asked.
+        // The clock of the drivers is the run's; this one is never read.
         let changes = changes_of(plan, Clock::start()).of_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
         for (shard, mut cast) in casts.into_iter().enumerate() {
@@ -93,7 +94,7 @@ impl<D: Driver> SteppedRun<D> {
         self.shared_data.used_up()
     }
 
-    /// What became of the meetings of users so far.
+    /// Statistics of the barriers of users so far.
     pub fn met(&self) -> Vec<BarrierStats> {
         self.barriers.as_ref().map(|barriers| barriers.met()).unwrap_or_default()
     }
@@ -103,7 +104,7 @@ impl<D: Driver> SteppedRun<D> {
         self.shards.len()
     }
 
-    /// Some shard has still to act.
+    /// Some shard still has to act.
     pub fn is_waiting(&self) -> bool {
         self.aggregator.is_waiting()
     }
@@ -122,7 +123,7 @@ impl<D: Driver> SteppedRun<D> {
             Some(Tick::Wait { until }) => {
                 if let Some(shard) = place.as_mut() {
                     shard.wait(until)?;
-                    // A simulated driver hands out what has come, and sleeps then.
+                    // A simulated driver delivers what has come, and sleeps then.
                     shard.sleep_until(until);
                 }
             }
@@ -140,7 +141,7 @@ impl<D: Driver> SteppedRun<D> {
             is_reported = true;
         }
         if is_reported {
-            // Nobody waits in a simulated world: what came at this instant came.
+            // A simulated world has no waiting: what came at this instant came.
             self.aggregator.merger.gives_up_waiting();
             self.tell(&mut observe);
         }
@@ -160,17 +161,17 @@ impl<D: Driver> SteppedRun<D> {
     /// Changes the load of a scenario, when it is `now` on the clock of its drivers.
     ///
     /// # Errors
-    /// As [`Control::change`].
+    /// Same as [`Control::change`].
     pub fn change(&self, scenario: usize, what: ChangeKind, now: Nanos) -> Result<Change, Refused> {
         self.control.change_at(scenario, what, now)
     }
 
-    /// Changes and stops it.
+    /// Control of the run.
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// What it came to.
+    /// The merged result.
     ///
     /// # Errors
     /// A driver was broken.
@@ -179,8 +180,8 @@ impl<D: Driver> SteppedRun<D> {
         self.aggregator.finish()
     }
 
-    /// What it came to as a whole run, with the verdict of each scenario. It had no thread of its own, so there is no CPU time in it; its
-    /// network has no interface, and its clock no date.
+    /// The result as a whole run, with the verdict of each scenario. It had no thread of its own, so there is no CPU
+    /// time in it; its network has no interface, and its clock no date.
     ///
     /// # Errors
     /// A driver was broken.
@@ -213,7 +214,7 @@ impl<D: Driver> SteppedRun<D> {
             threads,
             shards: finished.shards,
             cpu: CpuTime::default(),
-            // It has no name of its own.
+            // The simulated driver has no kind of its own.
             driver: DriverSelection { kind: Kind::Poll, was_requested: true, refusal: None },
             refused: None,
             lacked_certificate: false,
@@ -226,12 +227,12 @@ impl<D: Driver> SteppedRun<D> {
         })
     }
 
-    /// Exchanges that have begun and not ended.
+    /// Exchanges in flight: begun and not ended.
     pub fn in_flight(&self) -> usize {
         self.shards.iter().flatten().map(Shard::in_flight).sum()
     }
 
-    /// The load over time, as it was changed.
+    /// The load over time, with its changes.
     #[cfg(test)]
     pub(crate) fn timeline(&self, scenario: usize) -> Arc<pacing::change::Timeline> {
         self.control.timeline(scenario)

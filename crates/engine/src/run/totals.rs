@@ -11,11 +11,11 @@ use crate::shard::ShardSnapshots;
 /// Users at work and open connections, scenario by scenario: they add over shards, not over time.
 pub(super) type Gauges = Vec<(u64, u64)>;
 
-/// What was seen of all scenarios together, and of each apart.
+/// Totals of all scenarios together, and of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) all: Snapshot,
-    /// Nothing where there is one scenario: it is all.
+    /// Totals per scenario; empty where there is one scenario: it is the total.
     apart: Vec<Snapshot>,
 }
 
@@ -45,12 +45,12 @@ impl Totals {
         self.apart.iter_mut().for_each(Snapshot::clear);
     }
 
-    /// What was seen of one scenario.
+    /// The total of one scenario.
     pub(super) fn scenario(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.all)
     }
 
-    /// The gauges are those of `now`.
+    /// Takes the gauges of `now`.
     pub(super) fn take_gauges(&mut self, now: &Self) {
         self.all.gauges.replace(&now.all.gauges);
         self.apart.iter_mut().zip(&now.apart).for_each(|(own, now)| own.gauges.replace(&now.gauges));
@@ -69,25 +69,25 @@ impl Totals {
         }
     }
 
-    /// What holds of a scenario holds of all together too.
+    /// Applies a change to a scenario and to the total.
     pub(super) fn each_of(&mut self, scenario: usize, change: impl Fn(&mut Snapshot)) {
         change(&mut self.all);
         self.apart.get_mut(scenario).into_iter().for_each(change);
     }
 
-    /// Nothing is in flight any more.
+    /// Clears what is in flight.
     pub(super) fn clear_in_flight(&mut self) {
         self.all.gauges.in_flight.clear();
         self.apart.iter_mut().for_each(|own| own.gauges.in_flight.clear());
     }
 
-    /// All together, and each apart; nothing of the second where there is one scenario.
+    /// All scenarios together, and each; the second is empty where there is one scenario.
     pub(super) fn into_parts(self) -> (Snapshot, Vec<Snapshot>) {
         (self.all, self.apart)
     }
 }
 
-/// How long the loads of all scenarios stood still at the same time, between two instants.
+/// How long the loads of all scenarios were paused at the same time, between two instants.
 pub(super) fn paused_of_all(timelines: &[Arc<Timeline>], from: Nanos, to: Nanos) -> Nanos {
     let mut spans = vec![(from, to)];
     for timeline in timelines {

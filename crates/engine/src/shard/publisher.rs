@@ -1,4 +1,4 @@
-//! What a shard tells the run.
+//! Publishing of the snapshots of a shard to the run.
 
 use pacing::Nanos;
 
@@ -6,7 +6,8 @@ use super::{Ends, Report, ShardSnapshots};
 use crate::scene::ScenarioLifecycle;
 use crate::times::Times;
 
-/// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
+/// Most snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over
+/// less often.
 const SNAPSHOTS_MAX: usize = 4;
 
 pub(super) struct Publisher {
@@ -16,11 +17,11 @@ pub(super) struct Publisher {
     pub(super) snapshots: usize,
     pub(super) cpu_ns: u64,
     pub(super) run_delay_ns: u64,
-    pub(super) was_hopeless: bool,
+    pub(super) was_failing: bool,
 }
 
 impl Publisher {
-    /// Hands the snapshots over and goes on with empty ones. False when the run is gone.
+    /// Hands over the snapshots and goes on with empty ones. False when the run is gone.
     pub(super) fn hand_over(&mut self, scenes: &mut [ScenarioLifecycle], now: Nanos, times: &Times) -> bool {
         while self.next_at <= now {
             self.index += 1;
@@ -42,13 +43,13 @@ impl Publisher {
         self.ends.reports.send(report).is_ok()
     }
 
-    /// What was spent until now is told, or does not count.
+    /// Reports the usage so far, or drops it when it does not count.
     pub(super) fn look_at_spending(&mut self) {
         self.cpu_ns = host::thread_cpu_ns();
         self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
     }
 
-    /// What the thread spent stands with its first scenario.
+    /// Puts the usage of the thread into the snapshot of its first scenario.
     pub(super) fn tell_spending(&mut self, seen: &mut ShardSnapshots) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.look_at_spending();
@@ -59,19 +60,19 @@ impl Publisher {
     }
 
     #[cold]
-    pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
-        self.was_hopeless = is_hopeless;
-        // A run that is gone is met at the next hand-over.
-        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_hopeless });
+    pub(super) fn tell_hope(&mut self, is_failing: bool) {
+        self.was_failing = is_failing;
+        // A run that is gone is noticed at the next hand-over.
+        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_failing });
     }
 
-    /// Users that wait for each other start, when they were told to.
+    /// Starts users that wait for each other, at the instant of their release.
     pub(super) fn play_round(&self, scene: &mut ScenarioLifecycle) {
         scene.look_at_round(&self.ends.changes);
     }
 
     pub(super) fn tell_gathered(&self, scenario: usize, at: Nanos) {
-        // A run that is gone is met at the next hand-over.
+        // A run that is gone is noticed at the next hand-over.
         let _ = self.ends.reports.send(Report::Gathered { shard: self.ends.shard, scenario, at });
     }
 
@@ -80,7 +81,7 @@ impl Publisher {
     }
 
     pub(super) fn tell_broken(self, error: std::io::Error) {
-        // The run may be gone already; then nobody asks why.
+        // The run may be gone already.
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 

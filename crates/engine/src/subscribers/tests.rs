@@ -19,7 +19,7 @@ fn tell(subscribers: &mut Subscribers<Vec<u32>>, numbers: std::ops::RangeInclusi
     numbers.for_each(|number| subscribers.tell(vec![number]));
 }
 
-/// The numbers, those that were skipped, and those that were joined.
+/// The numbers, with the counts of skipped and of merged intervals.
 fn taken(subscription: &Subscription<Vec<u32>>) -> Vec<(Vec<u32>, u64, u64)> {
     let next = || subscription.try_next().map(|one| (one.row.to_vec(), one.skipped, one.joined));
     std::iter::from_fn(next).collect()
@@ -55,17 +55,18 @@ fn who_comes_late_hears_what_is_reported_from_then_on() {
     assert_eq!(taken(&file), [(vec![4], 0, 0), (vec![5], 0, 0)]);
 }
 
-/// It takes nothing: the desk is held up once, and what is told then comes as one.
+/// It takes nothing: the aggregator is blocked once, and what is emitted then comes as one.
 #[test]
 fn a_lossless_one_that_is_slow_has_all_of_it_as_one() {
     let mut all = subscribers(HOUR);
     let file = all.add(Delivery::Lossless, 2);
-    // There is room for these.
+    // The queue has room for these.
     tell(&mut all, 1..=2);
-    // It is held up for this long and not for the hour. That a desk waits for one that takes is seen below.
+    // It blocks for this long and not for the hour. That the aggregator waits for a subscriber that takes is checked
+    // below.
     all.hold_up_max = Duration::from_millis(1);
     tell(&mut all, 3..=3);
-    // It would take all day if it held up the desk again.
+    // It would take all day if it blocked the aggregator again.
     all.hold_up_max = HOUR;
     tell(&mut all, 4..=10);
     assert_eq!(taken(&file), [(vec![1], 0, 0), ((2..=10).collect(), 0, 8)]);
@@ -73,7 +74,7 @@ fn a_lossless_one_that_is_slow_has_all_of_it_as_one() {
     assert_eq!(taken(&file), [(vec![11], 0, 0), (vec![12], 0, 0)], "it keeps up again");
 }
 
-/// What two have in common is not joined for both.
+/// A row that two subscribers share is not merged for both.
 #[test]
 fn what_is_joined_for_one_is_whole_for_others() {
     let mut all = subscribers(Duration::ZERO);
@@ -100,7 +101,8 @@ fn a_lossless_one_that_takes_misses_nothing() {
     assert_eq!(reader.join().expect("it reads"), (1..=500).collect::<Vec<_>>());
 }
 
-/// The desk waits for a file, and the screen has the row already. Had it not waited, the file would have both as one.
+/// The aggregator waits for a file, and the screen has the row already. Had it not waited, the file would have both as
+/// one.
 #[test]
 fn one_that_is_held_up_for_holds_up_no_screen() {
     let mut all = subscribers(HOUR);

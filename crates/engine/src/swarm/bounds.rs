@@ -48,10 +48,10 @@ fn talk(bytes: u64, ws_deflate: bool) -> Flags {
     Flags { url: Some("ws://10.0.0.1/".to_owned()), data_bytes, ws_deflate, ..Flags::default() }
 }
 
-/// The sizes of answers of all protocols, each with a bound that just holds and one that just does not.
+/// The sizes of responses of all protocols, each with a bound that just holds and one that just does not.
 #[test]
 fn sizes_are_those_of_what_is_carried() {
-    // A reply is a text behind its key and its length, and a small number behind its key.
+    // A reply is a text after its key and its length, and a small number after its key.
     let hello = 2 + "Hello a".len() as u64 + 2;
     let cases = [
         (http("/bytes/5000", false), 5_000),
@@ -88,7 +88,7 @@ fn reason(history: &History) -> String {
     history.total.samples().first().map(|sample| sample.reason.clone()).unwrap_or_default()
 }
 
-/// From sent to done: waiting for a connection or a turn is not part of it.
+/// Service time runs from sent to done: waiting for a connection or a turn is not part of it.
 #[test]
 fn times_are_from_sent_to_done() {
     let cases = [
@@ -110,14 +110,14 @@ fn times_are_from_sent_to_done() {
             assert!(holds || reason(&history).starts_with("it took 20."), "{}", reason(&history));
         }
     }
-    // A message that comes back at once.
+    // A message that is echoed at once.
     let history = played(&talk(10, false), &[(Relation::Below, 1)], &[]);
     assert_eq!(failures(&history), [(Failure::TimeCheck, 30)]);
     let history = played(&talk(10, false), &[(Relation::Below, 20 * MILLI)], &[]);
     assert_eq!(failures(&history), []);
 }
 
-/// What failed before is told as that, and an answer that never came has no time that could be too long.
+/// An earlier failure is reported as itself, and a response that never came has no time that could be too long.
 #[test]
 fn other_failures_come_first() {
     let history = played(&http("/status/500", false), &[(Relation::Below, 1)], &[(Relation::Below, 0)]);

@@ -1,4 +1,4 @@
-//! Loads that are changed while they run: what starts is what arithmetic says, on any number of shards.
+//! Loads that are changed while they run: the starts match the computed schedule, on any number of shards.
 
 use metrics::Snapshot;
 use pacing::change::ChangeKind;
@@ -14,7 +14,7 @@ fn millis(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// From then on until the end that was planned.
+/// From then on until the planned end.
 fn rate(per_second: u64) -> ChangeKind {
     let rate = Rate::per_hour_thousandths(per_second * 3_600_000);
     ChangeKind::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
@@ -43,7 +43,7 @@ fn run(flags: &Flags, threads: usize, changes: Vec<(Nanos, ChangeKind)>) -> Hist
     history
 }
 
-/// What started from one instant to another, by the rows of the table.
+/// Starts from one instant to another, by the rows of the table.
 fn started(history: &History, from: u64, to: u64) -> u64 {
     let rows = history.reported.rows.iter().filter(|row| row.from >= millis(from) && row.to <= millis(to));
     rows.map(|row| row.started).sum()
@@ -53,7 +53,7 @@ fn started(history: &History, from: u64, to: u64) -> u64 {
 fn rates_that_are_changed_start_what_the_schedule_says() {
     let open = Flags { rate: Some("1000".to_owned()), duration: Some("8s".to_owned()), ..flags() };
     for threads in [1, 2, 7] {
-        // Asked for 100 ms before they hold.
+        // Requested 100 ms before they take effect.
         let changes = vec![(millis(1_900), rate(3_000)), (millis(3_900), rate(0)), (millis(5_900), rate(500))];
         let history = run(&open, threads, changes);
         let counts = &history.total.counts;
@@ -61,7 +61,7 @@ fn rates_that_are_changed_start_what_the_schedule_says() {
         let planned = history.starts_planned().expect("a number");
         assert_eq!((counts.started(), counts.succeeded(), counts.dropped()), (planned, planned, 0), "{threads} shards");
         assert_eq!(history.requests_served, planned);
-        // The changes hold from the first event behind the instants that were asked for: some milliseconds more or less.
+        // The changes take effect from the first event after the requested instants: some milliseconds more or less.
         assert!(planned.abs_diff(2_000 + 6_000 + 1_000) < 300, "{planned}");
         let spans = [started(&history, 0, 1_900), started(&history, 2_300, 3_900), started(&history, 4_300, 5_900)];
         assert_eq!(spans, [1_900, 4_800, 0], "{threads} shards");
@@ -94,7 +94,7 @@ fn a_pause_stands_still_and_nothing_is_lost() {
             assert_eq!((counts.connections_established(), history.most_sockets as u64), (kept, kept));
         }
     }
-    // What is paused in the warm-up stands still from its end on.
+    // A load paused in the warm-up stays paused from its end on.
     let warm = Flags { warmup: Some("2s".to_owned()), duration: Some("1s".to_owned()), ..open };
     for threads in [1, 3] {
         let history = run(&warm, threads, vec![(millis(900), ChangeKind::Pause), (millis(4_900), ChangeKind::Resume)]);

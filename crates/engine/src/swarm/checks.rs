@@ -1,4 +1,4 @@
-//! What must hold at the end of every run, whatever the network did.
+//! Invariants at the end of every run, whatever the network did.
 
 use metrics::{Class, Counts, Measure};
 use pacing::Nanos;
@@ -7,7 +7,7 @@ use plan::Load;
 use super::history::{History, Row};
 use crate::world::{CLOSING_MAX, GATHER_MAX};
 
-/// The first check that does not hold, in words.
+/// The first check that does not hold, as a message.
 pub(super) fn all(history: &History) -> Result<(), String> {
     for one in each_scenario(history) {
         let of =
@@ -54,7 +54,7 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     );
     let planned = history.starts_planned();
     let steps = history.scenario().steps.len() as u64;
-    // An iteration that began in the warm-up goes on in the measured time.
+    // An iteration that began in the warm-up continues in the measured time.
     let over = if steps > 1 { history.warm_steps() } else { 0 };
     let is_as_planned = |planned: u64| (planned..=planned + over).contains(&started);
     ensure!(history.was_stopped || planned.is_none_or(is_as_planned), "started {started} of {planned:?}");
@@ -79,7 +79,7 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     }
     ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
     // A start that was dropped from the queue, or that still waits there or for a connection, has had no attempt.
-    // So has one that may go out once only, while its connection is looked at.
+    // Neither has one that may go out once only, while its connection is checked.
     let waits_for_look = history.is_talk() || history.scenario().steps.iter().any(|step| !step.request.is_idempotent());
     let may_wait = is_open || waits_for_look || history.scenario().shared_connections.is_some();
     let tried = started + carried + counts.reconnects();
@@ -135,7 +135,7 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
     ensure!(counts.cut() <= counts.unfinished(), "more were cut than did not end");
     ensure!(history.total.gauges.in_flight.response.count() == 0, "something is in flight after the end");
     ensure!(
-        // Of WebSocket a connection is established when its handshake is over.
+        // A WebSocket connection is established when its handshake is over.
         history.total.connect.count() == counts.connections_established()
             || (history.is_talk() && history.total.connect.count() > counts.connections_established()),
         "a connect time is missing, or counted twice"
@@ -148,7 +148,8 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     ensure!(sum == total, "the intervals add up to\n{sum}\nand the whole is\n{total}");
     let interval = Nanos::from(history.setting.plan.interval);
     let (mut from, users) = (Nanos::ZERO, history.users_max());
-    // Starts wait that ask for something only after a pause, if they come to it; of one exchange nobody counts those that do not.
+    // Starts wait that request something only after a pause, if they reach it; for iterations of one exchange those
+    // that do not are not counted.
     let is_known = history.is_in_turn() || history.code().counts_iterations;
     let counts = &history.total.counts;
     let begun = counts.all_started() + counts.iterations() + counts.iterations_cut() + counts.iterations_failed();
@@ -170,7 +171,7 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// What each scenario counted, added up, is what all of them counted.
+/// The counts of all scenarios add up to the total.
 fn scenarios_are_the_whole(history: &History) -> Result<(), String> {
     let mut sum = Counts::default();
     each_scenario(history).for_each(|one| sum.merge(&one.total.counts));
@@ -210,7 +211,7 @@ fn counts_hold(history: &History) -> Result<(), String> {
     ensure!(counts.sent() <= counts.attempts(), "more requests than attempts");
     ensure!(counts.responses() <= counts.sent(), "more answers than requests");
     let statuses = counts.statuses.iter().sum::<u64>();
-    // Messages have none.
+    // Messages have no status.
     let is_as_responses = statuses == if history.is_talk() { 0 } else { counts.responses() };
     ensure!(is_as_responses || history.is_mixed() && statuses <= counts.responses(), "statuses are not answers");
     ensure!(counts.connections_established() <= counts.connections_tried(), "more connections than tries");
@@ -225,7 +226,7 @@ fn nothing_leaks(history: &History) -> Result<(), String> {
         history.server_open,
         history.server_sockets
     );
-    // Only a connection that was given up between the two, unheard by the target, may stay.
+    // Only a connection that was dropped in between, unnoticed by the target, may stay.
     ensure!(
         history.server_sockets <= history.connections_lost,
         "the target kept {} connections, {} were lost on the way",
@@ -276,7 +277,7 @@ fn the_target_agrees(history: &History) -> Result<(), String> {
         counts.sent(),
         history.requests_served
     );
-    // What goes out again was read by nobody, or is said to have been begun. In a warm-up nothing is counted.
+    // A request that goes out again was not read, or is counted as begun before. In a warm-up nothing is counted.
     let begun = counts.begun_before() + if history.has_warmup() { warm } else { 0 };
     ensure!(
         history.requests_served <= counts.started() + warm + begun,

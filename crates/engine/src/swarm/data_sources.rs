@@ -1,4 +1,4 @@
-//! Rows of files and expressions in a world without noise: who has which row, on any number of shards.
+//! Rows of files and expressions in a world without noise: which user gets which row, on any number of shards.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -16,10 +16,10 @@ use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 use crate::{DataSources, UsedUp};
 
-/// Each row is a status that the target answers with: what was asked is seen in what came.
+/// Each row is a status that the target responds with: the responses show what was requested.
 const ROWS: u64 = 400;
 
-/// Rows in a file of its own.
+/// A temporary file of rows.
 struct File(PathBuf);
 
 impl File {
@@ -67,7 +67,7 @@ impl Names for Known {
 
 const EXPRESSIONS: [&str; 3] = ["200 + rows.status % 3", "chance()", "throws()"];
 
-/// Reads nothing: each expression is what its place says.
+/// An evaluator that reads nothing: the result of an expression depends on its index.
 #[derive(Debug)]
 struct Three;
 
@@ -135,7 +135,7 @@ fn rate(rate: u64, requests: Option<u64>) -> Flags {
     Flags { rate: Some(rate.to_string()), duration, requests, connections: Some("14".to_owned()), ..Flags::default() }
 }
 
-/// How often each row was asked for; the target has no other statuses than these.
+/// How often each row was requested; the target sends no other statuses than these.
 fn taken(history: &History) -> Vec<u64> {
     let mut taken = vec![0; ROWS as usize];
     history.total.counts.statuses().for_each(|(status, count)| taken[usize::from(status) - 200] = count);
@@ -159,7 +159,7 @@ fn each_row_goes_to_one_iteration_on_any_number_of_shards() {
                 let spec = file.spec(share, Pick::Next, AtEnd::Again);
                 let history = played(setting(&file, spec, &ONE, flags.clone(), threads));
                 assert_eq!(taken(&history), each(times), "{threads} {share:?} {flags:?}");
-                let again = UsedUp { file: file.0.clone(), rows: ROWS, is_again: true };
+                let again = UsedUp { file: file.0.clone(), rows: ROWS, is_update: true };
                 let is_reported = share == Share::Unique && times > 1;
                 assert_eq!(history.used_up, if is_reported { vec![again] } else { vec![] }, "{threads} {share:?}");
             }
@@ -167,11 +167,11 @@ fn each_row_goes_to_one_iteration_on_any_number_of_shards() {
     }
 }
 
-/// The load is over with the last row, and that is told once.
+/// The load is over with the last row, and that is reported once.
 #[test]
 fn the_last_row_ends_users_and_rates() {
     let file = File::new("stop");
-    let ended = vec![UsedUp { file: file.0.clone(), rows: ROWS, is_again: false }];
+    let ended = vec![UsedUp { file: file.0.clone(), rows: ROWS, is_update: false }];
     for threads in [1, 2, 7] {
         for pick in [Pick::Next, Pick::Random] {
             for flags in [users(10, None), users(7, None), users(600, None), rate(200, None), rate(3_000, None)] {
@@ -208,7 +208,7 @@ fn each_user_has_all_rows_where_they_are_copied() {
     }
 }
 
-/// What is drawn is the same on any number of shards, by rows and by expressions.
+/// Draws are the same on any number of shards, by rows and by expressions.
 #[test]
 fn draws_are_the_same_on_any_number_of_shards() {
     let file = File::new("random");
@@ -218,7 +218,7 @@ fn draws_are_the_same_on_any_number_of_shards() {
         ("/status/${chance()}", users(10, Some(2_000))),
         ("/status/${chance()}", rate(1_000, Some(2_000))),
     ] {
-        // Of one count for all users together, each would have another share on other shards.
+        // With one count for all users together, each would have another share on other shards.
         let with = |threads| {
             let spec = file.spec(Share::Split, Pick::Random, AtEnd::Again);
             taken(&played(setting(&file, spec, &[path], flags.clone(), threads)))
@@ -235,7 +235,7 @@ fn draws_are_the_same_on_any_number_of_shards() {
     }
 }
 
-/// One row holds for the iteration, whatever asks for it.
+/// One row holds for the iteration, whichever step reads it.
 #[test]
 fn a_row_holds_for_its_iteration() {
     let file = File::new("holds");
@@ -252,8 +252,8 @@ fn a_row_holds_for_its_iteration() {
     }
 }
 
-/// A row that is drawn before the first iteration of a user is its own, whatever the rate; the load goes on when all rows are
-/// taken, and a user that finds none gets never ready.
+/// A row drawn before the first iteration of a user belongs to it, whatever the rate; the load goes on when all rows
+/// are taken, and a user without one never becomes ready.
 #[test]
 fn users_of_a_rate_have_rows_of_their_own() {
     let file = File::new("carriers");
@@ -269,7 +269,7 @@ fn users_of_a_rate_have_rows_of_their_own() {
         scenario.program.nodes.insert(0, Node::Think(Think::Fixed(Duration::from_millis(5))));
         let history = played(setting);
         let taken = taken(&history);
-        // Each user asks for its own row: once before, and in each of its iterations.
+        // Each user requests its own row: once before, and in each of its iterations.
         let users = taken.iter().filter(|count| **count > 0).count() as u64;
         assert!((5..=most).contains(&users), "{threads}: {users}");
         assert_eq!(taken.iter().sum::<u64>(), 2_000 + users, "{threads}");

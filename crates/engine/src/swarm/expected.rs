@@ -1,4 +1,4 @@
-//! What of a history can be reckoned beforehand.
+//! Figures of a history that can be computed beforehand.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use plan::{Arrivals, Load, Program};
 use super::history::History;
 
 impl History {
-    /// How long starts come; none when no time ends the run, but a number of iterations.
+    /// How long starts come; none when not time but a number of iterations ends the run.
     pub(crate) fn duration(&self) -> Option<Duration> {
         if self.is_changed() && self.iterations_planned().is_none_or(|planned| Some(planned) != self.limit()) {
             return self.timeline.end().map(Nanos::as_duration);
@@ -21,7 +21,7 @@ impl History {
         }
     }
 
-    /// Part of what happened is left out.
+    /// Part of what happened is not measured.
     pub(crate) fn has_warmup(&self) -> bool {
         !self.setting.plan.warmup.is_zero()
     }
@@ -32,7 +32,7 @@ impl History {
         if self.has_warmup() { self.users_max() * steps } else { 0 }
     }
 
-    /// Somebody changed the load.
+    /// The load was changed.
     pub(crate) fn is_changed(&self) -> bool {
         self.timeline.revision() > 0
     }
@@ -45,19 +45,19 @@ impl History {
         }
     }
 
-    /// Its users take one step after the other, and nothing else.
+    /// Its users take one step after the other, and do nothing else.
     pub(crate) fn is_in_turn(&self) -> bool {
         let (program, plain) = (&self.scenario().program, Program::in_turn(self.scenario().steps.len()));
         let does_more = !program.start.is_empty() || !program.stop.is_empty();
         *program == plain || (program.is_shuffled() && !does_more)
     }
 
-    /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
+    /// Planned starts, computed by hand; none when they are not known beforehand.
     pub(crate) fn starts_planned(&self) -> Option<u64> {
         if self.is_in_turn() { self.iterations_planned() } else { None }
     }
 
-    /// The same of a load whose iterations begin with one exchange each, as those do whose starts are known.
+    /// The same for a load whose iterations begin with one exchange each, as those with known starts do.
     fn iterations_planned(&self) -> Option<u64> {
         match self.load() {
             // Each redirect that was followed is one start more.

@@ -1,4 +1,4 @@
-//! A loop that lets answers gather: only where no figure can tell.
+//! A loop that batches responses: only where no figure is affected.
 
 use metrics::{Class, Measure};
 use pacing::Nanos;
@@ -25,7 +25,7 @@ fn streams(path: &str, connections: u64, streams: u64) -> Flags {
     }
 }
 
-/// The most that anything lies unseen is a thousandth of what an answer takes, and no more than the bound.
+/// Data stays unread for at most a thousandth of the response time, and no longer than the bound.
 #[test]
 fn responses_on_streams_gather() {
     for (path, least_us, most_us) in
@@ -36,7 +36,7 @@ fn responses_on_streams_gather() {
     }
 }
 
-/// A target that takes 30 ms, on a network that needs 40 to 120 us for both ways: nobody reads another time.
+/// A target that takes 30 ms, on a network that needs 40 to 120 us for both ways: the measured times stay the same.
 #[test]
 fn no_time_is_off_by_more_than_a_thousandth() {
     let history = run(streams("/delay/30", 10, 20));
@@ -44,7 +44,7 @@ fn no_time_is_off_by_more_than_a_thousandth() {
     let seen = history.total.class(Class::Succeeded);
     for measure in [Measure::FirstByte, Measure::Service] {
         let times = seen.of(measure);
-        // A turn of 200 answers takes time as well.
+        // A turn of 200 responses takes time as well.
         let (least, most) = (times.min().expect("some"), times.quantile(0.99).expect("some"));
         assert!(least >= 30_040_000, "{measure:?}: {least}");
         assert!(most <= 30_120_000 + 1_000_000, "{measure:?}: {most}");
@@ -55,7 +55,7 @@ fn no_time_is_off_by_more_than_a_thousandth() {
     assert!(seen.of(Measure::Lateness).quantile(0.99) <= Some(100_000), "{:?}", seen.of(Measure::Lateness).max());
 }
 
-/// Starts of a rate are due at their instants: nobody sleeps past one.
+/// Starts of a rate are due at their instants: no shard sleeps past one.
 #[test]
 fn a_start_that_is_due_is_not_slept_through() {
     let history = run(Flags { rate: Some("9000".to_owned()), ..streams("/delay/30", 10, 20) });
@@ -78,7 +78,7 @@ fn loads_without_streams_do_not_gather() {
     assert_eq!(run(rate).most_gathered, Nanos::ZERO);
 }
 
-/// Each connection is timed, and a load that opens them all the time is never slept in.
+/// Each connection is timed, and a load that opens connections all the time is never batched.
 #[test]
 fn loads_that_open_connections_do_not_gather() {
     let load = Flags { no_keepalive: true, streams: None, ..streams("/delay/30", 50, 1) };

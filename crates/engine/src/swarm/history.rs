@@ -1,4 +1,4 @@
-//! One run in a simulated world, from a seed to what can be checked.
+//! One run in a simulated world, from a seed to a history that can be checked.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -22,36 +22,36 @@ use crate::{
 const TURNS_MAX: u64 = 3_000_000;
 /// A run that takes longer than this, in virtual time, hangs.
 const WALL_MAX: Nanos = Nanos::from_millis(3_600_000);
-/// The network is quiet when so much time has passed after the run: longer than the kernel tries to connect, and than the
-/// target waits for a peer to close.
+/// Time after the run when the network is quiet: longer than the kernel tries to connect, and than the target waits for
+/// a peer to close.
 const QUIET_AFTER: Nanos = Nanos::from_millis(400_000);
 
-/// Whose program does not run for a while.
+/// Hang limit of a run, in virtual time.
 pub(super) const TARGET: usize = 0;
 pub(super) const FIRST_SHARD: usize = 1;
 pub(super) const ALL_SHARDS: usize = 2;
 
-/// What a seed makes up.
+/// The setup that a seed determines.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) seed: u64,
     pub(crate) plan: Plan,
     pub(crate) threads: usize,
     pub(crate) faults: Faults,
-    /// The target's program, that of the first shard, or those of all shards do not run for a while.
+    /// The program of the target, of the first shard, or of all shards is frozen for a while.
     pub(crate) freezes: Vec<(usize, Nanos, Nanos)>,
-    /// Somebody stops the run, gently or at once.
+    /// The run is stopped, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
-    /// The load is changed, in this order; no earlier than these instants.
+    /// The program that a freeze stops: the target's, that of the first shard, or those of all shards.
     pub(crate) changes: Vec<(Nanos, usize, ChangeKind)>,
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,
-    /// What its users read and reckon with.
+    /// Data that its users read and evaluate.
     pub(crate) supplies: DataSources,
 }
 
 impl Setup {
-    /// The setting of a seed. One in four has no fault, so that what fails there is the program's own.
+    /// The setup of a seed. One in four has no fault, so that a failure there is the program's own.
     pub(crate) fn of(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let is_calm = random.chance(250_000);
@@ -81,7 +81,7 @@ impl Setup {
             let first = changes(&mut random, &setting.plan.scenarios[0].load);
             setting.changes = first.into_iter().map(|(at, what)| (at, 0, what)).collect();
         }
-        // Drawn from a source of its own, so that a seed keeps what it meant before there were several.
+        // Drawn from a stream of its own, so that a seed keeps its meaning from before there were several.
         let mut random = Random::of_stream(seed, 1);
         if random.chance(250_000) {
             setting.add_scenarios(&mut random, is_calm);
@@ -96,7 +96,7 @@ impl Setup {
         }
         let mut random = Random::of_stream(seed, 3);
         if random.chance(150_000) {
-            // Whatever is spoken: each iteration is a conversation of its own.
+            // Whatever the protocol: each iteration is a conversation of its own.
             for scenario in &mut setting.plan.scenarios {
                 let nodes = std::mem::take(&mut scenario.program.nodes);
                 scenario.program.nodes = vec![Node::Talk { target: 0, nodes }];
@@ -110,7 +110,7 @@ impl Setup {
         setting
     }
 
-    /// Steps that speak differently, for the users of the first scenario, where these are kept busy.
+    /// Adds steps with different protocols for the users of the first scenario, where these are kept busy.
     fn add_steps(&mut self, random: &mut Random, is_calm: bool) {
         let first = &mut self.plan.scenarios[0];
         if !matches!(first.load, Load::Closed { .. }) {
@@ -127,12 +127,12 @@ impl Setup {
         first.targets.iter_mut().for_each(|target| target.streams = 1);
     }
 
-    /// One or two scenarios more, each with a load and a protocol of its own, run side by side with the first.
+    /// Adds one or two scenarios, each with a load and a protocol of its own, in parallel with the first.
     fn add_scenarios(&mut self, random: &mut Random, is_calm: bool) {
         for number in 1..=random.between(1, 2) as usize {
             let mut other = plan_of(random, is_calm);
             if other.warmup.is_zero() {
-                // Its load begins with nothing, perhaps.
+                // Its load may begin with nothing.
                 self.plan.warmup = other.warmup;
             }
             if random.chance(250_000) {
@@ -165,48 +165,48 @@ impl Setup {
     }
 }
 
-/// What a run came to, and what the world around it saw.
+/// The result of a run, and what the world around it saw.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) setting: Setup,
-    /// The scenario that it is about.
+    /// Index of its scenario.
     pub(crate) number: usize,
-    /// The histories of those that ran beside it; only the first has any.
+    /// The histories of the parallel scenarios; only the first history has any.
     pub(crate) others: Vec<History>,
-    /// What all of them counted.
+    /// Counts of all scenarios.
     pub(crate) whole: Counts,
     pub(crate) total: Snapshot,
     pub(crate) wall: Nanos,
-    /// What was told while it ran.
+    /// What was reported while it ran.
     pub(crate) reported: Reported,
     /// From the start to the instant from which nothing was started any more.
     pub(crate) started_for: Nanos,
-    /// What its shards spent.
+    /// Usage of its shards.
     pub(crate) uses: Vec<ThreadUsage>,
-    /// The load over time, as it was changed.
+    /// The load over time, with its changes.
     pub(crate) timeline: Arc<Timeline>,
     pub(crate) was_stopped: bool,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
-    /// The longest for which a shard let what came lie unseen.
+    /// The longest time for which a shard left data unread.
     pub(crate) most_gathered: Nanos,
     pub(crate) shards: usize,
     /// Sockets that the engine's hosts still have.
     pub(crate) sockets_left: usize,
     /// Requests that the target read.
     pub(crate) requests_served: u64,
-    /// Connections that the target says it has, once all is quiet.
+    /// Open connections that the target reports once all is quiet.
     pub(crate) server_open: u64,
-    /// Connections that it has.
+    /// Sockets that it has.
     pub(crate) server_sockets: usize,
-    /// Connections that somebody between the hosts gave up, in runs before this one too.
+    /// Connections that were dropped between the hosts, in runs before this one too.
     pub(crate) connections_lost: usize,
     pub(crate) fault_count: u64,
-    /// The part of its budget that ended it.
+    /// The budget part that ended it.
     pub(crate) spent: Option<plan::BudgetPart>,
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
-    /// What became of the meetings of users.
+    /// Statistics of the barriers of users.
     pub(crate) met: Vec<BarrierStats>,
 }
 
@@ -228,35 +228,35 @@ impl History {
         }
     }
 
-    /// The most exchanges of a user at a time.
+    /// The most concurrent exchanges of a user.
     pub(crate) fn exchanges_of_user(&self) -> u64 {
         self.code().most
     }
 
-    /// What its users go through.
+    /// The compiled program of its users.
     pub(crate) fn code(&self) -> CompiledProgram {
         CompiledProgram::new(&self.scenario().program, self.scenario().steps.len())
     }
 
-    /// The target takes requests on streams, and says goodbye in the middle of them.
+    /// Whether the target takes requests on streams, and sends GOAWAY in the middle of them.
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = self.scenario();
         let is_it = |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
         scenario.steps.iter().any(is_it)
     }
 
-    /// Messages of WebSocket are exchanged.
+    /// Whether WebSocket messages are exchanged.
     pub(crate) fn is_talk(&self) -> bool {
         self.scenario().steps.iter().any(|step| step.talk.is_some())
     }
 
-    /// The steps of a user speak differently.
+    /// Whether the steps of a user have different protocols.
     pub(crate) fn is_mixed(&self) -> bool {
         let kind = |step: &Step| (step.talk.is_some(), step.call.is_some());
         self.scenario().steps.iter().any(|step| kind(step) != kind(&self.scenario().steps[0]))
     }
 
-    /// The call of gRPC that is made again and again, if that is what is done.
+    /// The repeated gRPC call, if that is the load.
     pub(crate) fn call(&self) -> Option<&plan::Call> {
         self.scenario().steps[0].call.as_ref()
     }
@@ -274,20 +274,20 @@ struct LoadStage<'a> {
     run: SteppedRun<SimDriver>,
     /// The hosts of the shards, in their order.
     hosts: Vec<Host>,
-    /// Scenario by scenario.
+    /// Reports, scenario by scenario.
     reported: Vec<Reported>,
 }
 
-/// Runs a setting to its end, and until the network is quiet.
+/// Runs a setup to its end, and until the network is quiet.
 ///
 /// # Errors
-/// What the checkers that look at each turn find.
+/// The findings of the checkers that look at each turn.
 pub(crate) fn run(setting: Setup, is_traced: bool) -> Result<History, String> {
     Town::of(&setting, is_traced)?.run(setting)
 }
 
 impl Town {
-    /// The world that a setting wants.
+    /// The world for a setup.
     pub(crate) fn of(setting: &Setup, is_traced: bool) -> Result<Self, String> {
         let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
         if is_traced {
@@ -302,7 +302,7 @@ impl Town {
         Ok(Self { network, server, server_host })
     }
 
-    /// Runs a setting, whose faults are those of this world, to its end, and until the network is quiet.
+    /// Runs a setup, whose faults are those of this world, to its end, and until the network is quiet.
     pub(crate) fn run(&mut self, setting: Setup) -> Result<History, String> {
         let (network, server_host, began) = (self.network.clone(), self.server_host, self.network.now());
         let (served_before, faults_before) = (self.server.requests(), network.faults_so_far());
@@ -340,7 +340,7 @@ impl Town {
                 if is_abort { stop.abort() } else { stop.stop() }
             }
             while let Some((_, scenario, what)) = changes.next_if(|(at, ..)| began + *at <= network.now()) {
-                // It may be refused: the load may be over, or none that has such a thing.
+                // It may be refused: the load may be over, or of a kind without such a change.
                 let _ = stage.run.change(scenario, what, network.now());
             }
             let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
@@ -366,7 +366,7 @@ impl Town {
                 number,
                 others: Vec::new(),
                 whole: finished.total.counts.clone(),
-                // Nor is this one.
+                // Nor is this figure.
                 total: without_cpu(finished.total_of(number)),
                 wall: finished.wall,
                 reported,
@@ -395,7 +395,7 @@ impl Town {
     }
 }
 
-/// Where the target is.
+/// Address of the target.
 fn address() -> SocketAddr {
     "10.0.0.1:80".parse().expect("an address")
 }
@@ -414,7 +414,7 @@ fn note(reported: &mut [Reported], interval: &Interval<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// An interval as it was told last.
+/// An interval as it was last reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) from: Nanos,
@@ -423,16 +423,16 @@ pub(crate) struct Row {
     pub(crate) in_flight: u64,
     pub(crate) started: u64,
     pub(crate) finished: u64,
-    /// Shards that had not told of it.
+    /// Shards that had not reported it.
     pub(crate) late_shards: usize,
-    /// It was told more than once.
+    /// It was reported more than once.
     pub(crate) is_corrected: bool,
 }
 
-/// What was told while a run went on.
+/// Reports during a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reported {
-    /// The sums of all that was new.
+    /// The sums of everything that was new.
     pub(crate) sum: Counts,
     pub(crate) rows: Vec<Row>,
 }
@@ -448,10 +448,10 @@ impl Reported {
             started: part.seen.counts.started(),
             finished: part.seen.counts.finished(),
             late_shards: interval.late_shards,
-            is_corrected: interval.is_again,
+            is_corrected: interval.is_update,
         };
         let index = interval.number as usize - 1;
-        if interval.is_again {
+        if interval.is_update {
             self.rows[index] = row;
         } else {
             assert_eq!(self.rows.len(), index, "intervals are told in their order");
@@ -485,7 +485,7 @@ impl LoadStage<'_> {
         Ok(())
     }
 
-    /// Goes on until nothing is on its way any more.
+    /// Runs the world until nothing is on its way any more.
     fn quieten(&mut self) -> Result<(), String> {
         let end = self.town.network.now() + QUIET_AFTER;
         while let Some(host) = self.town.network.next() {

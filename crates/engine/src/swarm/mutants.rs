@@ -1,25 +1,25 @@
-//! Bugs that tests plant into the engine, to see that the checkers find them.
+//! Bugs that tests inject into the engine, to check that the checkers find them.
 
 use std::cell::Cell;
 
-/// A bug.
+/// An injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bug {
-    /// The end of an exchange is counted nowhere, and its user hears nothing.
+    /// The end of an exchange is counted nowhere, and its user is not notified.
     LostCompletion,
     /// The end of an exchange is counted twice.
     DoubleCount,
     /// An exchange ends, and its attempt stays in the slab.
     LeakedSlot,
-    /// What a late shard saw goes to the interval that is shown next.
+    /// What a late shard saw is added to the interval that is shown next.
     LateSnapshotLast,
     /// The users of an interval are those of two.
     GaugeAdded,
-    /// A stall is late to one tick.
+    /// A stall is late for one tick only.
     StallOneTick,
-    /// What did not end is counted, and has no time.
+    /// An incomplete exchange is counted, and has no time.
     UnfinishedHasNoTime,
-    /// A request that the server took goes out again.
+    /// A request that the server has taken is sent again.
     RetriesWhatWasTaken,
 }
 
@@ -27,7 +27,7 @@ thread_local! {
     static PLANTED: Cell<Option<(Bug, u32)>> = const { Cell::new(None) };
 }
 
-/// The bug strikes once, the `nth` time that its place is passed on this thread.
+/// Injects a bug that strikes once, the `nth` time that its place is passed on this thread.
 pub(crate) fn plant(bug: Option<Bug>, nth: u32) {
     PLANTED.set(bug.map(|bug| (bug, nth)));
 }

@@ -1,4 +1,4 @@
-//! What theory says about a load, against what the engine measures in a world without noise.
+//! Predictions of theory for a load, against what the engine measures in a world without noise.
 
 use metrics::{Class, Measure};
 use pacing::Nanos;
@@ -25,8 +25,8 @@ fn flags(url: &str, rate: &str, duration: &str) -> Flags {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// 1,000 starts a second for 10 s, and nobody home from 4 s to 5 s: a start at 4 s + x waits 1 s - x. So a tenth of all starts
-/// waits evenly between 0 and 1 s, and the quantile q above 0.9 is (q - 0.9) * 10 s.
+/// 1,000 starts a second for 10 s, and a frozen target from 4 s to 5 s: a start at 4 s + x waits 1 s - x. So a tenth of
+/// all starts waits evenly between 0 and 1 s, and the quantile q above 0.9 is (q - 0.9) * 10 s.
 #[test]
 fn a_freeze_is_in_the_response_time() {
     let freeze = vec![(0, Nanos(4 * SECOND), Nanos(5 * SECOND))];
@@ -40,11 +40,11 @@ fn a_freeze_is_in_the_response_time() {
         let measured = response.quantile(quantile).expect("there are some") as f64 / 1e9;
         assert!((measured - expect).abs() <= expect * 0.02 + 0.002, "{quantile}: {measured} s, {expect} s expected");
     }
-    // The service time sees one slow exchange for each connection, and nothing of the other 990 that waited.
+    // The service time shows one slow exchange for each connection, and nothing of the other 990 that waited.
     let service = seen.of(Measure::Service);
     let slow = service.count_between(SECOND / 20, 2 * SECOND);
     assert!((1..=10).contains(&slow), "{slow} slow exchanges");
-    // They waited for the target, not for us.
+    // They waited for the target, not for the generator.
     assert!(seen.of(Measure::Lateness).max() < Some(1_000_000), "{:?}", seen.of(Measure::Lateness).max());
     assert!(seen.of(Measure::Wait).quantile(0.99) > Some(SECOND / 2));
 }
@@ -68,8 +68,8 @@ fn a_ramp_sends_its_triangle() {
     assert_eq!(history.total.counts.dropped(), 0);
 }
 
-/// A target that takes 20 ms and two connections carry 100 exchanges a second; 300 are asked. What waited longer than the
-/// bound is dropped, and nothing that was sent is older than it.
+/// A target that takes 20 ms, with two connections, serves 100 exchanges a second; 300 are requested. What waited
+/// longer than the bound is dropped, and nothing that was sent is older than it.
 #[test]
 fn what_is_too_late_is_dropped() {
     let load = Flags {
@@ -88,7 +88,7 @@ fn what_is_too_late_is_dropped() {
     assert!(waited <= 501_000_000, "{waited}");
 }
 
-/// A rate that no loop can keep, and no grace: what was due and never taken up is unfinished, not forgotten.
+/// A rate that no loop can keep, and no grace: what was due and never started is incomplete, not forgotten.
 #[test]
 fn what_was_due_and_never_taken_up_is_counted() {
     let load = Flags { grace: Some("0s".to_owned()), ..flags("/", "5000000", "100ms") };
@@ -99,7 +99,7 @@ fn what_was_due_and_never_taken_up_is_counted() {
     assert_eq!(counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished(), 500_000);
 }
 
-/// The engine's own program stands still for a second: what it takes up too late is dropped, and told apart.
+/// The engine's own program is frozen for a second: what it takes up too late is dropped, and counted separately.
 #[test]
 fn the_generator_owns_its_drops() {
     let freeze = vec![(1, Nanos(SECOND), Nanos(2 * SECOND))];
@@ -112,7 +112,7 @@ fn the_generator_owns_its_drops() {
     assert_eq!(history.total.dropped_after.count(), counts.dropped());
 }
 
-/// Users come one after the other: after the ramp all are there, and the time that users were there is the area of the ramp.
+/// Users come one after the other: after the ramp all are there, and the user time is the area of the ramp.
 #[test]
 fn users_come_by_a_ramp() {
     let load = Flags {
@@ -127,18 +127,18 @@ fn users_come_by_a_ramp() {
     assert!((71_000..=75_300).contains(&counts.succeeded()), "{} succeeded", counts.succeeded());
 }
 
-/// Ten users, then thirty, then down to none: as many as the area says, and those that come back reconnect.
+/// Ten users, then thirty, then down to none: the user time is the area of the profile, and users that come back
+/// reconnect.
 #[test]
 fn users_come_and_go_by_stages() {
     let load = Flags {
-        stages: Some("10:0s,10:2s,30:0s,30:2s,0:4s,0:100ms,5:0s,5:1s".to_owned()),
-        stages_of: Some("users".to_owned()),
+        user_stages: Some("10:0s,10:2s,30:0s,30:2s,0:4s,0:100ms,5:0s,5:1s".to_owned()),
         rate: None,
         duration: None,
         ..flags("/delay/10", "1", "1s")
     };
     let counts = run(load, Vec::new()).total.counts;
-    // 20 + 60 + 60 + 5 seconds of users, and half a user more while they go, for the count is rounded up.
+    // 20 + 60 + 60 + 5 seconds of users, and half a user more while they leave, for the count is rounded up.
     assert!((14_000..=14_750).contains(&counts.succeeded()), "{} succeeded", counts.succeeded());
     assert_eq!(counts.connections_established(), 35);
     assert_eq!(counts.started(), counts.succeeded() + counts.unfinished());
@@ -157,8 +157,8 @@ fn a_rendezvous_starts_all_at_once() {
     };
     let history = run(Flags { ..load }, Vec::new());
     assert_eq!(history.total.counts.succeeded(), 410);
-    // The target serves one at a time: of forty that come at once, the last waits 40 ms, and each place in the queue is taken
-    // once a round. Users that start as they are free would keep the queue at 39 for all.
+    // The target serves one at a time: of forty that come at once, the last waits 40 ms, and each position in the queue
+    // is taken once a round. Users that start when they are free would keep the queue at 39 for all.
     let seen = history.total.class(Class::Succeeded);
     let service = seen.of(Measure::Service);
     let mean = service.mean().expect("some") / 1e6;
@@ -166,7 +166,7 @@ fn a_rendezvous_starts_all_at_once() {
     assert!(service.max() < Some(45_000_000), "{:?}", service.max());
 }
 
-/// What happens in the warm-up is left out, and the connections that it made stay.
+/// The warm-up is not measured, and its connections stay.
 #[test]
 fn a_warmup_is_left_out() {
     let load = Flags { connections: Some("5".to_owned()), warmup: Some("3s".to_owned()), ..flags("/", "100", "4s") };
@@ -191,7 +191,8 @@ fn a_warmup_is_left_out() {
     assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
 }
 
-/// Users that wait since the warm-up are seen, and wait since then: of one at a time, 100 ms each, every one waits for a second.
+/// Users that wait since the warm-up are measured, and wait since then: of one at a time, 100 ms each, every one waits
+/// for a second.
 #[test]
 fn who_waits_since_the_warmup_is_seen() {
     let load = Flags {
@@ -209,8 +210,8 @@ fn who_waits_since_the_warmup_is_seen() {
     assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
 }
 
-/// Starts at a rate that wait for a user since the warm-up are seen as well: of a target that gives half of what is asked, on four
-/// connections, a second of them waits when measuring begins.
+/// Starts at a rate that wait for a user since the warm-up are measured as well: with a target that gives half of the
+/// requested rate, on four connections, a second of them waits when measuring begins.
 #[test]
 fn what_waits_for_a_user_since_the_warmup_is_seen() {
     let load = Flags {
@@ -231,7 +232,7 @@ fn what_waits_for_a_user_since_the_warmup_is_seen() {
     assert!((3_900_000_000..4_200_000_000).contains(&longest), "{longest}");
 }
 
-/// Three messages 100 ms apart, each answered 30 ms after it came.
+/// Three messages 100 ms apart, each with a response 30 ms after it came.
 #[test]
 fn each_message_is_timed_against_its_own() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());

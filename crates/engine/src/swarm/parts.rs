@@ -1,5 +1,5 @@
-//! One load as several runs that each have a part of it, as workers on several machines have: whoever joins, leaves or hands slots
-//! over, together they start what one run of the whole load starts.
+//! One load as several runs that each have a partition of it, as workers on several machines have: whichever joins,
+//! leaves or hands slots over, together they start what one run of the whole load starts.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use target::SteppedServer;
 use crate::idle::QUIET;
 use crate::{DataSources, Lease, Partition, SteppedRun, StopHandle};
 
-/// A run of a part, in the simulated network.
+/// A run of a partition, in the simulated network.
 struct Crewed {
     run: SteppedRun<SimDriver>,
     hosts: Vec<Host>,
@@ -52,7 +52,7 @@ impl World {
         Self { network, server, server_host, runs: Vec::new(), plan, threads, begins }
     }
 
-    /// A run of these slots begins, from then on.
+    /// Begins a run of these slots, from then on.
     fn begin(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>) {
         self.begin_with(slots, from, Lease::default());
     }
@@ -198,12 +198,13 @@ fn a_closed_load_in_parts_has_the_users_of_the_whole() {
             };
             users.iter().map(of).sum()
         };
-        // Rows in which nobody came or went.
+        // Rows in which no worker joined or left.
         assert_eq!([1_000, 2_000, 3_000, 3_600].map(at), [60; 4], "on {threads}");
     }
 }
 
-/// Nobody extends its lease: what is due then, and later, it does not start; nor when it stood still meanwhile.
+/// The lease is not extended: the partition does not start what is due then, and later; nor does it when it was stalled
+/// meanwhile.
 #[test]
 fn a_part_without_a_lease_starts_nothing() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -219,7 +220,7 @@ fn a_part_without_a_lease_starts_nothing() {
             world.begin_with(own(0), None, lease.clone());
             world.go_on(Some(millis(800)));
             lease.extend(world.begins + millis(2_000));
-            // A lease that is shorter takes nothing away.
+            // A shorter lease takes nothing away.
             lease.extend(world.begins + millis(1_500));
             let (seen, served, _) = world.finish();
             let counts = &seen.counts;

@@ -1,4 +1,4 @@
-//! The plan that a seed makes up, and what is changed of it.
+//! The plan that a seed determines, and its changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     let (rate, stages) = if stages.is_empty() { (rate, stages) } else { (String::new(), stages) };
     let is_open = !rate.is_empty() || !stages.is_empty();
     let is_random = is_open && arrivals == "poisson";
-    // A rate alone would make a long run of many exchanges.
+    // A rate without a duration would make a long run of many exchanges.
     let duration = match (stages.is_empty(), is_open) {
         (false, _) => String::new(),
         (true, true) if duration.is_empty() => "250ms".to_owned(),
@@ -83,8 +83,8 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         requests: (!is_random).then(|| random.between(1, 400).to_string()),
         duration: (!duration.is_empty()).then_some(duration),
         rate: (!rate.is_empty()).then_some(rate),
-        stages: (!stages.is_empty()).then_some(stages),
-        stages_of: (shape == "stages").then(|| "users".to_owned()),
+        stages: (shape != "stages" && !stages.is_empty()).then(|| stages.clone()),
+        user_stages: (shape == "stages").then_some(stages),
         ramp: (shape == "ramp").then(|| "60".to_owned()),
         rendezvous: shape == "rendezvous",
         warmup: (!is_cold && !warmup.is_empty()).then_some(warmup),
@@ -104,7 +104,7 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         user_agent: "swarm".to_owned(),
         ..Flags::default()
     };
-    // Drawn last, so that a seed keeps what it meant before there were streams.
+    // Drawn last, so that a seed keeps its meaning from before there were streams.
     let (http2, streams) = (random.chance(400_000), random.between(1, 6));
     let flags = Flags {
         http2,
@@ -123,9 +123,9 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     flags.plan_with(Some(&described)).expect("the flags are good")
 }
 
-/// The same load as a round of requests, some of which are sent on.
+/// The same load as a round of requests, some of which are redirected.
 fn rounds(random: &mut Random, flags: Flags) -> Flags {
-    if flags.rate.is_some() || (flags.stages.is_some() && flags.stages_of.is_none()) {
+    if flags.rate.is_some() || flags.stages.is_some() {
         return flags;
     }
     let paths = ["/", "/bytes/3000", "/redirect/1", "/redirect/3", "/bytes/0"];
@@ -142,7 +142,7 @@ fn rounds(random: &mut Random, flags: Flags) -> Flags {
     }
 }
 
-/// The same load as messages of WebSocket.
+/// The same load as WebSocket messages.
 fn talks(random: &mut Random, flags: Flags) -> Flags {
     Flags {
         url: Some("ws://10.0.0.1/".to_owned()),
@@ -155,7 +155,7 @@ fn talks(random: &mut Random, flags: Flags) -> Flags {
     }
 }
 
-/// The same load as calls of gRPC.
+/// The same load as gRPC calls.
 fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
     let cases = [
         ("SayHello", r#"{"name":"a"}"#),
@@ -168,7 +168,7 @@ fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
         ("SayHello", r#"{"name":"a","status":14}"#),
         ("Chat", r#"[{"name":"a"},{"name":"b","status":3},{"name":"c"}]"#),
     ];
-    // In a calm world all succeeds.
+    // In a calm world all calls succeed.
     let (method, data) = cases[random.below(if is_calm { 7 } else { 9 }) as usize];
     let interval = ["0s", "2ms", "30ms"][random.below(3) as usize];
     let takes_many = matches!(method, "GreetAll" | "Chat");
@@ -182,7 +182,7 @@ fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
     }
 }
 
-/// The request of a step is made anew for each exchange, with as many bytes as before.
+/// Makes the request of a step dynamic, with as many bytes as before.
 pub(super) fn make_anew(step: &mut Step) {
     if step.talk.is_some() || step.call.is_some() {
         return;
@@ -218,16 +218,16 @@ impl Names for Nobody {
     }
 }
 
-/// A program that asks for some of the steps, in any way that there is.
+/// A program that requests some of the steps, with any kind of node.
 pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
     let mut nodes = nodes_of(random, steps, 3);
-    // Something is asked on every way through it, or a user would go round and round for nothing.
+    // Every path through it requests something, or a user would loop for nothing.
     nodes.push(ask(random, steps));
     let transactions = vec![transaction("one"), transaction("other")];
     Program { seed: random.next_u64(), nodes, transactions, ..Program::default() }
 }
 
-/// What came later: each is drawn from a source of its own, so that a seed keeps what it meant before.
+/// Adds later features: each is drawn from a stream of its own, so that a seed keeps its earlier meaning.
 pub(super) fn vary(seed: u64, plan: &mut Plan) {
     let drawn = |stream, chance| {
         let mut random = Random::of_stream(seed, stream);
@@ -244,7 +244,7 @@ pub(super) fn vary(seed: u64, plan: &mut Plan) {
     }
 }
 
-/// Users of some scenarios wait for each other somewhere in their programs.
+/// Adds barriers to the programs of some scenarios.
 fn meet(random: &mut Random, plan: &mut Plan) {
     let most = plan.scenarios.iter().map(plan::Scenario::users).max().unwrap_or(1).min(100);
     for number in 0..random.between(1, 2) as u32 {
@@ -261,7 +261,7 @@ fn meet(random: &mut Random, plan: &mut Plan) {
     }
 }
 
-/// Users of some scenarios do something before their first iteration, or behind their last.
+/// Adds `on_start` or `on_stop` to some scenarios.
 fn do_apart(random: &mut Random, plan: &mut Plan) {
     for scenario in &mut plan.scenarios {
         let steps = scenario.steps.len();
@@ -269,7 +269,7 @@ fn do_apart(random: &mut Random, plan: &mut Plan) {
         if program.transactions.is_empty() {
             program.transactions = vec![transaction("one"), transaction("other")];
         }
-        // A start that always fails is tried for ever, where only a number of iterations ends the load.
+        // A start that always fails is retried forever, where only a number of iterations ends the load.
         let has_end = !matches!(scenario.load, Load::Closed { duration: None, .. });
         for (nodes, may_fail) in [(&mut program.start, has_end), (&mut program.stop, true)] {
             if random.chance(600_000) && may_fail {
@@ -279,16 +279,16 @@ fn do_apart(random: &mut Random, plan: &mut Plan) {
     }
 }
 
-/// The target says goodbye with its answer, also when the request is made anew each time.
+/// Whether the target closes the connection with its response, also when the request is dynamic.
 pub(super) fn says_goodbye(step: &Step) -> bool {
     step.request.path.split('?').next() == Some("/close")
 }
 
-/// Users of some closed loads share connections.
+/// Lets users of some closed loads share connections.
 fn share(random: &mut Random, plan: &mut Plan) {
     for scenario in &mut plan.scenarios {
         let most = scenario.load.connections().max(1);
-        // A server that says goodbye to all of them again and again makes some of them try too often.
+        // A server that keeps sending GOAWAY to all of them makes some of them retry too often.
         let is_sent_away =
             |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
         if scenario.steps.iter().any(is_sent_away) {

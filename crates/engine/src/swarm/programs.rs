@@ -1,4 +1,4 @@
-//! What a program says against what its users do, in a world without noise.
+//! Programs against what their users do, in a world without noise.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -21,13 +21,13 @@ mod transactions;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Runs steps to these paths as a program says.
+/// Runs steps to these paths in a program.
 fn run(paths: &[&str], nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
     let plan = plan(&[(paths, nodes)], flags);
     played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
-/// Scenarios that do the same but for their steps and what they do with them.
+/// A plan of scenarios that differ only in their steps and programs.
 fn plan(scenarios: &[(&[&str], Vec<Node>)], flags: Flags) -> plan::Plan {
     let flags = Flags { user_agent: "oracle".to_owned(), url: Some("http://10.0.0.1/".to_owned()), ..flags };
     let mut plan = flags.plan().expect("a good plan");
@@ -75,7 +75,7 @@ fn fixed(millis: u64) -> Node {
     Node::Think(Think::Fixed(Duration::from_millis(millis)))
 }
 
-/// Exchanges of a step that ended with an answer.
+/// Exchanges of a step that ended with a response.
 fn answered(history: &History, step: u32) -> u64 {
     let count = |class| history.total.count_of(SeriesId::step(step), class);
     count(Class::Succeeded) + count(Class::FailedAnswered)
@@ -112,7 +112,7 @@ fn pauses_are_in_no_latency_and_as_long_as_they_say() {
         assert_eq!(history.total.counts.succeeded(), 4_000);
         let response = history.total.class(Class::Succeeded);
         assert!(response.of(Measure::Response).max() < Some(SECOND / 50), "{think:?}");
-        // 20 users share 4,000 rounds of 10 ms and a pause; the last of each waits for nobody.
+        // 20 users share 4,000 rounds of 10 ms and a pause; the last of each does not wait for another.
         let round = history.wall.0 as f64 / 1e6 / 200.0;
         let expect = mean + 10.0;
         assert!((round / expect - 1.0).abs() < 0.05, "{think:?}: {round} ms a round, {expect} expected");
@@ -155,13 +155,13 @@ fn what_follows_a_failure_is_what_the_program_says() {
     assert_eq!(seen(OnFailure::Next), ([100, 100, 0], 0, 100));
     assert_eq!(seen(OnFailure::Retry(2)), ([100, 300, 0], 0, 100));
     assert_eq!(seen(OnFailure::Stop), ([4, 4, 0], 0, 4));
-    // The same at a rate, where nobody leaves.
+    // The same at a rate, where no user leaves.
     let history = run(&paths, with(OnFailure::Stop), rate("100", "2s"), 2);
     assert_eq!([0, 1, 2].map(|step| answered(&history, step)), [200, 200, 0]);
     assert_eq!((history.total.counts.iterations(), history.total.counts.iterations_failed()), (0, 200));
 }
 
-/// A rate stays what it is however long its users pause; each round is gone through to its end.
+/// A rate stays what it is however long its users pause; each round is executed to its end.
 #[test]
 fn users_of_a_rate_pause_and_the_rate_stays() {
     for nodes in [vec![ask(0), fixed(500), ask(1)], vec![fixed(500), ask(0), fixed(100), ask(1)]] {
@@ -192,7 +192,7 @@ fn several_exchanges_of_a_user_are_under_way_at_a_time() {
     }
 }
 
-/// One of them fails: the others come to their end, and what follows is what the program says.
+/// One of several fails: the others come to their end, and what follows is what the program says.
 #[test]
 fn nothing_of_several_is_abandoned() {
     let fork = Node::Parallel { most: 3, steps: vec![0, 1, 0, 0], on_failure: OnFailure::Next };
@@ -201,7 +201,7 @@ fn nothing_of_several_is_abandoned() {
     assert_eq!((history.total.counts.iterations(), history.total.counts.iterations_failed()), (0, 20));
 }
 
-/// What asks for nothing ends with the time of the load, and takes no more than its share of a core.
+/// A program that requests nothing ends with the time of the load, and takes no more than its share of a core.
 #[test]
 fn rounds_that_ask_for_nothing_let_others_work() {
     let nothing = Node::Choose(vec![Choice { weight: 999, nodes: vec![] }, Choice { weight: 1, nodes: vec![ask(0)] }]);

@@ -1,5 +1,5 @@
-//! The rate of an open load that keeps its plan is the rate that was asked for, however it is ended: by its time, by a number of starts or
-//! by the time of a budget. By arithmetic: k starts at a rate of r take k / r.
+//! The rate of an open load that keeps its plan is the requested rate, however it is ended: by its time, by a number of
+//! starts or by the time of a budget. By arithmetic: k starts at a rate of r take k / r.
 
 use pacing::Nanos;
 use plan::Flags;
@@ -25,7 +25,7 @@ fn flags(path: &str, rate: &str) -> Flags {
     }
 }
 
-/// So many starts in so long, and a rate that is within a thousandth of what was asked for.
+/// Checks the number of starts and the time, and that the rate is within a thousandth of the requested one.
 fn kept(load: &Flags, threads: usize, starts: u64, span: Nanos) {
     let history = run(load, threads);
     let started = history.total.counts.started();
@@ -50,7 +50,7 @@ fn a_number_of_starts_takes_their_number_divided_by_their_rate() {
                 let load = Flags { requests: text(requests), ..flags(path, rate) };
                 let starts = requests.parse().expect("a number");
                 kept(&load, threads, starts, Nanos(ms * MILLI));
-                // A time that is longer than the starts need is not theirs.
+                // A time that is longer than the starts need does not count.
                 kept(&Flags { duration: text("8s"), ..load }, threads, starts, Nanos(ms * MILLI));
             }
         }

@@ -1,5 +1,6 @@
-//! Stalls of our own, targets that freeze for good or drop what they took, and runs that are stopped in the middle: what theory says of
-//! rows, times, counts and verdict. Each bug that is planted here is found by the check that it is planted for.
+//! Stalls of the generator, targets that freeze for good or drop requests that they took, and runs that are stopped in
+//! the middle: what theory says of rows, times, counts and verdict. Each injected bug is found by the check that it is
+//! meant for.
 
 use metrics::{Censored, Class, Distribution, Failure, Measure};
 use pacing::Nanos;
@@ -53,7 +54,7 @@ fn verdict(history: &History) -> Verdict {
     })
 }
 
-/// With a bug that strikes the `nth` time that its place is passed, the check does not hold.
+/// Checks that `check` fails with a bug that strikes the `nth` time that its place is passed.
 fn finds(bug: Bug, nth: u32, check: impl Fn() -> bool) {
     assert!(check(), "without the bug the check holds");
     mutants::plant(Some(bug), nth);
@@ -62,8 +63,8 @@ fn finds(bug: Bug, nth: u32, check: impl Fn() -> bool) {
     assert!(!holds, "{bug:?} is not found");
 }
 
-/// 1,000 starts a second for ten seconds, and a target that stands still from the sixth on: 4,000 had waited from 5 to 9 seconds when
-/// the grace was over.
+/// 1,000 starts a second for ten seconds, and a target that is frozen from the sixth on: 4,000 had waited from 5 to 9
+/// seconds when the grace was over.
 fn frozen_target() -> History {
     let load = Flags { rate: Some("1000".to_owned()), grace: Some("5s".to_owned()), ..flags("/", "10s") };
     run(setting(&load, vec![(TARGET, Nanos(6 * SECOND), FOR_GOOD)]))
@@ -89,13 +90,13 @@ fn what_a_frozen_target_keeps_bounds_the_percentiles() {
     let history = frozen_target();
     assert!(bounds_contain_the_freeze(&history), "{:?}", history.total.counts);
     assert_eq!(verdict(&history).limit, Limit::Target);
-    // What was in flight was seen while it was: up to a thousand more each second.
+    // What was in flight was visible while it was: up to a thousand more each second.
     let ages: Vec<u64> = history.reported.rows.iter().map(|row| row.in_flight).collect();
     assert!(ages[4] < 20 && (900..=1_100).contains(&ages[6]) && (2_900..=3_100).contains(&ages[8]), "{ages:?}");
     finds(Bug::UnfinishedHasNoTime, 1, || checks::all(&frozen_target()).is_ok());
 }
 
-/// Twenty users on two shards, 10 ms each, and one shard that stands still for six seconds of ten.
+/// Twenty users on two shards, 10 ms each, and one shard that stalls for six seconds of ten.
 fn late_shard() -> History {
     let load =
         Flags { connections: Some("20".to_owned()), interval: Some("1s".to_owned()), ..flags("/delay/10", "10s") };
@@ -103,7 +104,7 @@ fn late_shard() -> History {
     run(Setup { threads: 2, ..setting(&load, freeze) })
 }
 
-/// Each user makes some 99 requests a second; ten of them do nothing while their shard stands still.
+/// Each user makes some 99 requests a second; ten of them do nothing while their shard is stalled.
 fn rows_are_right(history: &History) -> bool {
     let rows = &history.reported.rows;
     let expected = |row: usize| match row {
@@ -133,7 +134,7 @@ fn a_late_thread_is_waited_for_and_its_rows_are_mended() {
     finds(Bug::GaugeAdded, 3, || rows_are_right(&late_shard()));
 }
 
-/// All stand still across the planned end: the last row is as long as what it tells of.
+/// All shards stall across the planned end: the last row is as long as the data in it.
 #[test]
 fn a_stall_across_the_end_leaves_no_sliver() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/10", "3s") };
@@ -151,7 +152,7 @@ fn a_stall_across_the_end_leaves_no_sliver() {
     }
 }
 
-/// The target answers after 10 ms; our loop looks a second later, and the timeout is 200 ms.
+/// The target responds after 10 ms; the loop reads a second later, and the timeout is 200 ms.
 #[test]
 fn what_came_in_time_is_no_timeout_because_we_look_late() {
     for (protocol, streams) in [(false, "1"), (true, "4")] {
@@ -166,14 +167,14 @@ fn what_came_in_time_is_no_timeout_because_we_look_late() {
         let history = run(Setup { threads: 2, ..setting(&load, freeze) });
         let reasons: Vec<_> = history.total.counts.failures().collect();
         assert_eq!(history.total.counts.failed(), 0, "{reasons:?}");
-        // A target that does not answer in time is told all the same.
+        // A target that does not respond in time is reported all the same.
         let hung = run(setting(&load, vec![(TARGET, Nanos(SECOND), FOR_GOOD)]));
         let timeouts = hung.total.class(Class::TimedOut).of(Measure::Response).clone();
         assert!(timeouts.count() >= 10 && timeouts.max() < Some(220 * MILLI), "{:?}", timeouts.max());
     }
 }
 
-/// What users say, and how: each way of waiting for an answer, or for what comes before it.
+/// Loads with every way of waiting for a response, or for what comes before it.
 fn loads_that_wait(timeout: &str) -> Vec<Flags> {
     let base = Flags {
         connections: Some("10".to_owned()),
@@ -197,12 +198,12 @@ fn loads_that_wait(timeout: &str) -> Vec<Flags> {
         rate(&streams),
         Flags {
             url: Some("grpc://10.0.0.1/hello.Greeter/SayHello".to_owned()),
-            // Its target knows the deadline of each call, so none may be in its hands when it stands still.
+            // Its target knows the deadline of each call, so it may hold none when it is frozen.
             data: Some(r#"{"name":"a"}"#.to_owned()),
             ..rate(&streams)
         },
         talk.clone(),
-        // A handshake of WebSocket is waited for as well, before a start needs it: what waits for one is dropped.
+        // A WebSocket handshake is waited for as well, before a start needs it: a start that waits for one is dropped.
         Flags { no_keepalive: true, preconnect: true, ..talk },
     ]
 }
@@ -213,7 +214,8 @@ fn setting_described(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setu
     Setup { plan, freezes, threads: 2, ..Setup::calm(11) }
 }
 
-/// As if we had been stopped between the stamp of a request and its sending: the target hears of it only after our stall.
+/// As if the generator had been stopped between the stamp of a request and its sending: the target receives it only
+/// after the stall.
 #[test]
 fn what_left_only_after_a_stall_is_waited_for() {
     let freezes = |target_ms, ours_ms| {
@@ -239,7 +241,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
             );
         }
     }
-    // A target that is silent for longer is told, when that while is over and not much later.
+    // A target that is silent for longer is reported, when that time is over and not much later.
     for load in loads_that_wait("200ms") {
         let history = run(setting_described(&load, freezes((980, 2_500), (1_000, 2_000))));
         let counts = &history.total.counts;
@@ -250,7 +252,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
     }
 }
 
-/// Ten users, 13 ms each, and one second of six in which our loops stand still.
+/// Ten users, 13 ms each, and one second of six in which the loops are stalled.
 fn stalled_loops() -> History {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
     let freeze = vec![(ALL_SHARDS, Nanos(3 * SECOND), Nanos(4 * SECOND))];
@@ -270,20 +272,22 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     let history = stalled_loops();
     let counts = &history.total.counts;
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
-    // Each user had one request in flight, and that alone owes its time to us.
-    assert_eq!((counts.stall_affected_responses(), history.total.covered_count()), (10, 10));
+    // Each user had one request in flight, and only that one is stall affected.
+    assert_eq!((counts.stall_affected_responses(), history.total.stall_affected_count()), (10, 10));
     let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
-    assert!(service.max() > Some(900 * MILLI) && service.max_without(history.total.covered()) < Some(20 * MILLI));
+    assert!(
+        service.max() > Some(900 * MILLI) && service.max_without(history.total.stall_affected()) < Some(20 * MILLI)
+    );
     assert!((950 * MILLI..=1_001 * MILLI).contains(&history.uses[0].stalled_ns), "{}", history.uses[0].stalled_ns);
     finds(Bug::StallOneTick, 1, || the_stall_is_ours(&stalled_loops()));
-    // A stall of the target is none of ours.
+    // A stall of the target is not one of the generator.
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
     let theirs = run(setting(&load, vec![(TARGET, Nanos(3 * SECOND), Nanos(4 * SECOND))]));
     assert_eq!((theirs.total.counts.stall_affected_responses(), theirs.uses[0].stalled_ns), (0, 0));
     assert_ne!(verdict(&theirs).limit, Limit::Generator);
 }
 
-/// The answers come before the grace is over, and our loops look after it: they are read all the same.
+/// The responses come before the grace is over, and the loops read after it: they are read all the same.
 #[test]
 fn what_came_within_the_grace_is_read_when_we_look_late() {
     for rate in [None, Some("25")] {
@@ -297,13 +301,13 @@ fn what_came_within_the_grace_is_read_when_we_look_late() {
         let history = run(Setup { threads: 2, ..setting(&load, freeze) });
         let counts = &history.total.counts;
         assert_eq!((counts.unfinished(), counts.started()), (0, counts.succeeded()), "{counts:?}");
-        // A target that does not answer leaves them unfinished, when the grace is over and not much later.
+        // A target that does not respond leaves them incomplete, when the grace is over and not much later.
         let hung = run(setting(&load, vec![(TARGET, Nanos(SECOND / 2), FOR_GOOD)]));
         assert!(hung.total.counts.unfinished() >= 10 && hung.wall < Nanos(1_710 * MILLI), "{:?}", hung.wall);
     }
 }
 
-/// What the user cuts is no fault of the target.
+/// What the user cuts off is no fault of the target.
 #[test]
 fn a_second_stop_accuses_nobody() {
     for rate in [None, Some("200")] {
@@ -317,7 +321,7 @@ fn a_second_stop_accuses_nobody() {
     }
 }
 
-/// Ten users of a target that answers for two seconds, and hangs for thirteen.
+/// Ten users of a target that responds for two seconds, and hangs for thirteen.
 #[test]
 fn users_that_hang_are_the_targets_doing() {
     let load =
@@ -333,7 +337,7 @@ fn three_steps() -> Vec<Vec<u8>> {
     ["/", "/delay/20", "/bytes/100"].map(|path| format!("http://10.0.0.1{path}").into_bytes()).to_vec()
 }
 
-/// The end of the time and a stop end iterations where they are; a number of iterations lets each come to its end.
+/// The end of the time and a stop end iterations where they are; with a number of iterations each comes to its end.
 #[test]
 fn no_step_starts_after_the_stop() {
     let base = Flags { url: None, curl: Some(three_steps()), ..flags("/", "2s") };
@@ -345,7 +349,7 @@ fn no_step_starts_after_the_stop() {
     for (load, stop_at) in loads.iter().flat_map(|load| [(load, None), (load, Some((Nanos(1_010 * MILLI), false)))]) {
         let history = run(Setup { threads: 2, stop_at, ..setting(load, Vec::new()) });
         let counts = &history.total.counts;
-        // In flight then, of each user one step at most: it takes 20 ms and a little.
+        // In flight then, for each user one step at most: it takes 20 ms and a little.
         let after = history.wall - history.started_for;
         assert!(after < Nanos(30 * MILLI), "{after:?} after the stop: {counts:?}");
         assert_eq!((counts.unfinished(), counts.started()), (0, counts.succeeded()), "{counts:?}");
@@ -362,7 +366,7 @@ fn no_step_starts_after_the_stop() {
     }
 }
 
-/// What ended by the last start counts in the rate; what ends later does not, in any load.
+/// A rate counts what ended by the last start, and not what ends later, in any load.
 #[test]
 fn a_rate_is_over_the_time_of_its_starts() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/300", "2s") };
@@ -377,7 +381,7 @@ fn a_rate_is_over_the_time_of_its_starts() {
     assert_eq!(history.started_for, Nanos(2 * SECOND));
 }
 
-/// A kept connection answers twice, and the third request on it is taken and never answered.
+/// A kept connection responds twice, and the third request on it is taken and gets no response.
 fn dropping_target(is_http2: bool, method: &str) -> History {
     let words = ["-X", method, "http://10.0.0.1/", "http://10.0.0.1/bytes/10", "http://10.0.0.1/drop"];
     let steps = words.map(|word| word.as_bytes().to_vec()).to_vec();
@@ -393,7 +397,8 @@ fn dropping_target(is_http2: bool, method: &str) -> History {
     run(setting(&load, Vec::new()))
 }
 
-/// `again`: how many went out once more. The target drops them once more, on a new connection, and then they have failed.
+/// Checks the failures of dropped requests. `again`: how many were sent once more. The target drops them once more, on
+/// a new connection, and then they have failed.
 fn dropped_ones_fail(history: &History, again: u64) -> bool {
     let counts = &history.total.counts;
     let cut: u64 = counts
@@ -423,7 +428,7 @@ fn what_a_target_took_and_dropped_is_a_failure() {
     finds(Bug::RetriesWhatWasTaken, 1, || dropped_ones_fail(&dropping_target(false, "POST"), 0));
 }
 
-/// One user of each round is never answered: the next round comes when its timeout does.
+/// One user of each round gets no response: the next round comes when its timeout does.
 #[test]
 fn a_round_starts_when_its_last_user_times_out() {
     let load = Flags {

@@ -1,24 +1,25 @@
-//! Where the number in flight changed while the load ran, rates say what a part of it would get.
+//! Where the number in flight changed while the load ran, the rates show what a part of it would get.
 
 use super::known::UsersPart;
 use crate::halving::{ProbeFinding, RESPONSES_MIN, Sample, compare_samples, grouped};
 use crate::slices::{Slice, Slices};
 
-/// As much in flight as there was at most, nearly.
+/// Share of the most in flight from which on a slice counts as high.
 const HIGH: f64 = 0.8;
-/// About half of it.
+/// Shares that count as about half.
 const HALF: (f64, f64) = (0.35, 0.6);
-/// A level says nothing by fewer stretches; what was seen of it is held together in so many parts.
+/// Fewest slices for a level; its samples are merged into this many parts.
 const SLICES_MIN: usize = 8;
 const PARTS: usize = 10;
-/// A number in flight that is smaller says nothing by its parts.
+/// A smaller number in flight allows no conclusion from its parts.
 const MOST_MIN: u64 = 4;
 
-/// What half of the most in flight got of the rate; `None` where it was not there for long enough, or where that says nothing.
+/// The rate that half of the most in flight got; `None` where it was not there for long enough, or where that shows
+/// nothing.
 pub(super) fn curve(slices: &Slices) -> Option<(UsersPart, ProbeFinding)> {
     let most = slices.each.iter().map(|slice| slice.in_flight).max().filter(|most| *most >= MOST_MIN)? as f64;
     let share = |slice: &Slice| slice.in_flight as f64 / most;
-    // A stretch begins with what was in flight at the end of the one before.
+    // A slice begins with what was in flight at the end of the one before.
     let pairs = || slices.each.windows(2).map(|pair| (share(&pair[0]), share(&pair[1]), pair[1]));
     let high: Vec<Slice> = pairs().filter(|(a, b, _)| *a >= HIGH && *b >= HIGH).map(|(_, _, slice)| slice).collect();
     let within = |share: f64| (HALF.0..=HALF.1).contains(&share);
@@ -27,7 +28,7 @@ pub(super) fn curve(slices: &Slices) -> Option<(UsersPart, ProbeFinding)> {
     if high.len() < SLICES_MIN || half.len() < SLICES_MIN {
         return None;
     }
-    // Both have a number in flight of their own.
+    // Both have a mean number in flight of their own.
     let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
     let of_high: Vec<f64> = high.iter().map(share).collect();
     let of_half: Vec<f64> = half.iter().map(|(share, _)| *share).collect();
@@ -35,7 +36,7 @@ pub(super) fn curve(slices: &Slices) -> Option<(UsersPart, ProbeFinding)> {
     let half: Vec<Slice> = half.into_iter().map(|(_, slice)| slice).collect();
     let sample = |slices: &[Slice], width: f64| {
         let each = slices.len().div_ceil(PARTS);
-        // A last part that is shorter is left out.
+        // A shorter last part is left out.
         let whole = slices.len() / each * each;
         Sample::of(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
     };
@@ -51,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// Users that come one after the other, each with so many answers in a stretch, up to so many of all.
+    /// Users that come one after the other, each with `each` responses in a slice, up to `most` of all.
     fn ramp(each: u64, most: u64) -> Slices {
         let slice = |index: u64| {
             let ended = (index.min(80) * each).min(most) + index % 2;

@@ -1,18 +1,22 @@
-//! Where all users begin at once, their first exchanges find an empty queue that those behind find full.
+//! The first round: where all users begin at once, their first exchanges find an empty queue, and later ones a full
+//! one.
 
 use metrics::Distribution;
 
-/// The least number of users, and of requests of each, from which on something is said.
+/// The least number of users, and of requests of each, for a conclusion.
 const USERS_MIN: u64 = 20;
 const ROUNDS_MIN: u64 = 3;
-/// In a queue that fills up the first of all takes little of the time of later ones, and the last of the first round nearly all of it.
+/// In a queue that fills up, the shortest first exchange takes little of the time of later ones, and the last of the
+/// first round nearly all of it.
 const SHORTEST_MAX: f64 = 0.35;
 const LONGEST_MIN: f64 = 0.75;
-/// First exchanges take no more of the time of later ones, and are sure to be shorter: standard errors of Mann and Whitney.
+/// First exchanges take at most this share of the time of later ones, and are significantly shorter: standard errors of
+/// Mann and Whitney.
 const RATIO_MAX: f64 = 0.65;
 const SURE: f64 = 4.0;
 
-/// The time of first exchanges as a share of that of later ones, where it says that a queue filled up. `all` has the first too.
+/// The time of first exchanges as a share of that of later ones, where it shows that a queue filled up. `all` includes
+/// the first ones.
 pub(super) fn first_round(first: &Distribution, all: &Distribution) -> Option<f64> {
     if first.count() < USERS_MIN || all.count() < ROUNDS_MIN * first.count() {
         return None;
@@ -23,11 +27,11 @@ pub(super) fn first_round(first: &Distribution, all: &Distribution) -> Option<f6
     (ratio <= RATIO_MAX && errors >= SURE && is_queue).then_some(ratio)
 }
 
-/// First exchanges beside later ones.
+/// Comparison of first exchanges with later ones.
 struct Compared {
     /// The ratio of the medians.
     ratio: f64,
-    /// By how many standard errors first ones are shorter.
+    /// How many standard errors shorter first ones are.
     errors: f64,
     /// The median of later ones.
     later_ns: f64,
@@ -41,7 +45,7 @@ fn compared(first: &Distribution, all: &Distribution) -> Option<Compared> {
     for bucket in all.buckets() {
         let firsts = of_first.next_if(|(lowest, _)| *lowest == bucket.lowest_ns).map_or(0, |(_, count)| count) as f64;
         let later = (bucket.count as f64 - firsts).max(0.0);
-        // A pair that is equal counts half.
+        // A tied pair counts half.
         ranked += firsts * (later_count - below - later / 2.0);
         ties += (firsts + later).powi(3) - (firsts + later);
         below += later;
@@ -67,8 +71,8 @@ mod tests {
         times
     }
 
-    /// Users of a server that takes one request at a time, each for a millisecond: the first waits for nobody, and later ones for all
-    /// others.
+    /// Users of a server that takes one request at a time, each for a millisecond: the first waits for no other, and
+    /// later ones for all others.
     fn queue(users: u64, rounds: u64) -> (Distribution, Distribution) {
         let first = times((1..=users).map(|place| place * MILLI));
         let mut all = first.clone();
@@ -95,7 +99,8 @@ mod tests {
         let mut all = first.clone();
         (1..6).for_each(|round| all.merge(&times(each(round))));
         assert_eq!(first_round(&first, &all), None);
-        // Nor first ones that are all as quick: what makes later ones slow is no queue (an acknowledgement, another row).
+        // Nor first ones that are all as quick: later ones are then slowed by something other than a queue (an
+        // acknowledgement, another row).
         let quick = times((0..50).map(|user| (1_000 + user * 3) * 1_000));
         let mut all = quick.clone();
         all.record_many(41 * MILLI, 500);
@@ -109,7 +114,7 @@ mod tests {
         assert_eq!(first_round(&short, &all), None);
     }
 
-    /// As the textbook has it: without ties, U of two samples is the number of pairs in which the first is shorter.
+    /// By the textbook: without ties, U of two samples is the number of pairs in which the first is shorter.
     #[test]
     fn standard_errors_are_those_of_mann_and_whitney() {
         let first = times([1, 2, 4].map(|time| time * MILLI));

@@ -1,25 +1,25 @@
-//! Stretches of the measured time in which nothing came back although somebody waited.
+//! Gaps: stretches of the measured time in which nothing came back although users waited.
 
 use pacing::Nanos;
 
 use super::known::Gaps;
 use crate::slices::{Slice, Slices};
 
-/// A shorter stretch is no news.
+/// A shorter stretch is no gap.
 const GAP_MIN: Nanos = Nanos::from_millis(300);
-/// So many answers would have come meanwhile.
+/// The responses that would have come in it, at least.
 const MISSED_MIN: f64 = 30.0;
-/// It is this many times a usual answer.
+/// It is this many times a usual response time.
 const RESPONSES_MIN: f64 = 10.0;
-/// And this many times one that few exceed: those that live through it are few.
+/// And this many times one that few exceed: few live through it.
 const LONG_MIN: f64 = 2.0;
-/// Threads of ours were there for all but this share of it.
+/// Threads of the generator were running for all but this share of it.
 const STALLED_SHARE_MAX: f64 = 0.1;
 
-/// All of them; `None` where there is none. `response_ns`: a usual response time, and one that few exceed.
+/// All gaps; `None` where there is none. `response_ns`: a usual response time, and one that few exceed.
 pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
     let usual = usual_in_flight(slices);
-    // Nobody expects an answer where nothing was asked, and few where little was.
+    // No response is expected where nothing was requested, and few where little was.
     let is_requested =
         |slice: &Slice| slice.refused > 0 || slice.in_flight > 0 && slice.in_flight as f64 >= 0.5 * usual;
     let is_empty = |slice: &Slice| slice.answered() == 0 && is_requested(slice);
@@ -43,7 +43,7 @@ pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
     all
 }
 
-/// What was in flight while answers came.
+/// The number in flight while responses came.
 fn usual_in_flight(slices: &Slices) -> f64 {
     let busy = slices.each.iter().filter(|slice| slice.answered() > 0);
     let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + slice.in_flight));
@@ -85,7 +85,7 @@ mod tests {
         let found = gaps(&slices(each.clone()), (2e6, 4e6)).expect("a gap");
         assert_eq!((found.from, found.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
         assert!(found.came_back && found.refused == 0 && found.count == 1);
-        // Answers that take as long as that, or are as rare, are missed by nobody.
+        // Responses that take as long as that, or are as rare, are not missing.
         assert_eq!(gaps(&slices(each.clone()), (2e8, 2e8)), None);
         each.iter_mut().for_each(|slice| slice.ended = slice.ended.min(1));
         assert_eq!(gaps(&slices(each), (2e6, 4e6)), None);
@@ -96,10 +96,10 @@ mod tests {
         let mut each = vec![answered(20); 30];
         each[10..20].fill(Slice { stalled: 1, ..NOTHING });
         assert_eq!(gaps(&slices(each.clone()), (2e6, 4e6)), None);
-        // Nor one in which nobody asked.
+        // Nor a stretch in which nothing was requested.
         each[10..20].fill(Slice { in_flight: 0, ..NOTHING });
         assert_eq!(gaps(&slices(each.clone()), (2e6, 4e6)), None);
-        // One at the end is one as well, and what was refused meanwhile is no answer.
+        // One at the end is one as well, and a refused connection is no response.
         each.truncate(10);
         each.extend(vec![Slice { ended: 40, refused: 40, in_flight: 0, ..NOTHING }; 10]);
         let found = gaps(&slices(each), (2e6, 4e6)).expect("a gap");

@@ -1,57 +1,58 @@
-//! How it is known who was the limit: every conclusion has its evidence, with figures.
+//! Bases of verdicts: every conclusion has its evidence, with figures.
 
 use pacing::Nanos;
 
 use crate::probed::NotTried;
 
-/// How the conclusion is known.
+/// Basis of a conclusion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Basis {
-    /// By what was counted.
+    /// Counters.
     Counts,
-    /// The users of a closed load did what they were asked to, and the target had little of their time.
+    /// The users of a closed load kept their pace, and the target had little of their time.
     PaceHeld(PaceHeld),
-    /// Half of the users went on alone when the measured time was over.
+    /// A probe: half of the users went on alone after the measured time.
     Probe(UsersPart),
-    /// There were fewer of them in flight for a part of the measured time.
+    /// Fewer of them were in flight for a part of the measured time.
     Curve(UsersPart),
-    /// All users began at once, and the first request of each took this share of the time of later ones: a queue filled up.
+    /// All users began at once, and the first request of each took this share of the time of later ones: a queue filled
+    /// up.
     FirstRound(f64),
-    /// The target gave no answer at all for a while.
+    /// The target stalled: it sent no response at all for a while.
     StoodStill(Gaps),
     /// It refused every connection for a while.
     Outage(Gaps),
-    /// Connections were open only after their SYN had gone out again.
+    /// Connections were open only after their SYN had been sent again.
     LostSyns {
-        /// How many.
+        /// Number of those connections.
         lost: u64,
-        /// Of all that were established.
+        /// All established connections.
         of: u64,
     },
-    /// Some requests took more than half as long as the load, while other users had many answers.
+    /// Some requests took more than half as long as the load, while other users had many responses.
     Starved {
-        /// How many.
+        /// Number of those requests.
         requests: u64,
         /// Users of the load.
         of: u64,
     },
-    /// It answered some with a status that says that there is too much to do.
+    /// Some responses had a status that means overload.
     Refusals {
-        /// 429 or 503.
+        /// The status: 429, 502, 503 or 504.
         status: u16,
-        /// How many it refused.
+        /// Refused requests.
         refused: u64,
-        /// The rate of those that it served.
+        /// The rate of the served requests.
         served_per_s: f64,
     },
     /// Requests waited for one of some connections.
     Waits {
-        /// How many connections there were.
+        /// Number of connections.
         connections: u64,
-        /// The share of their time.
+        /// The share of their time spent waiting.
         share: f64,
     },
-    /// It is not known, and why.
+    /// It is unknown, for this reason.
     Nothing(Unknown),
 }
 
@@ -75,67 +76,67 @@ impl Basis {
     }
 }
 
-/// Users that did what they were asked to.
+/// Users that kept their pace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaceHeld {
-    /// How many, on average.
+    /// Users, on average.
     pub users: f64,
-    /// Iterations of all of them, a second.
+    /// Iterations of all of them per second.
     pub iterations_per_s: f64,
-    /// How long one of them took on average, pauses too.
+    /// Mean duration of an iteration, with pauses.
     pub iteration_ns: f64,
-    /// What of that the target had.
+    /// The part of it spent on the target.
     pub target_ns: f64,
 }
 
-/// What a part of the users says.
+/// Figures of a part of the users.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsersPart {
-    /// How large it was.
+    /// Size of the part, as a share of the users.
     pub kept: f64,
     /// Its share of the rate.
     pub rate: f64,
     /// Its share of the response time, where that was measured.
     pub time: Option<f64>,
-    /// What was beyond it was refused before: its successes were all that there were.
+    /// The excess was refused before: the part's successes were all that there were.
     pub is_refused: bool,
 }
 
-/// Stretches in which nothing came back.
+/// Gaps in which nothing came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gaps {
     /// When the longest began, counted from the beginning of the measured time.
     pub from: Nanos,
-    /// When it was over.
+    /// When the longest ended.
     pub to: Nanos,
-    /// How many there were.
+    /// Number of gaps.
     pub count: u64,
-    /// How long they were together.
+    /// Their total duration.
     pub sum: Nanos,
     /// Connections that were refused in them.
     pub refused: u64,
-    /// Something came back after the longest.
+    /// A response came after the longest.
     pub came_back: bool,
 }
 
-/// Why it is not known.
+/// Why the bottleneck is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unknown {
     /// Too little was measured.
     TooLittle,
-    /// Nobody tried with fewer users.
+    /// Fewer users were not tried.
     NotTried(NotTried),
-    /// The rate did not stay the same before the end.
+    /// The rate was not steady before the end.
     Unsteady,
-    /// The rate of half of the users was too near to the middle for what was seen.
+    /// The rate of half of the users was too near to the middle for the number of responses.
     Unsure(UsersPart),
-    /// Another share of them failed.
+    /// Another share of their requests failed.
     Differing,
-    /// Half of the users got too few answers in the time that there was.
+    /// Half of the users got too few responses in the available time.
     TooFewAnswers,
-    /// Starts waited for one of so many connections, and there were as many from the beginning on.
+    /// Starts waited for one of the connections, and their number was the same from the beginning.
     AllBusy {
-        /// Connections.
+        /// Number of connections.
         connections: u64,
     },
 }

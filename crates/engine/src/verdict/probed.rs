@@ -1,14 +1,15 @@
-//! What half of the users say of the target.
+//! Conclusions from the probe with half of the users.
 
 use super::Limit;
 use super::known::{Basis, Unknown, UsersPart};
 use crate::halving::{PartSample, ProbeFinding};
 use crate::probed::Probe;
 
-/// Half of the users that get so much more than all of them met another target: one that has warmed up meanwhile.
+/// Half of the users that get this many times the rate of all of them met a different target: one that has warmed up
+/// meanwhile.
 const SHARE_MAX: f64 = 1.3;
 
-/// Who was the limit, and how that is known.
+/// The bottleneck, and the basis of that.
 pub(crate) fn concluded(probe: &Probe) -> (Limit, Basis) {
     let unknown = |why| (Limit::Unknown, Basis::Nothing(why));
     if probe.before.is_none() {

@@ -1,4 +1,4 @@
-//! What was seen, and says by itself what the target or the users were about.
+//! Signs: observations that by themselves show what the target or the users did.
 
 use metrics::{Counter, Failure, Measure, Timings};
 use pacing::Nanos;
@@ -7,29 +7,29 @@ use plan::Load;
 use super::known::{Basis, Gaps, PaceHeld};
 use super::{Evidence, failed, syns, within};
 
-/// Users that pause, and of whose iterations the target has less than this share, hold their pace.
+/// Users that pause keep their pace when the target has less than this share of their iterations.
 const TARGET_SHARE_MAX: f64 = 0.5;
-/// Iterations that begin so often are those that a pace asks for, but for the last ones.
+/// Iterations that begin at this share of the rate of a pacing follow it; the last ones may be missing.
 const PACE_SHARE_MIN: f64 = 0.99;
 /// Requests that waited for a connection for this share of their time had too few of them.
 const WAIT_SHARE_MIN: f64 = 0.5;
-/// The share of answers that refuse what is too much, from which on it is told.
+/// The share of refusing responses from which on they are reported.
 const REFUSED_SHARE_MIN: f64 = 0.01;
-/// A user whose answer did not come for this share of the measured time was left out.
+/// The divisor of the measured time: a user without a response for that part of it was starved.
 const STARVED_SHARE: u64 = 2;
-/// The others had so many answers each meanwhile.
+/// The responses that each of the others had meanwhile.
 const STARVED_OTHERS_MIN: u64 = 10;
 /// A load opens connections all the time when it does so for this share of its requests.
 const OPENING_SHARE_MIN: f64 = 0.5;
-/// Statuses that say that there is too much to do.
+/// Statuses that mean overload.
 const REFUSING: [u16; 4] = [TOO_MANY, 502, 503, 504];
 const TOO_MANY: u16 = 429;
-/// What is called the rest is most of what failed.
+/// The share of all failures that counts as most of them.
 const MOST: f64 = 0.9;
 const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
-/// Nothing came back for a while. No longer than the retry of a SYN takes is no stall of a target whose listen queue was full: all of
-/// its clients waited for a retry.
+/// A gap, in which nothing came back for a while. One no longer than the retry of a SYN takes is no stall of a target
+/// whose listen queue was full: all of its clients waited for a retry.
 pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
     if gaps.refused > 0 {
         return Basis::Outage(gaps);
@@ -38,13 +38,13 @@ pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
     lost_syns(evidence).filter(|_| is_one_retry).unwrap_or(Basis::StoodStill(gaps))
 }
 
-/// What failed in a way that says what the target was about.
+/// Failures that show what the target did.
 pub(super) fn of_failures(evidence: &Evidence<'_>) -> Option<Basis> {
     lost_syns(evidence).or_else(|| starved(evidence))
 }
 
-/// Connections were open only after their SYN had gone out again, in a load that opens one for most of its requests: elsewhere it is a
-/// moment of its beginning.
+/// Connections were open only after their SYN had been sent again, in a load that opens one for most of its requests:
+/// elsewhere that is a moment at its beginning.
 fn lost_syns(evidence: &Evidence<'_>) -> Option<Basis> {
     let (connect, finished) = (&evidence.total.connect, evidence.total.counts.finished());
     let opens_many = connect.count() as f64 >= OPENING_SHARE_MIN * finished as f64;
@@ -52,11 +52,11 @@ fn lost_syns(evidence: &Evidence<'_>) -> Option<Basis> {
     Some(Basis::LostSyns { lost, of: connect.count() })
 }
 
-/// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
+/// Some responses of the target have a status that means overload, or that no server behind it took the request.
 pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Basis> {
     let counts = &evidence.total.counts;
     let by_status = failed(counts, |failure| failure == Failure::Status);
-    // Any of the first is a limit; of the others some may be of any kind.
+    // Any 429 shows a limit; some of the other statuses may have any cause.
     let is_reported = |(status, refused): &(u16, u64)| {
         let least = if *status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
         let is_most = *refused <= by_status && *refused as f64 >= MOST * counts.failed() as f64;
@@ -67,7 +67,7 @@ pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Basis> {
     (counts.succeeded() > 0).then_some(Basis::Refusals { status, refused, served_per_s })
 }
 
-/// Users of a closed load that had to wait for most of it, while the others had answer after answer.
+/// Users of a closed load that waited for most of it, while the others had response after response.
 fn starved(evidence: &Evidence<'_>) -> Option<Basis> {
     let (Load::Closed { duration: Some(duration), .. }, None) = (&evidence.scenario.load, evidence.requested_per_s)
     else {
@@ -82,7 +82,7 @@ fn starved(evidence: &Evidence<'_>) -> Option<Basis> {
     is_left_out.then_some(Basis::Starved { requests, of })
 }
 
-/// Users of a closed load that did what their pace or their pauses asked for, while the target had little of their time.
+/// Users of a closed load that kept their pacing or their pauses, while the target had little of their time.
 pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<PaceHeld> {
     let scenario = evidence.scenario;
     if scenario.every.is_none() && !scenario.program.pauses() {
@@ -102,18 +102,18 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<PaceHeld> {
     is_kept.then_some(held)
 }
 
-/// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
+/// Users of an open load that pause, while the target had little of their time: starts wait for their pauses.
 pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<PaceHeld> {
     let held = of_users(evidence, all, connections as f64 * measured_s(evidence))?;
     (evidence.scenario.program.pauses() && gives_the_target_little(&held)).then_some(held)
 }
 
-/// Most of an iteration is pauses.
+/// Whether most of an iteration is pauses.
 fn gives_the_target_little(held: &PaceHeld) -> bool {
     held.target_ns < TARGET_SHARE_MAX * held.iteration_ns
 }
 
-/// What users did who were there for so long together.
+/// Figures of users that were there together for a time.
 fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<PaceHeld> {
     let counts = &evidence.total.counts;
     let iterations = match evidence.scenario.program.is_one_exchange() {
@@ -124,7 +124,7 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Pace
         return None;
     }
     let unfinished = evidence.total.unfinished();
-    // Who waits for a start does nothing, and is in nobody's way.
+    // A user that waits for a start does nothing, and blocks no other.
     let is_closed = evidence.requested_per_s.is_none();
     let measure = if is_closed { Measure::Response } else { Measure::Service };
     let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
@@ -135,7 +135,7 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Pace
     Some(PaceHeld { users: users_s / span_s, iterations_per_s: iterations / span_s, iteration_ns, target_ns })
 }
 
-/// The measured time, without what the end waited for.
+/// The measured time, without the wait at the end.
 fn measured_s(evidence: &Evidence<'_>) -> f64 {
     let followed = evidence.slices.span();
     if followed > Nanos::ZERO { followed.as_secs_f64() } else { evidence.wall.as_secs_f64() }

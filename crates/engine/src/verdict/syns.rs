@@ -1,23 +1,25 @@
-//! Connections that took as long as the retries of a lost SYN: the listen queue of the target was full, or packets were lost.
+//! Connections that took as long as the retries of a lost SYN: the listen queue of the target was full, or packets were
+//! lost.
 
 use metrics::Distribution;
 use pacing::Nanos;
 
-/// When a SYN goes out again, counted from the first: each second, or after 1, 3, 7 s and so on, as systems have it.
+/// When a SYN is sent again, counted from the first: each second, or after 1, 3, 7 s and so on, depending on the
+/// system.
 const RETRIES_S: [u64; 8] = [1, 2, 3, 4, 5, 7, 15, 31];
-/// A connection that a retry opened is open so soon after it. Timers are a little early or late.
+/// How soon a connection is open after the retry that opened it. Timers are a little early or late.
 const BEFORE: Nanos = Nanos::from_millis(10);
 const WITHIN: Nanos = Nanos::from_millis(150);
-/// The longest that a client waits for the first retry and its answer.
+/// The longest that a client waits for the first retry and its response.
 pub(super) const RETRY_MAX: Nanos = Nanos::from_millis(1_000 + 150);
-/// Others are open sooner than this, or the way is too long to tell.
+/// Other connections are open sooner than this, or the latency is too high to tell.
 const USUAL_MAX: Nanos = Nanos::from_millis(200);
-/// Fewer say nothing; nor do they where this share of the slow ones took another time.
+/// Fewer mean nothing; nor do they where this share of the slow ones took another time.
 const LOST_MIN: u64 = 3;
 const LOST_SHARE_MIN: f64 = 0.01;
 const OTHERS_SHARE_MAX: f64 = 0.2;
 
-/// How many connections were open only after their SYN had gone out again, where that explains slow ones.
+/// Connections that were open only after their SYN had been sent again, where that explains slow ones.
 pub(super) fn lost(connect: &Distribution) -> Option<u64> {
     let slow = connect.count_between(Nanos::from_millis(1_000).0 - BEFORE.0, u64::MAX);
     let after = |at: u64| connect.count_between(at * 1_000_000_000 - BEFORE.0, at * 1_000_000_000 + WITHIN.0);
@@ -45,14 +47,14 @@ mod tests {
     #[test]
     fn steps_of_seconds_are_lost_syns() {
         assert_eq!(lost(&connects(40, &[1_002, 1_031, 2_050, 3_070, 7_003])), Some(5));
-        // One of a few may take any time.
+        // One of a few connections may take any time.
         assert_eq!(lost(&connects(40, &[1_002, 1_031, 2_050, 3_070, 7_003, 1_500])), Some(5));
         for (quick, slow) in [
             (40, vec![]),
             (40, vec![1_002, 1_031]),
             (4_000, vec![1_002, 1_031, 3_004]),
             (40, vec![1_300, 1_700, 2_500, 1_010, 2_010, 3_010]),
-            // A long way, on which a second is nothing.
+            // A high latency, at which a second is nothing.
             (0, vec![1_002, 1_031, 2_050, 3_070, 7_003]),
         ] {
             assert_eq!(lost(&connects(quick, &slow)), None, "{quick} {slow:?}");

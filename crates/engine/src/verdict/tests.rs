@@ -1,4 +1,4 @@
-//! Each limit has its signs.
+//! Tests of the verdicts: each bottleneck has its signs.
 
 use crate::slices::Slice;
 use metrics::{Counter, Outcome, SeriesId};
@@ -70,10 +70,10 @@ fn limit(is_open: bool, total: &Snapshot, shards: &[ThreadUsage]) -> Limit {
 fn each_limit_has_its_signs() {
     let idle = [spent(300, 10), spent(200, 10)];
     assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
-    // Starts waited for one of ten connections: more of them may do, or not.
+    // Starts waited for one of ten connections: more of them may help, or not.
     let busy = judge(&plan(Some("1000")), &seen(0, 500, 5), &idle, None);
     assert_eq!(busy.known, Basis::Nothing(Unknown::AllBusy { connections: 10 }));
-    // Where nobody named a number, who waits waits for the target.
+    // Without a configured number of connections, a start that waits waits for the target.
     let mut free = plan(Some("1000"));
     if let Load::Open { connections, .. } = &mut free.scenarios[0].load {
         *connections = ConnectionCount::of(None, false);
@@ -82,14 +82,14 @@ fn each_limit_has_its_signs() {
     assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
     assert_eq!(limit(false, &seen(0, 0, 20), &idle), Limit::Unknown);
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 10), spent(980, 0)]), Limit::Generator);
-    // Half a core of its own and half a core that somebody else had.
+    // It had half a core, and waited for the other half while another process had it.
     assert_eq!(limit(true, &seen(0, 0, 20), &[spent(490, 480)]), Limit::Generator);
     assert_eq!(limit(true, &Snapshot::default(), &idle), Limit::Unknown);
     let full = judge(&plan(None), &seen(0, 0, 20), &idle, Some(0.95));
     assert_eq!((full.limit, full.is_unreliable()), (Limit::Link, false));
 }
 
-/// A thread whose loop stood still for so many milliseconds of a second.
+/// A thread whose loop was stalled for some milliseconds of a second.
 fn stalled(stalled: u64) -> ThreadUsage {
     ThreadUsage { stalled_ns: stalled * MILLI, ..spent(100, 0) }
 }
@@ -98,11 +98,11 @@ fn stalled(stalled: u64) -> ThreadUsage {
 fn a_stall_makes_less_of_a_rate_that_users_make() {
     assert_eq!(limit(false, &seen(0, 0, 20), &[stalled(40)]), Limit::Unknown);
     assert_eq!(limit(false, &seen(0, 0, 20), &[stalled(0), stalled(160)]), Limit::Generator);
-    // What a plan owes was sent all the same.
+    // The starts that a plan owes were made all the same.
     assert_eq!(limit(true, &seen(0, 0, 20), &[stalled(160)]), Limit::PlanKept);
 }
 
-/// Times that a stall made longer are marked, and say nothing of who was the limit.
+/// Times that a stall made longer are marked, and show no bottleneck.
 #[test]
 fn stalls_within_times_make_no_limit() {
     let mut total = seen(0, 0, 5);
@@ -111,15 +111,15 @@ fn stalls_within_times_make_no_limit() {
     assert_eq!(limit(false, &total, &[stalled(10)]), Limit::Unknown);
 }
 
-/// It wants half a core, and waits for it as long as it has it.
+/// It needs half a core, and waits for it as long as it has it.
 #[test]
 fn a_thread_that_is_kept_from_its_core_is_reported() {
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 450)]), Limit::Generator);
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Unknown);
 }
 
-/// A thread that had half of a core and waited for the other half, in a load of either kind: it is named, and the figures are not the
-/// target's alone. The other thread, which had what it wanted, changes nothing.
+/// A thread that had half of a core and waited for the other half, in a load of either kind: it is named, and the
+/// figures are unreliable. The other thread, which had what it needed, changes nothing.
 #[test]
 fn half_of_a_core_is_not_enough() {
     for rate in [None, Some("1000")] {
@@ -132,8 +132,8 @@ fn half_of_a_core_is_not_enough() {
     }
 }
 
-/// Ten users: quick answers for two seconds, and then nothing. They hang since before the load of a second began, and count as long as
-/// that is.
+/// Ten users: quick responses for two seconds, and then nothing. They hang since before the load of a second began, and
+/// count as long as that is.
 #[test]
 fn users_that_hang_weigh_their_time() {
     let idle = [spent(300, 10)];
@@ -156,7 +156,8 @@ fn users_that_hang_weigh_their_time() {
     assert_eq!(limit(false, &refused, &idle), Limit::Target);
 }
 
-/// One user of a target that refuses for four of six seconds: each try is over at once, and the pause behind it is time that it waits.
+/// One user of a target that refuses for four of six seconds: each try is over at once, and the pause after it is
+/// waiting time.
 #[test]
 fn a_refused_user_waits() {
     let mut down = seen(0, 0, 2);
@@ -197,7 +198,7 @@ fn who_is_refused_at_once_tries_again_at_once() {
     }
     assert_eq!(limit(false, &refused, &busy), Limit::Target);
     assert_eq!(limit(false, &refused, &[spent(300, 450)]), Limit::Generator);
-    // A core that was away for half of a few milliseconds says nothing.
+    // A core that was away for half of a few milliseconds means nothing.
     let plan = plan(None);
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
     let (total, requested_per_s, link, growth) = (&refused, None, None, None);
@@ -207,12 +208,13 @@ fn who_is_refused_at_once_tries_again_at_once() {
         Evidence { scenario, total, wall, shards, requested_per_s, link, growth, slices, first, users_s, machine };
     let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
-    // One that was answered is a load like any other.
+    // With a response it is a load like any other.
     refused.counts[Counter::Responses] = 1;
     assert_eq!(limit(false, &refused, &busy), Limit::Generator);
 }
 
-/// A target that nobody reached ends a run at once: that this cuts iterations off makes it no unknown limit.
+/// A target that was never reached ends a run at once: that this aborts iterations does not make the bottleneck
+/// unknown.
 #[test]
 fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
     let mut refused = Snapshot::default();
@@ -225,14 +227,15 @@ fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
     for is_open in [false, true] {
         assert_eq!(limit(is_open, &refused, &[spent(1, 0)]), Limit::Target, "{is_open}");
     }
-    // One that answered the first steps of iterations that were stopped then is not known to be the limit.
+    // A target that responded to the first steps of iterations that were stopped then is not known to be the
+    // bottleneck.
     let mut stopped = seen(0, 0, 5);
     stopped.counts[Counter::Responses] = 1_000;
     stopped.counts[Counter::IterationsCut] = 20;
     assert_eq!(limit(true, &stopped, &[spent(1, 0)]), Limit::Unknown);
 }
 
-/// A closed load of this time, and what was seen of it in stretches.
+/// The verdict of a closed load of this time, with its slices.
 fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
     of_rounds(total, slices, &Distribution::default())
 }
@@ -264,7 +267,7 @@ fn of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict
     Verdict::of(evidence)
 }
 
-/// A load that a number ends has no time for half of its users: the first round says what they would.
+/// A load that ends by a number has no time for a probe: the first round shows what half of the users would get.
 #[test]
 fn first_requests_that_find_no_queue_tell_of_the_limit() {
     let (mut total, mut first) = (seen(0, 0, 20), Distribution::default());
@@ -284,7 +287,7 @@ fn first_requests_that_find_no_queue_tell_of_the_limit() {
     assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Basis::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
 
-/// Who lost workers knows why the load was another one, whoever was the limit: nothing is asked of half of the users.
+/// A run with lost workers differs from its plan, whatever the bottleneck: there is no probe.
 #[test]
 fn workers_that_were_lost_are_the_verdict_of_a_closed_load_too() {
     let mut total = seen(0, 0, 20);
@@ -308,7 +311,7 @@ fn a_target_that_was_away_is_reported_with_its_instants() {
     assert_eq!((gaps.from, gaps.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
     slices.each[10..20].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
     assert!(matches!(of_slices(&seen(0, 0, 2), &slices).known, Basis::Outage(gaps) if gaps.refused == 400));
-    // Without a gap nobody knows, and half of the users are asked.
+    // Without a gap the bottleneck is unknown, and there is a probe.
     slices.each.fill(answered);
     assert!(of_slices(&seen(0, 0, 2), &slices).wants_probe());
 }

@@ -1,4 +1,4 @@
-//! What would be wrong inside a shard if something was. For tests, between two turns.
+//! Consistency checks of a shard. For tests, between two turns.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::ScenarioRuntime;
 use super::phase::Phase;
 
 impl ScenarioRuntime {
-    /// Connections that the shard knows.
+    /// Number of connections that the shard knows.
     pub(crate) fn known_connections(&self) -> usize {
         self.pool.connections.iter().count()
     }

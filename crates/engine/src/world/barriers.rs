@@ -8,23 +8,23 @@ use pacing::Nanos;
 use super::ScenarioRuntime;
 use crate::barriers::{Arrival, Barriers};
 
-/// Nobody knows how long a user waits for others: until then at most, which is 146 years. Times are added to it.
+/// A user waits for others without a known end: until then at most, which is 146 years. Times are added to it.
 const LONG: Nanos = Nanos(1 << 62);
 
-/// Users of a shard that wait for others.
+/// Waiting users of a shard.
 pub(super) struct BarrierWaiters {
     barriers: Arc<Barriers>,
     party: usize,
     groups: Vec<Group>,
-    /// The news that it knows.
+    /// The counter of releases that it has handled.
     received: u64,
-    /// When the time of a group is over.
+    /// When the timeout of a group is over.
     due: Nanos,
-    /// It has told that no more users will come.
+    /// It has reported that no more users will come.
     is_stuck: bool,
 }
 
-/// Users of a shard that wait with one round of a meeting, in the order in which they arrived.
+/// Users of a shard that wait with one round of a barrier, in the order in which they arrived.
 struct Group {
     barrier: u32,
     round: u64,
@@ -42,7 +42,7 @@ impl BarrierWaiters {
         self.barriers.news(self.party) != self.received
     }
 
-    /// When it is to be looked at again.
+    /// When to check it again.
     pub(super) fn next_turn(&self) -> Nanos {
         if self.has_news() { Nanos::ZERO } else { self.due }
     }
@@ -59,7 +59,7 @@ impl BarrierWaiters {
         }
     }
 
-    /// Users that go on, with the instants at which they do.
+    /// Released users, with the instants at which they go on.
     fn take_released(&mut self, now: Nanos) -> Vec<(Nanos, Vec<u32>)> {
         let news = self.barriers.news(self.party);
         if news != self.received {
@@ -79,10 +79,10 @@ impl BarrierWaiters {
 }
 
 impl ScenarioRuntime {
-    /// A user arrives at a meeting. `None`: it waits; else it goes on, as one that was free at that instant.
+    /// A user arrives at a barrier. `None`: it waits; else it goes on, as one that was free at that instant.
     #[cold]
     pub(super) fn arrive(&mut self, user: u32, barrier: u32, intended: Nanos, now: Nanos) -> Option<Nanos> {
-        // Behind the end of the load nobody waits for others.
+        // After the end of the load no user waits for others.
         if self.users.budget.is_over {
             return Some(intended);
         }
@@ -95,7 +95,7 @@ impl ScenarioRuntime {
         match attendance.barriers.arrive(barrier, attendance.party, last, now) {
             Arrival::Passes { round, at } => {
                 place.meet(barrier, round);
-                // One of ours that is late itself does not go on before the others did.
+                // A user that is late itself does not go on before the others did.
                 Some(intended.max(at.min(now)))
             }
             Arrival::Waits { round, until } => {
@@ -108,7 +108,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Those whose round was released go on at its instant.
+    /// Users whose round was released go on at its instant.
     #[inline]
     pub(super) fn look_at_barriers(&mut self, now: Nanos) {
         let Some(attendance) = &mut self.users.barriers else { return };
@@ -128,7 +128,7 @@ impl ScenarioRuntime {
         self.rest(user, at);
     }
 
-    /// Tells when nobody is left here who could come to a meeting.
+    /// Reports when no more users of this shard could come to a barrier.
     pub(super) fn look_who_could_come(&mut self, now: Nanos) {
         let Some(attendance) = &self.users.barriers else { return };
         let is_stuck = !self.users.budget.is_over && self.all_wait(attendance.waiting());
@@ -138,7 +138,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// So many users wait: these are all that there are, and no more will come.
+    /// Whether the waiting users are all that there are, and no more will come.
     fn all_wait(&self, waiting: u64) -> bool {
         let users = &self.users;
         match &users.open {
@@ -147,7 +147,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The load is over: nobody waits any longer. Those that have something left to do go on.
+    /// The load is over: no user waits any longer. Those that have something left to do go on.
     pub(super) fn leave_barriers(&mut self, at: Nanos) {
         let Some(attendance) = &mut self.users.barriers else { return };
         (attendance.due, attendance.is_stuck) = (Nanos::NEVER, false);

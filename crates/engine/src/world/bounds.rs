@@ -1,4 +1,4 @@
-//! Checks on how long a complete answer took, and on its size.
+//! Checks on the duration and the size of a complete response.
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;
@@ -8,7 +8,7 @@ use super::ScenarioRuntime;
 use super::exchanges::{Attempt, Exchange};
 
 impl ScenarioRuntime {
-    /// What an answer comes to that is a success so far.
+    /// Outcome of a response that is a success so far.
     #[inline]
     pub(super) fn within_bounds(
         &self,
@@ -56,7 +56,7 @@ fn look(checks: &Checks, attempt: &Attempt, done: Nanos) -> Result<(), (Failure,
     }
 }
 
-/// Bytes of an answer without its codings.
+/// Bytes of a response without its codings.
 fn size_of(attempt: &Attempt) -> Result<u64, (Failure, String)> {
     let kept = attempt.kept.as_deref().filter(|kept| !kept.codings().are_none());
     let Some(kept) = kept else { return Ok(attempt.body_bytes.into()) };

@@ -27,27 +27,27 @@ use super::transcript::Records;
 use super::{Deadline, ScenarioRuntime};
 use crate::slab::Key;
 
-/// What is known of a call while it lasts.
+/// State of a call in progress.
 #[derive(Default)]
 pub(super) struct CallState {
     response: Response,
-    /// When the next message is to leave; never, when there is none.
+    /// When the next message is due; never, when there is none.
     next_message: Nanos,
-    /// Of a stream of messages only.
+    /// For a stream of messages only.
     times: Option<Box<Times>>,
-    /// Who looks into the message that comes, if anybody does.
+    /// The inspector of the message being received, if there is one.
     inspector: Option<Box<Inspector>>,
 }
 
 /// The instants of messages.
 #[derive(Default)]
 struct Times {
-    /// When each message was sent that left on its own, behind those that left with the head.
+    /// When each message was sent that left on its own, after those that left with the head.
     sent: Vec<Nanos>,
     last_received: Option<Nanos>,
 }
 
-/// Messages of a stream that windows hold back.
+/// Messages of a stream that flow control holds back.
 pub(super) struct HeldMessages {
     pub(super) stream: u32,
     pub(super) count: u64,
@@ -58,12 +58,12 @@ impl CallState {
         Self { times: is_stream.then(Box::default), next_message: Nanos::NEVER, ..Self::default() }
     }
 
-    /// The answer is one of gRPC.
+    /// Whether the response is one of gRPC.
     pub(super) fn is_grpc(&self) -> bool {
         self.response.is_grpc()
     }
 
-    /// The call timed out: what it still waited for had waited so long.
+    /// The call timed out: the responses still missing had been awaited that long.
     fn give_up_messages(&self, step: &PreparedStep, first_sent: Nanos, now: Nanos, incomplete: &mut Distribution) {
         let (Some(times), Some(call)) = (&self.times, &step.call) else { return };
         let count = if call.responses_stream { call.first_count + times.sent.len() as u64 } else { 1 };
@@ -76,7 +76,7 @@ impl CallState {
 }
 
 impl ScenarioRuntime {
-    /// The head of an answer to a call.
+    /// The head of a response to a call.
     pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(call) = attempt.call.as_mut() else { return };
@@ -88,10 +88,11 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Bytes of messages: each is counted, timed and looked into, and kept as far as the checks need it. False when this is no call.
+    /// Bytes of messages: each message is counted, timed and inspected, and kept as far as the checks need it. False
+    /// when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
         let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
-        // What is compressed may grow.
+        // Compressed messages may grow.
         let growth = if call.response.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
@@ -173,11 +174,11 @@ impl ScenarioRuntime {
         true
     }
 
-    /// The attempt that lives at this position then may have a message to send, which leaves with the end of this turn.
+    /// The attempt at this position may have a message to send, which leaves at the end of this turn.
     pub(super) fn message_due(&mut self, index: u32, now: Nanos) {
         let armed = &mut self.ledger.armed_messages[index as usize];
         if *armed > now {
-            // An entry that was overtaken by an earlier one.
+            // An entry that an earlier one has replaced.
             return;
         }
         *armed = Nanos::NEVER;
@@ -195,7 +196,7 @@ impl ScenarioRuntime {
         let count = times.sent.len();
         let ends = count == call.later.len();
         if !ends {
-            // The messages keep their rhythm, also when one is late.
+            // The messages keep their schedule, also when one is late.
             state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
         if self.ledger.records
@@ -208,7 +209,7 @@ impl ScenarioRuntime {
         self.arm_message(key);
     }
 
-    /// As with deadlines, a position keeps one entry in the wheel, which moves on when it comes out.
+    /// As with deadlines, a position owns one timer entry, which is re-armed when it fires.
     fn arm_message(&mut self, key: Key) {
         let Some(next) = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message))
         else {
@@ -224,7 +225,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// So many messages of an attempt are framed, or are when windows let them.
+    /// Counts messages of an attempt that are framed, or will be when flow control lets them.
     fn count_messages(&mut self, key: Key, socket: Socket, stream: u32, count: u64) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
@@ -239,7 +240,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The first bytes of a call have left: the messages that follow have their time.
+    /// The first bytes of a call have left: the messages that follow are scheduled from then.
     pub(super) fn call_sent(&mut self, key: Key, sent: Nanos) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
@@ -260,10 +261,11 @@ impl ScenarioRuntime {
 }
 
 impl Times {
-    /// When the message was sent that the `number`-th answer is for; `None` when there are more answers than messages.
+    /// When the message was sent that the `number`-th response is for; `None` when there are more responses than
+    /// messages.
     fn since(&self, number: u64, call: &PreparedCall, first_sent: Nanos) -> Option<Nanos> {
         let count = call.first_count + self.sent.len() as u64;
-        // The only answer is for all messages, and comes after the last.
+        // The only response is for all messages, and comes after the last.
         let number = if call.responses_stream { number } else { count.max(1) - 1 + number };
         if number > count {
             return None;

@@ -1,4 +1,4 @@
-//! What is kept of an answer.
+//! Captured responses.
 
 use std::borrow::Cow;
 
@@ -8,32 +8,32 @@ use wire::http1;
 
 use super::transcript::Record;
 
-/// The most that is shown of a body.
+/// Most shown bytes of a body.
 pub(super) const SHOWN_BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// The most that an answer has in any case of what those on its connection may keep.
+/// The most that a response has in any case of the capture memory of its connection.
 pub(super) const SHARE_MAX: usize = 1024 * 1024;
 /// The smallest buffer of a body.
 pub(super) const KEPT_BYTES_MIN: usize = 256;
 
-/// What is kept of an answer.
+/// A captured response.
 #[derive(Default)]
 pub(crate) struct KeptBody {
-    /// Lines of HTTP/1, or what would be.
+    /// Lines of HTTP/1, or their equivalent.
     pub(crate) head: Vec<u8>,
     pub(crate) status: u16,
     pub(crate) bytes: Vec<u8>,
-    /// It had more than may be kept: what there is, is its beginning.
+    /// It had more than may be kept: only its beginning is there.
     pub(crate) is_too_large: bool,
-    /// Others on the connection left no room for it.
+    /// Other responses on the connection left no room for it.
     pub(crate) is_crowded: bool,
-    /// What failed.
+    /// Reason of the failure.
     pub(crate) reason: String,
-    /// What went beside head and body, where it is shown.
+    /// Further data beside head and body, where it is shown.
     pub(crate) record: Record,
-    /// Where messages of a call end, for whoever reads them as JSON.
+    /// Ends of the messages of a call, for readers of their JSON.
     pub(super) ends: Vec<usize>,
-    /// Without the trailers that stand behind it; 0 when there are none.
+    /// Length without the trailers that follow it; 0 when there are none.
     pub(crate) head_bytes: usize,
 }
 
@@ -45,7 +45,7 @@ impl KeptBody {
         let length = self.bytes.len();
         let count = body.len().min(room - length.min(room));
         if length + count > self.bytes.capacity() {
-            // Large ones move seldom: what they leave behind stays with the process for a while.
+            // Large buffers move seldom: what they leave behind stays with the process for a while.
             let growth = if length >= SHARE_MAX { 4 } else { 2 };
             let capacity = (self.bytes.capacity() * growth).max(length + count).max(KEPT_BYTES_MIN).min(room);
             self.bytes.reserve_exact(capacity.max(length + count) - length);
@@ -56,19 +56,20 @@ impl KeptBody {
         }
     }
 
-    /// The same where others on the connection leave so much room.
+    /// Same as `keep`, where other responses on the connection leave this much room.
     #[inline]
     pub(super) fn keep_within(&mut self, body: &[u8], most: usize, room: Option<usize>) {
         self.keep(body, room.map_or(most, |room| room.min(most)));
         self.is_crowded |= self.is_too_large && room.is_some_and(|room| room < most);
     }
 
-    /// A message of a call has come whole.
+    /// A message of a call is complete.
     pub(super) fn end_message(&mut self) {
         self.ends.push(self.bytes.len());
     }
 
-    /// The messages of a call as JSON: of a stream of answers a list. `None`: one of them is not what the method gives.
+    /// The messages of a call as JSON: for a stream of responses a list. `None`: one of them does not have the type of
+    /// the method.
     pub(super) fn messages(&self, types: &MessageTypes, is_stream: bool) -> Option<Vec<u8>> {
         let (mut json, mut from) = (Vec::new(), 0);
         for end in &self.ends {
@@ -86,7 +87,7 @@ impl KeptBody {
         }
     }
 
-    /// There is more than may be kept. Nobody looks at a part of it but a person.
+    /// There is more than may be kept. A partial body is only shown, never checked.
     #[cold]
     pub(super) fn cut(&mut self) {
         self.is_too_large = true;
@@ -96,18 +97,18 @@ impl KeptBody {
         }
     }
 
-    /// The memory that it takes.
+    /// Memory that it uses.
     pub(super) fn held(&self) -> usize {
         self.bytes.len() + self.head.len()
     }
 
-    /// What the fields of a name say, as one list.
+    /// The values of all fields of a name, as one list.
     pub(super) fn list(&self, name: &[u8]) -> Vec<u8> {
         let fields = http1::fields(&self.head).filter(|(known, _)| known.eq_ignore_ascii_case(name));
         fields.map(|(_, value)| value).collect::<Vec<_>>().join(&b',')
     }
 
-    /// The codings of the message, and those of what it carries; the last is to come off first.
+    /// The codings of the message, and those of its content; the last is to be removed first.
     pub(super) fn codings(&self) -> Codings {
         let of_message = self.list(b"transfer-encoding");
         Codings { of_message: within_chunks(&of_message).to_vec(), of_content: self.list(b"content-encoding") }
@@ -128,38 +129,38 @@ impl KeptBody {
         field.map(|(_, value)| value)
     }
 
-    /// The body for a person: as far as it can be read.
+    /// The body for display: as far as it can be decoded.
     pub(super) fn shown(&self) -> Cow<'_, [u8]> {
         let codings = self.codings();
         if codings.are_none() {
             return Cow::Borrowed(&self.bytes);
         }
         match decode_as_far(&codings.all(), &self.bytes, CHECKED_BODY_BYTES_MAX) {
-            // Nothing of it is what it should be.
+            // Nothing of it could be decoded.
             (text, Some(_)) if text.is_empty() => Cow::Borrowed(&self.bytes),
             (text, _) => Cow::Owned(text),
         }
     }
 }
 
-/// What was done to a body before it was sent.
+/// Codings applied to a body before it was sent.
 pub(super) struct Codings {
     pub(super) of_message: Vec<u8>,
     pub(super) of_content: Vec<u8>,
 }
 
 impl Codings {
-    /// In the order in which they were put on.
+    /// All codings, in the order in which they were applied.
     pub(super) fn all(&self) -> Vec<u8> {
         [&self.of_content[..], &self.of_message].join(&b',')
     }
 
-    /// It is as it was.
+    /// No coding is applied.
     pub(super) fn are_none(&self) -> bool {
         self.of_content.trim_ascii().is_empty() && self.of_message.trim_ascii().is_empty()
     }
 
-    /// The fields and what they say.
+    /// The fields and their values.
     pub(super) fn reported(&self) -> String {
         let fields = [("Content-Encoding", &self.of_content), ("Transfer-Encoding", &self.of_message)];
         let reported = fields.iter().filter(|(_, value)| !value.is_empty());

@@ -8,13 +8,13 @@ use pacing::{Nanos, RevokedSlots};
 use super::ScenarioRuntime;
 use super::programs::UserTurn;
 
-/// When the load stands still.
+/// When the load is paused.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PauseWindow {
     from: Nanos,
     to: Nanos,
     is_on: bool,
-    /// When that changes.
+    /// When to check it again.
     pub(super) due: Nanos,
 }
 
@@ -25,7 +25,7 @@ impl Default for PauseWindow {
 }
 
 impl ScenarioRuntime {
-    /// The load is another from some instant on, which may be past by now.
+    /// The load changes from some instant on, which may be past by now.
     pub(crate) fn change_load(&mut self, timeline: &Timeline) {
         match timeline.course() {
             LoadProfile::Rate(schedule) => {
@@ -49,7 +49,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Slots go to others, each from its instant on, which may be past by now.
+    /// Slots go to other runs, each from its instant on, which may be past by now.
     #[cold]
     pub(crate) fn give_slots_away(&mut self, lost: &RevokedSlots) {
         let warmup = self.work.warmup;
@@ -59,11 +59,11 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The load stands still, or goes on.
+    /// Pauses or resumes the load when that is due.
     #[cold]
     pub(super) fn look_at_halt<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if !self.users.halt.is_on {
-            // One that is over before anybody heard of it stops nobody.
+            // A pause that is over before it was noticed stops no user.
             self.users.halt.due = if now < self.users.halt.to { self.users.halt.to } else { Nanos::NEVER };
             if now < self.users.halt.to {
                 self.users.halt.is_on = true;
@@ -80,7 +80,7 @@ impl ScenarioRuntime {
             return self.resume_open(now, sockets);
         }
         for user in self.users.closed.resume(at, self.instants.started)..self.users.all.len() as u32 {
-            // Who has no place any more kept its connection until now, and what it was in.
+            // A user that is not needed any more kept its connection until now, and its place in the program.
             if std::mem::take(&mut self.users.all[user as usize].is_parked) {
                 self.users.closed.parked -= 1;
                 let turn = UserTurn { intended: at, taken_up: now, is_counted: false };

@@ -1,4 +1,4 @@
-//! The closed model: users that are kept busy, who come and go by a level over time, or who wait for each other.
+//! The closed model: users that are kept busy, that come and go by a level over time, or that wait for each other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,48 +9,48 @@ use pacing::{Nanos, RevokedSlots, UserProfile};
 use super::{ClosedWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
 use crate::user::{Next, View};
 
-/// The closed side of a shard.
+/// The closed load of a shard.
 pub(crate) struct Closed {
     work: ClosedWork,
-    /// Own users beyond this do not exist.
+    /// Largest number of its own users.
     users_max: u64,
-    /// Users for each of the load: they share a connection.
+    /// Users for each connection that they share.
     streams: u64,
-    /// Own users that are there: those with a lower index.
+    /// Own active users: those with a lower index.
     active: u64,
-    /// Own users that should be, since `since`, counted from the start of the run.
+    /// Own users that should be active, since `since`, counted from the start of the run.
     wanted: u64,
     since: Nanos,
     next_change: Option<Nanos>,
-    /// There is nothing to do before.
+    /// Nothing is to be done before this instant.
     due: Nanos,
-    /// Users that have gone, and may come back.
+    /// Users that have left, and may come back.
     pub(super) parked: u64,
-    /// The load stands still: nobody has a place.
+    /// The load is paused: no user is active.
     is_halted: bool,
-    /// Own users that were there when the load stood still, and have to be woken since it goes on.
+    /// Own users that were there when the load was paused, and have to be woken after it resumed.
     waking: Range<u64>,
     gathering: Option<Gathering>,
-    /// Users that others have.
+    /// Users that other runs have.
     lost: Option<Box<LostUsers>>,
 }
 
-/// Users that others have, each from its instant on.
+/// Users that other runs have, each from its instant on.
 struct LostUsers {
     /// Counted from the start of the measured load.
     lost: RevokedSlots,
     warmup: Nanos,
-    /// What is known of this instant, counted likewise; none before the first.
+    /// The instant, counted likewise, of the last check; none before the first.
     at: Option<Nanos>,
     /// When more are lost.
     next: Nanos,
 }
 
-/// Users that wait for each other.
+/// A rendezvous: users that wait for each other.
 #[derive(Default)]
 struct Gathering {
     gathered: Vec<u32>,
-    /// Those that start at `at`.
+    /// Users that start at `at`.
     released: Vec<u32>,
     at: Nanos,
     is_reported: bool,
@@ -79,13 +79,13 @@ impl Closed {
         closed
     }
 
-    /// Who should be there from `at` on, and when that changes.
+    /// Computes the users that should be active from `at` on, and when that changes.
     fn look(&mut self, at: Nanos) {
         let own = self.work.segment.count_of_first(self.work.levels.count(at));
         let (own, most) = (own.min(self.users_max / self.streams), self.users_max / self.streams);
         (self.wanted, self.since) = (own * self.streams, at);
         let low = own.checked_sub(1).map(|last| self.work.segment.nth(last));
-        // Beyond the last own user nobody joins.
+        // Beyond the last own user none joins.
         let high = if own < most { self.work.segment.nth(own) } else { u64::MAX };
         self.next_change = self.work.levels.next_change(at, low, high);
     }
@@ -94,17 +94,17 @@ impl Closed {
         self.due
     }
 
-    /// There are other users from some instant on. Gives the most that this shard may have.
+    /// The profile changes from some instant on. Returns the most users that this shard may have.
     pub(super) fn change(&mut self, levels: &Arc<UserProfile>, started: Nanos) -> u64 {
         self.work.levels = levels.clone();
         self.users_max = self.users_max.max(self.work.segment.count_of_first(levels.most()) * self.streams);
-        // What is past is the same; so the users are those of the last look, until the next change.
+        // The past is the same; so the users are those of the last look, until the next change.
         self.look(self.since);
         self.compute(started);
         self.users_max
     }
 
-    /// Users of some slots go to others, each at its instant.
+    /// Users of some slots go to other runs, each at its instant.
     pub(super) fn lose(&mut self, lost: &RevokedSlots, warmup: Nanos, started: Nanos) {
         let at = self.lost.as_ref().and_then(|known| known.at);
         let next = lost.next_change(None).map_or(Nanos::NEVER, |next| warmup + next);
@@ -112,7 +112,7 @@ impl Closed {
         self.compute(started);
     }
 
-    /// Some users may have gone to others by now.
+    /// Checks which users have gone to other runs by now.
     fn look_who_is_lost(&mut self, now: Nanos, started: Nanos) {
         let Some(lost) = self.lost.as_mut().filter(|lost| started + lost.next <= now) else { return };
         let at = now.since(started + lost.warmup);
@@ -120,7 +120,7 @@ impl Closed {
         lost.next = lost.lost.next_change(Some(at)).map_or(Nanos::NEVER, |next| lost.warmup + next);
     }
 
-    /// Another one has this user.
+    /// Another run has this user.
     #[cold]
     fn is_lost(&self, user: u64) -> bool {
         self.lost.as_ref().is_some_and(|lost| {
@@ -128,13 +128,13 @@ impl Closed {
         })
     }
 
-    /// Nobody has a place until the load goes on.
+    /// Pauses: no user is active until the load resumes.
     pub(super) fn halt(&mut self) {
         self.waking = 0..self.active;
         (self.is_halted, self.active, self.due) = (true, 0, Nanos::NEVER);
     }
 
-    /// The load goes on at this instant. Gives the first user that has no place then.
+    /// Resumes the load at this instant. Returns the first user that is not active then.
     pub(super) fn resume(&mut self, at: Nanos, started: Nanos) -> u32 {
         self.is_halted = false;
         self.look(at.since(started));
@@ -147,7 +147,7 @@ impl Closed {
         self.wanted as u32
     }
 
-    /// When there is something to do again.
+    /// Computes when there is something to do again.
     fn compute(&mut self, started: Nanos) {
         if self.is_halted {
             self.due = Nanos::NEVER;
@@ -166,23 +166,23 @@ impl Closed {
         self.gathering.is_some()
     }
 
-    /// All users are there, and no more will come.
+    /// All users have joined, and no more will come.
     pub(super) fn is_complete(&self) -> bool {
         !self.is_halted && self.due == Nanos::NEVER
     }
 
-    /// The load stands still.
+    /// The load is paused.
     pub(super) fn is_halted(&self) -> bool {
         self.is_halted
     }
 
-    /// The user has its place at this instant.
+    /// The user is active at this instant.
     #[inline]
     pub(super) fn has(&self, user: u32) -> bool {
         u64::from(user) < self.active && (self.lost.is_none() || !self.is_lost(user.into()))
     }
 
-    /// The user waits for the others; false when nobody waits in this load.
+    /// The user waits for the others; false when users do not wait for each other in this load.
     #[inline]
     pub(super) fn gather(&mut self, user: u32) -> bool {
         self.gathering.as_mut().map(|gathering| gathering.gathered.push(user)).is_some()
@@ -190,7 +190,7 @@ impl Closed {
 }
 
 impl ScenarioRuntime {
-    /// Users that are at work.
+    /// Number of users at work.
     pub(crate) fn users_at_work(&self) -> u64 {
         if self.users.open.is_some() {
             return if self.ledger.is_simple { self.ledger.exchanges.len() as u64 } else { self.users.inside };
@@ -203,7 +203,7 @@ impl ScenarioRuntime {
         if self.users.open.is_some() { 0 } else { self.users.started }
     }
 
-    /// Starts and parks users as their number wants it, and those whose common instant has come.
+    /// Starts and parks users to reach their number, and starts those whose common instant has come.
     #[inline]
     pub(super) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if now >= self.users.closed.due {
@@ -228,7 +228,7 @@ impl ScenarioRuntime {
                 self.join(user, intended, now, sockets);
                 continue;
             }
-            // Whoever has no place any more and is busy notices when it is free.
+            // A busy user that is not needed any more notices when it is free.
             closed.active = closed.wanted;
             match closed.next_change {
                 Some(at) if self.instants.started + at <= now => closed.look(at),
@@ -251,7 +251,7 @@ impl ScenarioRuntime {
         self.users.closed.compute(self.instants.started);
     }
 
-    /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
+    /// A user joins. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
     fn join<S: Sockets>(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut S) {
         let is_lost = self.users.closed.lost.is_some() && self.users.closed.is_lost(index);
         if index >= self.users.all.len() as u64 {
@@ -264,7 +264,7 @@ impl ScenarioRuntime {
         if is_lost {
             return;
         }
-        // One that has not yet noticed that it was gone just goes on.
+        // A user that has not yet noticed that it had left just goes on.
         let user = &mut self.users.all[index as usize];
         if std::mem::take(&mut user.is_parked) {
             self.users.closed.parked -= 1;
@@ -272,7 +272,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user has no place any more.
+    /// A user is not needed any more.
     pub(super) fn park<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let place = &mut self.users.all[user as usize];
         place.is_parked = true;
@@ -283,7 +283,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user that has no place any more needs no connection.
+    /// Closes the connection of a user that is not needed any more.
     pub(super) fn leave_connection<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         self.close_own(user, sockets);
         if self.pool.is_layered {
@@ -291,7 +291,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// All users of this shard wait for those of the others. True once for each round.
+    /// Whether all users of this shard wait for the others. True once for each round.
     pub(crate) fn has_gathered(&mut self) -> bool {
         let working = self.users.started - self.users.ended;
         let all_started = self.users.started == self.work.share.users;
@@ -300,7 +300,7 @@ impl ScenarioRuntime {
         is_complete && !std::mem::replace(&mut gathering.is_reported, true)
     }
 
-    /// Those that wait start at `at`.
+    /// The waiting users start at `at`.
     pub(crate) fn release(&mut self, at: Nanos) {
         if let Some(gathering) = &mut self.users.closed.gathering {
             gathering.released.append(&mut gathering.gathered);
@@ -317,7 +317,7 @@ impl ScenarioRuntime {
         self.users.closed.is_rendezvous()
     }
 
-    /// Lets a user do what it does next.
+    /// Runs the next action of a user.
     #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         if !self.ledger.is_simple {

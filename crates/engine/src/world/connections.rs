@@ -1,4 +1,4 @@
-//! The connections of a shard, found by the index of their socket.
+//! The connections of a shard, indexed by their sockets.
 
 use driver::Socket;
 use pacing::Nanos;
@@ -6,38 +6,39 @@ use pacing::Nanos;
 use super::layers::Layers;
 use super::phase::Phase;
 
-/// A connection whose peer should close first waits this long for it. The side that closes first keeps the port in
-/// TIME_WAIT for a minute, and 28,000 ports are soon used up.
+/// How long a connection waits for its peer to close first. The side that closes first keeps the port in TIME_WAIT for
+/// a minute, and 28,000 ports are soon used up.
 pub(crate) const CLOSING_WAIT: Nanos = Nanos::from_millis(500);
-/// Connections of a shard that wait so; beyond it they are closed at once.
+/// Connections of a shard that wait for that; beyond it they are closed at once.
 pub(crate) const CLOSING_MAX: usize = 1_024;
 
 pub(crate) struct Connection {
     generation: u32,
-    /// Where it goes.
+    /// Its origin.
     pub(crate) origin: u16,
     pub(crate) phase: Phase,
-    /// It has carried an answer, so the peer may close it at any time.
+    /// It has carried a response, so the peer may close it at any time.
     pub(crate) is_reused: bool,
-    /// TLS, and the streams of HTTP/2.
+    /// Layers: TLS, and the streams of HTTP/2.
     pub(crate) layers: Option<Box<Layers>>,
 }
 
 impl Connection {
-    /// The peer has said that nothing more comes.
+    /// The peer has ended the TLS session.
     pub(crate) fn is_reported(&self) -> bool {
         self.layers.as_ref().is_some_and(|layers| layers.was_reported())
     }
 }
 
-/// Indexed by [`Socket::index`]: the driver's indices are small.
+/// Connections indexed by [`Socket::index`]: the driver's indices are small.
 #[derive(Default)]
 pub(crate) struct Connections {
     entries: Vec<Option<Connection>>,
     pub(crate) closing: usize,
-    /// Those that have carried an answer.
+    /// Connections that have carried a response.
     pub(crate) proven: u64,
-    /// For each origin those that carry one exchange at a time, or do not know yet; empty where none are shared.
+    /// For each origin the connections that carry one exchange at a time, or do not know yet; empty where none are
+    /// shared.
     alone: Vec<u64>,
 }
 
@@ -74,7 +75,7 @@ impl Connections {
         Some(connection)
     }
 
-    /// A connection that was alone is another from now on.
+    /// Changes the phase of a connection that carried one exchange at a time.
     pub(crate) fn turn_into(&mut self, socket: Socket, phase: Phase) {
         let Some(connection) = self.find(socket) else { return };
         let (was, origin) = (std::mem::replace(&mut connection.phase, phase), usize::from(connection.origin));
@@ -83,7 +84,7 @@ impl Connections {
         }
     }
 
-    /// There are so many origins whose connections are shared.
+    /// Begins to count them for `origins` origins, where connections are shared.
     pub(crate) fn count_alone(&mut self, origins: usize) {
         self.alone.resize(origins, 0);
     }
@@ -103,7 +104,7 @@ impl Connections {
         self.closing = 0;
     }
 
-    /// All of them, and what they are doing.
+    /// All connections, with their phases.
     pub(crate) fn phases(&self) -> Vec<(Socket, Phase)> {
         let of = |(index, entry): (usize, &Option<Connection>)| {
             let connection = entry.as_ref()?;

@@ -1,4 +1,4 @@
-//! What is forgotten when the warm-up is over, and what is given up at the end.
+//! End of the warm-up, which resets the counts, and end of the run, which aborts what is in flight.
 
 use driver::Sockets;
 use metrics::{Counter, RequestRecordEnd};
@@ -11,7 +11,8 @@ use crate::slab::Key;
 use crate::swarm::mutants::{Bug, strikes};
 
 impl ScenarioRuntime {
-    /// Gives up what is in flight, counts it, and closes every connection, or begins to. `is_cut`: it had no grace.
+    /// Ends what is in flight as incomplete, counts it, and closes every connection, or begins to. `is_cut`: it had no
+    /// grace.
     pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
@@ -31,7 +32,7 @@ impl ScenarioRuntime {
                 self.leave_unfinished(attempt.exchange, Some(&attempt), now);
             }
         }
-        // None is without an attempt; but what has begun must end.
+        // None is without an attempt; but every begun exchange must end.
         for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
             self.leave_unfinished(key, None, now);
         }
@@ -76,7 +77,7 @@ impl ScenarioRuntime {
         self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));
     }
 
-    /// The warm-up is over: what was seen is forgotten, but for the connections, which stay. `goes_on`: and so does the load.
+    /// The warm-up is over: counts are reset; connections stay. `goes_on`: so does the load.
     pub(crate) fn begin_measuring(&mut self, goes_on: bool) {
         let seen = &mut *self.seen;
         let (tried, established) = (seen.counts.connections_tried(), seen.counts.connections_established());
@@ -91,15 +92,17 @@ impl ScenarioRuntime {
         self.count_anew(goes_on);
     }
 
-    /// What an exchange that begins is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
+    /// The counter of an exchange that begins: one that was intended in the warm-up, and waited until it was over, is
+    /// carried over.
     #[inline]
     pub(super) fn counter_of(&self, step: u32, intended: Nanos) -> Counter {
         let waited = || self.users.open.is_some() || self.ledger.steps.is_hop(step);
         if intended < self.instants.measured_from && waited() { Counter::Carried } else { Counter::Started }
     }
 
-    /// Counts what is under way: it belongs to the measured time from here on. Some of it was intended after the warm-up, and began
-    /// before anybody looked at the clock; what began in the warm-up is carried over, with the instant at which it was intended.
+    /// Counts what is in flight: it belongs to the measured time from here on. Some of it was intended after the
+    /// warm-up, and began before the clock was checked; what began in the warm-up is carried over, with the instant at
+    /// which it was intended.
     fn count_anew(&mut self, goes_on: bool) {
         let counts = &mut self.seen.counts;
         for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
@@ -117,7 +120,7 @@ impl ScenarioRuntime {
                 counts[Counter::Carried] += 1;
             }
         }
-        // Those that wait for a connection, or for a look at it, are counted when they get it.
+        // Exchanges that wait for a connection, or for a look at it, are counted when they get it.
         let untried = self.untried() + self.looking();
         let counts = &mut self.seen.counts;
         counts[Counter::Attempts] -= untried;
@@ -130,7 +133,7 @@ impl ScenarioRuntime {
         if goes_on {
             self.instants.counts_from = Nanos::ZERO;
         }
-        // What waits for a user was counted when it was due, or is when it begins.
+        // A start that waits for a user was counted when it was due, or is when it begins.
         if let Some(open) = self.users.open.as_ref().filter(|open| open.counts_due()) {
             let waiting = open.waiting_from(self.instants.counts_from);
             waiting.for_each(|intended| self.seen.counts[open.counter_of(intended)] += 1);

@@ -1,4 +1,4 @@
-//! What the driver says, and what follows from it.
+//! Handling of driver events.
 
 use driver::{Event, Left, Socket, SocketError, Sockets};
 use metrics::{Counter, Failure, Outcome};
@@ -14,7 +14,7 @@ use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
 
-/// What the machine made of some bytes.
+/// Result of parsing some bytes.
 enum Received {
     NeedMore,
     /// The server wants the body that was held back.
@@ -25,15 +25,15 @@ enum Received {
     Broken(Failure),
 }
 
-/// What is known of a connection that its peer has ended.
+/// A connection that its peer has ended.
 #[derive(Clone, Copy)]
 struct Cut {
     is_reused: bool,
-    /// Whether the request goes out once more.
+    /// Whether the request is sent once more.
     again: Again,
-    /// The end of the stream says nothing of the end of the answer.
+    /// The end of the stream does not show the end of the response.
     may_be_short: bool,
-    /// What its line makes of it.
+    /// Its end by the protocol state.
     ending: Option<Ending>,
 }
 
@@ -45,7 +45,7 @@ impl ScenarioRuntime {
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
             Event::Failed { socket, error, at, left } => self.failed(socket, error, left, at, sockets),
-            // Plain requests are templates, of which nothing is told; and a client has no listener.
+            // Plain requests are templates, which have no such event; and a client has no listener.
             Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
             Event::Accepted { .. } | Event::Woken => {}
         }
@@ -64,7 +64,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection carries one exchange at a time: its first goes out.
+    /// The connection carries one exchange at a time: its first is sent.
     #[inline]
     pub(super) fn ready_alone<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -100,7 +100,7 @@ impl ScenarioRuntime {
         self.received_in(phase, socket, bytes, at, sockets);
     }
 
-    /// Bytes that no layer covers any more.
+    /// Handles decrypted bytes.
     #[inline]
     pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -114,7 +114,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Its user forgets a connection that is gone, if it was idle.
+    /// Its user drops a connection that is gone, if it was idle.
     pub(super) fn forget_idle(&mut self, socket: Socket, connection: &Connection) {
         if let Phase::Exchange { user } = connection.phase {
             self.forget_own(user, connection.origin, socket);
@@ -134,21 +134,21 @@ impl ScenarioRuntime {
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
             },
-            // Nobody asked for these bytes: what follows them could not be told from an answer.
+            // These bytes were not requested: what follows them could not be told apart from a response.
             Phase::Exchange { user } => {
                 let origin = self.origin_of(socket);
                 self.forget_own(user, origin, socket);
                 self.seen.counts[Counter::Unsolicited] += 1;
                 self.close(socket, sockets);
             }
-            // What a peer says of its streams before it closes is no news.
+            // What a peer sends about its streams before it closes is ignored.
             Phase::Close if self.pool.is_layered => {}
             Phase::Close => self.close(socket, sockets),
             Phase::Connect { .. } | Phase::Prepare { .. } | Phase::Shared => {}
         }
     }
 
-    /// Takes the bytes of an answer.
+    /// Parses the bytes of a response.
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Received {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Received::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
@@ -177,7 +177,7 @@ impl ScenarioRuntime {
                             attempt.keep(bytes);
                         }
                         ConnectionEvent::End { .. } => return Received::Answered { is_clean: rest.is_empty() },
-                        // Nothing else is said of HTTP/1.
+                        // HTTP/1 has no other event here.
                         _ if is_called => return Received::Called,
                         _ => return Received::NeedMore,
                     }
@@ -207,7 +207,7 @@ impl ScenarioRuntime {
         if let Phase::Response { attempt } = phase {
             let Some(known) = self.ledger.attempts.find(attempt) else { return };
             if known.ended != Nanos::NEVER {
-                // It is known already, of TLS.
+                // It is known already, from TLS.
                 return;
             }
             if is_cut_off || !known.line.ends_with_connection() {
@@ -224,7 +224,7 @@ impl ScenarioRuntime {
             && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported())
             && sockets.unsent(socket) == 0
         {
-            // TLS said so, and is answered.
+            // TLS reported it, and got its reply.
             self.await_close(socket, at, sockets);
             self.response_goodbye(socket, sockets);
             return self.end_cut_attempt(attempt, cut, at, sockets);
@@ -244,7 +244,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The stream of bytes of a connection has ended: what that means for the answer that is awaited on it, if one is.
+    /// The stream of bytes of a connection has ended: what that means for the response awaited on it, if there is one.
     fn handle_end(&mut self, socket: Socket) -> Option<Ending> {
         let connection = self.pool.connections.find(socket)?;
         let Phase::Response { attempt } = connection.phase else { return None };
@@ -255,7 +255,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The peer has ended the connection while an answer was awaited on it.
+    /// The peer has ended the connection while a response was awaited on it.
     fn end_cut_attempt<S: Sockets>(&mut self, key: Key, cut: Cut, at: Nanos, sockets: &mut S) {
         let is_cut = !cut.is_reused && cut.ending == Some(Ending::BeforeAnswer);
         self.seen.counts[Counter::CutOff] += u64::from(is_cut);
@@ -266,7 +266,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A socket is gone, with what it left.
+    /// A socket has failed, with what it left.
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, left: Left, at: Nanos, sockets: &mut S) {
         let untaken = left.untaken;
         if self.ledger.records {

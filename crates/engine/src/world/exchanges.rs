@@ -22,70 +22,70 @@ use crate::slab::Key;
 use crate::user::View;
 pub(super) use again::Again;
 
-/// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
+/// A request larger than one segment is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
 
-/// An exchange is tried again so often at most.
+/// Most retries of an exchange.
 pub(crate) const TRIES_MAX: u8 = 16;
 
-/// One request with its answer, however many attempts it takes.
+/// One request with its response, however many attempts it takes.
 pub(crate) struct Exchange {
     pub(crate) user: u32,
     pub(crate) step: u32,
     pub(crate) intended: Nanos,
     pub(crate) taken_up: Nanos,
-    /// Earlier tries: on a connection that was stale, or that took no more requests.
+    /// Earlier attempts: on a connection that was stale, or that took no more requests.
     pub(crate) tries: u8,
-    /// Those of them that the server may have begun.
+    /// Those of them that the server may have begun to process.
     pub(crate) begun: u8,
-    /// How often it went to another connection before it was sent.
+    /// Moves to another connection before it was sent.
     pub(crate) moves: u8,
-    /// It goes to another connection now: no attempt more.
+    /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
-    /// It is no part of a warm-up.
+    /// It is not part of a warm-up.
     pub(crate) is_measured: bool,
 }
 
-/// One try of an exchange on a connection.
+/// An attempt of an exchange on a connection.
 pub(crate) struct Attempt {
     pub(crate) exchange: Key,
-    /// Its exchange is no part of a warm-up.
+    /// Its exchange is not part of a warm-up.
     pub(crate) is_measured: bool,
     pub(crate) socket: Socket,
-    /// Never, until its request goes out.
+    /// Never, until its request is sent.
     pub(crate) sent: Nanos,
-    /// Never, until a byte of the answer comes.
+    /// Never, until a byte of the response comes.
     pub(crate) first_byte: Nanos,
     /// When its peer ended the connection; never, unless it is not known yet whether the request was taken.
     pub(crate) ended: Nanos,
     pub(crate) deadline: Nanos,
-    /// What is spoken for it, of HTTP/1.
+    /// Protocol state of HTTP/1.
     pub(crate) line: Http1,
-    /// The head of an answer of HTTP/1.
+    /// The head of an HTTP/1 response.
     pub(crate) head: Option<ResponseHead>,
-    /// The status of an answer on a stream.
+    /// The status of a response on a stream.
     pub(crate) status: Option<u16>,
-    /// Its stream; 0 as long as it has none.
+    /// Its stream; 0 while it has none.
     pub(crate) stream: u32,
-    /// Bytes of its body.
+    /// Bytes of the response body.
     pub(super) body_bytes: u32,
-    /// What is kept of the answer.
+    /// What is captured of the response.
     pub(super) needs: Wants,
-    /// That of it; none when nothing is needed.
+    /// The captured response; none when nothing is needed.
     pub(crate) kept: Option<Box<KeptBody>>,
-    /// What it sends leaves in layers.
+    /// Its bytes are sent through layers.
     pub(super) is_layered: bool,
     /// Its connection was opened for it.
     pub(super) opened: bool,
-    /// Its head has left, and its body waits for a word of the server.
+    /// Its head has left, and its body waits for a 100 of the server.
     pub(super) holds_body: bool,
-    /// Bytes that had been handed to the socket before its first; of one in layers.
+    /// Bytes handed to the socket before its first; for one in layers.
     pub(super) begins: u64,
-    /// Of a call of gRPC, once it has a stream.
+    /// State of a gRPC call, once it has a stream.
     pub(super) call: Option<CallState>,
 }
 
-/// An attempt that is given up.
+/// An attempt that is aborted.
 pub(super) struct AbandonedAttempt {
     pub(super) key: Key,
     pub(super) socket: Socket,
@@ -93,7 +93,7 @@ pub(super) struct AbandonedAttempt {
     pub(super) sent: Nanos,
 }
 
-/// The bytes of a request that was made for one exchange. The step keeps its own: they may have to go out again.
+/// A copy of the bytes of a dynamic request. The step keeps its own: they may have to be sent again.
 #[inline(never)]
 fn lent(links: &mut Links, request: &[u8]) -> Outgoing {
     let mut buffer = links.buffer();
@@ -118,7 +118,7 @@ impl Exchange {
 }
 
 impl Attempt {
-    /// What the plan says of a complete answer.
+    /// The outcome of a complete response by the plan.
     #[inline]
     fn outcome(&mut self, status: u16, step: &PreparedStep) -> Outcome {
         if let Some(kept) = &mut self.kept {
@@ -166,7 +166,7 @@ impl ScenarioRuntime {
         self.begin_due(user, step, intended, taken_up, sockets);
     }
 
-    /// No budget is left for it. A redirect that is not followed is none, and its iteration is cut.
+    /// No budget is left for it. A redirect that is not followed is no exchange, and its iteration is cut.
     #[cold]
     fn forgo(&mut self, step: u32, intended: Nanos) {
         if intended < self.instants.measured_from || !self.ledger.steps.is_hop(step) {
@@ -177,7 +177,7 @@ impl ScenarioRuntime {
         self.seen.counts[Counter::IterationsCut] += u64::from(!self.users.programs.code.counts_iterations);
     }
 
-    /// The same of one that was counted when it was due.
+    /// Begins an exchange that was counted when it was due.
     #[inline]
     pub(super) fn begin_due<S: Sockets>(
         &mut self,
@@ -195,7 +195,7 @@ impl ScenarioRuntime {
         self.try_exchange(exchange, sockets);
     }
 
-    /// The same where its step may be made for it alone. Apart, so that the loads of one plain request do not pay for it.
+    /// The same where its request may be dynamic. Separate, so that the loads of one plain request do not pay for it.
     #[inline(never)]
     fn begin_made<S: Sockets>(&mut self, mut exchange: Exchange, sockets: &mut S) {
         let (user, step) = (exchange.user, exchange.step);
@@ -212,7 +212,7 @@ impl ScenarioRuntime {
         self.try_exchange(exchange, sockets);
     }
 
-    /// One attempt: on the user's own connection when it has one, else on a new one.
+    /// Begins an attempt: on the user's own connection when it has one, else on a new one.
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         if self.pool.sharing.is_some() && !self.gets_connection(key) {
             return;
@@ -300,8 +300,8 @@ impl ScenarioRuntime {
         key
     }
 
-    /// The attempt is due at `deadline`. Its position keeps one entry in the wheel, which moves on when it comes out; so
-    /// an exchange that ends in time costs the wheel nothing.
+    /// The attempt is due at `deadline`. Its position owns one timer entry, which is re-armed when it fires early; so
+    /// an exchange that ends in time needs no timer operation.
     #[inline]
     pub(super) fn arm(&mut self, key: Key, deadline: Nanos) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
@@ -316,15 +316,15 @@ impl ScenarioRuntime {
     pub(super) fn attempt_due<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
         let armed = &mut self.ledger.armed[index as usize];
         if *armed > now {
-            // An entry that was overtaken by an earlier one.
+            // An entry that an earlier one has replaced.
             return;
         }
         *armed = Nanos::NEVER;
         self.expire(index, now, sockets);
     }
 
-    /// The attempt at this position has had its time, unless a later deadline has taken the place of the one that came out. What
-    /// came before the deadline is read first: while our loop stood still, the answer may have come.
+    /// The attempt at this position has timed out, unless a later deadline has replaced the one that fired. What came
+    /// before the deadline is read first: while the loop was stalled, the response may have come.
     pub(super) fn expire<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
         let read_until = self.instants.read_until;
         let Some((key, attempt)) = self.ledger.attempts.at_index(index) else { return };
@@ -358,7 +358,7 @@ impl ScenarioRuntime {
             return;
         }
         self.count_last_sent(key, sockets);
-        // One that waits for a stream is connected.
+        // An attempt that waits for a stream is connected.
         let is_connected = self.pool.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         if !was_sent && is_connected && self.pool.sharing.is_some() {
             // Users that share connections wait for a stream as long as it takes.
@@ -375,7 +375,8 @@ impl ScenarioRuntime {
         self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
     }
 
-    /// The time of an attempt passed in a stall of ours, and its peer has a while more; what came within that is read first, too.
+    /// The deadline of an attempt passed in a stall of the generator, and its peer gets more time; what came within
+    /// that is read first, too.
     #[cold]
     fn is_spared(&mut self, index: u32, now: Nanos) -> bool {
         let Some((_, attempt)) = self.ledger.attempts.at_index(index) else { return false };
@@ -401,11 +402,11 @@ impl ScenarioRuntime {
     /// An exchange of an open load has waited longer than it may.
     pub(super) fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
         let (Some(open), Some(exchange)) = (&self.users.open, self.ledger.exchanges.find(key)) else { return false };
-        // A second try has been sent once.
+        // A retry has been sent once before.
         exchange.tries == 0 && open.send_before(exchange.intended) <= now
     }
 
-    /// One that waited for what it is made of is too late.
+    /// Drops an exchange that waited too long for what it is made of.
     #[cold]
     pub(super) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let is_measured = self.ledger.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
@@ -424,12 +425,12 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection is there: the request goes out.
+    /// The connection is established: the request is sent.
     pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         self.send_whole(key, true, sockets);
     }
 
-    /// `may_wait`: its body may wait for a word of the server.
+    /// Sends the whole request. `may_wait`: its body may wait for a 100 of the server.
     fn send_whole<S: Sockets>(&mut self, key: Key, may_wait: bool, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };

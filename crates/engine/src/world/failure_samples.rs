@@ -1,4 +1,4 @@
-//! What is kept of an answer: for the checks, for redirects, and to show what failed.
+//! Captured data of responses: for the checks, for redirects, and as failure samples.
 
 use driver::Socket;
 use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
@@ -18,16 +18,16 @@ use super::step::{PreparedCall, PreparedChecks, PreparedStep, http2_fields};
 use super::transcript::lines_of;
 use crate::slab::Key;
 
-/// The most of a head that is kept: what the machine of HTTP/1 takes.
+/// Most captured bytes of a head: what the HTTP/1 parser accepts.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The most that is kept of the answers on one connection at a time, beyond what each of them has in any case.
+/// Most captured bytes of concurrent responses on one connection, beyond what each of them has in any case.
 const KEPT_ON_CONNECTION_MAX: usize = 24 * 1024 * 1024;
-/// What the answers on one connection have together in any case, each its share of it.
+/// What the responses on one connection have together in any case, each its share of it.
 const KEPT_IN_ANY_CASE: usize = 8 * 1024 * 1024;
-/// Such a share lies between this and [`SHARE_MAX`].
+/// Least such share; the most is [`SHARE_MAX`].
 const SHARE_MIN: usize = 4 * 1024;
 impl Attempt {
-    /// The head is complete: each field is in one line from here on.
+    /// The head is complete: each field is on one line from here on.
     #[cold]
     pub(super) fn unfold_head(&mut self) {
         if let Some(kept) = &mut self.kept {
@@ -35,7 +35,7 @@ impl Attempt {
         }
     }
 
-    /// Keeps what the checks need of a body, on a connection that has so much room for it.
+    /// Keeps what the checks need of a body, on a connection with this much room for it.
     pub(super) fn keep_within(&mut self, body: &[u8], room: Option<usize>) {
         self.body_bytes = self.body_bytes.saturating_add(body.len() as u32);
         let most = self.needs.body as usize;
@@ -44,7 +44,7 @@ impl Attempt {
         }
     }
 
-    /// More of a head.
+    /// Keeps more of a head.
     #[cold]
     pub(super) fn keep_head(&mut self, bytes: &[u8]) {
         let kept = self.kept.get_or_insert_default();
@@ -52,14 +52,14 @@ impl Attempt {
         kept.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// An interim answer is none.
+    /// Drops the head of an interim response.
     pub(super) fn forget_head(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.head.clear();
         }
     }
 
-    /// A head of HTTP/2, in the form of HTTP/1.
+    /// Keeps the head of an HTTP/2 response, in the form of HTTP/1.
     #[cold]
     pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
         let start = format!("HTTP/2 {status}\r\n").into_bytes();
@@ -69,7 +69,7 @@ impl Attempt {
 }
 
 impl Attempt {
-    /// The fields behind a body: looked for with those of the head.
+    /// Keeps the trailers after a body: checks search them with the fields of the head.
     #[cold]
     pub(super) fn keep_trailers(&mut self, fields: &FieldList) {
         if let Some(kept) = &mut self.kept {
@@ -82,13 +82,13 @@ impl Attempt {
 }
 
 impl PreparedChecks {
-    /// What is thought of an answer whose status is a success.
+    /// The outcome of a response with a successful status.
     #[cold]
     pub(super) fn of_response(&self, kept: Option<&mut KeptBody>) -> Outcome {
         self.of_kept(kept, None)
     }
 
-    /// The same of a call.
+    /// The same for a call.
     #[cold]
     pub(super) fn of_call(&self, kept: Option<&mut KeptBody>, call: &PreparedCall) -> Outcome {
         self.of_kept(kept, Some(call))
@@ -135,7 +135,7 @@ fn look(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result
     checks.look_at_response(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
 }
 
-/// What a call was answered is Protobuf: for checks on JSON it is what its messages are as JSON, of a stream of answers a list.
+/// The response to a call is Protobuf: checks on JSON use its messages as JSON, for a stream of responses a list.
 fn look_at_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
     let Some(check) = checks.json.first() else { return Ok(()) };
     let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.responses_stream));
@@ -152,7 +152,8 @@ fn json_limit() -> (Failure, String) {
 }
 
 impl ScenarioRuntime {
-    /// How much of its body an attempt may keep on a connection that it shares, when so much more comes. `None`: as much as it needs.
+    /// How much of its body an attempt may keep on a connection that it shares, when `more` bytes come. `None`: as much
+    /// as it needs.
     #[inline]
     pub(super) fn kept_room(&mut self, key: Key, more: usize) -> Option<usize> {
         let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
@@ -165,7 +166,7 @@ impl ScenarioRuntime {
         Some(self.crowded_room(key, socket, share))
     }
 
-    /// The head of an answer on a stream can be kept, if that is needed.
+    /// Whether there is room to capture the head of a response on a stream, if it is needed.
     #[inline]
     pub(super) fn has_room_for_head(&mut self, key: Key, fields: &FieldList) -> bool {
         let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
@@ -185,7 +186,7 @@ impl ScenarioRuntime {
         share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
     }
 
-    /// Keeps an exchange that failed, as long as few were kept, and every exchange of a step that is shown.
+    /// Keeps a failed exchange, while few were kept, and every exchange of a step that is shown.
     #[inline]
     pub(super) fn keep_sample(
         &mut self,
@@ -242,7 +243,7 @@ impl ScenarioRuntime {
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
-        // What was never sent is not shown as if it had been.
+        // What was never sent is not shown as sent.
         let is_unsent =
             attempt.is_none() && matches!(outcome, Outcome::Failed(Failure::NotFilled | Failure::LoopLimit));
         let (parts, left_out) = if is_unsent { (Vec::new(), 0) } else { self.parts_of(step, attempt, kept) };
@@ -269,7 +270,7 @@ impl ScenarioRuntime {
         self.seen.keep_sample(sample);
     }
 
-    /// What went over the wire, and how many bytes more.
+    /// What was sent and received, and the count of bytes not shown.
     fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &KeptBody) -> (Vec<Part>, u64) {
         let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
         let mut left_out = 0;
@@ -309,7 +310,7 @@ impl ScenarioRuntime {
     }
 }
 
-/// The head of a request of HTTP/1.
+/// The head of an HTTP/1 request.
 fn head_of(request: &Request) -> Vec<u8> {
     let version = match request.version {
         HttpVersion::Http10 => "HTTP/1.0",
@@ -323,7 +324,7 @@ fn head_of(request: &Request) -> Vec<u8> {
     head
 }
 
-/// The same of HTTP/2: what names the request in one line, and all other fields.
+/// The head of an HTTP/2 request: its request line, and all other fields.
 fn head_over_http2(request: &Request, is_tls: bool) -> Vec<u8> {
     let mut head = format!("{} {} HTTP/2\r\n", request.method, request.path).into_bytes();
     for (name, value) in http2_fields(&request.method, &request.path, &request.headers, is_tls) {

@@ -1,24 +1,25 @@
-//! The first exchange of each user, apart from those behind it: where all begin at once, they say whether a queue filled up.
+//! The first exchange of each user, apart from later ones: where all users begin at once, these show whether a queue
+//! filled up.
 
 use metrics::Distribution;
 use pacing::Nanos;
 
 use super::ScenarioRuntime;
 
-/// Which users have had their first exchange, until all have.
+/// The users that have had their first exchange, until all have.
 pub(super) struct FirstRound {
-    /// A bit for each user.
+    /// One bit for each user.
     had: Vec<u64>,
     left: u64,
 }
 
 impl FirstRound {
-    /// For this number of users.
+    /// A first round for this number of users.
     pub(super) fn of(users: u64) -> Self {
         Self { had: vec![0; users.div_ceil(64) as usize], left: users }
     }
 
-    /// True for the first exchange of a user.
+    /// Whether it is the first exchange of a user.
     fn is_first(&mut self, user: u32) -> bool {
         let (word, bit) = (user as usize / 64, 1 << (user % 64));
         let Some(had) = self.had.get_mut(word).filter(|had| **had & bit == 0) else { return false };
@@ -29,7 +30,7 @@ impl FirstRound {
 }
 
 impl ScenarioRuntime {
-    /// An exchange of a user has ended; when it did so well, after this service time.
+    /// An exchange of a user has ended; `service`: its service time, when it succeeded.
     #[cold]
     #[inline(never)]
     pub(super) fn note_first(&mut self, user: u32, service: Option<Nanos>) {
@@ -44,7 +45,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Service times of the first exchange of each user; none where they did not begin together.
+    /// Service times of the first exchange of each user; empty where they did not begin together.
     pub(crate) fn take_first_times(&mut self) -> Distribution {
         std::mem::take(&mut self.ledger.first_times)
     }

@@ -13,12 +13,12 @@ use wire::connection::ProtocolConnection;
 use super::ScenarioRuntime;
 use super::phase::Phase;
 
-/// At the end of a run, peers of WebSocket have so long to agree to our closes: many times what an answer takes in one place, and
-/// little to whoever waits for the report. The closes are on their way in any case.
+/// At the end of a run, how long WebSocket peers have to agree to our closes: many times a local response time, and
+/// little for a user who waits for the report. The closes are on their way in any case.
 const PARTING_WAIT: Nanos = Nanos::from_millis(250);
 
 impl ScenarioRuntime {
-    /// TLS says that nothing more comes. It is answered at once, since some peers wait for that before they close.
+    /// TLS `close_notify` was received. The reply is sent at once, since some peers wait for that before they close.
     pub(super) fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
@@ -44,7 +44,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Tells the peer that nothing more comes from here either; it closes its socket next.
+    /// Sends `close_notify` in reply; the peer closes its socket next.
     pub(super) fn response_goodbye<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let mut goodbye = self.pool.links.buffer();
         let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
@@ -56,7 +56,7 @@ impl ScenarioRuntime {
         sockets.shutdown(socket);
     }
 
-    /// What runs on streams of a connection that the peer ends goes elsewhere or fails.
+    /// Requests on streams of a connection that the peer ends go elsewhere or fail.
     fn leave_streams<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
         let refused = self.refused_on(socket, sockets);
@@ -73,7 +73,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The conversation is over for us: its peer hears so, and may close first.
+    /// Ends the conversation: its peer is notified, and may close first.
     pub(super) fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         if self.protocol_of(socket) == Some(Protocol::Tcp) {
             return self.close(socket, sockets);
@@ -83,7 +83,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// False when the session of TLS is broken, and the connection lost.
+    /// Sends a close frame. False when the TLS session is broken, and the connection lost.
     fn send_close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
         let (mut close, mask) = (self.pool.links.buffer(), self.pool.talk.mask());
         if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
@@ -98,8 +98,8 @@ impl ScenarioRuntime {
         is_sent
     }
 
-    /// The peer ended the conversation, or broke its rules: the connection is closed when it has heard of it. `reason`: what it
-    /// said itself.
+    /// The peer ended the conversation, or broke its rules: the connection is closed after the reply. `reason`: what
+    /// the peer gave itself.
     pub(super) fn part_from<S: Sockets>(
         &mut self,
         socket: Socket,
@@ -127,7 +127,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The run is over: peers of WebSocket hear so, and have a moment to agree. Whatever else there is is closed.
+    /// The run is over: WebSocket peers are notified, and have a moment to agree. All other connections are closed.
     pub(crate) fn part_all<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for (socket, phase) in self.pool.connections.phases() {
             let is_websocket = self.protocol_of(socket) == Some(Protocol::WebSocket);
@@ -142,19 +142,19 @@ impl ScenarioRuntime {
         self.instants.parts_until = now + PARTING_WAIT;
     }
 
-    /// When the peers have had their moment, or all of them are gone.
+    /// When the wait for peers ends; earlier, when all of them are gone.
     pub(crate) fn parts_until(&self) -> Nanos {
         if self.pool.connections.closing == 0 { Nanos::ZERO } else { self.instants.parts_until }
     }
 
-    /// Whoever has not agreed by now is left.
+    /// Drops peers that have not agreed by now.
     pub(crate) fn leave_all<S: Sockets>(&mut self, sockets: &mut S) {
         for (socket, _) in self.pool.connections.phases() {
             self.close_last(socket, sockets);
         }
     }
 
-    /// What leaves in layers was counted when it was handed over.
+    /// What is sent through layers was counted when it was handed over.
     fn close_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         let untaken = if connection.layers.is_some() { sockets.stop_sending(socket) } else { 0 };

@@ -35,32 +35,32 @@ use crate::user::View;
 pub(crate) use gather::GATHER_MAX;
 use gather::Gather;
 
-/// The error code of a stream that was refused: its request was not looked at (RFC 9113, 8.7).
+/// The error code of a stream that was refused: its request was not processed (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
-/// A stream that is not wanted any more.
+/// The error code of a stream that is not wanted any more.
 const CANCEL: u32 = http2::Code::Cancel as u32;
-/// A connection on which a request timed out, and nothing came for so long, takes no further ones.
+/// A connection on which a request timed out, and on which nothing came for this long, takes no further ones.
 const SILENCE_MAX: Nanos = Nanos::from_millis(5_000);
-/// Buffers that are kept for later.
+/// Buffers kept for reuse.
 const SPARE_MAX: usize = 64;
-/// A buffer that grew beyond this is not kept.
+/// A larger buffer is not kept.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
 
-/// A peer that was told goodbye, and should close now, may send so much more: what was on its way. Beyond it we stop to read and close,
-/// or it would keep us reading for as long as we wait.
+/// Bytes accepted from a peer that was notified of the close, and should close now: what was on its way. Beyond it
+/// reading stops and the connection is closed, or the peer would keep the shard reading for as long as it waits.
 const CLOSING_BYTES_MAX: usize = 256 * 1024;
-/// So much more while its kernel has not acknowledged the goodbye: a close with bytes unread would take that back.
+/// Bytes accepted while its kernel has not acknowledged the close: a close with bytes unread would discard that.
 const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
 
-/// What stands between a socket and its exchanges.
+/// The layers of a connection.
 pub(crate) struct Layers {
     tls: Option<Session>,
-    /// What is spoken, once that is known. None of HTTP/1: a line of it that waits is nothing, so attempts have theirs.
+    /// The protocol state, once it is known. None for HTTP/1: it needs no state while idle, so attempts have theirs.
     pub(super) line: Option<AnyConnection>,
-    /// What leaves next; of frames, the attempts whose requests are among them.
+    /// Bytes to send next; for frames, with the attempts whose requests are among them.
     pub(super) out: Vec<u8>,
     leaving: Vec<Key>,
-    /// Messages that are to be counted when they are framed.
+    /// Messages that are counted when they are framed.
     held: Vec<HeldMessages>,
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
@@ -69,30 +69,30 @@ pub(crate) struct Layers {
     pub(super) handed: u64,
     /// Bytes that came while the peer's close was awaited.
     came_late: usize,
-    /// When the TLS handshake began.
+    /// Start of the TLS handshake.
     shakes_since: Nanos,
-    /// When frames came the last time.
+    /// When frames last came.
     received_at: Nanos,
-    /// Where the last message of a conversation stands among the bytes that were handed over.
+    /// Range of the last message of a conversation among the bytes that were handed over.
     pub(super) message: Range<u64>,
-    /// The wait whose events were handled when the last message of a conversation left.
+    /// The wait whose events were handled when the last message of a conversation was sent.
     pub(super) sent_in: u64,
-    /// Bytes of our close, with what seals them.
+    /// Bytes of our close frame, with the overhead of TLS.
     pub(super) close_bytes: u64,
     /// At the end of the run the kernel had not taken all of a message that counts.
     pub(super) has_late_message: bool,
     is_dirty: bool,
 }
 
-/// What a shard keeps for connections with layers.
+/// State of a shard for connections with layers.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The connection of each link that takes requests, origin by origin; empty when no connection is shared.
+    /// The connection of each link, if it takes requests, origin by origin; empty when no connection is shared.
     sockets: Vec<Option<Socket>>,
     /// Links to each origin, and how many there may be.
     each: usize,
     most: u64,
-    /// Connections that have something to send.
+    /// Connections that have bytes to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -105,7 +105,7 @@ impl Links {
         let each = work.share.users.div_ceil(u64::from(work.streams)).min(most) as usize;
         let mut links = Self { each, most, ..Self::default() };
         links.make_room(origins.len(), origins.iter().any(Origin::is_shared));
-        // Of these each answer, or each of many messages in it, is timed by itself.
+        // For these each response, or each of many messages in it, is timed by itself.
         let times_more = work.steps.iter().any(|step| step.call.as_ref().is_some_and(|call| call.is_stream));
         if times_more || !origins.iter().all(Origin::is_shared) {
             links.gather.end();
@@ -113,14 +113,14 @@ impl Links {
         links
     }
 
-    /// There are so many origins; one of them has connections that are shared.
+    /// Makes room for a number of origins, of which some has shared connections.
     pub(super) fn make_room(&mut self, origins: usize, is_shared: bool) {
         if is_shared || !self.sockets.is_empty() {
             self.sockets.resize(origins * self.each, None);
         }
     }
 
-    /// There are more users than before.
+    /// Makes room for more users.
     pub(super) fn make_room_for(&mut self, users: u64, streams: u32, origins: usize, is_shared: bool) {
         let (before, each) = (self.each, users.div_ceil(u64::from(streams)).min(self.most) as usize);
         if each > before && (is_shared || !self.sockets.is_empty()) {
@@ -156,7 +156,7 @@ impl Links {
 }
 
 impl ScenarioRuntime {
-    /// The connection that the users of a link share, when it is there or on its way.
+    /// The connection that the users of a link share, when it is established or being opened.
     pub(super) fn shared_connection(&self, user: u32, origin: u16) -> Option<Socket> {
         if self.pool.links.sockets.is_empty() {
             return None;
@@ -169,8 +169,8 @@ impl ScenarioRuntime {
         usize::from(origin) * each + (user / self.work.streams) as usize % each.max(1)
     }
 
-    /// The place of a connection that has streams now: its own, or another one where users that share connections opened several for
-    /// one place before they knew.
+    /// The link index of a connection that has streams now: its own, or another one where users that share connections
+    /// opened several for one link before they knew.
     fn free_link(&self, own: usize, socket: Socket) -> usize {
         let (sockets, each) = (&self.pool.links.sockets, self.pool.links.each.max(1));
         if self.pool.sharing.is_none() || sockets[own].is_none_or(|known| known == socket) {
@@ -181,7 +181,7 @@ impl ScenarioRuntime {
         free.map_or(own, |place| first + place)
     }
 
-    /// A new connection gets the layers that its target wants.
+    /// A new connection gets the layers that its target needs.
     pub(super) fn add_layers(&mut self, socket: Socket, user: u32, origin: u16) {
         let link = if self.pool.links.sockets.is_empty() { 0 } else { self.link_of(user, origin) };
         let layers = Layers {
@@ -206,7 +206,7 @@ impl ScenarioRuntime {
             connection.layers = Some(Box::new(layers));
         }
         if self.pool.origins[usize::from(origin)].protocol() == Protocol::Http2 {
-            // Those who come later wait for this one.
+            // Users that come later wait for this one.
             self.pool.links.sockets[link] = Some(socket);
         }
     }
@@ -215,7 +215,7 @@ impl ScenarioRuntime {
         self.pool.connections.find(socket)?.layers.as_deref_mut()
     }
 
-    /// The socket is connected: the handshake begins. False when there is none to make.
+    /// The socket is connected: the handshake begins. False when there is none.
     pub(super) fn begin_handshake<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) -> bool {
         let Some(origin) = self.pool.connections.find(socket).map(|connection| connection.origin) else { return false };
         let Some(tls) = &self.pool.origins[usize::from(origin)].tls else { return false };
@@ -256,7 +256,7 @@ impl ScenarioRuntime {
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
-    /// Bytes go to a socket with layers.
+    /// Counts bytes handed to a socket with layers.
     pub(super) fn count_handed(&mut self, socket: Socket, bytes: usize) {
         self.seen.counts[Counter::BytesQueued] += bytes as u64;
         if let Some(layers) = self.layers(socket) {
@@ -288,7 +288,7 @@ impl ScenarioRuntime {
         let (mut plain, mut back) = (std::mem::take(&mut self.pool.links.plain), self.pool.links.buffer());
         plain.clear();
         let fed = session.feed(bytes, &mut plain, &mut back);
-        // Where something is spoken already, both sides agree on how.
+        // Where a protocol is running already, both sides have agreed on it.
         let is_ready = is_new && layers.line.is_none() && !session.is_handshaking();
         let (is_resumed, is_closed) = (session.is_resumed(), session.is_closed_by_peer());
         let since = layers.shakes_since;
@@ -299,7 +299,7 @@ impl ScenarioRuntime {
         }
         match fed {
             Err(fault) => {
-                // What came whole before the fault counts, however the bytes were cut.
+                // What was complete before the fault counts, however the bytes were split.
                 if !is_new && !plain.is_empty() {
                     self.received_plain(socket, &mut plain, at, sockets);
                 }
@@ -322,7 +322,7 @@ impl ScenarioRuntime {
         self.pool.links.plain = plain;
     }
 
-    /// A peer that was told goodbye sends on and on.
+    /// A peer that was notified of the close keeps sending.
     #[cold]
     fn comes_too_late<S: Sockets>(&mut self, socket: Socket, bytes: usize, sockets: &mut S) -> bool {
         let Some(layers) = self.layers(socket) else { return false };
@@ -332,7 +332,7 @@ impl ScenarioRuntime {
         came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_reported(sockets))
     }
 
-    /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
+    /// Whether the connection speaks HTTP/2 once its handshake is over; `None` when that is not what was requested.
     fn speaks_http2(&mut self, socket: Socket) -> Option<bool> {
         let connection = self.pool.connections.find(socket)?;
         let protocol = self.pool.origins[usize::from(connection.origin)].protocol();
@@ -346,13 +346,13 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection can carry requests: the one for which it was opened goes out.
+    /// The connection can carry requests: the one for which it was opened is sent.
     pub(super) fn ready<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(is_http2) = self.speaks_http2(socket) else {
             return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
         if !is_http2 {
-            // Its answers are timed as well, and nobody says how fast they are.
+            // Its responses are timed as well, and their speed is unknown.
             self.pool.links.gather.end();
             if !self.begin_talk(socket, sockets) {
                 self.ready_alone(socket, at, sockets);
@@ -399,7 +399,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A request of HTTP/1 leaves through TLS. Gives the instant.
+    /// Sends an HTTP/1 request through TLS. Returns the instant.
     pub(super) fn send_sealed<S: Sockets>(&mut self, socket: Socket, step: usize, sockets: &mut S) -> Option<Nanos> {
         let mut buffer = self.pool.links.buffer();
         let connection = self.pool.connections.find(socket)?;
@@ -424,34 +424,34 @@ impl ScenarioRuntime {
 }
 
 impl Layers {
-    /// A body that ends with the connection is whole only if TLS says that it ended (RFC 9112, 9.8).
+    /// A body that ends with the connection is complete only if TLS reported its end (RFC 9112, 9.8).
     #[inline]
     pub(super) fn may_be_cut(&self) -> bool {
         self.tls.as_ref().is_some_and(|session| !session.is_closed_by_peer())
     }
 
-    /// Whoever has a stream, and whoever waits for one: none of them stays.
+    /// Takes all attempts, with a stream or waiting for one: none of them stays.
     pub(super) fn take_attempts(&mut self) -> (Vec<u64>, VecDeque<Key>) {
         let streams = self.line.as_mut().map(|line| line.take_unprocessed(0)).unwrap_or_default();
         (streams, std::mem::take(&mut self.waiting))
     }
 
-    /// What leaves is sealed by TLS.
+    /// What is sent is sealed by TLS.
     pub(super) fn is_sealed(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// The peer has ended the session of TLS.
+    /// The peer has ended the TLS session.
     pub(super) fn was_reported(&self) -> bool {
         self.tls.as_ref().is_some_and(|session| !session.is_handshaking() && session.is_closed_by_peer())
     }
 
-    /// Ends the session of TLS. False without one that could be ended.
+    /// Ends the TLS session. False without one that could be ended.
     pub(super) fn say_goodbye(&mut self, out: &mut Vec<u8>) -> bool {
         self.tls.as_mut().is_some_and(|session| session.close(out).is_ok())
     }
 
-    /// The TLS handshake has begun and is not over.
+    /// The TLS handshake is in progress.
     pub(super) fn is_shaking(&self) -> bool {
         self.tls.as_ref().is_some_and(Session::is_handshaking)
     }

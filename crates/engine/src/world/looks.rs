@@ -1,8 +1,9 @@
-//! What waits until the sockets have been read once more: deadlines that have passed, and exchanges that must not meet an end that has
-//! come already.
+//! Work that waits until the sockets have been read once more: passed deadlines, and exchanges that must not meet an
+//! end that has come already.
 //!
-//! A server may answer and close right behind it. What may go out once only (a message, a request that is not idempotent) would be lost
-//! on such a connection, so it leaves when all that had come by then has been read: with the turn behind the next look at the sockets.
+//! A server may respond and close right after it. An exchange that may be sent once only (a message, a request that is
+//! not idempotent) would be lost on such a connection, so it is sent when all that had come by then has been read: in
+//! the turn after the next look at the sockets.
 
 use driver::Sockets;
 use pacing::Nanos;
@@ -10,7 +11,7 @@ use pacing::Nanos;
 use super::ScenarioRuntime;
 use crate::slab::Key;
 
-/// Under load a driver may never tell all that is there: then nobody waits for more looks than this.
+/// Under load a driver may never deliver all that is there: then no exchange waits for more looks than this.
 const LOOKS_MAX: u64 = 4;
 
 /// Exchanges that wait for a look.
@@ -18,14 +19,14 @@ const LOOKS_MAX: u64 = 4;
 pub(super) struct Looks {
     /// Each with the wait in whose turn it came.
     waiting: Vec<(Key, u64)>,
-    /// Room for those whose look is not over.
+    /// Spare buffer for those whose look is not over.
     spare: Vec<(Key, u64)>,
-    /// The one whose look is over.
+    /// The exchange whose look is over.
     has_looked: Option<Key>,
 }
 
 impl ScenarioRuntime {
-    /// Something waits for the sockets to be read.
+    /// Whether something waits for the sockets to be read.
     #[inline]
     pub(super) fn awaits_look(&self) -> bool {
         !self.ledger.overdue.is_empty()
@@ -44,8 +45,8 @@ impl ScenarioRuntime {
         self.send_looked(sockets);
     }
 
-    /// Whether an exchange waits until its connection has been read: it goes out once only, and that has carried others. `is_moved`: it
-    /// goes to another connection, which is told again when it does.
+    /// Whether an exchange waits until its connection has been read: it may be sent once only, and the connection has
+    /// carried others. `is_moved`: it moves to another connection, which is noted again for when it is sent.
     #[cold]
     #[inline(never)]
     pub(super) fn looks_first(&mut self, key: Key, is_moved: bool, user: u32, origin: u16) -> bool {
@@ -60,7 +61,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// Those for which the sockets have been read go out, on another connection where theirs has ended.
+    /// Sends exchanges for which the sockets have been read, on another connection where theirs has ended.
     fn send_looked<S: Sockets>(&mut self, sockets: &mut S) {
         let mut all = std::mem::take(&mut self.ledger.looks.waiting);
         let mut left = std::mem::take(&mut self.ledger.looks.spare);
@@ -80,7 +81,7 @@ impl ScenarioRuntime {
         (looks.waiting, looks.spare, looks.has_looked) = (left, all, None);
     }
 
-    /// The look has shown that the conversation of a message is over.
+    /// Whether the look has shown that the conversation of a message is over.
     fn has_lost_talk(&mut self, key: Key) -> bool {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return false };
         let (user, step) = (exchange.user, &self.ledger.steps[exchange.step as usize]);
@@ -88,14 +89,14 @@ impl ScenarioRuntime {
         is_talk && self.talk_is_lost(user, origin)
     }
 
-    /// All that had come when an exchange was taken up has been read.
+    /// Whether all that had come when an exchange was taken up has been read.
     fn is_looked_at(&mut self, key: Key, since: u64) -> bool {
         let (looks, read_until) = (self.instants.waits - since, self.instants.read_until);
         let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
         looks > 0 && (read_until >= exchange.taken_up || looks >= LOOKS_MAX)
     }
 
-    /// Measured exchanges that wait so, and whose attempt will be counted.
+    /// Measured exchanges that wait for a look, and whose attempt will be counted.
     pub(super) fn looking(&mut self) -> u64 {
         let Self { ledger, .. } = self;
         let is_counted = |(key, _): &&(Key, u64)| {

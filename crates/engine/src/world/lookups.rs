@@ -1,4 +1,4 @@
-//! Names of redirects that nobody knew before the run: they are looked up on other threads, and the loop goes on.
+//! Lookups of names of redirects that were unknown before the run: they run on other threads, and the loop goes on.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -12,9 +12,9 @@ use super::ScenarioRuntime;
 use super::origins::{ORIGINS_MAX, Origin, is_same_place};
 use crate::{Places, ResolveError};
 
-/// While names are looked up, the loop asks for them at this interval.
+/// Interval at which the loop polls lookups in progress.
 const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
-/// Names that a shard looks up at a time; a further one waits for its turn.
+/// Lookups of a shard at a time; a further one waits for its turn.
 const THREADS_MAX: usize = 8;
 
 /// An exchange that waits for the address of its host.
@@ -26,7 +26,7 @@ pub(super) struct WaitingExchange {
 
 type Found = Result<Origin, Failure>;
 
-/// A name that is looked up, or waits for its turn.
+/// A lookup, in progress or waiting for its turn.
 pub(super) struct Lookup {
     pub(super) target: Arc<Target>,
     connect_timeout: Nanos,
@@ -34,7 +34,7 @@ pub(super) struct Lookup {
     pub(super) waiting: Vec<WaitingExchange>,
 }
 
-/// All of them, in the order in which they were asked for.
+/// All lookups, in the order in which they were requested.
 pub(super) struct Lookups {
     all: Vec<Lookup>,
     find: fn(Arc<Target>, Nanos) -> Found,
@@ -52,7 +52,7 @@ fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
     Ok(Origin::new(target, Places::only(resolved.address), tls, connect_timeout))
 }
 
-/// What keeps an exchange from a host.
+/// The failure of an exchange whose host cannot be used.
 fn failure(error: ResolveError) -> Failure {
     match error {
         ResolveError::Consent { .. } => Failure::NoConsent,
@@ -70,7 +70,7 @@ impl Lookups {
         self.all.len()
     }
 
-    /// Asks for the place of a target. Who asks for one that is asked for already waits with the others.
+    /// Requests the lookup of a target. An exchange for a lookup that was requested already waits with the others.
     pub(super) fn ask(&mut self, target: Box<Target>, waiting: WaitingExchange, connect_timeout: Nanos) {
         if let Some(lookup) = self.all.iter_mut().find(|lookup| is_same_place(&lookup.target, &target)) {
             return lookup.waiting.push(waiting);
@@ -79,7 +79,7 @@ impl Lookups {
         self.start_some();
     }
 
-    /// One that has been answered, with those who wait for it.
+    /// A lookup that is done, with the exchanges that wait for it.
     pub(super) fn poll(&mut self) -> Option<(Lookup, Found)> {
         let answered = self.all.iter().enumerate().find_map(|(index, lookup)| {
             match lookup.found.as_ref()?.try_recv() {
@@ -95,7 +95,7 @@ impl Lookups {
         Some((lookup, found))
     }
 
-    /// Nobody wants to know any more: all who wait.
+    /// Drops all lookups; returns all waiting exchanges.
     pub(super) fn give_up(&mut self) -> Vec<WaitingExchange> {
         std::mem::take(&mut self.all).into_iter().flat_map(|lookup| lookup.waiting).collect()
     }
@@ -108,7 +108,7 @@ impl Lookups {
             lookup.found = Some(found);
             let (target, timeout, find) = (lookup.target.clone(), lookup.connect_timeout, self.find);
             let thread = std::thread::Builder::new().name("lookup".to_owned());
-            // The run may be over by then. A thread that cannot be had leaves nobody who tells.
+            // The run may be over by then. A thread that could not be started leaves no sender.
             let spawned = thread.spawn(move || drop(tell.send(find(target, timeout))));
             drop(spawned);
         }
@@ -143,12 +143,12 @@ impl ScenarioRuntime {
         self.pool.lookups.ask(target, waiting, timeout);
     }
 
-    /// Names that were found let their exchanges go on.
+    /// Lets exchanges go on whose lookups are done.
     #[cold]
     pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
         while let Some((lookup, found)) = self.pool.lookups.poll() {
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
-            // A name that nobody knows is not asked for again and again.
+            // A name that does not resolve is not looked up again and again.
             if let Err(failure) = origin
                 && self.pool.unknown.len() < ORIGINS_MAX
             {
@@ -180,7 +180,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// When names are asked for again.
+    /// When lookups are polled again.
     pub(super) fn next_lookup(&self, now: Nanos) -> Nanos {
         if self.pool.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
     }
@@ -198,11 +198,11 @@ mod tests {
 
     static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
     static MOST: AtomicUsize = AtomicUsize::new(0);
-    /// Names that may be found by now, and those that were.
+    /// Lookups that may be done by now, and those that were.
     static FOUND: Mutex<(usize, usize)> = Mutex::new((0, 0));
     static NEWS: Condvar = Condvar::new();
 
-    /// Finds a name when it may.
+    /// Finds a name once it is allowed to.
     fn gated(target: Arc<Target>, _: Nanos) -> Found {
         MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);

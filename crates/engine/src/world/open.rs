@@ -16,11 +16,11 @@ use super::programs::UserTurn;
 use super::{OpenWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
 use crate::user::View;
 
-/// Starts of a shard that wait for a user; a further one is dropped at once.
+/// Starts of a shard that may wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
 
-/// Starts that were due and not taken up at the end of a run: the waiting of so many is looked at one by one, and that of the others
-/// is only known to be at least as long as the last one's.
+/// Starts that were due and not taken up at the end of a run: the waits of this many are computed one by one; those of
+/// the others are only known to be at least as long as the last one's.
 const INCOMPLETE_MAX: usize = 1_000_000;
 
 /// A start that has come.
@@ -28,11 +28,11 @@ const INCOMPLETE_MAX: usize = 1_000_000;
 struct Start {
     intended: Nanos,
     taken_up: Nanos,
-    /// Among those of this shard.
+    /// Its number among those of this shard.
     number: u64,
 }
 
-/// The open side of a shard.
+/// The open load of a shard.
 pub(crate) struct Open {
     work: OpenWork,
     users_max: u64,
@@ -40,29 +40,29 @@ pub(crate) struct Open {
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
     pub(super) idle: VecDeque<u32>,
-    /// Users that have left: they have done what comes behind the last iteration of each.
+    /// Users that have left, after `on_stop`.
     pub(super) stopped: Vec<u32>,
-    /// Users that do what comes before the first iteration of each, or wait to do it again.
+    /// Users that run `on_start`, or wait to run it again.
     pub(super) starting: u64,
-    /// Those that rest have heard that nothing more comes.
+    /// Idle users were notified that nothing more comes.
     pub(super) has_retired: bool,
     /// Starts that have come.
     taken: u64,
     segment: Segment,
     /// Slots that others have.
     lost: Option<RevokedSlots>,
-    /// What comes is counted as started when it is due; else when it asks for something.
+    /// A start is counted when it is due; else when it requests something.
     counts_due: bool,
     /// Nothing that is intended later starts.
     last: Nanos,
-    /// When the warm-up starts, and the measured load.
+    /// Start of the warm-up; the next field is the start of the measured load.
     started: Nanos,
     measured_from: Nanos,
-    /// It stands still from some instant on, and nobody has let it go on.
+    /// It is paused from some instant on, without a known end.
     is_paused: bool,
-    /// The load stands still.
+    /// The load is paused.
     pub(super) is_halted: bool,
-    /// Users in the middle of an iteration, until the load goes on.
+    /// Users in the middle of an iteration, until the load resumes.
     pub(super) halted: Vec<u32>,
 }
 
@@ -89,7 +89,7 @@ impl Open {
         }
     }
 
-    /// There are other starts from some instant on. `is_paused`: nobody knows yet when more come.
+    /// The schedule changes from some instant on. `is_paused`: it is not known yet when more starts come.
     pub(super) fn change(&mut self, schedule: &Arc<Schedule>, is_paused: bool) {
         self.is_paused = is_paused;
         self.work.ends_by_count = schedule.reaches_limit();
@@ -102,22 +102,22 @@ impl Open {
         self.lost = Some(lost.clone());
     }
 
-    /// No step is begun until the load goes on.
+    /// No step is begun until the load resumes.
     pub(super) fn halt(&mut self) {
         self.is_halted = true;
     }
 
-    /// When the next start is intended; `None` after the last.
+    /// Instant of the next start; `None` after the last.
     fn peek(&self) -> Option<Nanos> {
         let warm = self.work.warmup.as_ref().and_then(Starts::peek).map(|at| self.started + at);
         warm.or_else(|| self.work.starts.peek().map(|at| self.measured_from + at)).filter(|at| *at <= self.last)
     }
 
-    /// The start that was peeked at, and is intended then, is taken; gives its number among those of this shard.
+    /// Takes the start that was peeked at, and is intended then; returns its number among those of this shard.
     fn take(&mut self, intended: Nanos) -> u64 {
         if let Some(lost) = &self.lost {
             let at = intended.since(self.measured_from);
-            // Numbers of slots that others have are theirs.
+            // Numbers of slots that others have belong to them.
             while at < lost.all_from(&self.segment) && lost.has_lost(self.segment.nth(self.taken), at) {
                 self.taken += 1;
             }
@@ -130,7 +130,7 @@ impl Open {
         self.taken - 1
     }
 
-    /// What waits for a user has been counted as started.
+    /// Whether starts that wait for a user have been counted.
     pub(super) fn counts_due(&self) -> bool {
         self.counts_due
     }
@@ -140,7 +140,7 @@ impl Open {
         self.queue.len() as u64
     }
 
-    /// When those of them were intended that were so from this instant on.
+    /// The intended instants of waiting starts, from this instant on.
     pub(super) fn waiting_from(&self, from: Nanos) -> impl Iterator<Item = Nanos> + '_ {
         self.queue.iter().map(|start| start.intended).filter(move |intended| *intended >= from)
     }
@@ -150,7 +150,7 @@ impl Open {
         self.last = self.last.min(at);
     }
 
-    /// Nothing more starts, but for what was counted as started and waits for a user.
+    /// Nothing more starts, except what was counted as started and waits for a user.
     #[cold]
     pub(super) fn stop_taking(&mut self) {
         self.last = Nanos::ZERO;
@@ -163,8 +163,8 @@ impl Open {
         self.work.ends_by_count
     }
 
-    /// When the time of all starts is over, once a load that ends with its last one has taken all of its own; `None` before, and
-    /// when something else has ended it.
+    /// End of the time of all starts, once a load that ends with its last one has taken all of its own; `None` before,
+    /// and when something else has ended it.
     pub(super) fn end_of_starts(&self) -> Option<Nanos> {
         let has_all = self.work.ends_with_last && self.last == Nanos::NEVER && self.peek().is_none() && !self.goes_on();
         has_all.then(|| self.measured_from + self.work.starts.end())
@@ -175,23 +175,23 @@ impl Open {
         may_end && self.queue.is_empty() && self.peek().is_none() && !self.goes_on()
     }
 
-    /// No further start finds a user, when so many are busy.
+    /// With this many users busy, no further start finds a user.
     pub(super) fn is_full(&self, busy: u64) -> bool {
         busy >= self.users_max && !self.is_halted
     }
 
-    /// It stands still, or will, and starts more when it goes on.
+    /// It is paused, or will be, and starts more when it resumes.
     fn goes_on(&self) -> bool {
         self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty())
     }
 
-    /// What a start is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
+    /// The counter of a start: one that was intended in the warm-up, and waited until it was over, is carried over.
     pub(super) fn counter_of(&self, intended: Nanos) -> Counter {
         if intended < self.measured_from { Counter::Carried } else { Counter::Started }
     }
 
-    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end. `from`:
-    /// what was intended earlier is no part of what is measured.
+    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
+    /// `from`: what was intended earlier is not measured.
     pub(super) fn give_up(&mut self, now: Nanos, from: Nanos, series: SeriesId, seen: &mut Snapshot) {
         let waiting: Vec<Nanos> = self.waiting_from(from).collect();
         self.queue.clear();
@@ -239,12 +239,12 @@ impl ScenarioRuntime {
         self.users.open.as_ref().is_some_and(Open::ends_by_count)
     }
 
-    /// When the time of all starts is over, of an open load that has taken all that it had.
+    /// End of the time of all starts, for an open load that has taken all that it had.
     pub(crate) fn end_of_starts(&self) -> Option<Nanos> {
         self.users.open.as_ref().and_then(Open::end_of_starts)
     }
 
-    /// Takes up what is due, drops what is too late, and serves what waits.
+    /// Takes up starts that are due, drops those that are too late, and serves those that wait.
     pub(super) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let counts_from = self.instants.counts_from;
         let Some(open) = &mut self.users.open else { return };
@@ -286,7 +286,7 @@ impl ScenarioRuntime {
                 continue;
             }
             let start = Start { intended, taken_up: now, number };
-            // Mostly somebody is free, and nobody waits.
+            // Usually some user is free, and no start waits.
             if open.queue.is_empty()
                 && !self.users.programs.has_apart()
                 && let Some(user) = open.idle.pop_back()
@@ -319,7 +319,7 @@ impl ScenarioRuntime {
         is_used_up
     }
 
-    /// Starts that have waited too long are dropped.
+    /// Drops starts that have waited too long.
     #[inline]
     fn drop_late(&mut self, now: Nanos) {
         let Some(open) = &self.users.open else { return };
@@ -353,7 +353,7 @@ impl ScenarioRuntime {
         }
         let user = match open.idle.pop_back() {
             Some(user) => user,
-            // Each start that waits has a user that gets ready.
+            // Each waiting start has a user that gets ready.
             None if open.waiting() <= open.starting => return false,
             None if !open.stopped.is_empty() => open.stopped.swap_remove(0),
             None if (self.users.all.len() as u64) < open.users_max => self.new_user(),
@@ -386,12 +386,12 @@ impl ScenarioRuntime {
         if !self.go_on(user, UserTurn { intended, taken_up, is_counted }, sockets)
             && let Some(open) = &mut self.users.open
         {
-            // It asked for nothing.
+            // It requested nothing.
             open.idle.push_back(user);
         }
     }
 
-    /// The load goes on, with those who were in the middle of an iteration.
+    /// Resumes the load, with the users that were in the middle of an iteration.
     pub(super) fn resume_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let Some(open) = &mut self.users.open else { return };
         open.is_halted = false;
@@ -400,8 +400,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user is free. One that found no connection waits for the next turn: a target that refuses at once would never let
-    /// the loop look at its sockets.
+    /// A user is free. One that got no connection waits for the next turn: with a target that refuses at once, the loop
+    /// would never poll its sockets.
     pub(super) fn next_open<S: Sockets>(
         &mut self,
         user: u32,
@@ -411,7 +411,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         self.drop_late(now);
-        // An iteration that has begun goes on, one step after the other, until nothing is started any more.
+        // A begun iteration goes on, one step after the other, until nothing is started any more.
         if self.users.all[user as usize].is_inside {
             if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
                 && view != View::NoConnection
@@ -436,7 +436,7 @@ impl ScenarioRuntime {
         }
         let Some(open) = &mut self.users.open else { return };
         if view == View::NoConnection {
-            // Those that have one go first.
+            // Users with a start go first.
             open.idle.push_front(user);
         } else if open.queue.is_empty() {
             open.idle.push_back(user);

@@ -14,7 +14,8 @@ use super::{START_BATCH, ScenarioRuntime};
 use crate::user::{UserPhase, View};
 
 impl ScenarioRuntime {
-    /// A user of an open load is in no iteration. True when it gets ready for one, or has stopped: it serves no start.
+    /// A user of an open load is outside an iteration. True when it gets ready for one, or has stopped: it serves no
+    /// start.
     #[cold]
     #[inline(never)]
     pub(super) fn is_apart<S: Sockets>(
@@ -41,21 +42,21 @@ impl ScenarioRuntime {
         self.starts_later(user, view, intended, now, sockets)
     }
 
-    /// A user that is to serve a start gets ready for it first. False when it is.
+    /// A user that is to serve a start gets ready for it first. False when it is ready.
     #[cold]
     #[inline(never)]
     pub(super) fn gets_ready<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) -> bool {
         self.starts_later(user, View::Nothing, now, now, sockets)
     }
 
-    /// What a user does is part of no iteration.
+    /// Whether a user is in `on_start` or `on_stop`, outside iterations.
     pub(super) fn does_its_own(&self, user: u32) -> bool {
         self.users.programs.has_apart()
             && matches!(self.users.all[user as usize].stage, UserPhase::Starting | UserPhase::Stopping)
     }
 
-    /// The load is over for a user in the middle of what it does. What comes behind the last iteration is done all the same; and who
-    /// gets ready goes on as long as starts wait that were due before the end.
+    /// The load is over for a user in the middle of what it does. `on_stop` is run all the same; and a user that gets
+    /// ready goes on as long as starts wait that were due before the end.
     pub(super) fn is_over_for(&self, user: u32) -> bool {
         let waiting = self.users.open.as_ref().map_or(0, super::Open::waiting);
         self.users.budget.is_over
@@ -66,7 +67,7 @@ impl ScenarioRuntime {
             }
     }
 
-    /// The program of a user says that it leaves: it does what comes behind its last iteration, and another takes its place.
+    /// The program of a user says that it leaves: it runs `on_stop`, and another user takes its place.
     #[cold]
     #[inline(never)]
     pub(super) fn give_way<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) {
@@ -90,7 +91,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Nothing more comes: users that are free do what comes behind their last iteration.
+    /// Nothing more comes: idle users run `on_stop`.
     #[cold]
     #[inline(never)]
     pub(super) fn retire_carriers<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {

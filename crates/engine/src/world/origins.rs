@@ -14,21 +14,21 @@ use wire::tls::ClientConfig;
 use super::ScenarioRuntime;
 use crate::Places;
 
-/// Origins of a shard that redirects may add; a further one is a failure.
+/// Most origins of a shard with those that redirects add; a further one is a failure.
 pub(super) const ORIGINS_MAX: usize = 256;
 
-/// A target, and how its connections are made.
+/// An origin: a target, and how its connections are made.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) target: Arc<Target>,
     pub(crate) places: Places,
-    /// What makes TLS sessions, where connections are secured.
+    /// TLS client configuration, where connections are secured.
     pub(crate) tls: Option<ClientConfig>,
-    /// How long one may take to be there: the most that a step to it allows.
+    /// Connect timeout: the longest that a step to it allows.
     pub(super) connect_timeout: Nanos,
-    /// Where all of them go, when that is one place.
+    /// Its single endpoint, when it has only one.
     pub(super) single_place: Option<Peer>,
-    /// Nobody was asked whether it may be loaded, since the load is small: it stays so when requests are refused.
+    /// No consent was required to load it, since the load is small: it stays small when requests are refused.
     pub(super) is_unasked: bool,
     /// The step whose conversation a connection begins with.
     pub(super) opens_with: Option<u32>,
@@ -41,12 +41,12 @@ impl Origin {
         Self { target, places, tls, connect_timeout, single_place, is_unasked, opens_with: None }
     }
 
-    /// The first step that goes to it says how conversations with it are opened.
+    /// Sets the step that opens conversations with it: the first one that goes to it.
     pub(crate) fn opened_with(self, step: Option<u32>) -> Self {
         Self { opens_with: step, ..self }
     }
 
-    /// What is spoken.
+    /// Its protocol.
     #[inline]
     pub(crate) fn protocol(&self) -> Protocol {
         self.target.protocol
@@ -58,7 +58,7 @@ impl Origin {
         self.tls.is_some() || self.target.protocol != Protocol::Http1
     }
 
-    /// Messages of WebSocket or TCP are exchanged with it.
+    /// WebSocket or TCP messages are exchanged with it.
     pub(crate) fn is_talk(&self) -> bool {
         matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp)
     }
@@ -73,7 +73,7 @@ impl Origin {
 #[derive(Default)]
 pub(super) struct ExtraConnections {
     first: HashMap<(u32, u16), Socket>,
-    /// Those of users with several exchanges at a time.
+    /// Further connections of users with several exchanges at a time.
     further: HashMap<(u32, u16), Vec<Socket>>,
 }
 
@@ -122,7 +122,7 @@ impl ExtraConnections {
     }
 }
 
-/// Two targets are reached in the same way.
+/// Whether two targets are reached in the same way.
 pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
     one.host == other.host
         && one.port == other.port
@@ -133,7 +133,7 @@ pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
 }
 
 impl ScenarioRuntime {
-    /// The idle connection of a user to an origin leaves its place.
+    /// Takes the idle connection of a user to an origin.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
         // Users that share connections have none here.
@@ -159,7 +159,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user may have an idle connection of its own to an origin.
+    /// Whether a user may have an idle connection of its own to an origin.
     pub(super) fn has_idle(&self, user: u32, origin: u16) -> bool {
         if self.is_shared_by_all(origin) {
             return false;
@@ -168,7 +168,7 @@ impl ScenarioRuntime {
         has_own || self.pool.elsewhere.has(user, origin)
     }
 
-    /// A user has an idle connection of its own to an origin.
+    /// Whether a user has an idle connection of its own to an origin.
     pub(super) fn has_own(&self, user: u32, origin: u16) -> bool {
         match origin {
             0 => self.users.all[user as usize].connection.is_some(),
@@ -176,7 +176,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// URL or headers of a conversation with an origin are made anew for each connection.
+    /// Whether URL or headers of a conversation with an origin are dynamic for each connection.
     pub(super) fn opens_anew(&self, origin: u16) -> bool {
         let step = self.pool.origins[usize::from(origin)].opens_with;
         let making = step.and_then(|step| self.work.steps[step as usize].making.as_ref());
@@ -198,7 +198,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// An idle connection of a user is of no use any more.
+    /// An idle connection of a user is unusable.
     pub(super) fn forget_own(&mut self, user: u32, origin: u16, socket: Socket) {
         if self.forget_shared(origin, socket) {
             return;
@@ -225,7 +225,8 @@ impl ScenarioRuntime {
         first == Some(socket) || further.is_some_and(|further| further.contains(&socket))
     }
 
-    /// A user leaves: its connections are closed. Peers of WebSocket hear so; at the end of a run all of them together.
+    /// A user leaves: its connections are closed. WebSocket peers are notified; at the end of a run all of them
+    /// together.
     pub(super) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let ends_together = self.users.budget.is_over || self.users.budget.is_spent();
         for origin in 0..self.pool.origins.len() as u16 {
@@ -239,7 +240,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// An idle connection that its user gave up is closed; a peer of WebSocket hears so.
+    /// Closes an idle connection that its user gave up; a WebSocket peer is notified.
     pub(super) fn part_with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         if self.is_talk(socket) {
             let now = sockets.now();
@@ -249,7 +250,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The origin of a host that a redirect names; an error when there are too many.
+    /// The origin of a host that a redirect names; `None` when it is not known yet.
     pub(super) fn known_origin(&self, wanted: &Target) -> Option<u16> {
         let fits = |origin: &Origin| is_same_place(&origin.target, wanted);
         self.pool.origins.iter().position(fits).map(|index| index as u16)

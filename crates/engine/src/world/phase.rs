@@ -1,17 +1,17 @@
-//! What a connection is doing.
+//! Phases of connections.
 
 use pacing::Nanos;
 
 use crate::slab::Key;
 
-/// What a connection is doing. Each state is named for what it waits for.
+/// Phase of a connection. Each is named for what the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// To be established, before this user needs it.
     Prepare { user: u32, since: Nanos },
     /// To be established, for this attempt.
     Connect { attempt: Key, since: Nanos },
-    /// The answer of this attempt.
+    /// The response of this attempt.
     Response { attempt: Key },
     /// The next exchange of its user.
     Exchange { user: u32 },
@@ -22,7 +22,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// One exchange at a time, or nobody knows yet.
+    /// One exchange at a time, or not known yet.
     pub(crate) fn is_alone(self) -> bool {
         !matches!(self, Self::Shared | Self::Close)
     }

@@ -23,29 +23,29 @@ pub(super) use forks::Use;
 use crate::program::{CompiledProgram, Position, RandomKey, UserAction};
 use crate::user::{REFUSED_PAUSE, UserPhase, View};
 
-/// A user whose iteration asked for nothing begins the next one after this: a loop of nothing would never end.
+/// Delay to the next iteration of a user whose iteration requested nothing: a loop of nothing would never end.
 const NOTHING_PAUSE: Nanos = Nanos::from_millis(1);
 
-/// Pauses of no time, and beginnings and ends of what is timed as one, that a user passes at a time.
+/// Zero pauses, and beginnings and ends of transactions, that a user passes at a time.
 const NOTHINGS_MAX: usize = 1_000;
 
-/// What a user takes that needs a place.
+/// Memory of a user with a position.
 #[cfg(test)]
 pub(super) const PLACE_BYTES: usize = size_of::<Position>();
 
 /// The programs of the users of a shard.
 pub(super) struct Programs {
     pub(super) code: Arc<CompiledProgram>,
-    /// Users do something before their first iteration, or behind their last.
+    /// Users have `on_start` or `on_stop`.
     has_apart: bool,
-    /// It is known until when a user rests, since something may end that earlier.
+    /// The ends of pauses are tracked, since something may end them earlier.
     knows_rests: bool,
-    /// Of users that need one.
+    /// Positions of users that need one.
     places: Vec<Position>,
 }
 
 impl Programs {
-    /// `has_places`: users need a place whatever they do. `may_leave`: their number may become smaller.
+    /// `has_places`: users need a position whatever they do. `may_leave`: their number may decrease.
     pub(super) fn new(program: &Program, steps: usize, has_places: bool, may_leave: bool) -> Self {
         let mut code = CompiledProgram::new(program, steps);
         let has_apart = code.start_at.is_some() || code.stop_at.is_some();
@@ -62,12 +62,12 @@ impl Programs {
         self.code.stop_at
     }
 
-    /// Users do something before their first iteration, or behind their last.
+    /// Users have `on_start` or `on_stop`.
     pub(super) fn has_apart(&self) -> bool {
         self.has_apart
     }
 
-    /// It is known until when a user rests.
+    /// The ends of pauses are tracked.
     pub(super) fn knows_rests(&self) -> bool {
         self.knows_rests
     }
@@ -77,23 +77,23 @@ impl Programs {
         self.places.get(user as usize).map_or(0, |place| place.iteration)
     }
 
-    /// One exchange, again and again.
+    /// Whether it is one exchange, repeated.
     pub(super) fn is_constant(&self) -> bool {
         self.code.is_constant()
     }
 
-    /// What comes at a rate begins with the exchange of one step, and is counted as started when it is due. Where a budget is spent by
-    /// what each user does first too, what waits for that takes nothing away from it.
+    /// Whether starts at a rate begin with the exchange of one step, and are counted when they are due. Where
+    /// `on_start` spends from a budget too, a start that waits for it takes nothing away from it.
     pub(super) fn counts_due(&self, has_budget: bool) -> bool {
         self.code.asks_first && !(has_budget && self.start_at().is_some())
     }
 
-    /// The most exchanges of one user at a time.
+    /// The most concurrent exchanges of one user.
     pub(super) fn most(&self) -> u64 {
         self.code.most
     }
 
-    /// Goes through the program of a user, up to what it does next and no further.
+    /// Executes the program of a user up to its next action and no further.
     fn advance(&mut self, user: u32, counter: &mut u32, drawer: RandomKey, begins: bool) -> UserAction {
         // Not through `place`, which would borrow the code too.
         let place = if self.code.has_places { self.places.get_mut(user as usize) } else { None };
@@ -112,7 +112,7 @@ impl Programs {
     }
 }
 
-/// What a user has to do, and since when.
+/// The turn of a user: what it has to do, and since when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UserTurn {
     pub(super) intended: Nanos,
@@ -128,10 +128,10 @@ impl ScenarioRuntime {
         users.programs.advance(user, &mut users.all[user as usize].counter, drawer, begins)
     }
 
-    /// Whose draws they are. Users of an open load only carry what comes: its number is that of the iteration.
+    /// The key of its draws. Users of an open load only carry starts: the number is that of the iteration.
     pub(super) fn drawer(&self, user: u32) -> RandomKey {
         let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
-        // What a user does outside its iterations is drawn for itself.
+        // `on_start` and `on_stop` have draws of their own.
         let number = match self.users.open {
             Some(_) if !self.does_its_own(user as u32) => u64::MAX,
             _ => self.work.segment.nth(user / streams) * streams + user % streams,
@@ -139,7 +139,7 @@ impl ScenarioRuntime {
         RandomKey { scenario: self.work.scenario, user: number }
     }
 
-    /// An iteration begins. `number`: of what came at a rate; users of a closed load count their own.
+    /// An iteration begins. `number`: that of a start at a rate; users of a closed load count their own.
     pub(super) fn enter(&mut self, user: u32, is_measured: bool, number: Option<u64>) {
         let users = &mut self.users;
         let counts = users.programs.code.counts_iterations;
@@ -155,7 +155,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user has gone through an iteration.
+    /// A user has finished an iteration.
     fn complete(&mut self, user: u32) {
         self.end_apart(user, true);
         let one = &mut self.users.all[user as usize];
@@ -174,8 +174,8 @@ impl ScenarioRuntime {
 
     fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
         self.leave_talks(user, sockets);
-        // What the end of the load cuts did not fail, nor what a user leaves that has no place any more; what goes no further
-        // because nobody can be reached did.
+        // An iteration that the end of the load cuts did not fail, nor one of a user that is not needed any more; one
+        // that goes no further because the target is unreachable did.
         let is_cut = counter == Counter::IterationsCut && (self.users.budget.is_over || self.has_lost_its_place(user));
         self.close_transactions(user, is_cut, at);
         self.end_apart(user, false);
@@ -193,13 +193,13 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Iterations of the measured time that users are in.
+    /// Measured iterations in progress.
     pub(super) fn counted_inside(&self) -> u64 {
         self.users.all.iter().filter(|one| one.is_inside && one.is_counted).count() as u64
     }
 
-    /// What the end of an exchange, or of a pause, means for the iteration of a user. `None` when others of its exchanges are
-    /// under way.
+    /// Handles the end of an exchange, or of a pause, for the iteration of a user. `None` when others of its exchanges
+    /// are in flight.
     #[inline(never)]
     pub(super) fn hear_of<S: Sockets>(&mut self, user: u32, view: View, at: Nanos, sockets: &mut S) -> Option<View> {
         if !self.users.all[user as usize].is_inside {
@@ -219,7 +219,7 @@ impl ScenarioRuntime {
         Some(view)
     }
 
-    /// What the program wants when an exchange fails.
+    /// What the program does when an exchange fails.
     fn look_at_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
         let users = &mut self.users;
         let counter = users.all[user as usize].counter;
@@ -236,7 +236,7 @@ impl ScenarioRuntime {
             }
             OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
             OnFailure::Stop => {
-                // Who does what comes behind its last iteration leaves anyway.
+                // A user in `on_stop` leaves anyway.
                 let leaves = users.all[user as usize].stage != UserPhase::Stopping;
                 users.all[user as usize].has_incomplete |= leaves;
                 self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
@@ -245,7 +245,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Goes through what comes to its end with the exchange that was the last of it.
+    /// Executes what comes to its end with the exchange that was the last of it.
     fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
         loop {
             match self.advance(user, false) {
@@ -254,7 +254,7 @@ impl ScenarioRuntime {
                 UserAction::Over => return self.complete(user),
                 UserAction::Decide(condition, _) => {
                     if self.decide(user, condition, at).is_err() {
-                        // It is looked at again by whoever can let it fail.
+                        // It is evaluated again where it can fail.
                         self.users.all[user as usize].counter -= 1;
                         return;
                     }
@@ -264,8 +264,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Lets a user that is in an iteration go on, or begin one: it asks, or it pauses. False when the iteration is over and it asked
-    /// for nothing.
+    /// Lets a user in an iteration go on, or begin one: it sends a request, or it pauses. False when the iteration is
+    /// over and it requested nothing.
     pub(super) fn go_on<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> bool {
         if self.awaits_rows(user, turn) {
             return true;
@@ -320,12 +320,12 @@ impl ScenarioRuntime {
             }
             return true;
         }
-        // Others have their turn.
+        // Other users have their turn.
         self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
     }
 
-    /// Lets a condition say where the user goes on.
+    /// Evaluates a condition and continues accordingly.
     fn decide(&mut self, user: u32, condition: u32, at: Nanos) -> Result<(), String> {
         let given = self.evaluate(user, condition, at).map_err(|error| error.to_string())?;
         let users = &mut self.users;
@@ -409,7 +409,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user goes on that waited for rows.
+    /// A user that waited for rows goes on.
     pub(super) fn go_on_behind_rows<S: Sockets>(&mut self, user: u32, turn: UserTurn, now: Nanos, sockets: &mut S) {
         if self.users.budget.is_over {
             // Nothing is begun any more.

@@ -1,23 +1,23 @@
-//! What a step knows of the redirects that led to it, and of those that it follows.
+//! Redirect state of a step: the redirects that led to it, and those that it follows.
 
 use pacing::Nanos;
 use plan::{At, Follow};
 
-/// What a step needs to follow an answer.
+/// What a step needs to follow a response.
 pub(crate) struct RedirectState {
     pub(super) follow: Follow,
-    /// Where it is.
+    /// Its location.
     pub(super) at: At,
-    /// Hops before it.
+    /// Hops before this one.
     pub(super) hops: u32,
-    /// When the first was intended; never, of that one.
+    /// When the first was intended; never, for the first itself.
     pub(super) began: Nanos,
-    /// The answers that led here, one line each, where they are shown: the last ones.
+    /// The responses that led here, one line each, where they are shown: the last ones.
     pub(super) way: Vec<String>,
 }
 
 impl RedirectState {
-    /// The way to this request, and the request; nothing of one that no redirect led to.
+    /// The responses that led to this request, and the request; empty when no redirect led to it.
     pub(super) fn reported(&self) -> Vec<String> {
         if self.hops == 0 {
             return Vec::new();
@@ -26,7 +26,7 @@ impl RedirectState {
     }
 }
 
-/// Lines of a way that are kept.
+/// Most lines of a redirect chain that are kept.
 pub(super) const WAY_MAX: usize = 50;
-/// The longest line of a way.
+/// The longest line of a redirect chain.
 pub(super) const WAY_LINE_CHARS_MAX: usize = 1_000;

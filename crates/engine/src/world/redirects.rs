@@ -19,14 +19,14 @@ use super::exchanges::{Attempt, Exchange};
 use super::redirect_state::{RedirectState, WAY_LINE_CHARS_MAX, WAY_MAX};
 use super::step::PreparedStep;
 
-/// So many steps that were made are kept of each step of the plan, to be made anew.
+/// Most dynamic steps that are kept for reuse, for each step of the plan.
 const BLANKS_MAX: usize = 256;
-/// And only where their requests are no larger than this.
+/// Largest request of a step kept for reuse.
 const BLANK_BYTES_MAX: usize = 16 * 1024;
 
-/// Statuses that send on (RFC 9110, 15.4).
+/// Statuses that redirect (RFC 9110, 15.4).
 fn sends_on(status: u16) -> bool {
-    // As curl: whatever names a place.
+    // As curl: any status with a location.
     (300..400).contains(&status)
 }
 
@@ -35,10 +35,10 @@ pub(crate) struct Steps {
     pub(super) fixed: Arc<[PreparedStep]>,
     hops: Vec<Option<Box<PreparedStep>>>,
     free: Vec<u32>,
-    /// Steps that were made for exchanges which are over, by the steps of the plan that they are made of.
+    /// Dynamic steps of exchanges that are over, kept for reuse, by the steps of the plan that they are made of.
     #[expect(clippy::vec_box, reason = "they lie in boxes wherever they are")]
     blanks: Vec<Vec<Box<PreparedStep>>>,
-    /// Hops that were made.
+    /// Hops made so far.
     made: u32,
 }
 
@@ -47,32 +47,32 @@ impl Steps {
         Self { fixed, hops: Vec::new(), free: Vec::new(), blanks: Vec::new(), made: 0 }
     }
 
-    /// There is one step, and nothing follows its answers.
+    /// There is one step, and it follows no responses.
     pub(super) fn is_simple(&self) -> bool {
         let [only] = &*self.fixed else { return false };
         only.trail.is_none() && !only.is_shown && only.making.is_none() && !only.checks.has_bounds
     }
 
-    /// It lives as long as its exchange.
+    /// Whether it lives as long as its exchange.
     #[inline]
     pub(super) fn is_of_exchange(&self, step: u32) -> bool {
         step as usize >= self.fixed.len()
     }
 
-    /// It is of a hop.
+    /// Whether it is a hop.
     pub(super) fn is_hop(&self, step: u32) -> bool {
         let trail = || self[step as usize].trail.as_deref();
         self.is_of_exchange(step) && trail().is_some_and(|trail| trail.hops > 0)
     }
 
-    /// What the next of them is called among all.
+    /// Number of the next hop among all steps.
     pub(super) fn next_number(&mut self) -> u32 {
         let number = (self.fixed.len() as u32).wrapping_add(self.made) | 1 << 31;
         self.made = self.made.wrapping_add(1);
         number
     }
 
-    /// One that can be made anew.
+    /// A step for reuse.
     pub(super) fn take_blank(&mut self, step: u32) -> Option<Box<PreparedStep>> {
         self.blanks.get_mut(step as usize)?.pop()
     }
@@ -113,7 +113,7 @@ impl Steps {
         }
     }
 
-    /// Steps of hops that live.
+    /// Live steps of hops.
     #[cfg(test)]
     pub(super) fn hops(&self) -> usize {
         self.hops.len() - self.free.len()
@@ -139,17 +139,17 @@ impl Steps {
     }
 }
 
-/// What follows an answer.
+/// What follows a response.
 pub(super) enum Next {
     /// Nothing: it is the last.
     Nothing,
-    /// This step, perhaps at a target that is not known yet.
+    /// This step, possibly at a target that is not known yet.
     Hop { step: u32, elsewhere: Option<Box<Target>> },
     /// It should be followed and cannot be.
     Stuck,
 }
 
-/// What was made for the first request is in those that follow, where they have it.
+/// Copies dynamic values of the first request to those that follow, where they have them.
 fn carry_on(request: &mut Request, making: &DynamicParts, base: &Request, made: &Request) {
     for (place, _) in &making.headers {
         let Some((name, _)) = base.headers.get(*place) else { continue };
@@ -173,7 +173,7 @@ fn carry_on(request: &mut Request, making: &DynamicParts, base: &Request, made: 
 }
 
 impl ScenarioRuntime {
-    /// What follows the answer of an exchange.
+    /// What follows the response of an exchange.
     #[inline]
     pub(super) fn next_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) -> Next {
         if self.ledger.is_simple || self.ledger.steps[exchange.step as usize].trail.is_none() {
@@ -187,9 +187,9 @@ impl ScenarioRuntime {
         let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
         let status = kept.status;
         let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
-        // One that is empty leads nowhere: then this answer is the last.
+        // An empty location is no redirect: this response is the last.
         let location = location.filter(|(_, location)| !location.trim_ascii().is_empty());
-        // What has begun goes on to its end, also when nothing new is started any more: the grace bounds it.
+        // A begun chain goes on to its end, also when nothing new is started any more: the grace bounds it.
         let (Some((_, location)), true) = (location, sends_on(status)) else { return Next::Nothing };
         let step = &self.ledger.steps[exchange.step as usize];
         let Some(trail) = &step.trail else { return Next::Nothing };
@@ -225,7 +225,7 @@ impl ScenarioRuntime {
         Next::Hop { step: self.ledger.steps.add(Box::new(prepared)), elsewhere }
     }
 
-    /// The exchange of a step is over: one that was there for it alone is gone.
+    /// The exchange of a step is over: a step that was made for it alone is dropped.
     #[inline]
     pub(super) fn forget_step(&mut self, step: u32) {
         if self.ledger.steps.is_of_exchange(step) {
@@ -233,7 +233,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// An answer is the last of its way: how long the whole took.
+    /// A response is the last of its chain: records how long the whole took.
     #[cold]
     pub(super) fn end_chain(&mut self, exchange: &Exchange, outcome: Outcome, done: Nanos) {
         let Some(trail) = &self.ledger.steps[exchange.step as usize].trail else { return };
@@ -243,7 +243,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Where a load goes to several places, a failure is told with its place.
+    /// Where a load has several endpoints, a failure is reported with its endpoint.
     #[cold]
     pub(super) fn blame(&mut self, step: u32, failure: Failure) {
         let step = &self.ledger.steps[step as usize];

@@ -8,9 +8,9 @@ use super::exchanges::{Attempt, Exchange};
 use super::open::Open;
 use crate::request_log::{RequestLogConfig, ShardLog};
 
-/// What a world looks out for.
+/// The request log of a runtime.
 pub(super) struct RequestLog {
-    /// The response time below which nobody wants to see an exchange: the one comparison that all others pay for this.
+    /// The response time below which no exchange is shown: the one comparison that all others pay for this.
     pub(super) least_ns: u64,
     slowest: usize,
     log: Option<ShardLog>,
@@ -24,19 +24,19 @@ impl RequestLog {
         Self { least_ns: if is_wanted { 0 } else { u64::MAX }, slowest: log_config.slowest, log, shard }
     }
 
-    /// Somebody wants to see exchanges.
+    /// Some exchanges are to be shown.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.least_ns < u64::MAX
     }
 
-    /// An exchange that has ended, or does not.
+    /// Records an exchange that has ended, or does not.
     fn see(&mut self, traced: RequestRecord, seen: &mut Snapshot) {
         let has_ended = matches!(traced.end, RequestRecordEnd::Succeeded | RequestRecordEnd::Failed(_));
         if has_ended && self.slowest > 0 {
             let least_ns = seen.particulars.slowest.keep(traced, self.slowest);
             if self.log.is_none() {
-                // There are as many in this snapshot or an earlier one.
+                // There are enough in this snapshot or an earlier one.
                 self.least_ns = self.least_ns.max(least_ns);
             }
         }
@@ -47,7 +47,7 @@ impl RequestLog {
 }
 
 impl ScenarioRuntime {
-    /// An exchange has ended, after at least as long as somebody wants to see.
+    /// Traces an exchange that has ended, and took at least the shortest time to show.
     #[cold]
     #[inline(never)]
     pub(super) fn trace(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
@@ -58,7 +58,7 @@ impl ScenarioRuntime {
         self.trace_end(exchange, attempt, end, done);
     }
 
-    /// An exchange is dropped, or the run is over before it.
+    /// Traces an exchange that is dropped, or ended by the end of the run.
     #[cold]
     #[inline(never)]
     pub(super) fn trace_end(
@@ -93,7 +93,7 @@ impl ScenarioRuntime {
         self.traces.see(traced, &mut self.seen);
     }
 
-    /// A start that was dropped before it was an exchange.
+    /// Traces a start that was dropped before it was an exchange.
     #[cold]
     #[inline(never)]
     pub(super) fn trace_start(&mut self, intended: Nanos, now: Nanos, end: RequestRecordEnd) {
@@ -101,7 +101,7 @@ impl ScenarioRuntime {
         self.trace_end(&exchange, None, end, now);
     }
 
-    /// Starts that have waited for a user until the end.
+    /// Traces starts that have waited for a user until the end.
     pub(super) fn trace_waiting(&mut self, now: Nanos) {
         let waiting = |open: &Open| open.waiting_from(self.instants.counts_from).collect::<Vec<_>>();
         let waiting = self.users.open.as_ref().filter(|_| self.traces.is_open()).map(waiting);
@@ -115,20 +115,20 @@ impl ScenarioRuntime {
         series.place()
     }
 
-    /// The trace that the request of a step names; 0 for none.
+    /// The trace ID in the request of a step; 0 for none.
     fn trace_of(&self, step: u32) -> u128 {
         let made = (!self.ledger.is_simple).then(|| self.ledger.steps[step as usize].made.as_deref()).flatten();
         made.and_then(plan::trace_of).unwrap_or_default()
     }
 
-    /// Lines of the log leave, from time to time.
+    /// Sends the lines of the log, from time to time.
     pub(crate) fn flush_log(&mut self) {
         if let Some(log) = &mut self.traces.log {
             log.flush();
         }
     }
 
-    /// The last lines leave.
+    /// Sends the last lines.
     pub(crate) fn finish_log(&mut self) {
         if let Some(log) = &mut self.traces.log {
             log.finish();

@@ -15,11 +15,11 @@ use super::ScenarioRuntime;
 use super::origins::Origin;
 use crate::slab::Key;
 
-/// What is shared.
+/// Shared connections.
 pub(super) struct Sharing {
-    /// So many connections to each origin.
+    /// Connections to each origin.
     most: u64,
-    /// Origin by origin; none where each user has its own.
+    /// Pools, origin by origin; none where each user has its own.
     benches: Vec<Option<OriginPool>>,
     /// The exchange whose turn it is: it does not go behind those that wait.
     served: Option<Key>,
@@ -28,7 +28,7 @@ pub(super) struct Sharing {
 /// The connections to one origin.
 #[derive(Default)]
 struct OriginPool {
-    /// The one that was busy last goes first.
+    /// Idle connections. The one that was busy last goes first.
     idle: Vec<Socket>,
     /// Exchanges that wait for one.
     waiting: VecDeque<Key>,
@@ -45,7 +45,7 @@ impl Sharing {
         self.benches.push((!origin.is_talk()).then(OriginPool::default));
     }
 
-    /// How many there may be to each origin.
+    /// Most connections to each origin.
     pub(super) fn most(&self) -> u64 {
         self.most
     }
@@ -62,7 +62,7 @@ impl ScenarioRuntime {
         sharing.is_some_and(|sharing| sharing.benches.get(usize::from(origin)).is_some_and(Option::is_some))
     }
 
-    /// An idle connection that all share leaves its place. The outer `None`: they share none to this origin.
+    /// Takes an idle shared connection. The outer `None`: there are none to this origin.
     #[cold]
     #[inline(never)]
     pub(super) fn take_idle(&mut self, origin: u16) -> Option<Option<Socket>> {
@@ -70,7 +70,7 @@ impl ScenarioRuntime {
         sharing.bench(origin).map(|bench| bench.idle.pop())
     }
 
-    /// A connection is idle. False when it is not one that all share.
+    /// Returns a connection as idle. False when it is not shared.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_idle(&mut self, origin: u16, socket: Socket) -> bool {
@@ -78,7 +78,7 @@ impl ScenarioRuntime {
         bench.map(|bench| bench.idle.push(socket)).is_some()
     }
 
-    /// An idle connection is of no use any more. False when it is not one that all share.
+    /// An idle connection is unusable. False when it is not shared.
     #[cold]
     #[inline(never)]
     pub(super) fn forget_shared(&mut self, origin: u16, socket: Socket) -> bool {
@@ -100,7 +100,7 @@ impl ScenarioRuntime {
         if has_room && (is_served || bench.waiting.is_empty()) {
             return true;
         }
-        // One that had a connection keeps its turn.
+        // An exchange that had a connection keeps its turn.
         if is_second_try {
             bench.waiting.push_front(key)
         } else {
@@ -109,14 +109,14 @@ impl ScenarioRuntime {
         false
     }
 
-    /// There is a connection for a user, or there may be one more.
+    /// Whether there is a connection for a user, or there may be one more.
     fn has_room(&mut self, user: u32, origin: u16) -> bool {
         let Some(sharing) = &mut self.pool.sharing else { return true };
         let most = sharing.most;
         if sharing.bench(origin).is_none_or(|bench| !bench.idle.is_empty()) {
             return true;
         }
-        // The place of a user is opened once, and those that come later wait there.
+        // The link of a user is opened once, and users that come later wait there.
         let opens_places = self.pool.origins[usize::from(origin)].protocol() == Protocol::Http2;
         opens_places
             || self.shared_connection(user, origin).is_some()
@@ -134,7 +134,7 @@ impl ScenarioRuntime {
         count
     }
 
-    /// Those that wait get the connections that have become free.
+    /// Gives free connections to waiting exchanges.
     #[cold]
     #[inline(never)]
     pub(super) fn serve_waiting<S: Sockets>(&mut self, sockets: &mut S) {
@@ -170,7 +170,7 @@ impl ScenarioRuntime {
         Some(bench.idle.contains(&socket))
     }
 
-    /// More connections than users may share.
+    /// The number of connections, if it exceeds what users may share.
     pub(super) fn too_many_shared(&self) -> Option<u64> {
         let most = self.pool.sharing.as_ref()?.most;
         let of = |origin: u16| self.pool.connections.alone(origin) + self.pool.links.count(origin);

@@ -1,4 +1,4 @@
-//! What a world spends of the budget of its run.
+//! Spending of a runtime from the budget of its run.
 
 use metrics::Counter;
 use pacing::Nanos;
@@ -14,28 +14,28 @@ impl Users {
         }
     }
 
-    /// Users that have still to do what comes behind their last iteration, and may.
+    /// Users that still have to run `on_stop`, and may.
     pub(super) fn owing(&self) -> u64 {
         if self.is_out_of_requests { 0 } else { self.owing }
     }
 }
 
 impl ScenarioRuntime {
-    /// What users have not done behind their last iteration, since no request was left for it, is counted.
+    /// Counts users that have not run `on_stop`, since no request was left for it.
     #[cold]
     pub(super) fn count_without_stop(&mut self, users: u64) {
         self.seen.counts[Counter::UsersWithoutStop] += users;
         self.users.lack_requests();
     }
 
-    /// One more request may start; it was not counted before. With the last one nothing starts any more.
+    /// Whether one more request may start; it was not counted before. With the last one nothing starts any more.
     #[cold]
     #[inline(never)]
     pub(super) fn may_start(&mut self) -> bool {
-        // Each iteration that this shard may still begin asks at least once.
+        // Each iteration that this shard may still begin makes at least one request.
         let most = self.users.budget.starts.map_or(u64::MAX, |starts| starts.saturating_add(1));
         let may = self.users.budget_lease.as_mut().is_none_or(|budget_lease| budget_lease.take(most));
-        self.look_at_purse();
+        self.look_at_budget_lease();
         if !may {
             self.users.lack_requests();
         }
@@ -43,9 +43,9 @@ impl ScenarioRuntime {
     }
 
     /// Nothing starts any more when no start is left.
-    pub(super) fn look_at_purse(&mut self) {
+    pub(super) fn look_at_budget_lease(&mut self) {
         if let Some(budget_lease) = self.users.budget_lease.as_ref().filter(|budget_lease| budget_lease.is_empty()) {
-            // A load that has begun all of its own was not ended by it.
+            // The budget has not ended a load that has begun all of its own.
             if self.users.budget.starts != Some(0) {
                 budget_lease.end_by_requests();
             }
@@ -56,17 +56,18 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Tells what it has spent, and says since when bytes or time are over, while something starts. `planned`: when its load ends.
+    /// Reports what it has spent, and returns since when bytes or time are over, while something starts. `planned`:
+    /// when its load ends.
     pub(crate) fn look_at_budget(&mut self, now: Nanos, planned: Nanos) -> Option<Nanos> {
         // Others may have made the last start.
-        self.look_at_purse();
+        self.look_at_budget_lease();
         let bytes = self.bytes_spent();
         let budget_lease = self.users.budget_lease.as_mut()?;
         budget_lease.tell_bytes(bytes, false);
         if self.users.budget.is_over { None } else { budget_lease.is_over_since(now, planned) }
     }
 
-    /// The snapshot is handed over, or forgotten.
+    /// The snapshot is handed over, or dropped.
     pub(crate) fn close_books(&mut self) {
         let bytes = self.bytes_spent();
         if let Some(budget_lease) = &mut self.users.budget_lease {
@@ -78,7 +79,7 @@ impl ScenarioRuntime {
         self.seen.counts.bytes_sent() + self.seen.counts.bytes_received()
     }
 
-    /// When the time of the budget is over; never, when nothing starts any more.
+    /// End of the time budget; never, when nothing starts any more.
     pub(crate) fn budget_until(&self) -> Nanos {
         let budget_lease = self.users.budget_lease.as_ref().filter(|_| !self.users.budget.is_over);
         budget_lease.map_or(Nanos::NEVER, |budget_lease| budget_lease.until())
@@ -91,7 +92,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The part of the budget that ended the run.
+    /// The budget part that ended the run.
     pub(crate) fn ended_by(&self) -> Option<BudgetPart> {
         self.users.budget_lease.as_ref()?.ended_by()
     }

@@ -12,15 +12,15 @@ use pacing::Nanos;
 
 use super::ScenarioRuntime;
 
-/// A loop that is this late has stood still; below it timers and schedulers are as late as they always are.
+/// A loop that is this late has stalled; below it timers and schedulers are as late as they always are.
 const STALL_MIN: Nanos = Nanos::from_millis(1);
-/// An exchange is covered when more than this part of its time was ours.
-const COVERED_PART: u64 = 10;
-/// After a stall of this length the machine itself may have stood still, and with it the target.
+/// An exchange is stall affected when more than one part in this many of its time was a stall.
+const STALL_AFFECTED_PART: u64 = 10;
+/// After a stall of this length the machine itself may have stalled, and with it the target.
 const LONG_STALL: Nanos = Nanos::from_millis(50);
-/// How long peers have after a stall of ours, whatever deadlines passed in it.
+/// How long peers have after a stall of the generator, whatever deadlines passed in it.
 const SPARED: Nanos = Nanos::from_millis(100);
-/// Stalls that are remembered; of an exchange that is older than all of them, the ones before are left out.
+/// Stalls that are remembered; for an exchange that is older than all of them, earlier ones are left out.
 const STALLS_MAX: usize = 256;
 
 /// The stalls of one loop.
@@ -30,12 +30,12 @@ pub(super) struct Stalls {
     awake_at: Nanos,
     /// The end of the last stall.
     last_end: Nanos,
-    /// From and to, the oldest first.
+    /// Beginning and end of recent stalls, the oldest first.
     recent: VecDeque<(Nanos, Nanos)>,
 }
 
 impl Stalls {
-    /// The loop is awake. The time since it should have been, when that was a stall.
+    /// The loop is awake. Returns the time since it should have been, when that was a stall.
     #[inline]
     fn wake_at(&mut self, now: Nanos) -> Option<Nanos> {
         let from = std::mem::replace(&mut self.awake_at, now);
@@ -58,9 +58,9 @@ impl Stalls {
         from >= self.last_end
     }
 
-    /// When the time of one is over that began at `since` and had until `deadline`. A stall within it puts that off: its peer has as
-    /// long after the stall as it had left before, up to a bound; after a long one, that bound. What stands still once a deadline has
-    /// passed puts it off no further, so it has an end.
+    /// The deadline of an exchange that began at `since` and had until `deadline`. A stall within it puts it off: its
+    /// peer has as long after the stall as it had left before, up to a bound; after a long one, that bound. A stall
+    /// after a deadline has passed puts it off no further, so it has an end.
     #[inline]
     pub(super) fn spare(&self, since: Nanos, deadline: Nanos) -> Nanos {
         if self.last_end + SPARED <= deadline { deadline } else { self.spare_after(since, deadline) }
@@ -76,12 +76,12 @@ impl Stalls {
         spared.fold(deadline, Nanos::max)
     }
 
-    /// Enough of the time between two instants was a stall of ours.
+    /// Enough of the time between two instants was a stall.
     #[cold]
     pub(super) fn cover(&self, from: Nanos, to: Nanos) -> bool {
         let overlap = |(begin, end): &(Nanos, Nanos)| (*end).min(to).since((*begin).max(from)).0;
         let ours: u64 = self.recent.iter().rev().take_while(|(_, end)| *end > from).map(overlap).sum();
-        ours > STALL_MIN.0 && ours > to.since(from).0 / COVERED_PART
+        ours > STALL_MIN.0 && ours > to.since(from).0 / STALL_AFFECTED_PART
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_covered_overlaps_enough() {
+    fn what_is_stall_affected_overlaps_enough() {
         let millis = Nanos::from_millis;
         let mut stalls = Stalls::default();
         assert_eq!(stalls.wake_at(millis(1)), None);
@@ -127,8 +127,8 @@ mod tests {
             (49, 2_100, false),
             (50, 2_000, true),
         ];
-        for (from, to, is_covered) in cases {
-            assert_eq!(stalls.cover(millis(from), millis(to)), is_covered, "{from} to {to}");
+        for (from, to, is_stall_affected) in cases {
+            assert_eq!(stalls.cover(millis(from), millis(to)), is_stall_affected, "{from} to {to}");
         }
     }
 
@@ -142,7 +142,7 @@ mod tests {
             stalls.wake_at(millis(to));
         }
         let cases = [
-            // It was over before any of them, or began after all.
+            // It was over before any stall, or began after all.
             (10, 99, 99),
             (700, 720, 720),
             (750, 5_000, 5_000),
@@ -157,7 +157,7 @@ mod tests {
             (190, 750, 800),
             (190, 900, 900),
             (690, 701, 800),
-            // In both.
+            // In both stalls.
             (90, 205, 800),
             (150, 199, 199),
         ];

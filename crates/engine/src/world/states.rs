@@ -39,31 +39,31 @@ use rows::{Rows, Supply, UserRow};
 /// Why a message of a conversation is not sent.
 const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one";
 
-/// What the users of a shard remember.
+/// The states of the users of a shard.
 pub(super) struct States {
     memory: Arc<Memory>,
     all: Vec<State>,
     counters: Counters,
     evaluator: ScriptEvaluator,
-    /// Values on their way from an answer to variables.
+    /// Values on their way from a response to variables.
     found: Vec<(u32, Value)>,
     pub(super) rows: Rows,
     /// The time of day when the clock of the run was at zero.
     epoch: Duration,
 }
 
-/// What one user remembers.
+/// State of one user.
 #[derive(Default)]
 struct State {
     variables: Box<[Value]>,
     jar: Jar,
     /// Rows that it has drawn, feed by feed.
     rows: Box<[Option<UserRow>]>,
-    /// What it has drawn for itself, where it draws something.
+    /// Draws of its own variables, where it has some.
     own: Option<Box<OwnDraws>>,
-    /// It does what comes before its first iteration.
+    /// It runs `on_start`.
     is_starting: bool,
-    /// Variables and cookies as they were behind that.
+    /// Variables and cookies at the end of `on_start`.
     begins_with: Option<Box<(Box<[Value]>, Jar)>>,
 }
 
@@ -93,7 +93,7 @@ impl States {
         state
     }
 
-    /// A user has cookies, which may go with what it sends.
+    /// Whether a user has cookies, which may be sent with its requests.
     fn has_cookies(&self, user: u32) -> bool {
         self.memory.cookies && self.all.get(user as usize).is_some_and(|state| !state.jar.is_empty())
     }
@@ -122,14 +122,14 @@ impl States {
         }
     }
 
-    /// Nothing of what a user knew is left.
+    /// Drops everything that a user remembered.
     pub(super) fn forget_all(&mut self, user: u32) {
         if let Some(state) = self.all.get_mut(user as usize) {
             *state = State::default();
         }
     }
 
-    /// What comes before the first iteration of a user begins, or begins again: rows that are drawn in it stay.
+    /// `on_start` of a user begins, or begins again: rows that are drawn in it stay.
     pub(super) fn begins_start(&mut self, user: u32) {
         if !self.memory.is_needed() {
             return;
@@ -141,7 +141,7 @@ impl States {
         state.jar.clear();
     }
 
-    /// That is done: each iteration begins with what the user remembers now.
+    /// `on_start` is done: each iteration begins with what the user remembers now.
     pub(super) fn ends_start(&mut self, user: u32) {
         if !self.memory.is_needed() {
             return;
@@ -152,7 +152,7 @@ impl States {
         state.begins_with = (!keeps).then(|| Box::new((state.variables.clone(), state.jar.clone())));
     }
 
-    /// Exchanges that were under way at a time have all ended: what was taken from them, in their order.
+    /// Concurrent exchanges have all ended: keeps what was extracted from them, in their order.
     pub(super) fn keep_all(&mut self, user: u32, taken: Vec<(ForkPart, u32, Value)>) {
         for (_, variable, value) in taken {
             self.of(user).variables[variable as usize] = value;
@@ -164,15 +164,15 @@ impl States {
     }
 }
 
-/// Where a request goes, for its cookies.
+/// The endpoint of a request, for its cookies.
 fn place_of<'a>(target: &'a Target, request: &'a Request) -> CookieEndpoint<'a> {
     let path = request.path.split(['?', '#']).next().unwrap_or_default();
     CookieEndpoint { host: &target.host, path, is_tls: target.tls.is_some() }
 }
 
 impl ScenarioRuntime {
-    /// The step of an exchange that begins: that of the plan, or one that is made for it alone. `None`: what it is made of is on
-    /// its way. `part`: which of several at a time it is.
+    /// The step of an exchange that begins: that of the plan, or one that is made for it alone. `None`: what it is made
+    /// of is on its way. `part`: its number among several at a time.
     pub(super) fn step_for<S: Sockets>(
         &mut self,
         user: u32,
@@ -187,7 +187,7 @@ impl ScenarioRuntime {
             return Err(Failure::NotFilled);
         }
         let prepared = &self.ledger.steps[step as usize];
-        // What is taken from one of several at a time is told from what is taken from the others.
+        // Extractions of one of several at a time are kept apart from those of the others.
         let is_part = part > 0 && prepared.making.is_some() && prepared.made.is_none();
         if !is_part && !prepared.is_made(self.users.states.has_cookies(user)) {
             return Ok(Some(step));
@@ -231,7 +231,7 @@ impl ScenarioRuntime {
         Ok(self.ledger.steps.add(made))
     }
 
-    /// What the first user remembers, where somebody wants to know it.
+    /// Publishes the values of the first user, where they are wanted.
     pub(super) fn keep_values(&self) {
         let is_first = self.work.scenario == 0 && self.work.segment.nth(0) == 0;
         let variables = self.users.states.all.first().map(|state| &state.variables[..]);
@@ -240,7 +240,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The cookies of a user go with the request of a redirect too.
+    /// Adds the cookies of a user to the request of a redirect too.
     pub(super) fn add_cookies_of(&mut self, user: u32, request: &mut Request, target: &Target, now: Nanos) {
         let states = &mut self.users.states;
         if states.memory.cookies {
@@ -271,7 +271,7 @@ impl ScenarioRuntime {
         self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
     }
 
-    /// What the user remembers of an answer. `is_last`: nothing follows it. Gives what the exchange has come to.
+    /// What the user remembers of a response. `is_last`: nothing follows it. Returns the outcome of the exchange.
     #[inline]
     pub(super) fn remember(
         &mut self,
@@ -297,7 +297,7 @@ impl ScenarioRuntime {
     ) -> Outcome {
         let Some(attempt) = attempt else { return outcome };
         let status = attempt.head.map(|head| head.status).or(attempt.status);
-        // What is said on connections of messages has no status.
+        // Messages on message connections have no status.
         let is_talk = self.ledger.steps[exchange.step as usize].talk.is_some();
         let Some(status) = status.or(is_talk.then_some(0)) else { return outcome };
         let drawer = self.drawer(exchange.user);
@@ -317,10 +317,10 @@ impl ScenarioRuntime {
             return outcome;
         }
         let (making, part, is_shown) = (making.clone(), step.part, step.is_shown);
-        // Its own number, wherever the step lies that was made of it: draws are the same on any number of shards.
+        // Its own number, wherever the step made from it lies: draws are the same on any number of shards.
         let number = step.series.place() - self.work.first_series.place();
         if attempt.is_recorded() {
-            // What it sent may hold what is taken anew now.
+            // What it sent may contain values that are extracted anew now.
             let secrets = self.secrets_of(exchange.user);
             attempt.kept.get_or_insert_default().record.secrets = secrets;
         }
@@ -356,7 +356,7 @@ impl ScenarioRuntime {
     }
 }
 
-/// A value that was taken, for whoever looks at the exchange; `None` where nobody may see it.
+/// An extracted value as shown; `None` for a secret.
 #[cold]
 fn reported_of(making: &DynamicParts, variable: u32, value: Option<&Value>) -> Vec<u8> {
     let taking = making.takes.iter().find(|taking| taking.variable == variable);
@@ -368,7 +368,7 @@ fn reported_of(making: &DynamicParts, variable: u32, value: Option<&Value>) -> V
     reported
 }
 
-/// Those that an answer sets.
+/// Keeps the cookies that a response sets.
 fn hear_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option<&Request>, now: u64) {
     let set = http1::fields(&kept.head).filter(|(name, _)| name.eq_ignore_ascii_case(b"set-cookie"));
     for (_, value) in set {
@@ -399,13 +399,13 @@ fn add_cookies(request: &mut Request, jar: &Jar, target: &Target, now: u64) {
     }
 }
 
-/// A field that says how a body is coded, beyond its chunks.
+/// Whether a field describes how a body is coded, beyond its chunks.
 fn is_coding(name: &[u8], value: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"content-encoding")
         || name.eq_ignore_ascii_case(b"transfer-encoding") && !value.eq_ignore_ascii_case(b"chunked")
 }
 
-/// What an answer carries, as values are taken from it: messages of a call are JSON.
+/// The content of a response for extractions: messages of a call are JSON.
 fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
     if let Some((call, types)) = call.and_then(|call| Some((call, call.types.as_ref()?))) {
         let messages = kept.messages(types, call.responses_stream);
@@ -416,7 +416,7 @@ fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a
     kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(undecoded)
 }
 
-/// Finds values for variables in an answer, one after the other; gives the first that is not there.
+/// Extracts values for variables from a response, one after the other; returns the first that is missing.
 fn taken(
     making: &DynamicParts,
     status: u16,
@@ -458,7 +458,7 @@ mod tests {
     use crate::user::User;
     use crate::world::programs::PLACE_BYTES;
 
-    /// What a user takes that thinks and remembers two values of some bytes, beyond its connection.
+    /// Memory of a user that pauses and remembers two values of some bytes, beyond its connection.
     #[test]
     fn a_user_that_remembers_is_small() {
         const TEXTS: usize = 2 * 64;

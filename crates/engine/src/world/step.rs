@@ -1,4 +1,4 @@
-//! What a step needs while the run lasts: its request as bytes, and what is thought of answers.
+//! Prepared steps: the request as bytes, and the checks of responses.
 
 mod bytes;
 
@@ -21,13 +21,13 @@ use crate::talk::PreparedTalk;
 pub(crate) use bytes::http2_fields;
 use bytes::{open_anew, over_http2, render, render_into};
 
-/// What is kept of an answer, in few bytes: each attempt has a copy.
+/// What is captured of a response, in few bytes: each attempt has a copy.
 #[derive(Clone, Copy)]
 pub(super) struct Wants {
     /// Bytes of the body.
     pub(super) body: u32,
     pub(super) head: bool,
-    /// It is kept as it went.
+    /// Whether a transcript is kept.
     pub(super) records: Records,
 }
 
@@ -40,7 +40,7 @@ impl Wants {
     }
 }
 
-/// A request of HTTP/1 as bytes.
+/// An HTTP/1 request as bytes.
 pub(crate) enum Bytes {
     /// Of a step of the plan: all connections send the same.
     Shared(Arc<[u8]>),
@@ -63,24 +63,24 @@ impl Deref for Bytes {
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
     pub(super) request: Bytes,
-    /// Its timings go to this series.
+    /// The series of its timings.
     pub(super) series: SeriesId,
-    /// Where it goes.
+    /// Its origin.
     pub(super) origin: u16,
-    /// What it needs to follow redirects, if it does.
+    /// Redirect state, if it follows redirects.
     pub(super) trail: Option<Box<RedirectState>>,
-    /// Its answers are shown to a person.
+    /// Its responses are shown.
     pub(super) is_shown: bool,
-    /// The same for HTTP/2, where that may be spoken.
+    /// The same for HTTP/2, where that may be used.
     pub(super) http2: Option<wire::http2::Request>,
     pub(super) kind: RequestKind,
-    /// It may go out twice (RFC 9110 9.2.2).
+    /// It may be sent twice (RFC 9110 9.2.2).
     pub(super) is_repeatable: bool,
-    /// It goes out once more when a connection that was kept has ended before its answer.
+    /// It is sent once more when a kept connection has ended before its response.
     pub(super) retries: bool,
-    /// It goes out once only, so that its connection is read first.
+    /// It may be sent once only, so that its connection is read first.
     pub(super) leaves_once: bool,
-    /// Its body waits for a word of the server (RFC 9110 10.1.1).
+    /// Its body waits for a 100 of the server (RFC 9110 10.1.1).
     pub(super) expects_word: bool,
     pub(super) keep_alive: bool,
     pub(super) timeout: Nanos,
@@ -89,17 +89,17 @@ pub(crate) struct PreparedStep {
     pub(super) needs: Wants,
     /// The same once enough failures are kept.
     pub(super) last_needs: Wants,
-    /// Where it goes, for messages: host and port.
+    /// Its host and port, for messages.
     pub(super) place: Arc<str>,
-    /// The request as it was meant, where it is shown.
+    /// The original request, where it is shown.
     pub(super) shown: Option<Box<Request>>,
-    /// What makes it a call of gRPC, if it is one.
+    /// State of a gRPC call, if it is one.
     pub(super) call: Option<PreparedCall>,
-    /// What is said on a connection of WebSocket or TCP, if it is one.
+    /// Prepared messages of a WebSocket or TCP connection, if it is one.
     pub(super) talk: Option<Arc<PreparedTalk>>,
-    /// What of it is made anew, and the request that it is made of.
+    /// Its dynamic parts, and the request that they are applied to.
     pub(super) making: Option<(Arc<DynamicParts>, Arc<Request>)>,
-    /// Values are taken from what its answers carry.
+    /// Values are extracted from the bodies of its responses.
     pub(super) takes_body: bool,
     /// It is a call whose messages are read as JSON, for values or for checks.
     pub(super) reads_messages: bool,
@@ -107,14 +107,14 @@ pub(crate) struct PreparedStep {
     pub(super) made: Option<Box<Request>>,
     /// The message of a talk, likewise.
     pub(super) message: Option<Vec<u8>>,
-    /// The step of the plan that it is made of, for one exchange after the other.
+    /// The step of the plan that it is made from, for one exchange after the other.
     pub(super) blank_of: Option<u32>,
-    /// Which of several exchanges at a time that is.
+    /// Number of that exchange among several at a time.
     pub(super) part: ForkPart,
 }
 
 impl PreparedStep {
-    /// `number`: of this step among all. `target`: where it goes.
+    /// Prepares a step. `number`: that of this step among all. `target`: where it goes.
     pub(crate) fn new(number: u32, step: &Step, target: &Target, keeps: CaptureOptions) -> Self {
         let records = match (step.is_shown, keeps.failures) {
             (true, _) => Records::All,
@@ -166,7 +166,7 @@ impl PreparedStep {
     }
 }
 
-/// What it sends goes out once only. A step that waits for a message sends nothing.
+/// Whether what it sends may be sent once only. A step that waits for a message sends nothing.
 fn leaves_once(step: &Step, request: &Request) -> bool {
     match &step.talk {
         Some(talk) => talk.message.is_some(),
@@ -179,7 +179,7 @@ fn takes_body(step: &Step) -> bool {
 }
 
 impl PreparedStep {
-    /// The same for the next request behind a redirect. `number`: of it among all.
+    /// The step of the next request after a redirect. `number`: that of it among all.
     pub(super) fn for_hop(
         &self,
         number: u32,
@@ -220,13 +220,13 @@ impl PreparedStep {
         }
     }
 
-    /// The heads of its answers are kept.
+    /// Captures the heads of its responses.
     pub(crate) fn keeping_heads(mut self) -> Self {
         (self.needs.head, self.last_needs.head) = (true, true);
         self
     }
 
-    /// Messages on its connection are kept as a whole: others look at them.
+    /// Keeps messages on its connection as a whole: other steps check them.
     pub(crate) fn keeping_messages(mut self) -> Self {
         if let Some(talk) = self.talk.as_mut().and_then(Arc::get_mut) {
             talk.keep_messages();
@@ -234,13 +234,13 @@ impl PreparedStep {
         self
     }
 
-    /// Its requests are made anew for each exchange. `has_cookies`: those of the user go with them.
+    /// Whether its requests are dynamic. `has_cookies`: those of the user are sent with them.
     pub(super) fn is_made(&self, has_cookies: bool) -> bool {
         let is_made = |(making, _): &(Arc<DynamicParts>, _)| has_cookies || making.makes_requests();
         self.making.as_ref().is_some_and(is_made) && self.made.is_none()
     }
 
-    /// What is the same in all steps that are made of this one, the `place`-th of the plan.
+    /// The common part of all steps that are made from this one, the `place`-th of the plan.
     pub(super) fn blank(&self, place: u32, target: &Target) -> Option<Box<Self>> {
         let (_, base) = self.making.as_ref()?;
         let mut blank = self.for_hop(0, base, None, target);
@@ -249,7 +249,8 @@ impl PreparedStep {
         Some(Box::new(blank))
     }
 
-    /// Makes what an exchange sends, in the place of what another one sent. `is_open`: the connection of its conversation is there.
+    /// Makes what an exchange sends, in place of what another one sent. `is_open`: the connection of its conversation
+    /// is established.
     pub(super) fn remake(&self, blank: &mut Self, is_open: bool, scope: &mut impl Scope) -> Result<(), NotFilled> {
         let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
         if self.talk.is_some() {
@@ -269,7 +270,7 @@ impl PreparedStep {
         Ok(())
     }
 
-    /// The bytes of a request that was made. `number`: of it among all.
+    /// Renders a dynamic request. `number`: that of it among all.
     pub(super) fn render(&mut self, number: u32, original: &Self, target: &Target) {
         let Some(request) = self.made.as_deref() else { return };
         if matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated) {
@@ -294,7 +295,7 @@ impl PreparedStep {
         }
     }
 
-    /// The request of HTTP/1.
+    /// The HTTP/1 request.
     pub(crate) fn request_bytes(&self) -> &Arc<[u8]> {
         match &self.request {
             Bytes::Shared(bytes) => bytes,
@@ -314,7 +315,7 @@ impl PreparedStep {
         self.connect_timeout
     }
 
-    /// What the check thinks of a whole message.
+    /// Whether a complete message passes the check.
     pub(crate) fn accepts(&self, message: &[u8]) -> bool {
         self.checks.checks.look_at_body(message).is_ok()
     }
@@ -324,13 +325,13 @@ impl PreparedStep {
     }
 }
 
-/// What makes an answer a success.
+/// Checks that make a response a success.
 #[derive(Clone)]
 pub(crate) struct PreparedChecks {
     pub(super) checks: Arc<Checks>,
-    /// More than the status is looked at.
+    /// More than the status is checked.
     pub(super) look_further: bool,
-    /// Its time or its size is looked at.
+    /// Its time or its size is checked.
     pub(super) has_bounds: bool,
 }
 
@@ -352,37 +353,37 @@ impl PreparedChecks {
 /// The messages of a call, framed.
 #[derive(Clone)]
 pub(crate) struct PreparedCall {
-    /// What leaves with the head.
+    /// Messages sent with the head.
     pub(super) first: Vec<u8>,
-    /// How many messages that are.
+    /// Number of those messages.
     pub(super) first_count: u64,
-    /// What leaves afterwards, one after the other.
+    /// Messages sent afterwards, one after the other.
     pub(super) later: Vec<Arc<[u8]>>,
     pub(super) interval: Nanos,
-    /// Any number of messages may be sent, or answered: then each is timed.
+    /// Any number of messages may be sent, or received: then each is timed.
     pub(super) is_stream: bool,
     pub(super) responses_stream: bool,
-    /// What an answer looks like, where that is described.
+    /// The shape of a response, where that is described.
     pub(super) response: Option<Arc<Shape>>,
-    /// What its messages are, where that is described.
+    /// The types of its messages, where they are described.
     pub(super) types: Option<MessageTypes>,
     is_gzipped: bool,
-    /// The encodings in which it may be compressed: what `grpc-accept-encoding` says.
+    /// The encodings in which it may be compressed: the value of `grpc-accept-encoding`.
     offered: Vec<u8>,
 }
 
 impl PreparedCall {
-    /// Something follows what leaves with the head.
+    /// Something follows what is sent with the head.
     fn is_open(&self) -> bool {
         !self.later.is_empty() || self.is_empty()
     }
 
-    /// There is no message: then an empty frame says so, as gRPC wants it, and not the head.
+    /// There is no message: an empty frame then ends the stream, as gRPC requires, and not the head.
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
 
-    /// How answers may be compressed.
+    /// Encodings in which responses may be compressed.
     pub(super) fn offered(&self) -> &[u8] {
         &self.offered
     }
@@ -433,7 +434,7 @@ impl PreparedCall {
         }
     }
 
-    /// Messages as the method takes them, from JSON.
+    /// Messages encoded for the method, from JSON.
     pub(super) fn encoded(&self, texts: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, NotFilled> {
         let Some(types) = &self.types else {
             let reason = "nobody described the method; give its .proto file, or a server with reflection".to_owned();

@@ -26,19 +26,19 @@ use crate::faults;
 use crate::slab::Key;
 use crate::talk::{Expects, PreparedTalk, Spare};
 
-/// Answers to a peer that does not read them.
+/// Most unsent bytes of replies to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
-/// Where the masks of small frames come from; they are no secret.
+/// Seed of the masks of small frames; they are no secret.
 const SEED: u64 = 0x6d61_736b;
 
-/// What a shard needs for conversations.
+/// State of a shard for conversations.
 pub(super) struct Talking {
-    /// For each step, its frames.
+    /// Frames of each step.
     templates: Vec<Vec<Template>>,
     turn: usize,
     connections: u64,
     random: Random,
-    /// What compresses messages that are made anew.
+    /// The compressor of dynamic messages.
     spare: Spare,
 }
 
@@ -52,15 +52,15 @@ impl Talking {
         Self { templates, turn: 0, connections: 0, random, spare: Spare::default() }
     }
 
-    /// Covers what leaves next.
+    /// A mask for the next outgoing frame.
     pub(super) fn mask(&mut self) -> Mask {
         (self.random.next_u64() as u32).to_le_bytes()
     }
 }
 
-/// What ends the hearing of what came.
+/// What ends reading.
 enum End {
-    /// Nothing more of it is heard.
+    /// Nothing more of it is read.
     Over,
     /// The peer broke the rules.
     Fault(Fault),
@@ -70,29 +70,29 @@ enum End {
     Close { code: u16, reason: String },
 }
 
-/// What a numbered message calls itself.
+/// The sequence number of a numbered message.
 fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
 }
 
 impl ScenarioRuntime {
-    /// What is spoken on a connection.
+    /// The protocol of a connection.
     pub(super) fn protocol_of(&mut self, socket: Socket) -> Option<Protocol> {
         let origin = self.pool.connections.find(socket)?.origin;
         Some(self.pool.origins[usize::from(origin)].protocol())
     }
 
-    /// Where a connection goes.
+    /// The origin of a connection.
     pub(super) fn origin_of(&mut self, socket: Socket) -> u16 {
         self.pool.connections.find(socket).map_or(0, |connection| connection.origin)
     }
 
-    /// Messages of WebSocket or TCP are exchanged on it.
+    /// Whether WebSocket or TCP messages are exchanged on it.
     pub(super) fn is_talk(&mut self, socket: Socket) -> bool {
         matches!(self.protocol_of(socket), Some(Protocol::WebSocket | Protocol::Tcp))
     }
 
-    /// How the conversation on a connection is opened.
+    /// The offer that opens the conversation on a connection.
     fn opening_of<'a>(&mut self, socket: Socket, steps: &'a [PreparedStep]) -> Option<&'a PreparedTalk> {
         let origin = self.pool.connections.find(socket)?.origin;
         steps[self.pool.origins[usize::from(origin)].opens_with? as usize].talk.as_deref()
@@ -108,7 +108,7 @@ impl ScenarioRuntime {
         Some(step.talk.as_ref()?.offer_of(made))
     }
 
-    /// Begins what is spoken on a connection of messages that is there. False when nothing is to be agreed on any more.
+    /// Begins the protocol on an established connection of messages. False when there is no handshake left to make.
     pub(super) fn begin_talk<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
         let protocol = self.protocol_of(socket);
         let steps = self.work.steps.clone();
@@ -140,7 +140,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// The kernel has taken a message to which there is no answer.
+    /// The kernel has taken a message without a response.
     #[cold]
     pub(super) fn message_taken<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         if sockets.unsent(socket) > 0 {
@@ -199,8 +199,8 @@ impl ScenarioRuntime {
         self.response_back(socket, end, at, sockets);
     }
 
-    /// Until both sides agree on how they speak, nothing else comes. Gives how many bytes that took; `None` when nothing behind them is
-    /// to be heard.
+    /// Handles the handshake: until it is complete, nothing else comes. Returns how many bytes that took; `None` when
+    /// nothing after them is to be read.
     fn agree<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) -> Option<usize> {
         let connection = self.pool.connections.find(socket)?;
         if !matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. }) {
@@ -232,8 +232,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What a line said that carries one exchange at a time. `is_clean`: nothing came behind it. Gives what ends the hearing, if
-    /// anything does.
+    /// Handles an event of a connection that carries one exchange at a time. `is_clean`: nothing came after it. Returns
+    /// what ends reading, if anything does.
     fn hear_alone<S: Sockets>(
         &mut self,
         socket: Socket,
@@ -251,7 +251,7 @@ impl ScenarioRuntime {
                 let phase = self.pool.connections.find(socket)?.phase;
                 let Phase::Response { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
                 if self.is_before_message(socket) {
-                    // They came before the message left, and the answer behind them could not be told from them.
+                    // They came before the message left, and the response after them could not be told apart from them.
                     self.seen.counts[Counter::Unsolicited] += 1;
                     return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
                 }
@@ -263,7 +263,7 @@ impl ScenarioRuntime {
                     if self.passes_over(attempt, outcome) {
                         return None;
                     }
-                    // What stands behind an answer could not be told from the next one.
+                    // What follows a response could not be told apart from the next one.
                     self.end_message(attempt, outcome, is_clean, at, sockets);
                     return Some(End::Over);
                 }
@@ -276,13 +276,13 @@ impl ScenarioRuntime {
                     return self.hear_unasked(socket, phase, sockets);
                 }
             }
-            // The rest is said of HTTP.
+            // The other events are for HTTP.
             _ => {}
         }
         None
     }
 
-    /// Nobody asked for these bytes: what follows them could not be told from an answer.
+    /// These bytes were not requested: what follows them could not be told apart from a response.
     #[cold]
     fn hear_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
         if let Phase::Exchange { user } = phase {
@@ -294,8 +294,8 @@ impl ScenarioRuntime {
         Some(End::Over)
     }
 
-    /// A message, or a sign of life: the answer of the attempt that has the connection, when it awaits that, and had sent what it asks
-    /// before this came.
+    /// A message, ping or pong: the response of the attempt that has the connection, when it awaits that, and had sent
+    /// its message before this came.
     fn hear_message<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
         let is_measured = u64::from(at >= self.instants.measured_from);
         let mut is_message = 0;
@@ -325,7 +325,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What the plan says of a message that is an answer.
+    /// The outcome, by the plan, of a message that is a response.
     fn judge_message(&mut self, key: Key, bytes: &[u8], length: u64, is_cut: bool) -> Outcome {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
         attempt.body_bytes = u32::try_from(length).unwrap_or(u32::MAX);
@@ -343,8 +343,8 @@ impl ScenarioRuntime {
         if is_its_own && step.accepts(bytes) { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) }
     }
 
-    /// All that came was heard: what the protocol itself answers leaves, and the connection is left when its peer ended it or broke its
-    /// rules.
+    /// All that came was read: sends the replies of the protocol itself, and drops the connection when its peer ended
+    /// it or broke its rules.
     fn response_back<S: Sockets>(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket).filter(|one| one.phase != Phase::Close) else {
             return;
@@ -357,13 +357,13 @@ impl ScenarioRuntime {
             return;
         }
         if is_websocket && self.unread_responses(socket, sockets) > UNSENT_MAX {
-            // It asks and does not read.
+            // It sends requests and does not read.
             let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
             return self.lose(socket, failure, at, sockets);
         }
         match end {
             None | Some(End::Over) => {}
-            // The peer hears so before the connection is left.
+            // The peer is notified before the connection is dropped.
             Some(End::Fault(fault)) if fault.was_reported() => {
                 self.part_from(socket, faults::line(fault), "", at, sockets)
             }
@@ -392,8 +392,8 @@ impl ScenarioRuntime {
         if checks.look_further { checks.of_response(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
     }
 
-    /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came after the
-    /// answer.
+    /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came
+    /// after the response.
     fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.first_byte = attempt.first_byte.min(now);

@@ -16,12 +16,12 @@ use super::phase::Phase;
 use super::transcript::{Records, SHOWN_BYTES_MAX, SHOWN_PARTS_MAX, lines_of, messages_in, trailers_in};
 use crate::slab::Key;
 
-/// Of one that is shown if it fails; there are as many as there are users.
+/// Most parts of an exchange that is shown if it fails; there are as many as there are users.
 const FAILED_PARTS_MAX: usize = 40;
 const FAILED_BYTES_MAX: usize = 16 * 1024;
-/// The most of a value that was taken: a line says no more.
+/// Most bytes of an extracted value: a line shows no more.
 const TAKEN_BYTES_MAX: usize = 1024;
-/// The most of what could not be understood.
+/// Most bytes of what could not be parsed.
 const RAW_BYTES_MAX: usize = 4 * 1024;
 
 impl Attempt {
@@ -43,14 +43,14 @@ impl Attempt {
         kept.record.push(is_behind, Part { is_ours, kind, bytes }, most);
     }
 
-    /// A value that was taken from the answer.
+    /// Records a value that was extracted from the response.
     #[cold]
     pub(super) fn record_taken(&mut self, reported: &[u8]) {
         let bytes = reported[..reported.len().min(TAKEN_BYTES_MAX)].to_vec();
         self.kept.get_or_insert_default().record.taken.push(Part { is_ours: false, kind: PartKind::Taken, bytes });
     }
 
-    /// What the line of HTTP/1 has taken, and what it made of it.
+    /// Keeps what the HTTP/1 parser has consumed, and the event that it made of it.
     #[cold]
     pub(super) fn keep_response(&mut self, read: &[u8], said: &ConnectionEvent<'_>) {
         if self.head.is_none() {
@@ -85,7 +85,7 @@ impl Attempt {
         }
     }
 
-    /// What came next, and could not be understood.
+    /// Records what came next, and could not be parsed.
     #[cold]
     pub(super) fn record_unread(&mut self, rest: &[u8]) {
         if !self.is_recorded() {
@@ -99,7 +99,7 @@ impl Attempt {
         self.record(false, PartKind::Raw, &[framing.as_slice(), rest].concat());
     }
 
-    /// A head, or trailers, of HTTP/2.
+    /// Records a head, or trailers, of HTTP/2.
     #[cold]
     pub(super) fn record_fields(&mut self, kind: PartKind, fields: &FieldList) {
         if self.is_recorded() {
@@ -109,7 +109,7 @@ impl Attempt {
         }
     }
 
-    /// A message of a call has come whole.
+    /// A message of a call is complete.
     #[cold]
     pub(super) fn record_message(&mut self) {
         let Some(kept) = &mut self.kept else { return };
@@ -118,7 +118,7 @@ impl Attempt {
         self.record(false, PartKind::Message, &message);
     }
 
-    /// Messages of a call leave.
+    /// Messages of a call are sent.
     #[cold]
     pub(super) fn record_framed(&mut self, framed: &[u8]) {
         for message in messages_in(framed) {
@@ -128,14 +128,14 @@ impl Attempt {
 }
 
 impl KeptBody {
-    /// What has come of a message of a call that was never whole.
+    /// The received part of an incomplete message of a call.
     pub(super) fn begun_message(&self) -> &[u8] {
         &self.bytes[self.record.reported.min(self.bytes.len())..]
     }
 }
 
 impl ScenarioRuntime {
-    /// What has come of a message of WebSocket that will never be whole.
+    /// Records the received part of an incomplete WebSocket message.
     #[cold]
     pub(super) fn record_begun(&mut self, socket: Socket) {
         let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_ref()) else { return };
@@ -145,7 +145,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Something that a connection said or heard for its attempt.
+    /// Records something that a connection sent or received for its attempt.
     #[cold]
     pub(super) fn record_on(&mut self, socket: Socket, is_ours: bool, kind: PartKind, bytes: &[u8]) {
         if let Some(attempt) = self.recorded_on(socket) {
@@ -153,7 +153,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The attempt that has a connection for itself, when it is kept as it goes.
+    /// The attempt that has a connection for itself, when its transcript is kept.
     pub(super) fn recorded_on(&mut self, socket: Socket) -> Option<&mut Attempt> {
         let (Phase::Connect { attempt, .. } | Phase::Response { attempt }) = self.pool.connections.find(socket)?.phase
         else {
@@ -162,7 +162,7 @@ impl ScenarioRuntime {
         self.ledger.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
     }
 
-    /// Bytes that broke a connection of many streams.
+    /// Records bytes that broke a connection of many streams.
     #[cold]
     pub(super) fn record_broken(&mut self, socket: Socket, rest: &[u8]) {
         if !self.ledger.records {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(messages_in(&framed[..7]), Vec::<Vec<u8>>::new());
     }
 
-    /// Nothing is kept, rendered or remembered for a person unless somebody wants to see it.
+    /// Nothing is kept, rendered or remembered for display unless it is wanted.
     #[test]
     fn a_step_that_nobody_wants_to_see_needs_nothing() {
         for url in ["http://127.0.0.1:1/", "ws://127.0.0.1:1/", "grpc://127.0.0.1:1/", "tcp://127.0.0.1:1"] {

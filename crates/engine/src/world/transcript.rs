@@ -1,15 +1,15 @@
-//! The parts of an exchange that is kept as it went.
+//! The parts of a transcript of an exchange.
 
 use metrics::{Part, PartKind};
 use wire::connection::ConnectionEvent;
 use wire::grpc::{self, MessagePiece, Messages, Unzipped};
 use wire::hpack::FieldList;
 
-/// Of an exchange that is shown whatever it says: its parts, and the bytes of all of them but the body.
+/// Most parts of an exchange that is always shown, and most of their bytes without the body.
 pub(super) const SHOWN_PARTS_MAX: usize = 1_000;
 pub(super) const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
-/// Which exchanges are kept as they went.
+/// Exchanges whose transcript is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Records {
     #[default]
@@ -19,27 +19,27 @@ pub(super) enum Records {
     All,
 }
 
-/// The parts of an exchange, in their order, but for head and body of the answer.
+/// The parts of an exchange, in their order, except head and body of the response.
 #[derive(Default)]
 pub(crate) struct Record {
-    /// What came and went before the head of the answer.
+    /// Parts before the head of the response.
     pub(super) before: Vec<Part>,
-    /// And behind it, but for the body.
+    /// Parts after it, except the body.
     pub(super) after: Vec<Part>,
-    /// What framed the body since its last piece: of the last chunk, the trailers.
+    /// Framing of the body since its last piece: after the last chunk, the trailers.
     pub(super) framing: Vec<u8>,
     pub(super) bytes: usize,
     pub(super) left_out: u64,
-    /// What its user knew when its answer came and nobody may see.
+    /// Secrets of its user when its response came.
     pub(super) secrets: Vec<String>,
-    /// Values that were taken from the answer.
+    /// Values that were extracted from the response.
     pub(super) taken: Vec<Part>,
     /// Bytes of the body that are in messages already.
     pub(super) reported: usize,
 }
 
 impl Record {
-    /// The parts around a head and a body, and what found no room.
+    /// The parts around a head and a body, and the count of bytes left out.
     pub(super) fn split(&self) -> (&[Part], &[Part], u64) {
         (&self.before, &self.after, self.left_out)
     }
@@ -63,15 +63,15 @@ impl Record {
     }
 }
 
-/// The trailers among what frames the end of a chunked body.
+/// The trailers in the framing at the end of a chunked body.
 pub(super) fn trailers_in(framing: &[u8]) -> Vec<u8> {
     let lines = framing.split_inclusive(|byte| *byte == b'\n');
-    // The end of the last chunk's data, and the size of the one that is empty.
+    // The end of the last chunk's data, and the size of the empty one.
     let trailers = lines.skip_while(|line| line.trim_ascii().is_empty()).skip(1);
     trailers.take_while(|line| !line.trim_ascii().is_empty()).flatten().copied().collect()
 }
 
-/// Fields as lines, without those that are of HTTP/2 itself.
+/// Fields as lines, without those of HTTP/2 itself.
 pub(super) fn lines_of(fields: &FieldList) -> Vec<u8> {
     let mut lines = Vec::new();
     for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
@@ -80,7 +80,7 @@ pub(super) fn lines_of(fields: &FieldList) -> Vec<u8> {
     lines
 }
 
-/// Messages without their frames; what is compressed comes out as it was before.
+/// Messages without their frames; compressed ones are decompressed.
 pub(super) fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
     let (mut reader, mut rest) = (Messages::default(), framed);
     let (mut messages, mut message, mut is_zipped) = (Vec::new(), Vec::new(), false);
@@ -102,7 +102,7 @@ pub(super) fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
-/// What was heard, for a person.
+/// A received event for display.
 #[cold]
 pub(super) fn note_of(said: &ConnectionEvent<'_>) -> Option<(PartKind, Vec<u8>)> {
     match said {

@@ -1,4 +1,4 @@
-//! What users do outside their iterations: before the first, behind the last, and the pace between them.
+//! Work of users outside their iterations: `on_start`, `on_stop`, and the pacing between iterations.
 
 use driver::Sockets;
 use pacing::Nanos;
@@ -7,19 +7,19 @@ use super::programs::UserTurn;
 use super::{Deadline, ScenarioRuntime};
 use crate::user::{UserPhase, View};
 
-/// What comes before the first iteration failed: it is tried again after this.
+/// Pause before a failed `on_start` is retried.
 const START_PAUSE_MIN: Nanos = Nanos::from_millis(1_000);
-/// Each time it fails the pause is twice as long, up to this.
+/// With each failure the pause doubles, up to this.
 const START_PAUSE_MAX: Nanos = Nanos::from_millis(30_000);
 
-/// So long a user waits whose start failed so often.
+/// The pause of a user whose `on_start` failed `failed` times.
 fn start_pause(failed: u32) -> Nanos {
     let times = 2u64.saturating_pow(failed.saturating_sub(1));
     Nanos(START_PAUSE_MIN.0.saturating_mul(times).min(START_PAUSE_MAX.0))
 }
 
 impl ScenarioRuntime {
-    /// The user has begun something: what comes behind its last iteration is owed from then on.
+    /// The user has begun something: it owes `on_stop` from then on.
     pub(super) fn begin_user(&mut self, user: u32, stage: UserPhase) {
         let one = &mut self.users.all[user as usize];
         let was = std::mem::replace(&mut one.stage, stage);
@@ -29,7 +29,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Does what comes before the first iteration of a user, when that is not done. True when the user is busy with it.
+    /// Runs `on_start` of a user, when that is not done. True when the user is busy with it.
     pub(super) fn starts_later<S: Sockets>(
         &mut self,
         user: u32,
@@ -58,7 +58,7 @@ impl ScenarioRuntime {
         self.users.states.begins_start(user);
         self.enter_apart(user, start_at);
         let turn = UserTurn { intended, taken_up: now, is_counted: false };
-        // Steps that ask for nothing are done at once.
+        // Steps that request nothing are done at once.
         if self.go_on(user, turn, sockets) {
             return true;
         }
@@ -77,7 +77,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What a user does outside its iterations is over.
+    /// `on_start` or `on_stop` of a user is over.
     pub(super) fn end_apart(&mut self, user: u32, is_good: bool) {
         let one = &mut self.users.all[user as usize];
         match one.stage {
@@ -97,7 +97,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user begins nothing any more: what comes behind its last iteration is done, and then it is gone.
+    /// A user begins nothing any more: it runs `on_stop`, and then it is gone.
     pub(super) fn leave<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) {
         if self.owes(user)
             && let Some(stop_at) = self.users.programs.stop_at()
@@ -119,14 +119,14 @@ impl ScenarioRuntime {
         self.end_user(user, sockets);
     }
 
-    /// What comes behind the last iteration of a user is not done.
+    /// Whether `on_stop` of a user is not done.
     fn owes(&self, user: u32) -> bool {
         let stage = self.users.all[user as usize].stage;
         let is_requested_for = self.users.programs.stop_at().is_some() && !self.users.is_out_of_requests;
         matches!(stage, UserPhase::Starting | UserPhase::Ready) && is_requested_for
     }
 
-    /// The user is as one that has begun nothing.
+    /// Resets the user to one that has begun nothing.
     fn forget_user(&mut self, user: u32) {
         let was = std::mem::take(&mut self.users.all[user as usize].stage);
         let has_stop = self.users.programs.stop_at().is_some();
@@ -139,8 +139,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user that has no place any more goes no further in its iteration, and does what comes behind its last one. True when it is
-    /// busy with that. Where the load only stands still, and is not over, it does neither.
+    /// A user that is not needed any more goes no further in its iteration, and runs `on_stop`. True when it is busy
+    /// with that. Where the load is only paused, and is not over, it does neither.
     pub(super) fn stops_before_parking<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> bool {
         if self.users.closed.is_halted() && !self.users.budget.is_over {
             return false;
@@ -166,7 +166,7 @@ impl ScenarioRuntime {
         false
     }
 
-    /// The load is over: whoever rests, or has stood still, comes back to do what comes behind its last iteration.
+    /// The load is over: users in a pause, or paused with the load, come back to run `on_stop`.
     pub(super) fn wake_owing(&mut self, at: Nanos) {
         if self.users.owing() == 0 {
             return;
@@ -184,7 +184,7 @@ impl ScenarioRuntime {
                 self.rest(user, at);
             }
             let owes = self.owes(user);
-            // Whoever carries what comes at a rate and rests between two of them stops when nothing more comes.
+            // A carrier of starts at a rate that pauses between two of them stops when nothing more comes.
             let is_resting = self.users.open.is_some() && !self.users.all[user as usize].is_inside;
             let Some(place) = self.users.programs.place(user).filter(|_| owes && !is_resting) else { continue };
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at) {
@@ -207,7 +207,7 @@ impl ScenarioRuntime {
         is_it
     }
 
-    /// Who rests and has no place any more leaves at `at`, and not when its pause is over.
+    /// A pausing user that is not needed any more leaves at `at`, and not when its pause is over.
     #[cold]
     pub(super) fn send_away(&mut self, users: std::ops::Range<u64>, at: Nanos) {
         if !self.users.programs.knows_rests() {
@@ -215,7 +215,7 @@ impl ScenarioRuntime {
         }
         for user in users.start..users.end.min(self.users.all.len() as u64) {
             let Some(place) = self.users.programs.place(user as u32) else { continue };
-            // Who waits for others goes on with them.
+            // A user that waits for others goes on with them.
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at && wakes_at != Nanos::NEVER) {
                 place.wakes_at = Some(at);
                 self.timers.insert(at, Deadline::User { user: user as u32, at });
@@ -228,7 +228,7 @@ impl ScenarioRuntime {
         self.users.open.is_none() && !self.users.closed.is_halted() && !self.users.closed.has(user)
     }
 
-    /// The load was over while a user rested that has something left to do, or went on without it.
+    /// The load ended while a user with something left to do paused, or it goes on without this user.
     pub(super) fn is_called_off(&self, user: u32) -> bool {
         if self.users.budget.is_over {
             return self.owes(user);
@@ -254,7 +254,7 @@ impl ScenarioRuntime {
         self.leave(user, turn, sockets);
     }
 
-    /// The user has gone through as many iterations as each does.
+    /// The user has finished its number of iterations.
     pub(super) fn has_had_all(&self, user: u32) -> bool {
         self.work.iterations_per_user.is_some_and(|each| self.users.programs.iteration(user) >= each)
     }

@@ -1,4 +1,4 @@
-//! What a shard has to do of a scenario.
+//! Configuration of a shard for a scenario.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,78 +15,78 @@ use crate::budget_lease::SharedBudget;
 use crate::data_sources::SharedData;
 use crate::request_log::RequestLogConfig;
 
-/// What a shard has to do; the same for all shards but for the share.
+/// The configuration of a scenario; the same for all shards except for the share.
 #[derive(Clone)]
 pub(crate) struct ScenarioConfig {
-    /// Which scenario of the plan.
+    /// Index of the scenario in the plan.
     pub(crate) scenario: usize,
     /// The series of its first step.
     pub(crate) first_series: SeriesId,
-    /// What its first transaction is among those of all scenarios.
+    /// Index of its first transaction among those of all scenarios.
     pub(crate) first_transaction: u32,
-    /// Other scenarios go elsewhere: a failure is told with its place.
+    /// Other scenarios have other endpoints: a failure is reported with its endpoint.
     pub(crate) names_places: bool,
-    /// Where exchanges go; the first step to the first.
+    /// Origins of exchanges; the first step goes to the first.
     pub(crate) origins: Arc<[Origin]>,
-    /// Which share of the connections this is.
+    /// Its share of the connections.
     pub(crate) segment: Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
-    /// What is kept beside the usual.
+    /// Options for additional captures.
     pub(crate) keeps: CaptureOptions,
-    /// What users do with them.
+    /// The program of its users.
     pub(crate) program: Arc<Program>,
-    /// An iteration of a user starts so often at most, and each user goes through so many.
+    /// Pacing: minimum time between iteration starts of one user; and the iterations of each user.
     pub(crate) every: Option<Nanos>,
     pub(crate) iterations_per_user: Option<u64>,
-    /// Users that share a connection.
+    /// Users for each connection that they share.
     pub(crate) streams: u32,
-    /// Users share so many connections to each origin; none where each has its own.
+    /// Shared connections to each origin; none where each user has its own.
     pub(crate) shared: Option<u64>,
     /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
-    /// What it has of a closed load.
+    /// Its part of a closed load.
     pub(crate) closed: ClosedWork,
-    /// What it has of an open load; none of a closed one.
+    /// Its part of an open load; none for a closed one.
     pub(crate) open: Option<OpenWork>,
-    /// What is intended earlier, counted from the start of the run, does not count.
+    /// What is intended earlier, counted from the start of the run, is not counted.
     pub(crate) warmup: Nanos,
-    /// What texts of servers must not say again.
+    /// Secrets to be removed from texts of servers.
     pub(crate) secrets: plan::SecretValues,
-    /// What all shards may spend; none without a bound.
+    /// The shared budget; none without a bound.
     pub(crate) budget: Option<Arc<SharedBudget>>,
-    /// Where its users wait for others, and which party of that this is; none without meetings.
+    /// The barriers of its users, and its party there; none without barriers.
     pub(crate) barriers: Option<(Arc<Barriers>, usize)>,
-    /// What users remember.
+    /// Memory of users: variables and the like.
     pub(crate) memory: Arc<Memory>,
-    /// What their requests count on.
+    /// Counters that their requests use.
     pub(crate) counters: Counters,
-    /// What they read and reckon with.
+    /// Data that they read and evaluate.
     pub(crate) shared_data: SharedData,
     /// Exchanges that are shown one by one.
     pub(crate) log_config: RequestLogConfig,
-    /// The number of its first iteration, of an open load, and those behind it; what is lower is of others.
+    /// The number of its first iteration, for an open load, and those after it; lower numbers belong to others.
     pub(crate) first_number: u64,
     /// The thread that has this share.
     pub(crate) shard: u32,
-    /// All users begin at once, each with one exchange after the other: the first of each are held against the others.
+    /// All users begin at once, each with one exchange after the other: the first of each are compared with the others.
     pub(crate) has_first_round: bool,
 }
 
-/// What a shard has of a closed load.
+/// The part of a closed load on a shard.
 #[derive(Clone)]
 pub(crate) struct ClosedWork {
-    /// How many users there are in all, over time.
+    /// The total number of users over time.
     pub(crate) levels: Arc<UserProfile>,
     pub(crate) segment: Segment,
     pub(crate) is_rendezvous: bool,
-    /// Its users are there from then on, counted from the start of the run.
+    /// When its users begin, counted from the start of the run.
     pub(crate) from: Nanos,
 }
 
-/// What a shard has of an open load.
+/// The part of an open load on a shard.
 #[derive(Clone)]
 pub(crate) struct OpenWork {
-    /// What comes before the measured load.
+    /// Starts before the measured load.
     pub(crate) warmup: Option<Starts>,
     pub(crate) starts: Starts,
     pub(crate) max_lateness: Nanos,
@@ -98,7 +98,8 @@ pub(crate) struct OpenWork {
     pub(crate) ends_by_count: bool,
 }
 
-/// Counters that all shards of a run count on. Those of a part of a load have the numbers of its slots: no other part has them.
+/// Counters that all shards of a run share. Those of a partition of a load have the numbers of its slots: no other
+/// partition has them.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {
     all: Arc<[AtomicU64]>,
@@ -106,7 +107,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// So many, of a part of the load.
+    /// Counters of a partition of the load.
     pub(crate) fn new(count: u32, segment: Segment) -> Self {
         Self { all: (0..count).map(|_| AtomicU64::new(0)).collect(), segment }
     }
@@ -118,7 +119,7 @@ impl Counters {
 }
 
 impl ScenarioConfig {
-    /// Users count their iterations, or keep a pace.
+    /// Users count their iterations, or have a pacing.
     pub(super) fn is_paced(&self) -> bool {
         self.every.is_some() || self.iterations_per_user.is_some()
     }

@@ -2,7 +2,7 @@ use crate::samples::{ODD_NAMES, interval, plan, snapshot};
 
 use super::*;
 
-/// The cells of CSV, rows by rows.
+/// The cells of CSV, row by row.
 fn read(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut all = text.chars().peekable();
@@ -26,8 +26,8 @@ fn sums_of_lines_are_the_run() {
     let plan = plan(&ODD_NAMES);
     let mut text = COLUMNS.to_owned();
     let (mut before, mut expected) = (Totals::default(), 0);
-    for (number, count, is_again) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
-        let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_again);
+    for (number, count, is_update) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
+        let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_update);
         let mut now = before.clone();
         now.add(&reported);
         text.push_str(&lines(&reported, &before, &now));
@@ -44,7 +44,7 @@ fn sums_of_lines_are_the_run() {
     assert_eq!(sum("all", ""), expected * ODD_NAMES.len() as u64);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     assert_eq!(rows.last().expect("rows")[at("late")], "1");
-    // Nothing ended: empty cells.
+    // Nothing completed: empty cells.
     let none = interval(&plan, 4, &snapshot(0, 0, 0), false);
     let last = read(&lines(&none, &before, &before));
     assert_eq!(last[0][at("response_max_ms")], "");

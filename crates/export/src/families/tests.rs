@@ -2,7 +2,7 @@ use crate::samples::totals;
 
 use super::*;
 
-/// The words of a text that begin with our name and are those of series.
+/// The words of a text that begin with our prefix and are names of series.
 fn names(text: &str) -> Vec<String> {
     let is_name = |each: char| each.is_ascii_alphanumeric() || each == '_';
     let mut names: Vec<String> = text
@@ -14,7 +14,7 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// What the dashboard asks for is there, and what the page of docs names too.
+/// The series that the dashboard queries exist, and so do those that the docs page names.
 #[test]
 fn the_dashboard_and_the_page_know_our_names() {
     let mut totals = totals(&["one"], 1, 1);

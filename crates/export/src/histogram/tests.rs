@@ -29,7 +29,7 @@ proptest! {
     fn classic_buckets_hold_what_was_seen(values in proptest::collection::vec(0u64..100_000_000_000, 1..200)) {
         let histogram = of(&values);
         for (bound, count) in histogram.cumulative() {
-            // A histogram tells times apart to a thousandth.
+            // A histogram distinguishes times to a thousandth.
             let below = |factor: f64| values.iter().filter(|ns| **ns as f64 <= bound * 1e9 * factor).count() as u64;
             prop_assert!((below(0.998)..=below(1.002)).contains(&count), "{bound} {count}");
         }
@@ -44,7 +44,7 @@ proptest! {
         prop_assert!(exponential.buckets.windows(2).all(|pair| pair[0].0 < pair[1].0));
         let all = exponential.zeros + exponential.buckets.iter().map(|(_, count)| count).sum::<u64>();
         prop_assert_eq!(all, values.len() as u64);
-        // One hour is the longest time that a histogram tells apart; the clamp keeps longer ones at their maximum.
+        // One hour is the longest time that a histogram distinguishes; the clamp keeps longer ones at their maximum.
         for (number, count) in &exponential.buckets {
             let (low, high) = bounds(exponential.scale, *number);
             let most = values.iter().filter(|ns| (low * 0.998..=high * 1.002).contains(&(**ns as f64 / 1e9))).count() as u64;

@@ -6,14 +6,14 @@ use super::*;
 
 type Pairs = Vec<(String, String)>;
 
-/// Measurement, tags, fields and instant of a line, as the documentation of InfluxDB reads it.
+/// Measurement, tags, fields and instant of a line, parsed as the InfluxDB documentation describes it.
 fn read(line: &str) -> (String, Pairs, Pairs, u64) {
     let (mut parts, mut word, mut escaped) = (Vec::new(), String::new(), false);
     let mut words = Vec::new();
     for each in line.chars() {
         match each {
             _ if escaped => {
-                // A backslash escapes these alone.
+                // A backslash escapes these characters alone.
                 if !matches!(each, ',' | '=' | ' ') {
                     word.push('\\');
                 }
@@ -66,7 +66,7 @@ fn totals_have_no_holes() {
     let text = totals(&samples::totals(&["one"], 3, 1), 7);
     assert!(text.contains("onrush_steps,scenario=main,step=one total_succeeded=3i,total_failed=1i 7\n"), "{text}");
     assert!(text.contains("onrush_failures,reason=timeout total=1i 7\n"), "{text}");
-    // Nothing was measured: no field may be missing its value.
+    // Nothing was measured: no field may lack its value.
     let text = totals(&samples::totals(&["one"], 0, 0), 7);
     text.lines().for_each(|line| drop(read(line)));
 }

@@ -40,7 +40,7 @@ fn families_come_back() {
     assert_eq!(histogram.bucket.last().map(|last| last.cumulative_count()), Some(40));
     let counts = counts(histogram);
     assert_eq!(counts.iter().map(|(_, count)| count).sum::<i64>(), 40);
-    // Bucket `i` of Prometheus ends at base^i: the least time is in the first, the longest in the last.
+    // Bucket `i` of Prometheus ends at base^i: the minimum is in the first, the maximum in the last.
     let base = 2f64.powf(2f64.powi(-scale));
     let (first, last) = (counts[0].0, counts[counts.len() - 1].0);
     assert!(base.powi(first - 1) < 0.001_001 && 0.000_999 <= base.powi(first), "{first}");

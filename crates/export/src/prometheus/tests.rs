@@ -6,7 +6,7 @@ use super::*;
 
 type Row = (String, Vec<(String, String)>, f64);
 
-/// A line as the text format says it: name, labels, value. `None` for what is none.
+/// A line parsed by the text format: name, labels, value. `None` for other lines.
 fn read(line: &str) -> Option<Row> {
     let end = line.find(['{', ' '])?;
     let (name, mut rest) = line.split_at(end);
@@ -73,7 +73,7 @@ fn each_style_names_its_families() {
         "{plain}"
     );
     assert!(plain.contains("onrush_cpu_seconds_total 1.5\n") && plain.contains("onrush_users 7\n"), "{plain}");
-    // No series stands there twice.
+    // No series appears twice.
     let mut series: Vec<&str> = plain.lines().filter_map(|line| line.rsplit_once(' ')).map(|(name, _)| name).collect();
     series.retain(|name| !name.starts_with('#'));
     let count = series.len();

@@ -8,7 +8,7 @@ use super::*;
 /// More than any test waits for: what ends before it does not wait for it.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A far end whose answers a test gives; it tells how much it was sent.
+/// A backend whose responses a test gives; it reports the number of batches that it was sent.
 struct Given {
     sent: Sender<usize>,
     responses: Receiver<Result<(), Trouble>>,
@@ -21,8 +21,8 @@ impl Sink for Given {
     }
 }
 
-fn reported(number: u64, is_again: bool) -> Arc<Batch> {
-    let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_again);
+fn reported(number: u64, is_update: bool) -> Arc<Batch> {
+    let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_update);
     Arc::new(Batch {
         interval: Some(Arc::new(interval)),
         held: None,
@@ -58,7 +58,8 @@ fn a_far_end_that_hangs_costs_what_finds_no_room() {
     let (queue, received, _response) = given();
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
-    // The far end gives no answer before all are pushed: that they are is the proof that nobody waits for it.
+    // The backend does not respond before all are pushed: that they are pushed proves that the producer never waits for
+    // it.
     (2..=100).for_each(|number| queue.push(&reported(number, false)));
     let tally = end(queue, Duration::from_millis(1));
     assert_eq!((tally.delivered, tally.left_out), (0, 100));
@@ -82,7 +83,7 @@ fn what_failed_for_a_time_arrives_later() {
     let (queue, received, response) = given();
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
-    // The far end asks for a minute; the end of the run is sooner, and there is one more try.
+    // The backend requests a minute; the end of the run is sooner, and there is one more attempt.
     response.send(Err(Trouble::Later(DeliveryFault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
     drop(response);
     queue.push(&reported(2, false));
@@ -92,11 +93,11 @@ fn what_failed_for_a_time_arrives_later() {
 #[test]
 fn the_end_cuts_a_pause() {
     let shared = Shared::default();
-    // Nothing ends this one but its time.
+    // Only its time ends this pause.
     rest(&shared, shared.lock(), Duration::from_millis(1), false);
     shared.lock().end_by = Some(Deadline::after(HOUR));
     rest(&shared, shared.lock(), HOUR, false);
-    // The end was known already when the try failed.
+    // The end was known already when the attempt failed.
     rest(&shared, shared.lock(), Duration::from_millis(1), true);
     shared.lock().is_done = true;
     rest(&shared, shared.lock(), HOUR, true);

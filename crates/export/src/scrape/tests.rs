@@ -17,7 +17,7 @@ fn ask(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("the page listens");
     stream.write_all(text.as_bytes()).expect("it is sent");
     let mut response = Vec::new();
-    // A connection that is reset has said what it said.
+    // A reset connection has delivered what it has delivered.
     let _ = stream.read_to_end(&mut response);
     String::from_utf8_lossy(&response).into_owned()
 }
@@ -65,7 +65,7 @@ fn whatever_else_is_requested_is_answered_or_refused() {
     // A request that is too large is not read to its end.
     let large = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nX: {}", "y".repeat(BOUNDS.request_bytes));
     assert!(!ask(address, &large).contains("200 OK"));
-    // Others wait while all places are taken, and come when one is free.
+    // Other connections wait while all slots are in use, and are served when one is free.
     let mut taken: Vec<TcpStream> =
         (0..BOUNDS.connections).map(|_| TcpStream::connect(address).expect("it listens")).collect();
     let waiting = std::thread::spawn(move || get(address, "/metrics"));

@@ -11,7 +11,7 @@ fn counters_are_what_is_new_since_they_left() {
     let mut sent = Sent::default();
     let first = sent.datagrams(&totals(&["one"], 5, 1), None, false);
     assert!(text(&first).contains("onrush.requests.main.one.succeeded:5|c"), "{first:?}");
-    // It did not leave: the next one says it again.
+    // It was not sent: the next one contains it again.
     let second = sent.datagrams(&totals(&["one"], 8, 1), None, false);
     assert!(text(&second).contains("onrush.requests.main.one.succeeded:8|c"), "{second:?}");
     second.into_iter().for_each(|datagram| sent.note(datagram));

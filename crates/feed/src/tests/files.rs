@@ -1,11 +1,11 @@
-//! What files say.
+//! The content of files in every format.
 
 use plan::Value;
 
 use super::{Folder, csv, format_of};
 use crate::{Csv, Feed, FeedError, Format, Spec, read_all};
 
-/// A source that gives one piece up to `cut`, then the rest byte by byte, or in pieces.
+/// A source that returns one piece up to `cut`, then the rest byte by byte, or in pieces.
 struct Pieces<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -25,7 +25,7 @@ impl std::io::Read for Pieces<'_> {
 
 type Reported = Result<crate::Table, (Option<u64>, crate::FeedFault)>;
 
-/// Reads bytes at every split and byte by byte: it makes no difference.
+/// Reads bytes at every split and byte by byte: the result is the same.
 pub(super) fn read(bytes: &[u8], format: &Format) -> Reported {
     let whole = read_all(bytes, format);
     for cut in 0..bytes.len() {
@@ -62,7 +62,7 @@ fn csv_is_read_as_people_and_spreadsheets_write_it() {
     check_csv(&plain, b"a,b\n\"x,y\",\"p\"\"q\"\n", &["a", "b"], &[&["x,y", "p\"q"]]);
     check_csv(&plain, b"a,b\n\"x\r\ny\n\",\"\"\n,\n", &["a", "b"], &[&["x\r\ny\n", ""], &["", ""]]);
     check_csv(&plain, b"a\n\"\n\n\"\n \n", &["a"], &[&["\n\n"], &[" "]]);
-    // A mark of UTF-8 is one only at the very beginning.
+    // A UTF-8 byte order mark is one only at the very beginning.
     check_csv(&plain, b"a,b\n\xef\xbb\xbfx,y\n", &["a", "b"], &[&["\u{feff}x", "y"]]);
     check_csv(&plain, "名,b\n中文,é\n".as_bytes(), &["名", "b"], &[&["中文", "é"]]);
 }
@@ -78,8 +78,8 @@ fn csv_has_separators_and_names_of_its_own() {
     check_csv(&named, b"a,b\n1,2\n", &["x", "y"], &[&["a", "b"], &["1", "2"]]);
 }
 
-/// 丂 is 81 40 and 亅 is 81 7C in GBK: the second byte looks like `@` or `|`. 0x22 and 0x2C are never second bytes, and 四字节 of
-/// GB 18030 have digits in the second.
+/// 丂 is 81 40 and 亅 is 81 7C in GBK: the second byte looks like `@` or `|`. 0x22 and 0x2C are never second bytes, and
+/// the four-byte sequences (四字节) of GB 18030 have digits in the second.
 #[test]
 fn charsets_are_read_whose_characters_look_like_separators() {
     let with = |separator, charset: &str| Csv { separator, charset: Some(charset.into()), columns: None };

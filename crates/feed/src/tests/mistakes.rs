@@ -1,4 +1,4 @@
-//! Files that cannot be used: what is told, and that it is told at once.
+//! Files that cannot be used: the error, and that it is reported at once.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Any rows, written and read again, beside a reader that is simple and slow.
+//! Random rows, written and read again, compared with a reader that is simple and slow.
 
 use plan::Value;
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ proptest! {
         prop_assert_eq!(read_all(text.as_bytes(), &named(rows[0].len())).expect("good").1, values);
     }
 
-    /// A row by its number is the same as in a whole reading, however the file is cut into chunks.
+    /// A row by its number is the same as in a complete reading, however the file is cut into chunks.
     #[test]
     fn rows_by_number_are_the_same(
         rows in table(),
@@ -105,7 +105,7 @@ proptest! {
         }
     }
 
-    /// Any bytes end in rows or in a mistake, and rows have as many values as there are columns.
+    /// Any bytes give rows or an error, and rows have as many values as there are columns.
     #[test]
     fn any_bytes_are_read_or_refused(text in "[\\[\\]{}:,\"a1\\\\ \n\r中]{0,40}", bytes in any::<Vec<u8>>()) {
         for format in [csv(), Format::Json, Format::JsonLines] {

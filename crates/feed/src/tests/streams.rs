@@ -1,4 +1,4 @@
-//! Rows of files that are not held, on several shards.
+//! Streamed rows on several shards.
 
 use std::io::Write;
 use std::sync::mpsc::channel;
@@ -10,7 +10,7 @@ use crate::stream::{CHUNK_BYTES_MAX, Paces};
 use crate::{AtEnd, Feed, FeedFault, Format, Pick, Reader, RowPosition, RowTurn, Share, Spec};
 
 const ROWS: u64 = 20_000;
-/// Few, so that most rows are found from one before them.
+/// Few, so that most rows are found from an offset of an earlier one.
 const OFFSETS_MAX: usize = 1_000;
 
 fn numbered(folder: &Folder) -> std::path::PathBuf {
@@ -18,7 +18,7 @@ fn numbered(folder: &Folder) -> std::path::PathBuf {
     folder.file("users.csv", format!("id,name\r\n{rows}"))
 }
 
-/// All that seven shards take at the same time, in threads of their own.
+/// All rows that seven shards take at the same time, in threads of their own.
 fn taken(feed: &Feed, turns: impl Fn(u64) -> Box<dyn Iterator<Item = RowTurn>> + Sync) -> Vec<u64> {
     let id = feed.column("id").expect("a column");
     let mut counts = vec![0; feed.rows() as usize];
@@ -50,7 +50,7 @@ fn taken(feed: &Feed, turns: impl Fn(u64) -> Box<dyn Iterator<Item = RowTurn>> +
 fn split_over_seven_shards_gives_each_row_once() {
     let folder = Folder::new();
     for pick in [Pick::Next, Pick::Random] {
-        // At random each row comes once where no row may come twice.
+        // At random, each row is taken once if rows are unique.
         let share = if pick == Pick::Next { Share::Split } else { Share::Unique };
         let spec = Spec { pick, share, at_end: AtEnd::Stop, ..Spec::new(numbered(&folder), csv()) };
         for held in [0, usize::MAX] {
@@ -59,12 +59,12 @@ fn split_over_seven_shards_gives_each_row_once() {
             let open =
                 taken(&feed, |shard| Box::new((shard..).step_by(7).map(|iteration| RowTurn::Open { iteration })));
             assert!(open.iter().all(|count| *count == 1), "{pick:?}");
-            // 70 users, ten on each shard, whose iterations go side by side.
+            // 70 users, ten on each shard, whose iterations run concurrently.
             let closed = taken(&feed, |shard| {
                 let user = move |iteration, at: u64| RowTurn::Closed { user: at * 7 + shard, users: 70, iteration };
                 Box::new((0..ROWS.div_ceil(70)).flat_map(move |iteration| (0..10).map(move |at| user(iteration, at))))
             });
-            // Turns behind the last row end what a shard takes, and those of its other users are behind it too.
+            // Turns after the last row end a shard, and those of its other users are after it too.
             assert!(closed.iter().all(|count| *count == 1), "{pick:?}");
         }
     }
@@ -85,7 +85,7 @@ fn a_row_that_is_not_there_is_not_waited_for_and_comes() {
     let spec = Spec { pick: Pick::Random, ..Spec::new(numbered(&folder), csv()) };
     let feed = Feed::open_within(spec, 0, OFFSETS_MAX).expect("a good file");
     let mut shard = Shard::new(&feed);
-    // Nothing was ordered, so nothing can be there.
+    // Nothing was requested, so nothing can be available.
     assert_eq!(shard.reader.row(777), Ok(None));
     shard.wait();
     let row = shard.reader.row(777).expect("no error").expect("it came");
@@ -95,7 +95,7 @@ fn a_row_that_is_not_there_is_not_waited_for_and_comes() {
     assert!(shard.reader.row(888).expect("no error").is_some(), "what was hurried is there");
 }
 
-/// 5,000 users wait for rows all over the file, many more than a reader keeps: each of them gets its row.
+/// 5,000 users wait for rows all over the file, many more than a reader retains: each of them gets its row.
 #[test]
 fn more_users_than_a_reader_keeps_rows_for_all_get_theirs() {
     let folder = Folder::new();
@@ -119,7 +119,7 @@ fn more_users_than_a_reader_keeps_rows_for_all_get_theirs() {
     }
 }
 
-/// What came while another row was asked for is news all the same.
+/// Chunks that arrived while another row was requested are reported all the same.
 #[test]
 fn news_that_was_taken_on_the_way_is_reported() {
     let folder = Folder::new();
@@ -174,7 +174,7 @@ fn a_file_that_changes_is_reported_to_each_shard_and_never_waited_for() {
     }
 }
 
-/// The thread owns the file, and this looks whether anybody has it open.
+/// The thread owns the file, and this checks whether the file is open in any process.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_thread_ends_with_the_last_that_can_order() {
@@ -210,17 +210,18 @@ fn json_with_a_row_on_no_line_of_its_own_is_read_by_number() {
     }
 }
 
-/// What will be wanted takes half of what may be on its way: who waits for a row is not kept waiting by rows of others.
+/// Rows requested in advance take half of the maximum in transit: a user that waits for a row is not delayed by rows of
+/// others.
 #[test]
 fn what_will_be_wanted_leaves_room_for_what_is() {
     for (row_bytes_max, half) in [(100, 512), (64 * 1024, 16), (1024 * 1024, 1)] {
-        // Nobody serves.
+        // No thread serves the requests.
         let (orders, ordered) = channel();
         let paces = Paces { rows: 1_000_000, chunk_rows: 1, row_bytes_max, is_in_order: false };
         let mut reader = Reader::streamed(orders, paces, || {});
         let taken = (0..2_000).filter(|number| reader.hurry(number * 499)).count();
         assert_eq!((taken, ordered.try_iter().count()), (half, half), "{row_bytes_max}");
-        // What is on its way is not ordered twice.
+        // A chunk in transit is not requested twice.
         assert!(reader.hurry(0) && !reader.hurry(1) && ordered.try_iter().count() == 0);
         (0..2_000).for_each(|number| assert_eq!(reader.row(number * 499 + 1), Ok(None)));
         assert_eq!(ordered.try_iter().count(), half, "{row_bytes_max}: the other half");

@@ -87,7 +87,8 @@ fn a_shuffled_order_has_each_row_once_in_each_round_and_another_order_in_the_nex
     }
 }
 
-/// Over many seeds each row comes first about as often as another: chi-square of 9 degrees, whose 99.99 % is 33.7.
+/// Over many seeds each row is first about equally often: chi-square of 9 degrees of freedom, whose 99.99 % quantile is
+/// 33.7.
 #[test]
 fn no_row_is_preferred() {
     for share in [Share::Unique, Share::Split] {
@@ -109,7 +110,7 @@ fn draws_from_all_rows_are_independent_and_have_no_end() {
     assert!(!spec.has_end());
     let mut counts = [0_f64; 100];
     for iteration in 0..100_000 {
-        // Pairs of successive draws of ten rows: 99 degrees, whose 99.99 % is 161.3.
+        // Pairs of successive draws of ten rows: 99 degrees of freedom, whose 99.99 % quantile is 161.3.
         let [one, two] = [0, 1].map(|second| RowTurn::Closed { user: 3, users: 7, iteration: 2 * iteration + second });
         let [one, two] = [one, two].map(|turn| number(RowPosition::of(&spec, 10, turn, 5)).expect("a row"));
         counts[(one * 10 + two) as usize] += 1.0;

@@ -1,11 +1,11 @@
-//! Times in few bytes, to within a percent: those of a step in one point of a chart.
+//! A compact histogram of times, exact to within a percent: the times of a step in one point of a chart.
 
 use metrics::Distribution;
 
-/// Each bucket is so much above the one below it.
+/// The ratio of each bucket to the one below it.
 const GROWTH: f64 = 1.01;
 
-/// Counts by the logarithm of the time, those above zero alone, in order.
+/// Counts by the logarithm of the time, only those above zero, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hist {
     counts: Vec<(u16, u64)>,
@@ -49,12 +49,12 @@ impl Hist {
         self.counts = merged;
     }
 
-    /// Each time in seconds, and how often.
+    /// Each time in seconds, with its count.
     pub(crate) fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.counts.iter().map(|(place, count)| (seconds(*place), *count))
     }
 
-    /// In seconds; `None` when there are no times.
+    /// A quantile in seconds; `None` when there are no times.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let all: u64 = self.counts.iter().map(|(_, count)| count).sum();
         let wanted = ((all as f64 * share).ceil() as u64).max(1);

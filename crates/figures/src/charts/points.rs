@@ -6,15 +6,15 @@ use pacing::Nanos;
 use super::Hist;
 use crate::{At, Interval, Quantile, StepPart};
 
-/// Percentiles that are exact as long as a point is of one interval.
+/// Percentiles that are exact as long as a point is one interval.
 const EXACT: [(f64, Quantile); 4] =
     [(0.5, Quantile::P50), (0.9, Quantile::P90), (0.99, Quantile::P99), (0.999, Quantile::P999)];
 
-/// Times of a point.
+/// The times of a point.
 #[derive(Clone, Debug, Default)]
 pub struct PointTimes {
     hist: Hist,
-    /// In seconds, in the order of [`EXACT`]; none where several intervals are one point.
+    /// Exact percentiles in seconds, in the order of [`EXACT`]; `None` where several intervals are one point.
     exact: Option<[Option<f64>; 4]>,
 }
 
@@ -29,12 +29,12 @@ impl PointTimes {
         self.exact = None;
     }
 
-    /// Each time in seconds, and how often.
+    /// Each time in seconds, with its count.
     pub fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.hist.bars()
     }
 
-    /// In seconds.
+    /// A quantile in seconds.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = EXACT.iter().position(|(known, _)| *known == share);
         match (self.exact, place) {
@@ -44,7 +44,7 @@ impl PointTimes {
     }
 }
 
-/// The least and the most of what a series was in the intervals of a point.
+/// The minimum and the maximum of a series over the intervals of a point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range(Option<(f64, f64)>);
 
@@ -60,12 +60,12 @@ impl Range {
         };
     }
 
-    /// The least.
+    /// The minimum.
     pub fn low(self) -> Option<f64> {
         self.0.map(|(low, _)| low)
     }
 
-    /// The most.
+    /// The maximum.
     pub fn high(self) -> Option<f64> {
         self.0.map(|(_, high)| high)
     }
@@ -74,9 +74,9 @@ impl Range {
 /// A step or a transaction in a point.
 #[derive(Clone, Debug, Default)]
 pub struct PartPoint {
-    /// How many ended.
+    /// The number of completed ones.
     pub finished: u64,
-    /// Of those that succeeded.
+    /// The times of the successes.
     pub times: PointTimes,
 }
 
@@ -91,42 +91,42 @@ impl PartPoint {
     }
 }
 
-/// Sums, and what was true at the end.
+/// Sums over the point, and gauges at its end.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Since the start of the run.
+    /// Start of the point, since the start of the run.
     pub from: Nanos,
-    /// The same.
+    /// End of the point, since the start of the run.
     pub to: Nanos,
     /// Seconds in which the load was not paused.
     working_s: f64,
-    /// Exchanges that ended.
+    /// Completed exchanges.
     pub finished: u64,
-    /// Those that failed.
+    /// Failed exchanges.
     pub failed: u64,
     /// Starts that were dropped.
     pub dropped: u64,
-    /// Users at work at the end.
+    /// Active users at the end.
     pub users: u64,
     /// Exchanges in flight at the end.
     pub in_flight: u64,
     /// Open connections at the end.
     pub connections: u64,
-    /// Bytes.
+    /// Bytes received.
     pub received: u64,
-    /// Bytes.
+    /// Bytes sent.
     pub sent: u64,
     /// CPU time of the shards.
     pub cpu_ns: u64,
-    /// Response times of what succeeded.
+    /// Response times of successes.
     pub times: PointTimes,
-    /// How late we were.
+    /// Lateness of the generator.
     pub lateness: PointTimes,
-    /// Why exchanges failed, and how often.
+    /// Failures by reason, with their counts.
     pub failures: Vec<(String, u64)>,
     /// Steps and transactions.
     pub parts: Vec<PartPoint>,
-    /// Requests a second.
+    /// Requests per second.
     pub rates: Range,
     /// 99th percentiles, in seconds.
     pub p99s: Range,
@@ -164,12 +164,12 @@ impl Point {
         }
     }
 
-    /// Another interval of its time, or what came late of one that it has.
+    /// Adds another interval of its time span, or an update of one that it has.
     pub(super) fn add(&mut self, interval: &Interval) {
         let other = Self::of(interval);
         let working_s = self.working_s;
-        // The end of the last one may move.
-        let is_here = interval.is_again && interval.from >= self.from && interval.from < self.to;
+        // The end of the last interval may move.
+        let is_here = interval.is_update && interval.from >= self.from && interval.from < self.to;
         self.merge(&other);
         if is_here {
             self.working_s = working_s;
@@ -197,17 +197,17 @@ impl Point {
         self.p99s.merge(other.p99s);
     }
 
-    /// For each second of its time; `None` when it has none.
+    /// A count per second of its time span; `None` when it has no length.
     pub fn per_s(&self, count: u64) -> Option<f64> {
         self.rate_of(count as f64)
     }
 
-    /// The same of what is no whole number.
+    /// The same for a count that is no whole number.
     pub(super) fn rate_of(&self, count: f64) -> Option<f64> {
         (self.working_s > 0.0).then(|| count / self.working_s)
     }
 
-    /// Cores that the threads of the generator were busy on.
+    /// The number of cores on which the generator's threads were busy.
     pub fn cpu_cores(&self) -> Option<f64> {
         let span = self.to.0.saturating_sub(self.from.0);
         (span > 0).then(|| self.cpu_ns as f64 / span as f64)

@@ -12,7 +12,7 @@ fn timings(times: &[(u64, u64, u64)]) -> Timings {
     timings
 }
 
-/// The 99th percentiles of the parts need not come to that of the whole.
+/// The 99th percentiles of the parts need not add up to that of the whole.
 #[test]
 fn a_difference_is_reported_when_its_parts_explain_it() {
     for (times, is_reported) in [
@@ -20,12 +20,12 @@ fn a_difference_is_reported_when_its_parts_explain_it() {
         (vec![(50, 0, 10); 100], true),
         (vec![(0, 50, 10); 100], true),
         (vec![(30, 30, 10); 100], true),
-        // Below a millisecond, or a tenth of the service time, it is no news.
+        // Below a millisecond, or a tenth of the service time, it is not reported.
         (vec![(1, 0, 10); 100], false),
         (vec![(50, 0, 1_000); 100], false),
         // Two in a hundred waited, and two others were late.
         ([vec![(0, 0, 10); 96], vec![(400, 0, 10); 2], vec![(0, 400, 10); 2]].concat(), true),
-        // Whoever waited was served quickly: what is common to all waits is little beside the difference.
+        // The exchange that waited was served quickly: the wait that all share is small next to the difference.
         ([vec![(5, 0, 1); 99], vec![(900, 0, 1); 1]].concat(), true),
         ([vec![(0, 0, 2); 97], vec![(1_000, 0, 2); 3]].concat(), true),
         ([vec![(90, 0, 10); 50], vec![(0, 90, 11); 50]].concat(), true),

@@ -6,7 +6,7 @@ use super::*;
 
 const ADDRESS: &str = "192.0.2.1:80";
 
-/// An interval with failures and slow connections, of a run that has established so many.
+/// An interval with failures and slow connections, of a run that has established this many.
 fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interval {
     let (mut seen, mut total) = (Snapshot::default(), Snapshot::default());
     for &(failure, count) in failures {
@@ -17,8 +17,8 @@ fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interva
     let (from, to, paused) = (Nanos::ZERO, Nanos::from_millis(1_000), Nanos::ZERO);
     let (seen, total) = (&seen, &total);
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added: seen, total }];
-    let (number, late_shards, is_again, added) = (1, 0, false, seen);
-    let reported = engine::Interval { number, from, to, paused, late_shards, is_again, seen, added, total, scenarios };
+    let (number, late_shards, is_update, added) = (1, 0, false, seen);
+    let reported = engine::Interval { number, from, to, paused, late_shards, is_update, seen, added, total, scenarios };
     let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
     Interval::of(&reported, &flags.plan().expect("a good plan"))
 }
@@ -47,7 +47,7 @@ fn the_kernel_is_requested_only_when_there_is_a_reason() {
         (interval(&[(Failure::NoDescriptor, 1)], 0, 1), descriptors),
         (interval(&[], 1, 1), queue),
         (interval(&[(Failure::ConnectTimeout, 1)], 0, 1), queue),
-        // Nobody was ever reached: that is told in another way.
+        // The target was never reached: that is reported in another way.
         (interval(&[(Failure::ConnectTimeout, 1)], 1, 0), nothing),
     ];
     for (interval, expect) in cases {
@@ -66,7 +66,7 @@ fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
         let noted = watch(&Kernel::default()).interval(interval, &with(in_use));
         assert_eq!(kinds(&noted) == ["local-ports"], expect, "{in_use}: {noted:?}");
     }
-    // The most that was seen is what is told at the end.
+    // The note at the end has the maximum.
     let mut watch = watch(&Kernel::default());
     assert_eq!(watch.interval(&many, &with(700)).len(), 1);
     assert_eq!(watch.interval(&interval(&[], 0, 2 * CONNECTIONS_BETWEEN_LOOKS), &with(900)), []);
@@ -75,7 +75,7 @@ fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
     assert_eq!(ports.in_use, 900);
 }
 
-/// At 30,000 connections a second a look at each interval would read the whole table each second.
+/// At 30,000 connections a second a count for each interval would read the whole table each second.
 #[test]
 fn while_few_ports_are_taken_looks_are_rare() {
     let with = |in_use| Kernel { ports: Some(Ports { in_use, time_wait: 1, all: 28_232 }), ..Kernel::default() };
@@ -100,7 +100,7 @@ fn while_few_ports_are_taken_looks_are_rare() {
         "where they stay taken, each interval is looked at"
     );
     assert_eq!(looks(|second| if second < 20 { 100 } else { 27_000 }), (vec![1, 3, 7, 15, 31], Some(31)));
-    // Nobody waits for the next look when there is none left.
+    // With no port left, the count is due at once.
     let mut watch = watch(&Kernel::default());
     watch.interval(&interval(&[], 0, 300_000), &with(1));
     assert!(watch.wants(&interval(&[(Failure::NoLocalPort, 1)], 0, 300_001)).ports);
@@ -120,7 +120,7 @@ fn overflows_are_those_of_the_run() {
     assert!(!watch.wants(&slow).queue && watch.wants_at_end().queue);
     assert_eq!(watch.interval(&slow, &Kernel::default()), []);
     assert_eq!(of(watch.take_notes(&now(47))), (4, 7, Some(128)));
-    // One that began anew counts nothing.
+    // A watch that began anew counts nothing.
     assert_eq!(watch.interval(&slow, &now(3)).len(), 1);
     assert_eq!(of(watch.take_notes(&now(3))).1, 0);
 }

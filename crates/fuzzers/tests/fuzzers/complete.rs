@@ -1,10 +1,10 @@
-//! A fuzzer is whole: a function, a test, seeds, a target of libFuzzer and its entry in that manifest.
+//! A fuzzer is complete: a function, a test, seeds, a target of libFuzzer and its entry in that manifest.
 
 use std::collections::BTreeSet;
 
 use crate::{FUZZERS, root, seeds};
 
-/// The names in a folder, without their ending; those with another ending are left out.
+/// The names in a folder, without their extension; those with another extension are left out.
 fn names_in(folder: &str, ending: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());

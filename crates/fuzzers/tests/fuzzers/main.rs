@@ -1,11 +1,11 @@
-//! Every fuzzer on a given number of inputs: its seeds first, then changed ones. A test that fails prints its input and the line that
-//! repeats it.
+//! Every fuzzer on a given number of inputs: its seeds first, then mutated ones. A failing test prints its input and
+//! the command that repeats it.
 //!
 //! - `ONRUSH_FUZZ_SEED`: which sequence of inputs (default 1). `cargo xtask test` takes another one with each commit.
 //! - `ONRUSH_FUZZ_INPUTS`: how many (default 5000).
-//! - `ONRUSH_FUZZ_INPUT`: the number of the only one.
+//! - `ONRUSH_FUZZ_INPUT`: the number of a single input.
 //!
-//! What ends the whole program, such as a stack that is too small, is found by fewer and fewer inputs.
+//! A fault that ends the whole process, such as a stack overflow, is found by running fewer and fewer inputs.
 
 #[macro_use]
 extern crate claims;
@@ -17,9 +17,9 @@ mod requested;
 use std::path::{Path, PathBuf};
 
 use mutator::Mutator;
-use requested::Asked;
+use requested::Requested;
 
-/// One test for each fuzzer, and the list of them.
+/// Defines one test for each fuzzer, and the list of them.
 macro_rules! fuzzers {
     ($($name:ident)*) => {
         const FUZZERS: &[&str] = &[$(stringify!($name)),*];
@@ -39,11 +39,11 @@ fuzzers! {
 }
 
 fn fuzz(name: &str, fuzzer: fn(&[u8])) {
-    let requested = Asked::read(|variable| std::env::var(variable).ok());
+    let requested = Requested::read(|variable| std::env::var(variable).ok());
     requested.run(name, fuzzer, &Mutator::new(seeds(name)));
 }
 
-/// What the fuzzer begins with, in the order of the names of its files.
+/// The seeds of the fuzzer, in the order of their file names.
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let folder = root().join("fuzz/seeds").join(name);
     let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

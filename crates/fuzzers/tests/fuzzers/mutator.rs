@@ -1,5 +1,5 @@
-//! Inputs of a fuzzer: its seeds, then changed copies of them. Each is a function of the sequence and of its number alone, so one that
-//! fails is made again without those before it.
+//! Inputs of a fuzzer: its seeds, then mutated copies of them. Each is a function of the sequence and of its number
+//! alone, so a failing one is reproduced without those before it.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use pacing::Random;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of an input at most, but for seeds that are longer themselves. `xtask` gives libFuzzer the same bound.
+/// Maximum bytes of an input, unless a seed itself is longer. `xtask` gives libFuzzer the same limit.
 pub(crate) const INPUT_BYTES_MAX: usize = 4_096;
-/// Changes that an input is away from its seed, at most: half of the inputs have one, a quarter two. More would leave little that a
-/// parser takes.
+/// Maximum number of mutations of a seed: half of the inputs have one, a quarter two. With more, parsers would accept
+/// little of the input.
 const CHANGES_MAX: u32 = 6;
-/// Bytes that one change takes, moves or repeats, at most; a splice may be longer.
+/// Maximum bytes that one mutation copies, moves or repeats; a splice may be longer.
 const BLOCK_BYTES_MAX: usize = 64;
-/// Bytes of a word, at most: what is longer is content, and no word of a language.
+/// Maximum bytes of a word: longer ones are content, and no word of a language.
 const WORD_BYTES_MAX: usize = 32;
-/// Where all seeds are text, one of so many inputs may be none: a reader of text refuses those at once.
+/// Where all seeds are text, one input in this many may be binary: a parser of text refuses those at once.
 const RAW_ONE_IN: u64 = 8;
 
-/// Numbers at which widths and signs end.
+/// Boundary values of integer widths and signs.
 const INTEGERS: [u64; 14] = [
     0,
     1,
@@ -39,17 +39,17 @@ const INTEGERS: [u64; 14] = [
     0xffff_ffff_ffff_ffff,
 ];
 
-/// Makes the inputs of one fuzzer.
+/// The input generator of one fuzzer.
 pub(crate) struct Mutator {
     seeds: Vec<Vec<u8>>,
-    /// What the seeds are made of.
+    /// The words of the seeds.
     words: Vec<Vec<u8>>,
     is_text: bool,
     bytes_max: usize,
 }
 
 impl Mutator {
-    /// The seeds in a fixed order, one at least.
+    /// A generator from seeds in a fixed order, at least one.
     pub(crate) fn new(seeds: Vec<Vec<u8>>) -> Self {
         let longest = seeds.iter().map(Vec::len).max().expect("a fuzzer has seeds");
         let words = seeds.iter().flat_map(|seed| seed.chunk_by(|one, next| is_of_name(one) == is_of_name(next)));
@@ -78,7 +78,7 @@ impl Mutator {
         if self.is_text && random.below(RAW_ONE_IN) != 0 { as_text(&input) } else { input }
     }
 
-    /// What is put where.
+    /// The range to replace, and its replacement.
     fn change(&self, input: &[u8], random: &mut Random) -> (Range<usize>, Vec<u8>) {
         let at = below(input.len() + 1, random);
         let end = |length: usize| (at + length).min(input.len());
@@ -115,7 +115,7 @@ fn is_of_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-".contains(byte) || !byte.is_ascii()
 }
 
-/// From 0, included, to the bound, not included; 0 when that is 0.
+/// A number from 0, inclusive, to the bound, exclusive; 0 when the bound is 0.
 fn below(bound: usize, random: &mut Random) -> usize {
     random.below(bound as u64) as usize
 }
@@ -129,7 +129,7 @@ fn block(input: &[u8], random: &mut Random) -> Range<usize> {
     start..(start + 1 + below(BLOCK_BYTES_MAX, random)).min(input.len())
 }
 
-/// The bytes around a place that are alike.
+/// The range of equal-kind bytes around a position.
 fn run(input: &[u8], at: usize, is_alike: impl Fn(&u8) -> bool) -> Range<usize> {
     let start = input[..at].iter().rposition(|byte| !is_alike(byte)).map_or(0, |last| last + 1);
     let length = input[at..].iter().position(|byte| !is_alike(byte)).unwrap_or(input.len() - at);
@@ -140,13 +140,14 @@ fn word(input: &[u8], at: usize) -> Range<usize> {
     input.get(at).map_or(at..at, |first| run(input, at, |byte| is_of_name(byte) == is_of_name(first)))
 }
 
-/// The first number at the place or behind it.
+/// The first number at the position or after it.
 fn digits(input: &[u8], at: usize) -> Range<usize> {
     let first = input[at..].iter().position(u8::is_ascii_digit);
     first.map_or(at..at, |first| run(input, at + first, u8::is_ascii_digit))
 }
 
-/// In 1, 2, 4 or 8 bytes, in either order, or in as many as it takes at seven bits each, as Protobuf and we write them.
+/// An integer in 1, 2, 4 or 8 bytes, in either byte order, or as a varint of seven bits per byte, as in Protobuf and in
+/// our formats.
 fn integer(random: &mut Random) -> Vec<u8> {
     let value = one_of(&INTEGERS, random).copied().unwrap_or_default();
     let width = 1 << random.below(4);
@@ -173,7 +174,7 @@ fn decimal(random: &mut Random) -> Vec<u8> {
     format!("{sign}{value}").into_bytes()
 }
 
-/// The same length, with other letters where it was no text.
+/// Text of the same length, with other letters in place of invalid bytes.
 fn as_text(input: &[u8]) -> Vec<u8> {
     let ascii = |byte: &u8| byte & 0x7f;
     let chunks = input.utf8_chunks();

@@ -1,4 +1,4 @@
-//! How many inputs of which sequence are asked for, and what is said of one that fails.
+//! The requested sequence and number of inputs, and the report of a failing one.
 
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind};
@@ -8,15 +8,15 @@ use crate::mutator::Mutator;
 #[cfg(test)]
 mod tests;
 
-/// Inputs of a fuzzer, when nobody says how many.
+/// Default number of inputs of a fuzzer.
 const INPUTS: usize = 5_000;
-/// The sequence, when nobody says which.
+/// Default sequence.
 const SEQUENCE: u64 = 1;
 
-pub(crate) struct Asked {
+pub(crate) struct Requested {
     sequence: u64,
     inputs: usize,
-    /// The number of the only one.
+    /// The number of the only input to run.
     only: Option<usize>,
 }
 
@@ -27,7 +27,7 @@ struct Found {
     panic: Box<dyn Any + Send>,
 }
 
-impl Asked {
+impl Requested {
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| {
             let text = variable(name)?;

@@ -36,7 +36,7 @@ fn a_difference_is_clear_when_it_is_more_than_noise_and_matters() {
     let p99 = of(&compared, Figure::P99);
     assert!(p99.is_clear && (p99.change.expect("known") - 0.1).abs() < 0.005, "{p99:?}");
     assert!(!of(&compared, Figure::Rate).is_clear && !of(&compared, Figure::Failed).is_clear, "{compared:?}");
-    // A tenth of a percent is certain here, and matters to nobody.
+    // A tenth of a percent is certain here, but too small to matter.
     let steady = |add: f64| report(move |_| 100.0 + add, |_| 20.0);
     assert!(!of(&compare(&[&steady(0.0)], &[&steady(0.1)]), Figure::Rate).is_clear);
     assert!(of(&compare(&[&steady(0.0)], &[&steady(5.0)]), Figure::Rate).is_clear);
@@ -52,7 +52,7 @@ fn what_is_too_short_says_nothing() {
     assert!(empty.differences.iter().all(|one| one.values == [None, None]), "{empty:?}");
 }
 
-/// Answers that are waited for at the end make the last interval longer, and not all others shorter.
+/// Responses that are awaited at the end make the last interval longer; the other intervals are not shorter for it.
 #[test]
 fn a_long_last_interval_is_left_out_alone() {
     let base = report(|_| 100.0, |_| 20.0);
@@ -61,7 +61,7 @@ fn a_long_last_interval_is_left_out_alone() {
     assert_eq!(compare(&[&base], &[&long]).intervals, [20, 19]);
 }
 
-/// What a first interval or a rest adds to the whole is nothing that the intervals in between say.
+/// What a first interval or a remainder adds to the totals does not appear in the intervals between.
 #[test]
 fn a_whole_that_differs_alone_is_not_clear() {
     let base = report(|at| 100.0 + wobble(at) / 100.0, |at| 20.0 + wobble(at) / 100.0);
@@ -85,7 +85,7 @@ fn percentiles_of_other_intervals_are_not_judged() {
     assert!(compared.is_uneven && of(&compared, Figure::P99).chance.is_none() && of(&compared, Figure::Mean).is_clear);
 }
 
-/// A tenth more cannot be seen in this noise, and whoever reads so knows how much could.
+/// A change of a tenth cannot be seen in this noise, and the comparison says which change could.
 #[test]
 fn what_the_noise_hides_is_said() {
     let noisy = |add: f64, shift: usize| report(move |at| 100.0 + add + 60.0 * wobble(at + shift), |_| 20.0);
@@ -93,7 +93,7 @@ fn what_the_noise_hides_is_said() {
     let rate = of(&compared, Figure::Rate);
     let visible = rate.visible.expect("it is judged");
     assert!(!rate.is_clear && visible > 0.12 && visible < 0.5, "{rate:?}");
-    // What is just larger is clear, and what is just smaller is not.
+    // A change just above the limit is clear, one just below is not.
     for (share, is_clear) in [(0.9, false), (1.1, true)] {
         let mean = 100.0 + 60.0 * (0..21).map(wobble).sum::<f64>() / 21.0;
         let other = of(&compare(&[&noisy(0.0, 0)], &[&noisy(mean * visible * share, 0)]), Figure::Rate);
@@ -115,7 +115,7 @@ fn several_runs_of_each_side_are_one() {
     let near = |value: Option<f64>, expect: f64| value.is_some_and(|value| (value - expect).abs() < 0.1);
     assert!(near(rate.values[0], 100.0) && near(rate.values[1], 110.0), "{rate:?}");
     assert_eq!(compared.intervals, [60, 60]);
-    // What one pair would call clear is not, where runs of one side differ by as much.
+    // A difference that one pair would call clear is not clear where the runs of one side differ by as much.
     let wide = [run(90.0, 0), run(110.0, 3)];
     let compared = compare(&[&wide[0], &wide[1]], &[&after[0], &after[1]]);
     assert!(!of(&compared, Figure::Rate).is_clear && of(&compare(&[&wide[0]], &[&after[0]]), Figure::Rate).is_clear);
@@ -142,7 +142,8 @@ fn plans_targets_and_stalls_are_those_of_all_runs() {
     assert!(!compare(&[&one], &[&third]).is_same_target());
     assert_eq!(of(&plans, Figure::P99).is_stalled, [true, false]);
     assert_eq!(of(&plans, Figure::P50).is_stalled, [false, false]);
-    // A run that is not to be trusted for a stall in its p99 still knows its median; one whose limit was onrush knows nothing.
+    // A run that is unreliable for a stall in its p99 still has a valid median; a run whose bottleneck was onrush has
+    // no valid figure.
     let (mut stalled, mut limited) = (other.clone(), one.clone());
     stalled["verdict"]["is_unreliable"] = json!(true);
     limited["verdict"] = json!({"is_unreliable": true, "kind": "generator"});

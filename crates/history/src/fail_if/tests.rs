@@ -46,7 +46,7 @@ fn a_difference_may_be_so_large() {
     assert!(!FailIf::parse("rate < -5%").expect("one").is_met(&crate::compare(&[&json!({})], &[&json!({})])));
 }
 
-/// A stall in the candidate makes nothing better; one in the baseline hides what became worse.
+/// A stall in the candidate makes nothing better; one in the baseline hides a regression.
 #[test]
 fn stalls_of_the_baseline_leave_it_open() {
     let fail_if = FailIf::parse("p99 > +10%").expect("one");
@@ -57,7 +57,7 @@ fn stalls_of_the_baseline_leave_it_open() {
     };
     assert_eq!([[false, false], [false, true]].map(|stalled| of(0.0, stalled)), [Ruling::Passed; 2]);
     assert_eq!([[true, false], [true, true]].map(|stalled| of(0.0, stalled)), [Ruling::BaselineStalled; 2]);
-    // Worse than a baseline that was worse than the truth is worse.
+    // A candidate that is worse than an already overstated baseline is worse in any case.
     assert_eq!([[false, false], [true, false], [false, true]].map(|stalled| of(0.2, stalled)), [Ruling::Struck; 3]);
     let nothing = crate::compare(&[&json!({})], &[&json!({})]);
     assert_eq!(fail_if.judge(&nothing), Ruling::TooLittle);

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A place of one test, gone with the value.
+/// A store of one test, removed on drop.
 struct Home(PathBuf);
 
 impl Home {
@@ -56,7 +56,7 @@ fn runs_are_found_by_name_by_its_beginning_and_by_how_late_they_are() {
     }
 }
 
-/// What is written is there as a whole; what cannot be written leaves nothing behind.
+/// A written file is complete; a write that fails leaves nothing behind.
 #[test]
 fn files_are_whole_or_not_there() {
     let home = Home::new("whole");
@@ -116,7 +116,7 @@ fn a_hundred_cards_are_read_for_a_list() {
     for number in 0..100 {
         let folder = runs.begin(&format!("r{number:03}")).expect("a folder");
         folder.keep(&report(f64::from(number), &format!("{number:03}")), &json!({"version": 1})).expect("room");
-        // A list reads none of it.
+        // A list does not read the report.
         folder.write("report.json", b"not even JSON").expect("room");
     }
     let listed = runs.list().expect("a list");

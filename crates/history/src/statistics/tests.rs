@@ -1,6 +1,6 @@
 use super::*;
 
-/// From tables of Student's t, two-sided.
+/// Compared with tables of Student's t, two-sided.
 #[test]
 fn the_chance_of_a_score_is_that_of_the_tables() {
     for (score, freedom, chance) in [
@@ -17,7 +17,7 @@ fn the_chance_of_a_score_is_that_of_the_tables() {
     }
 }
 
-/// Draws of a seed, even in [0, 1).
+/// Draws from a seed, uniform in [0, 1).
 fn draws(seed: u64) -> impl Iterator<Item = f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(move || {
@@ -28,13 +28,13 @@ fn draws(seed: u64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// About normal.
+/// Approximately normal draws.
 fn noise(seed: u64) -> impl Iterator<Item = f64> {
     let mut all = draws(seed);
     std::iter::repeat_with(move || (0..12).map(|_| all.next().unwrap_or(0.0)).sum::<f64>() - 6.0)
 }
 
-/// Of 2,000 pairs that are equal about one in a hundred is taken for different, also where neighbours are alike.
+/// Of 2,000 equal pairs about one in a hundred is judged different, also where neighbours are correlated.
 #[test]
 fn equal_series_are_seldom_taken_for_different() {
     for likeness in [0.0, 0.6] {
@@ -67,7 +67,7 @@ fn what_is_different_is_found() {
     assert_eq!(of(5.0, 1).chance(&of(5.0, 1)), 1.0);
 }
 
-/// The least difference that is seen is the one that is just as unlikely.
+/// The smallest visible difference is the one with exactly that probability.
 #[test]
 fn what_could_be_seen_is_what_is_just_unlikely() {
     let of = |mean: f64, seed: u64| {
@@ -85,7 +85,7 @@ fn what_could_be_seen_is_what_is_just_unlikely() {
     assert_eq!(steady.visible(&steady, 0.01), 0.0);
 }
 
-/// Runs that are alike know more together, and runs that differ among themselves know less than each of them seems to.
+/// Equal runs give more certainty together; runs that differ among themselves give less than each of them seems to.
 #[test]
 fn several_runs_are_pooled_with_what_differs_between_them() {
     let run = |mean: f64, seed: u64| noise(seed).take(40).map(|one| mean + one).collect::<Vec<f64>>();
@@ -107,7 +107,8 @@ fn several_runs_are_pooled_with_what_differs_between_them() {
     assert_eq!(Sample::of_runs(&[whole.clone(), vec![1.0]]), Sample::of(&whole));
 }
 
-/// Of sides of three equal runs each, that differ from run to run by as much as within, about one in a hundred is taken for different.
+/// Of sides of three equal runs each, which differ between runs by as much as within, about one in a hundred is judged
+/// different.
 #[test]
 fn equal_sides_are_seldom_taken_for_different() {
     let wrong = (0..2_000u64).filter(|pair| {

@@ -1,4 +1,4 @@
-//! A driver in memory: every connection is there at once, and every request has the same answer.
+//! A driver in memory: every connection is established at once, and every request has the same response.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,19 +15,19 @@ use plan::{
     Which,
 };
 
-/// What nginx answers.
+/// A response of nginx.
 pub(super) const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n\
 Content-Type: text/plain\r\nContent-Length: 27\r\nLast-Modified: Fri, 20 Nov 2026 12:00:00 GMT\r\nConnection: keep-alive\r\n\
 ETag: \"673dc1a0-1b\"\r\nAccept-Ranges: bytes\r\n\r\nabcdefghijklmnopqrstuvwxyz\n";
 
-/// The same with something to take from it.
+/// The same with a value to extract.
 const JSON: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n\
 Content-Type: application/json\r\nContent-Length: 78\r\nConnection: keep-alive\r\nETag: \"673dc1a0-1b\"\r\n\
 Accept-Ranges: bytes\r\n\r\n{\"id\":731,\"token\":\"b1946ac92492d2347c6235b4d2611184\",\"price\":99.5,\"stock\":17}\n";
 
-/// Users of a run.
+/// Number of users of a run.
 const USERS: u64 = 10;
-/// Exchanges before the count begins.
+/// Number of exchanges before the count begins.
 const WARM_UP: u64 = 200;
 
 enum Next {
@@ -44,7 +44,7 @@ pub(super) struct Canned {
 
 pub(super) struct CannedSockets {
     next: VecDeque<Next>,
-    /// Buffers on their way back.
+    /// Buffers that are to be returned.
     lent: VecDeque<Vec<u8>>,
     free: Vec<Socket>,
     opened: u32,
@@ -166,13 +166,13 @@ impl Driver for Canned {
     }
 }
 
-/// Heads of which none is like the one before.
+/// Heads that all differ from the one before.
 pub(super) fn other_heads() -> Vec<Vec<u8>> {
     let text = String::from_utf8_lossy(HEAD);
     (0..4).map(|number| text.replace("nginx", &format!("ng{number}")).into_bytes()).collect()
 }
 
-/// One variable.
+/// A scope with one variable.
 struct Token;
 
 impl Names for Token {
@@ -197,7 +197,7 @@ impl Names for Token {
     }
 }
 
-/// A run in memory that is warm and has no end.
+/// A run in memory that is warmed up and has no end.
 pub(crate) struct CannedRun {
     run: SteppedRun<Canned>,
     responses: Rc<Cell<u64>>,
@@ -223,7 +223,7 @@ impl CannedRun {
         }
     }
 
-    /// Path, a header and a value that is taken, each exchange anew.
+    /// A run whose path, header and extracted value are rendered for each exchange.
     pub(super) fn warm_and_rendered() -> Self {
         let headers = vec!["Authorization: Bearer x".to_owned(), "Accept: application/json".to_owned()];
         let flags = Flags { connections: Some(USERS.to_string()), headers, ..Self::flags(false) };
@@ -274,7 +274,7 @@ impl CannedRun {
         warm
     }
 
-    /// Goes on until so many more answers have come.
+    /// Runs until `count` more responses have arrived.
     pub(super) fn exchange(&mut self, count: u64) {
         let goal = self.responses.get() + count;
         while self.responses.get() < goal {

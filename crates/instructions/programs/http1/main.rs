@@ -1,5 +1,5 @@
-//! Instructions that the hot path takes, counted by valgrind: repeatable on a noisy machine. `cargo xtask bench` compares
-//! them with `bench/instructions.json`.
+//! Instruction counts of the hot path, measured by valgrind: repeatable on a noisy machine. `cargo xtask bench`
+//! compares them with `bench/instructions.json`.
 
 #![expect(missing_docs, reason = "the macros make public items")]
 
@@ -14,10 +14,10 @@ use metrics::{Measure, Outcome, SeriesId, Snapshot};
 use pacing::Nanos;
 use wire::http1::{Client, HeadMemory, RequestKind, Response};
 
-/// Each bench does its work so often: what is counted beside it is small then.
+/// Repetitions of each benchmark: the overhead around them is small then.
 const TIMES: u64 = 1_000;
 
-/// One answer with a head that differs from the one before.
+/// Parses responses whose head differs from the one before.
 fn parse_heads(heads: &[Vec<u8>]) -> u64 {
     let mut memory = HeadMemory::default();
     let mut responses = 0;

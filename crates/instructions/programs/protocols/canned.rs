@@ -1,5 +1,5 @@
-//! A driver in memory: every connection is there at once, and a peer answers in as few instructions as it can. What that costs is
-//! counted too.
+//! A driver in memory: every connection is established at once, and a peer responds in as few instructions as possible.
+//! Its cost is counted too.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -16,14 +16,14 @@ use plan::{Flags, Schema};
 
 use super::peer::AnyPeer;
 
-/// Users of a run.
+/// Number of users of a run.
 pub(crate) const USERS: u64 = 10;
-/// Exchanges before the count begins.
+/// Number of exchanges before the count begins.
 const WARM_UP: u64 = 200;
 
-/// What a peer hears.
+/// An event for a peer.
 pub(crate) enum ConnectionEvent<'a> {
-    /// Bytes that were registered: a whole request, or a whole message.
+    /// Registered bytes: a whole request, or a whole message.
     Template,
     /// Other bytes.
     Bytes(&'a [u8]),
@@ -43,7 +43,7 @@ pub(crate) struct Canned {
 pub(crate) struct CannedSockets {
     peer: AnyPeer,
     next: VecDeque<Next>,
-    /// The buffers of all that was sent, in its order.
+    /// The buffers of all sends, in order.
     sent: VecDeque<Option<Vec<u8>>>,
     free: Vec<Socket>,
     opened: u32,
@@ -161,7 +161,7 @@ impl Driver for Canned {
     }
 }
 
-/// A run in memory that is warm and has no end.
+/// A run in memory that is warmed up and has no end.
 pub(crate) struct CannedRun {
     run: SteppedRun<Canned>,
     responses: Rc<Cell<u64>>,
@@ -179,10 +179,10 @@ pub(crate) fn flags(scheme: &str) -> Flags {
 }
 
 impl CannedRun {
-    /// A run that has begun: connections are there, and some requests were answered.
+    /// A run that has begun: connections are established, and some requests have their responses.
     ///
     /// # Panics
-    /// Not every answer of the peer is a good one.
+    /// Not every response of the peer is a good one.
     pub(crate) fn warm(flags: &Flags, make: fn() -> AnyPeer) -> Self {
         let few = Flags { requests: Some(WARM_UP.to_string()), duration: None, ..flags.clone() };
         let total = Self::start(&few, make()).finish();
@@ -220,7 +220,7 @@ impl CannedRun {
         self.run.finish(|_| ControlFlow::Continue(())).expect("nothing breaks").total
     }
 
-    /// Goes on until so many more answers have come.
+    /// Runs until `count` more responses have arrived.
     pub(crate) fn exchange(&mut self, count: u64) {
         let goal = self.responses.get() + count;
         while self.responses.get() < goal {

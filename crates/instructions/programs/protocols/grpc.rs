@@ -1,14 +1,14 @@
-//! A peer of gRPC: each call has one message and the status 0.
+//! A gRPC peer: each call has one message and the status 0.
 
 use wire::grpc::push_message;
 use wire::hpack::Indexing;
 
 use super::streams::{Response, Streams};
 
-/// `{"message": "Hello, world"}` as a message of protobuf: field 1, a text of 12 bytes.
+/// `{"message": "Hello, world"}` as a Protobuf message: field 1, a text of 12 bytes.
 const HELLO: &[u8] = b"\x0a\x0cHello, world";
 
-/// What a server of grpc-go answers; its fields are indexed from the second answer on.
+/// The response of a grpc-go server; its fields are indexed from the second response on.
 pub(crate) fn greeter() -> Streams {
     let mut body = Vec::new();
     push_message(HELLO, false, &mut body);

@@ -1,5 +1,5 @@
-//! Instructions that exchanges of other protocols take, as those of HTTP/1 are counted in `http1`. They have a program
-//! and a driver of their own, since a compiler leaves out what one driver never does.
+//! Instruction counts of exchanges over other protocols, as `http1` counts those of HTTP/1. They have a program and a
+//! driver of their own, since a compiler omits code that a single driver never uses.
 
 #![expect(missing_docs, reason = "the macros make public items")]
 
@@ -12,7 +12,7 @@ mod websocket;
 use canned::CannedRun;
 use gungraun::{library_benchmark, library_benchmark_group, main};
 
-/// Each bench does its work so often: what is counted beside it is small then.
+/// Repetitions of each benchmark: the overhead around them is small then.
 const TIMES: u64 = 1_000;
 
 #[library_benchmark]

@@ -1,4 +1,4 @@
-//! The peers that speak something else than HTTP/1, as one type: the engine is made once for all of them.
+//! The peers of other protocols than HTTP/1, as one type: the engine is compiled once for all of them.
 
 use driver::Socket;
 use plan::Flags;
@@ -8,14 +8,14 @@ use super::grpc;
 use super::streams::Streams;
 use super::websocket::Greeting;
 
-/// One of them.
+/// A peer of one protocol.
 pub(crate) enum AnyPeer {
     Streams(Streams),
     Greeting(Greeting),
 }
 
 impl AnyPeer {
-    /// It hears what was sent on a connection; true when it has something to say.
+    /// Handles bytes sent on a connection; true when it has something to send.
     pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         match self {
             Self::Streams(peer) => peer.hear(socket, said),
@@ -23,7 +23,7 @@ impl AnyPeer {
         }
     }
 
-    /// Puts what it says on a connection in the place of what was said last; how many answers that is.
+    /// Replaces `spoken` with its next bytes on a connection; returns the number of responses in them.
     pub(super) fn say(&mut self, socket: Socket, spoken: &mut Vec<u8>) -> u64 {
         match self {
             Self::Streams(peer) => peer.say(socket, spoken),
@@ -46,7 +46,7 @@ pub(crate) fn grpc() -> CannedRun {
     CannedRun::warm(&flags, || AnyPeer::Streams(grpc::greeter()))
 }
 
-/// Messages of WebSocket, each with an answer.
+/// WebSocket messages, each with a response.
 pub(crate) fn websocket() -> CannedRun {
     let flags = Flags { connections: Some(USERS.to_string()), data: Some("hello".to_owned()), ..flags("ws") };
     CannedRun::warm(&flags, || AnyPeer::Greeting(Greeting::default()))

@@ -1,4 +1,4 @@
-//! A peer of HTTP/2: it reads the headers of frames, and answers each stream with bytes that were made before.
+//! An HTTP/2 peer: it reads the headers of frames, and responds on each stream with prepared bytes.
 
 use driver::Socket;
 use wire::hpack::{Encoder, Indexing};
@@ -22,7 +22,7 @@ fn end_of(is_last: bool) -> u8 {
 /// A name and its value.
 type Field = (&'static str, &'static str);
 
-/// An answer, and where the number of its stream belongs.
+/// A response, and the positions of its stream number.
 #[derive(Default)]
 pub(super) struct Response {
     bytes: Vec<u8>,
@@ -58,7 +58,7 @@ impl Response {
     }
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Default)]
 struct Connection {
     has_begun: bool,
@@ -69,9 +69,9 @@ struct Connection {
     responses: u64,
 }
 
-/// A server of HTTP/2 that knows its answers beforehand.
+/// An HTTP/2 server with prepared responses.
 pub(crate) struct Streams {
-    /// The first answer of a connection may fill the table of fields; the others use it.
+    /// The first response of a connection may fill the header table; the others use it.
     first: Response,
     others: Response,
     connections: Vec<Connection>,
@@ -83,7 +83,7 @@ impl Streams {
         Self { first: make(&mut encoder), others: make(&mut encoder), connections: Vec::new() }
     }
 
-    /// What nginx answers.
+    /// A response of nginx.
     pub(crate) fn plain() -> Self {
         let fields = [
             (":status", "200"),
@@ -119,7 +119,7 @@ impl Streams {
             let skipped = connection.left.min(bytes.len());
             connection.left -= skipped;
             bytes = &bytes[skipped..];
-            // The header of a frame comes in one piece.
+            // The header of a frame arrives in one piece.
             let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else { break };
             bytes = rest;
             let [a, b, c, kind, flags, stream @ ..] = *header;

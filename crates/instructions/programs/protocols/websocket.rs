@@ -1,16 +1,16 @@
-//! A peer of WebSocket: it agrees, and answers each message with one of its own.
+//! A WebSocket peer: it accepts the handshake, and responds to each message with one of its own.
 
 use driver::Socket;
 use wire::websocket::{Kind, push_message, read_request, render_response};
 
 use super::canned::ConnectionEvent;
 
-/// What it says to each message.
+/// The response to each message.
 const MESSAGE: &[u8] = b"hello, world";
 
-/// A server of WebSocket that says one thing.
+/// A WebSocket server with a constant response.
 pub(crate) struct Greeting {
-    /// What was heard of a handshake, connection by connection; nothing when it is over.
+    /// The received part of each handshake, by connection; empty when it is complete.
     requested: Vec<Vec<u8>>,
     agreement: Vec<Vec<u8>>,
     frame: Vec<u8>,

@@ -47,14 +47,14 @@ fn what_finds_no_series_of_its_own_shares_the_last() {
     let last = SERIES_MAX - 1;
     assert_eq!(listed(&catalog, 0, SeriesKind::Step).len(), last as usize);
     assert_eq!(listed(&catalog, 1, SeriesKind::Step), [(last, "step 1.0".to_owned(), 2)]);
-    // Each scenario has a snapshot of its own: what shares a series is told with a name of its own.
+    // Each scenario has a snapshot of its own: what shares a series is listed with a name of its own.
     assert_eq!(listed(&catalog, 2, SeriesKind::Step), [(last, "step 2.0".to_owned(), 1)]);
     let transactions = listed(&catalog, 2, SeriesKind::Transaction);
     assert_eq!(transactions.len(), SERIES_MAX as usize - 2);
     assert_eq!(transactions.last(), Some(&(last, "transaction 2.61".to_owned(), 2)));
 }
 
-/// A name is all that is called so, in whichever scenario.
+/// A name stands for everything of that name, in any scenario.
 #[test]
 fn a_name_is_all_that_has_it() {
     let scenario = |name, steps: &'static [&'static str], transactions: &'static [&'static str]| {
@@ -74,7 +74,7 @@ fn a_name_is_all_that_has_it() {
     };
     assert_eq!(catalog.named("look"), steps(&[(0, 0), (0, 2), (1, 3)]));
     assert_eq!(catalog.named("buy"), steps(&[(0, 1)]));
-    // A scenario is meant before a step, and a transaction too.
+    // A scenario takes precedence over a step, and so does a transaction.
     assert_eq!(catalog.named("a"), Some(Named::Scenario(0)));
     let visit =
         Named::Series { kind: SeriesKind::Transaction, places: vec![(0, SeriesId::transaction(0))], has_own: true };

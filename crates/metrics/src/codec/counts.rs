@@ -1,4 +1,4 @@
-//! Tables of counters, and failures.
+//! Encoding of counter tables and failures.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::SnapshotError;
 use super::number::{Reader, put};
 use crate::Failure;
 
-/// Those that are not zero, each behind the number of zeros before it; nothing where all are.
+/// Writes the non-zero numbers, each after the number of zeros before it; nothing where all are zero.
 pub(super) fn put_sparse(out: &mut Vec<u8>, numbers: &[u64]) {
     let mut zeros = 0;
     for &number in numbers {
@@ -19,7 +19,7 @@ pub(super) fn put_sparse(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Up to the end of the section.
+/// Reads up to the end of the section.
 pub(super) fn read_sparse(from: &mut Reader<'_>, numbers: &mut [u64]) -> Result<(), SnapshotError> {
     let mut place = 0;
     while !from.is_over() {
@@ -31,12 +31,12 @@ pub(super) fn read_sparse(from: &mut Reader<'_>, numbers: &mut [u64]) -> Result<
     Ok(())
 }
 
-/// Only failures that there are have counters.
+/// Whether only existing failures have counts.
 pub(super) fn are_failures(counters: &[u64]) -> bool {
     counters.iter().enumerate().all(|(index, count)| *count == 0 || Failure::of_index(index).is_some())
 }
 
-/// Each code, as its distance from the one before it, and how often it came.
+/// Writes each code, as its distance from the previous one, with its count.
 pub(super) fn put_closes(out: &mut Vec<u8>, closes: &BTreeMap<u16, u64>) {
     let mut next = 0;
     for (&code, &number) in closes {
@@ -56,7 +56,7 @@ pub(super) fn read_closes(from: &mut Reader<'_>) -> Result<BTreeMap<u16, u64>, S
     Ok(closes)
 }
 
-/// A failure with the number that it carries: several may have one counter.
+/// Writes a failure with its number: several may share one counter.
 pub(super) fn put_failure(out: &mut Vec<u8>, failure: Failure) {
     put(out, failure.index() as u64);
     let number = match failure {

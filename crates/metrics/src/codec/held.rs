@@ -1,12 +1,12 @@
-//! The same of connections that are held.
+//! The encoding of a hold's snapshot as bytes.
 
 use super::number::Reader;
 use super::{SnapshotError, counts, read_sections, times, write_sections};
 use crate::{Distribution, Held, HeldNow};
 
-/// What it begins with.
+/// The magic number at its start.
 const MARK: &[u8; 8] = b"onrush/h";
-/// Sections, by their numbers from 1: counters, tries that failed, connections that were lost, how things stand, and times.
+/// Sections, by their numbers from 1: counters, failed attempts, lost connections, gauges, and times.
 const COUNTERS: u8 = 1;
 const FAILED: u8 = 2;
 const LOST: u8 = 3;
@@ -23,7 +23,7 @@ impl Held {
         [&mut self.connect, &mut self.response, &mut self.service, &mut self.incomplete, &mut self.gap, &mut self.lag]
     }
 
-    /// Writes it behind `out`. Equal ones give equal bytes.
+    /// Appends it to `out`. Equal snapshots give equal bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         write_sections(MARK, 1..=LAST, out, |number, out| match number {
             COUNTERS => counts::put_sparse(out, self.counts.counters.values()),
@@ -37,10 +37,10 @@ impl Held {
         });
     }
 
-    /// Reads what [`Held::encode`] wrote, all of `bytes`.
+    /// Decodes what [`Held::encode`] wrote, all of `bytes`.
     ///
     /// # Errors
-    /// When they are none, or of a later version.
+    /// The bytes are no snapshot of a hold, or one of a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut seen = Self::default();
         read_sections(MARK, bytes, |number, from| seen.read_section(number, from))?;
@@ -107,7 +107,7 @@ mod tests {
                 assert!(Held::decode(&bytes[..cut]).is_err(), "cut at {cut}");
                 let mut other = bytes.clone();
                 other[cut] ^= 0x41;
-                // What is read of it is written so.
+                // What decodes is encoded to the same bytes.
                 if let Ok(held) = Held::decode(&other) {
                     assert_eq!(bytes_of(&held)[9..], other[9..], "{cut}");
                 }

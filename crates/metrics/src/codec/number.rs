@@ -1,11 +1,11 @@
-//! Numbers of variable length, and a reader that believes nothing.
+//! Variable-length numbers, and a reader that validates everything.
 
 use super::SnapshotError;
 
-/// The most that is counted of one thing: sums of 256 such snapshots still have room.
+/// The largest count of one thing: sums of 256 such snapshots do not overflow.
 const AMOUNT_MAX: u64 = 1 << 56;
 
-/// Writes a number, seven bits a byte.
+/// Writes a number, seven bits per byte.
 pub(super) fn put(out: &mut Vec<u8>, number: u64) {
     put_wide(out, number.into());
 }
@@ -23,7 +23,7 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// A number that may be missing.
+/// Writes an optional number.
 pub(super) fn put_option(out: &mut Vec<u8>, number: Option<u64>) {
     out.push(u8::from(number.is_some()));
     if let Some(number) = number {
@@ -31,11 +31,11 @@ pub(super) fn put_option(out: &mut Vec<u8>, number: Option<u64>) {
     }
 }
 
-/// What is left of a snapshot, or of a section.
+/// The rest of a snapshot, or of a section.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
-    /// Bytes of the snapshot behind these.
+    /// Bytes of the snapshot after these.
     behind: usize,
 }
 
@@ -59,13 +59,14 @@ impl<'a> Reader<'a> {
         SnapshotError::Damaged { left: self.rest.len() + self.behind }
     }
 
-    /// What ends before it should: the snapshot when nothing is behind, else a section that is too short for what it says.
+    /// The error of a premature end: the snapshot is truncated when nothing follows, else a section is too short for
+    /// its content.
     #[cold]
     fn cut(&self) -> SnapshotError {
         if self.behind == 0 { SnapshotError::Cut } else { self.damaged() }
     }
 
-    /// Refuses what does not hold.
+    /// Returns an error unless the condition holds.
     pub(super) fn must(&self, holds: bool) -> Result<(), SnapshotError> {
         if holds { Ok(()) } else { Err(self.damaged()) }
     }
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
             let bits = u128::from(byte & 0x7f);
             number |= bits << shift;
             if byte & 0x80 == 0 {
-                // One way to write each number: no zeros behind it, and no bit that falls off.
+                // The encoding of a number is unique: no trailing zeros, and no overflowing bit.
                 self.must((byte > 0 || shift == 0) && number >> shift == bits)?;
                 return Ok(number);
             }
@@ -107,7 +108,7 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// What was counted.
+    /// Reads a count.
     pub(super) fn amount(&mut self) -> Result<u64, SnapshotError> {
         self.up_to(AMOUNT_MAX)
     }
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(number as usize)
     }
 
-    /// How many items come, each of at least one byte: at most `most`.
+    /// Reads the number of the items that follow, each of at least one byte: at most `most`.
     pub(super) fn length(&mut self, most: usize) -> Result<usize, SnapshotError> {
         let length = self.up_to(most as u64)? as usize;
         if length > self.rest.len() { Err(self.cut()) } else { Ok(length) }

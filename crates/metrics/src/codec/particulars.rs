@@ -1,11 +1,11 @@
-//! What only some views ask for, but for the slowest exchanges, which have a section of their own.
+//! Encoding of the data that only some views use, except for the slowest exchanges, which have a section of their own.
 
 use super::SnapshotError;
 use super::number::{Reader, put, put_bytes};
 use super::times;
 use crate::{ROWS_MAX, Row, ToolDetails};
 
-/// Nothing where nobody asked.
+/// Writes nothing where it is empty.
 pub(super) fn put_all(out: &mut Vec<u8>, particulars: &ToolDetails) {
     if !particulars.has_more_than_slowest() {
         return;
@@ -19,7 +19,7 @@ pub(super) fn put_all(out: &mut Vec<u8>, particulars: &ToolDetails) {
     particulars.rows().iter().for_each(|row| put_row(out, row));
 }
 
-/// Up to the end of the section.
+/// Reads up to the end of the section.
 pub(super) fn read_all(from: &mut Reader<'_>) -> Result<ToolDetails, SnapshotError> {
     let mut particulars = ToolDetails::default();
     (particulars.first_length, particulars.lengths_differ) = (from.number()?, from.amount()?);

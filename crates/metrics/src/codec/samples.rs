@@ -1,4 +1,4 @@
-//! Exchanges as they went, and what else has texts.
+//! Encoding of recorded exchanges, and of other texts.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::number::{Reader, put, put_bytes, put_option};
 use crate::snapshot::SERVER_TEXTS_MAX;
 use crate::{FailuresByHost, Outcome, Part, PartKind, SHOWN_MAX, Sample};
 
-/// Each status or code, as its distance from the one before it, and its text.
+/// Writes each status or code, as its distance from the previous one, with its text.
 pub(super) fn put_server_texts(out: &mut Vec<u8>, texts: &[(u16, Box<str>)]) {
     let mut next = 0;
     for (number, text) in texts {
@@ -29,7 +29,7 @@ pub(super) fn read_server_texts(from: &mut Reader<'_>) -> Result<Vec<(u16, Box<s
     Ok(texts)
 }
 
-/// In the order in which they were met, since later ones may have found no room.
+/// Writes in the order of first occurrence, since later ones may have found no room.
 pub(super) fn put_blamed(out: &mut Vec<u8>, blamed: &FailuresByHost) {
     for (failure, place, count) in blamed.all() {
         put_failure(out, *failure);
@@ -44,7 +44,7 @@ pub(super) fn read_blamed(from: &mut Reader<'_>) -> Result<FailuresByHost, Snaps
         let (failure, place) = (read_failure(from)?, Arc::<str>::from(from.text()?));
         let (known, count) = (blamed.all().len(), from.amount()?);
         blamed.add(failure, &place, count);
-        // Each pair is there once, and there is room for it.
+        // Each pair occurs once, and there is room for it.
         from.must(blamed.all().len() == known + 1)?;
     }
     Ok(blamed)
@@ -71,7 +71,7 @@ pub(super) fn put_all(out: &mut Vec<u8>, samples: &[Sample]) {
     }
 }
 
-/// Up to the end of the section, in the order of their instants.
+/// Reads up to the end of the section, in the order of their instants.
 pub(super) fn read_all(from: &mut Reader<'_>) -> Result<Vec<Sample>, SnapshotError> {
     let (mut samples, mut last) = (Vec::new(), 0);
     while !from.is_over() {
@@ -128,7 +128,7 @@ const KINDS: [PartKind; 7] = [
     PartKind::Taken,
 ];
 
-/// What stands for a kind; the numbers stay as they are.
+/// The number of a kind; the numbers never change.
 fn kind_number(kind: PartKind) -> u8 {
     match kind {
         PartKind::Head => 0,

@@ -1,6 +1,7 @@
-//! The series of a snapshot.
+//! Encoding of the series of a snapshot.
 //!
-//! A series has a number of its own here, which stays the same when there is room for more of them one day: its kind, then its place.
+//! A series has a number of its own here, which stays the same if there is room for more series one day: its kind, then
+//! its index.
 
 use super::SnapshotError;
 use super::number::{Reader, put};
@@ -9,12 +10,12 @@ use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
 use crate::table::{SeriesClass, Table};
 use crate::{Class, Distribution, Failure, Measure, Timings};
 
-/// Numbers for the series of one kind.
+/// The numbers reserved for the series of one kind.
 const NUMBERS_OF_KIND: u64 = 1 << 16;
-/// Numbers for the ways in which what a series records may end; the last is that it did not.
+/// The numbers reserved for the classes of a series; the last is that of incomplete exchanges.
 const NUMBERS_OF_ENDS: u64 = 16;
 const NOT_ENDED: u64 = NUMBERS_OF_ENDS - 1;
-/// Numbers for failures.
+/// The numbers reserved for failures.
 const NUMBERS_OF_FAILURES: u64 = 1 << 16;
 
 fn number_of(series: SeriesId) -> u64 {
@@ -35,7 +36,7 @@ fn ended_of(number: u64) -> Option<SeriesClass> {
     }
 }
 
-/// Numbers that only grow, each written as its distance from the one behind the last.
+/// Increasing numbers, each written as its distance from the successor of the last.
 #[derive(Default)]
 struct Growing(u64);
 
@@ -53,7 +54,7 @@ impl Growing {
     }
 }
 
-/// Each part of a series in which something is: its number; which measures it has, and their times.
+/// Writes each non-empty part of a series: its number, its measures, and their times.
 pub(super) fn put_timings(out: &mut Vec<u8>, table: &Table) {
     let mut numbers = Growing::default();
     for (series, ended, timings) in table.recorded() {
@@ -70,7 +71,7 @@ pub(super) fn put_timings(out: &mut Vec<u8>, table: &Table) {
     }
 }
 
-/// Up to the end of the section.
+/// Reads up to the end of the section.
 pub(super) fn read_timings(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
     let mut numbers = Growing::default();
     while !from.is_over() {
@@ -88,7 +89,7 @@ pub(super) fn read_timings(from: &mut Reader<'_>, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// Each failure of a series, and how often it was met.
+/// Writes each failure of a series with its count.
 pub(super) fn put_failures(out: &mut Vec<u8>, table: &Table) {
     let mut numbers = Growing::default();
     for (series, failure, count) in table.failures() {
@@ -97,7 +98,7 @@ pub(super) fn put_failures(out: &mut Vec<u8>, table: &Table) {
     }
 }
 
-/// Up to the end of the section.
+/// Reads up to the end of the section.
 pub(super) fn read_failures(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
     let mut numbers = Growing::default();
     while !from.is_over() {

@@ -1,4 +1,4 @@
-//! Snapshots as bytes and back, at every cut and with every byte another.
+//! Round trips of snapshots, truncated at every byte and with every byte changed.
 
 mod any;
 mod golden;
@@ -25,7 +25,7 @@ proptest! {
         prop_assert_eq!(bytes_of(&again), bytes);
     }
 
-    /// Memory that was used before is not seen.
+    /// Memory that was used before has no influence.
     #[test]
     fn equal_snapshots_are_equal_bytes(before in any_deeds(), deeds in any_deeds()) {
         let mut used = done(&before);
@@ -48,7 +48,8 @@ proptest! {
         prop_assert_eq!(bytes_of(&here), bytes_of(&there));
     }
 
-    /// Whatever is cut is refused, wherever; whatever is changed is refused, or is another snapshot, written as it would be.
+    /// A truncated snapshot is always refused; a changed one is refused, or decodes to another snapshot that encodes to
+    /// the same bytes.
     #[test]
     fn what_is_cut_or_changed_does_no_harm(deeds in any_deeds(), change in 1u8..=255) {
         let bytes = bytes_of(&done(&deeds));
@@ -74,7 +75,7 @@ proptest! {
     }
 }
 
-/// What was written by an earlier version is written as one of this.
+/// The bytes of an earlier version, encoded as those of the current one.
 fn of_now(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes[MARK.len()] = SNAPSHOT_VERSION as u8;
     bytes
@@ -102,7 +103,7 @@ fn other_versions_are_refused_by_name() {
     }
 }
 
-/// Bytes of one section that say what cannot be.
+/// A section with invalid content is refused.
 #[test]
 fn what_cannot_be_is_refused() {
     let section = |number: u8, content: &[u8]| {
@@ -172,7 +173,7 @@ fn what_cannot_be_is_refused() {
     assert!([twice, turned, behind].iter().all(|bytes| Snapshot::decode(bytes).is_err()));
 }
 
-/// A bucket whose counter was full exactly as often as it was counted: its page holds only zeros.
+/// A bucket whose counter overflowed exactly: its page holds only zeros.
 #[test]
 fn a_page_of_zeros_holds_what_was_carried() {
     for count in [1u64 << 16, 2 << 16, 5 << 32] {
@@ -190,7 +191,7 @@ fn a_page_of_zeros_holds_what_was_carried() {
     }
 }
 
-/// What is not there costs nothing, and times cost their buckets.
+/// Absent parts cost nothing, and times cost their buckets.
 #[test]
 fn it_is_compact() {
     assert_eq!(bytes_of(&Snapshot::default()).len(), MARK.len() + 2);

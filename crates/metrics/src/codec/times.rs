@@ -1,17 +1,18 @@
-//! Distributions of times: their buckets, and what is exact beside them.
+//! Encoding of distributions: their buckets, and the exact values next to them.
 
 use super::SnapshotError;
 use super::number::{Reader, put, put_wide};
 use crate::{Distribution, Gauges, InFlightAges};
 
-/// Nothing where nothing was recorded.
+/// Writes nothing for an empty distribution.
 pub(super) fn put_section(out: &mut Vec<u8>, times: &Distribution) {
     if times.count() > 0 {
         put_times(out, times);
     }
 }
 
-/// How many buckets; each as its distance from the one before it, with its count; the minimum, the maximum and the sum.
+/// Writes the number of buckets; each as its distance from the previous one, with its count; the minimum, the maximum
+/// and the sum.
 pub(super) fn put_times(out: &mut Vec<u8>, times: &Distribution) {
     put(out, times.counted().count() as u64);
     let mut next = 0;
@@ -27,7 +28,7 @@ pub(super) fn put_times(out: &mut Vec<u8>, times: &Distribution) {
     }
 }
 
-/// What is there has times.
+/// A section that exists has times.
 pub(super) fn read_section(from: &mut Reader<'_>) -> Result<Distribution, SnapshotError> {
     let times = read(from)?;
     from.must(times.count() > 0)?;
@@ -55,10 +56,10 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Distribution, SnapshotError>
     Ok(times)
 }
 
-/// The most times of one distribution, so that their number and their sum have room, those of merged ones too.
+/// The most times of one distribution, so that their number and their sum do not overflow, also after merging.
 const AMOUNT_OF_ALL_MAX: u64 = 1 << 56;
 
-/// Nothing where all is at rest.
+/// Writes nothing where all gauges are zero.
 pub(super) fn put_gauges(out: &mut Vec<u8>, gauges: &Gauges) {
     let Gauges { users, connections_open, in_flight: InFlightAges { response, service } } = gauges;
     if *users > 0 || *connections_open > 0 || response.count() > 0 || service.count() > 0 {

@@ -1,11 +1,11 @@
-//! Single exchanges with their instants.
+//! Encoding of single exchanges with their instants.
 
 use super::SnapshotError;
 use super::counts::{put_failure, read_failure};
 use super::number::{Reader, put, put_option};
 use crate::{RequestRecord, RequestRecordEnd, SLOWEST_MAX, Slowest};
 
-/// How many are kept at most, then each, the slowest first; nothing where none was kept.
+/// Writes the limit, then each exchange, the slowest first; nothing without any.
 pub(super) fn put_slowest(out: &mut Vec<u8>, slowest: &Slowest) {
     if !slowest.is_empty() {
         put(out, slowest.most() as u64);
@@ -13,7 +13,7 @@ pub(super) fn put_slowest(out: &mut Vec<u8>, slowest: &Slowest) {
     }
 }
 
-/// Up to the end of the section.
+/// Reads up to the end of the section.
 pub(super) fn read_slowest(from: &mut Reader<'_>) -> Result<Slowest, SnapshotError> {
     let (most, mut sorted) = (from.up_to(SLOWEST_MAX as u64)? as usize, Vec::new());
     while !from.is_over() {
@@ -23,7 +23,7 @@ pub(super) fn read_slowest(from: &mut Reader<'_>) -> Result<Slowest, SnapshotErr
     Slowest::of_sorted(sorted, most).ok_or_else(|| from.damaged())
 }
 
-/// The traces of those, the slowest first; nothing where none has one.
+/// Writes the traces of the exchanges, the slowest first; nothing where none has one.
 pub(super) fn put_traces(out: &mut Vec<u8>, slowest: &Slowest) {
     let sorted = slowest.sorted();
     if sorted.iter().any(|traced| traced.trace != 0) {
@@ -31,7 +31,7 @@ pub(super) fn put_traces(out: &mut Vec<u8>, slowest: &Slowest) {
     }
 }
 
-/// Up to the end of the section, for those that were read before.
+/// Reads up to the end of the section, for the exchanges that were read before.
 pub(super) fn read_traces(slowest: &Slowest, from: &mut Reader<'_>) -> Result<Slowest, SnapshotError> {
     let mut traces = Vec::new();
     while !from.is_over() {
@@ -71,7 +71,7 @@ fn read_traced(from: &mut Reader<'_>) -> Result<RequestRecord, SnapshotError> {
     })
 }
 
-/// What stands for an end stays as it is.
+/// Writes an end; the numbers of the ends never change.
 fn put_end(out: &mut Vec<u8>, end: RequestRecordEnd) {
     match end {
         RequestRecordEnd::Succeeded => out.push(0),

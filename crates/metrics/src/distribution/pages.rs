@@ -1,22 +1,23 @@
-//! Counts of times by bucket, in pages that are there once something was counted in them.
+//! Counts of times by bucket, in pages that are allocated at their first count.
 //!
-//! The buckets are those of HdrHistogram with 3 significant digits: each nanosecond up to 2,047 has its own, and each octave above
-//! is cut in 1,024. A page holds a sixteenth of an octave in 128 bytes, so that a series costs what its times spread over, whether
-//! it is one of a thousand or the only one. Counters are of 16 bits: few buckets are counted more often in an interval, and what a
-//! full counter held is carried to a list beside the pages.
+//! The buckets are those of HdrHistogram with 3 significant digits: each nanosecond up to 2,047 has its own, and each
+//! octave above is cut in 1,024. A page holds a sixteenth of an octave in 128 bytes, so that the cost of a series
+//! depends on the spread of its times, whether it is one of a thousand or the only one. Counters have 16 bits: few
+//! buckets are counted more often in an interval, and the value of a full counter is carried to a list beside the
+//! pages.
 
 use super::VALUE_NS_MAX;
 
-/// Values below are told apart by the nanosecond; above, an octave has half as many buckets.
+/// Values below have buckets of one nanosecond; above, an octave has half as many buckets.
 const SUB_BUCKETS: u64 = 2_048;
 /// Buckets of one octave.
 const GROUP_BUCKETS: usize = 1_024;
 /// Buckets of one page: 128 bytes.
 const PAGE_BUCKETS: usize = 64;
 const GROUP_PAGES: usize = GROUP_BUCKETS / PAGE_BUCKETS;
-/// Octaves up to [`VALUE_NS_MAX`], and the two halves of what is told apart by the nanosecond.
+/// Octaves up to [`VALUE_NS_MAX`], and the two halves of the range with buckets of one nanosecond.
 const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
-/// A counter of a page is full here, and what it held is carried.
+/// The overflow of a page counter, at which its value is carried.
 const FULL: u64 = 1 << u16::BITS;
 
 type BucketPage = [u16; PAGE_BUCKETS];
@@ -26,7 +27,7 @@ type Group = [Option<Box<BucketPage>>; GROUP_PAGES];
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     groups: [Option<Box<Group>>; GROUPS],
-    /// Buckets whose counter was full, and how often; the lowest first.
+    /// Buckets with a full counter, and the number of overflows; the lowest first.
     carried: Vec<(usize, u64)>,
 }
 
@@ -36,25 +37,25 @@ impl Default for Pages {
     }
 }
 
-/// A bucket that holds something.
+/// A non-empty bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// The least nanosecond that belongs here.
+    /// The lowest value of the bucket, in nanoseconds.
     pub lowest_ns: u64,
-    /// The largest.
+    /// The highest value of the bucket, in nanoseconds.
     pub highest_ns: u64,
-    /// How many times were counted.
+    /// The count.
     pub count: u64,
 }
 
 impl Bucket {
-    /// The middle, which stands for all that is in it.
+    /// The middle, which stands for all values in it.
     pub fn middle_ns(&self) -> u64 {
         self.lowest_ns + (self.highest_ns - self.lowest_ns).div_ceil(2)
     }
 }
 
-/// The number of all buckets.
+/// The number of buckets.
 pub(super) const BUCKETS: usize = bucket_of(VALUE_NS_MAX) + 1;
 
 /// The bucket of a value.
@@ -65,7 +66,7 @@ pub(super) const fn bucket_of(value: u64) -> usize {
     octave as usize * GROUP_BUCKETS + (value >> octave) as usize
 }
 
-/// The least value of a bucket, and how many there are.
+/// The lowest value of a bucket, and the number of its values.
 const fn values_of(bucket: usize) -> (u64, u64) {
     let octave = (bucket / GROUP_BUCKETS).saturating_sub(1);
     (((bucket - octave * GROUP_BUCKETS) as u64) << octave, 1 << octave)
@@ -142,7 +143,7 @@ impl Pages {
         other.carried.iter().for_each(|&(bucket, times)| self.carry(bucket, times));
     }
 
-    /// Forgets everything and keeps the pages.
+    /// Removes all counts and keeps the pages.
     pub(super) fn clear(&mut self) {
         for page in self.groups.iter_mut().flatten().flat_map(|group| group.iter_mut().flatten()) {
             page.fill(0);
@@ -150,7 +151,7 @@ impl Pages {
         self.carried.clear();
     }
 
-    /// The buckets that hold something, the lowest first.
+    /// The non-empty buckets, the lowest first.
     pub(super) fn recorded(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counted().map(|(bucket, count)| {
             let (lowest_ns, values) = values_of(bucket);
@@ -175,12 +176,12 @@ impl Pages {
         self.place_of(bucket).map_or(0, |place| self.carried[place].1)
     }
 
-    /// Where a bucket is among those that were carried, or would be.
+    /// The position of a bucket among the carried ones, or its insertion point.
     fn place_of(&self, bucket: usize) -> Result<usize, usize> {
         self.carried.binary_search_by_key(&bucket, |(known, _)| *known)
     }
 
-    /// How often the bucket of a value was counted.
+    /// The count of the bucket of a value.
     pub(super) fn count_at(&self, value: u64) -> u64 {
         let bucket = bucket_of(value);
         let group = self.groups[bucket / GROUP_BUCKETS].as_deref();

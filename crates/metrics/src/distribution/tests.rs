@@ -80,7 +80,7 @@ fn a_full_counter_is_carried() {
     assert_eq!(times.buckets().map(|bucket| bucket.count).collect::<Vec<_>>(), [1]);
 }
 
-/// Counters that are full one after the other, in every order, and often.
+/// Counters that overflow one after the other, in every order, and often.
 #[test]
 fn what_is_counted_a_million_times_is_all_there() {
     let values = [90_000u64, 5, 700_000, 5_000, 2_047, 2_048, 64, 63, 90_100, VALUE_NS_MAX];

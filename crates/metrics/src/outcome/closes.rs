@@ -1,16 +1,16 @@
-//! The codes with which a peer of WebSocket closes, each with a counter.
+//! The close codes of WebSocket, each with a counter.
 
-/// Codes of closes of WebSocket that the protocol itself has, from 1000 (RFC 6455, 7.4.1). The one of a close without any is
+/// The number of close codes of the WebSocket protocol, from 1000 (RFC 6455, 7.4.1). That of a close without a code is
 /// among them: 1005.
 const CLOSES_OF_PROTOCOL: usize = 16;
-/// Those of libraries and of applications, from 3000 (RFC 6455, 7.4.2).
+/// The number of close codes for libraries and applications, from 3000 (RFC 6455, 7.4.2).
 const CLOSES_OF_OTHERS: usize = 2_000;
-/// How many counters closes have.
+/// The number of counters for closes.
 pub(super) const CLOSE_COUNT: usize = CLOSES_OF_PROTOCOL + CLOSES_OF_OTHERS;
-/// What stands for a close without a code.
+/// The code that stands for a close without a code.
 pub const CLOSE_WITHOUT_CODE: u16 = 1_005;
 
-/// The counter of a close with this code; a code that nobody may send counts as none.
+/// The counter of a close with this code; a code that must not be sent counts as none.
 pub(super) fn close_index(code: u16) -> usize {
     match code {
         1_000..=1_015 => usize::from(code - 1_000),

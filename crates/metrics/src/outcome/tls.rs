@@ -1,6 +1,6 @@
-//! Why there is no TLS session, as a reason a person can act on.
+//! The reasons of a failed TLS session, as reasons that a user can act on.
 
-/// Why there is no TLS session.
+/// The reason why there is no TLS session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
 #[repr(u8)]
@@ -27,7 +27,7 @@ pub enum TlsFault {
 }
 
 impl TlsFault {
-    /// All of them, in the order of their index.
+    /// All reasons, in the order of their index.
     pub const ALL: [Self; 19] = [
         Self::UnknownIssuer,
         Self::Expired,

@@ -1,17 +1,17 @@
-//! A threshold as a share of exchanges that it loses: what a search for the highest load judges.
+//! A threshold as a share of exchanges that miss it: what a search for the highest load judges.
 //!
-//! `p99(response_time) < 200ms` means that at most 1 % take longer; what did not end, or never could begin, took longer too.
-//! `failed / done < 0.1%` is such a share by itself. Means and rates are none.
+//! `p99(response_time) < 200ms` means that at most 1 % take longer; what did not complete, or never could begin, took
+//! longer too. `failed / done < 0.1%` is such a share by itself. Means and rates are none.
 
 use super::{Comparison, Counted, Statistic, Subject, Threshold, Timed};
 use crate::{Censored, Class, Counts, Measure, Snapshot};
 
-/// Exchanges that a goal lost, and of how many.
+/// The exchanges that miss a goal, and the number of judged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GoalMisses {
-    /// Those that did not meet it.
+    /// Exchanges that did not meet it.
     pub lost: u64,
-    /// Those that it judges.
+    /// Exchanges that it judges.
     pub of: u64,
 }
 
@@ -22,14 +22,14 @@ impl GoalMisses {
         Self { lost: self.lost + other.lost, of: self.of + other.of }
     }
 
-    /// The share; nothing of nothing.
+    /// The share; zero of zero.
     pub fn share(self) -> f64 {
         if self.of == 0 { 0.0 } else { self.lost as f64 / self.of as f64 }
     }
 }
 
 impl Threshold {
-    /// The share of exchanges that may be lost; `None` of a threshold that is no share.
+    /// The share of exchanges that may miss it; `None` for a threshold that is no share.
     pub fn lost_share_max(&self) -> Option<f64> {
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);
         match self.subject {
@@ -38,7 +38,7 @@ impl Threshold {
             Subject::Ratio(..) => Some(1.0 - self.limit),
             _ => None,
         }
-        // Less than nothing is never lost.
+        // A share below zero is impossible.
         .filter(|share| (0.0..1.0).contains(share) && (*share > 0.0 || !self.is_below_nothing()))
     }
 
@@ -46,7 +46,7 @@ impl Threshold {
         matches!(self.subject, Subject::Ratio(..)) && matches!(self.comparison, Comparison::Below | Comparison::Above)
     }
 
-    /// It bounds the failures of all exchanges.
+    /// Whether it limits the failures of all exchanges.
     pub fn is_of_failures(&self) -> bool {
         let is_it = matches!(
             self.subject,
@@ -56,24 +56,24 @@ impl Threshold {
         is_it && self.of.is_none()
     }
 
-    /// It bounds times that begin when an exchange was due, so that a late start makes them longer.
+    /// Whether it limits times that begin when an exchange was due, so that a late start makes them longer.
     pub fn is_of_response(&self) -> bool {
         matches!(self.subject, Subject::Time(_, Timed::Of(Measure::Response)))
     }
 
-    /// The time that an exchange may take, in nanoseconds; `None` of a goal that is of no time.
+    /// The limit of the time of an exchange, in nanoseconds; `None` for a goal without a time.
     pub fn limit_ns(&self) -> Option<u64> {
         matches!(self.subject, Subject::Time(..)).then_some(self.limit as u64)
     }
 
-    /// The same with a time that is longer by so many nanoseconds; one that is of no time stays as it is.
+    /// The same with a limit that is longer by this time; a goal without a time stays as it is.
     #[must_use]
     pub fn longer_by(&self, ns: u64) -> Self {
         let more = if self.limit_ns().is_some() { ns as f64 } else { 0.0 };
         Self { limit: self.limit + more, ..self.clone() }
     }
 
-    /// What was lost of what was seen.
+    /// The misses in a snapshot.
     pub fn lost(&self, seen: &Snapshot) -> GoalMisses {
         match self.subject {
             Subject::Time(_, timed) => self.slow(timed, seen),
@@ -82,7 +82,7 @@ impl Threshold {
         }
     }
 
-    /// What is in flight and is lost already, whatever becomes of it.
+    /// Exchanges in flight that miss it already, however they end.
     pub fn lost_in_flight(&self, seen: &Snapshot) -> u64 {
         match self.subject {
             Subject::Time(_, Timed::Of(measure)) => {
@@ -107,7 +107,7 @@ impl Threshold {
             }
             Timed::Of(measure) => {
                 let known = slow(seen.class(Class::Succeeded).of(measure));
-                // What failed has a goal of its own; what was given up, or never left, would have taken longer.
+                // Failures have a goal of their own; incomplete or unsent exchanges would have taken longer.
                 let measure = if measure == Measure::Service { measure } else { Measure::Response };
                 let incomplete = Censored::of(seen, measure).count();
                 known.with(GoalMisses { lost: incomplete, of: incomplete })
@@ -118,11 +118,11 @@ impl Threshold {
     fn missed(&self, part: Counted, whole: Counted, seen: &Snapshot) -> GoalMisses {
         let counts: &Counts = &seen.counts;
         let (part_of, whole_of) = (part.of(seen), whole.of(seen));
-        // What the stop of a trial cut might have ended well.
+        // Exchanges that the stop of a trial cut short might have succeeded.
         let never = counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut().min(counts.unfinished()));
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);
         match (part, whole, is_upper) {
-            // A start that came to nothing failed whoever waited for it.
+            // A start without an outcome failed, whatever the reason.
             (Counted::Failed, Counted::Done, true) => GoalMisses { lost: part_of + never, of: whole_of + never },
             (Counted::Succeeded, Counted::Done, false) => {
                 GoalMisses { lost: whole_of.saturating_sub(part_of) + never, of: whole_of + never }

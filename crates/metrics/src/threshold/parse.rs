@@ -1,23 +1,23 @@
-//! From text to a threshold. Every mistake is told with its place.
+//! The parser of thresholds. Every error has its position.
 
 use std::time::Duration;
 
 use super::{Comparison, Counted, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
 use crate::{GRPC_STATUSES, Measure, SERIES_MAX, STATUS_COUNT};
 
-/// A text that is no threshold.
+/// An error in the text of a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}\n  {text}\n  {caret:>width$}", caret = "^", width = .column + 1)]
 pub struct ThresholdError {
-    /// As given.
+    /// The text, as given.
     pub text: String,
-    /// Where it goes wrong, in characters.
+    /// The position of the error, in characters.
     pub column: usize,
-    /// How.
+    /// The error.
     pub fault: ThresholdFault,
 }
 
-/// How a text is no threshold.
+/// The kind of an error in a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdFault {
     /// There is no figure of this name.
@@ -33,7 +33,7 @@ pub enum ThresholdFault {
         "no such time; there are response_time, service_time, wait, lateness, first_byte, connect, tls_handshake, message and message_gap"
     )]
     Measure,
-    /// A counter is missing behind a slash or in parentheses.
+    /// A counter is missing after a slash or in parentheses.
     #[error("a counter is missing here, like failed or done")]
     Counter,
     /// A parenthesis is missing.
@@ -45,7 +45,7 @@ pub enum ThresholdFault {
     /// The number cannot be read.
     #[error("a number is missing here, or is out of range")]
     Number,
-    /// There is no status of gRPC of this name.
+    /// There is no gRPC status of this name.
     #[error("a status of gRPC is missing here, like UNAVAILABLE or 14")]
     GrpcStatus,
     /// A time without a unit.
@@ -57,19 +57,19 @@ pub enum ThresholdFault {
     /// A unit that a rate does not have.
     #[error("a rate is a number a second or a minute, like 4900/s or 300/m")]
     RateUnit,
-    /// A percentage of a count alone: of what, is not said.
+    /// A percentage of a count without what it is a share of.
     #[error("a count is no share; write {0} / done, as in: {0} / done < 1%")]
     Share(&'static str),
-    /// All of it as a bare number, where a percentage may be meant.
+    /// The whole as a bare number, where a percentage may be meant.
     #[error("1% or 1.0 of 1.0? write 1%, or 100% for all")]
     OnePercent,
-    /// A share that is more than all.
+    /// A share above the whole.
     #[error("a share is at most 100%; a percentage has its sign, like 5%")]
     AboveAll,
-    /// It cannot be missed.
+    /// The limit cannot be missed.
     #[error("every run meets this; write a limit that a run can miss")]
     AlwaysMet,
-    /// It cannot be met.
+    /// The limit cannot be met.
     #[error("no run can meet this; write a limit that a run can meet")]
     NeverMet,
     /// Two names in one threshold, or a share with a name on one side.
@@ -77,7 +77,7 @@ pub enum ThresholdFault {
         "a threshold is of one step, transaction or scenario; a share names it on both sides: failed(buy) / done(buy)"
     )]
     TwoParts,
-    /// A figure that nobody counts for a step or a transaction.
+    /// A figure that is not counted for steps and transactions.
     #[error(
         "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, their shares, and rate(done, NAME)"
     )]
@@ -88,21 +88,21 @@ pub enum ThresholdFault {
         SERIES_MAX - 1
     )]
     NoSeries,
-    /// A unit where there is none.
+    /// A unit where none is allowed.
     #[error("a count has no unit")]
     CountUnit,
-    /// Something stands behind it.
+    /// Text after its end.
     #[error("nothing but ', abort' or ', abort 10s' may follow")]
     Rest,
     /// The delay of an abort is no time.
     #[error("a time like 10s belongs here")]
     Delay,
-    /// It is too long to be read.
+    /// The text is too long.
     #[error("it is longer than {THRESHOLD_BYTES_MAX} bytes")]
     TooLong,
 }
 
-/// What is left to read.
+/// The unread rest of the text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Takes `mark` if it comes next.
+    /// Consumes `mark` if it comes next.
     fn take(&mut self, mark: &str) -> bool {
         self.skip_blanks();
         let is_next = self.rest().starts_with(mark);
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes what belongs to a word or a number.
+    /// Consumes the characters of a word or a number.
     fn word(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         self.skip_blanks();
         let rest = self.rest();
@@ -134,7 +134,7 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// A comparison comes next; it is not taken.
+    /// Whether a comparison comes next; it is not consumed.
     fn compares_next(&mut self) -> bool {
         self.skip_blanks();
         self.rest().starts_with(['<', '>'])
@@ -155,14 +155,14 @@ impl<'a> Cursor<'a> {
 }
 
 impl ThresholdError {
-    /// It goes wrong at a byte of the text.
+    /// An error at a byte of the text.
     pub(super) fn at(text: &str, at: usize, fault: ThresholdFault) -> Self {
-        // It stays one line, whatever was typed.
+        // The text stays one line, whatever was typed.
         let visible = |each: char| if each.is_control() { ' ' } else { each };
         Self { text: text.chars().map(visible).collect(), column: text[..at].chars().count(), fault }
     }
 
-    /// A text that is too long to be read.
+    /// Checks the length of the text.
     pub(super) fn of_length(text: &str) -> Result<(), Self> {
         if text.len() <= THRESHOLD_BYTES_MAX {
             return Ok(());
@@ -173,10 +173,10 @@ impl ThresholdError {
 }
 
 impl Threshold {
-    /// Reads a threshold.
+    /// Parses a threshold.
     ///
     /// # Errors
-    /// Where the text is none, and how.
+    /// The position and the kind of the error.
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
         let mut cursor = Cursor { text, at: 0 };
         ThresholdError::of_length(text)?;
@@ -207,7 +207,7 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
             return Ok(Subject::Time(statistic, Timed::Of(Measure::Response)));
         }
         if !cursor.take("(") {
-            // A percentile alone is one of response times: what is missing is what it should be.
+            // A percentile alone is one of response times: the comparison is missing.
             return Err(cursor.wrong(ThresholdFault::Comparison));
         }
         cursor.skip_blanks();
@@ -249,7 +249,7 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
     Ok(Subject::Ratio(part, whole))
 }
 
-/// `Ok(None)` when the word is no statistic at all.
+/// Parses a statistic; `Ok(None)` when the word is none.
 fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
     Ok(Some(match name {
         "min" => Statistic::Min,
@@ -272,7 +272,7 @@ fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
     }))
 }
 
-/// The counter of a word that says all by itself; a name in parentheses behind it is the part that is counted.
+/// The counter of a word that needs no argument; a name in parentheses after it is the part that is counted.
 fn counter_of(word: &str) -> Option<Counted> {
     Some(match word {
         "started" => Counted::Started,
@@ -291,12 +291,12 @@ fn counter_of(word: &str) -> Option<Counted> {
     })
 }
 
-/// What stands in parentheses behind this word is nothing but the name of a part.
+/// Whether the parentheses after this word contain nothing but the name of a part.
 pub(super) fn counts_alone(word: &str) -> bool {
     word == "error_rate" || counter_of(word).is_some()
 }
 
-/// `Ok(None)`, and nothing taken, when no counter comes next.
+/// Parses a counter; `Ok(None)`, and nothing consumed, when none comes next.
 fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdError> {
     cursor.skip_blanks();
     let start = cursor.at;
@@ -343,7 +343,7 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdErr
     Ok(Some(counter))
 }
 
-/// A limit that can never be missed or never be met, or that hardly means what it says.
+/// A limit that can never be missed or never be met, or that is probably a slip.
 fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool) -> Option<ThresholdFault> {
     let is_share = matches!(subject, Subject::Ratio(part, whole) if part.is_part_of(whole));
     let (is_nothing, is_all) = (limit <= 0.0, is_share && limit >= 1.0);
@@ -358,12 +358,12 @@ fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool
     }
 }
 
-/// Where the number stands, the number with its unit, in the unit of the figure, and whether it has no unit.
+/// The position of the number, its value in the unit of the figure, and whether it has no unit.
 fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, bool), ThresholdError> {
     cursor.skip_blanks();
     let number_at = cursor.at;
     let digits = cursor.word(|each| each.is_ascii_digit() || each == '.' || each == '_').replace('_', "");
-    // What the standard library reads beyond digits (inf, 1e3) is no number of ours.
+    // Forms that the standard library accepts beyond digits (inf, 1e3) are not accepted.
     let number = digits.parse::<f64>().map_err(|_| cursor.wrong_at(number_at, ThresholdFault::Number))?;
     cursor.skip_blanks();
     let start = cursor.at;
@@ -407,7 +407,7 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, 
     Ok((number_at, number * factor, unit.is_empty()))
 }
 
-/// `, abort` or `, abort 10s`; nothing else may follow.
+/// Parses `, abort` or `, abort 10s`; nothing else may follow.
 fn read_abort(cursor: &mut Cursor<'_>) -> Result<Option<Duration>, ThresholdError> {
     cursor.skip_blanks();
     if cursor.rest().is_empty() {

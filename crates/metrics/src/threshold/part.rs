@@ -1,4 +1,4 @@
-//! Which scenario, step or transaction a threshold is of: `p99(response_time, buy)`, `failed(buy) / done(buy)`.
+//! The scenario, step or transaction of a threshold: `p99(response_time, buy)`, `failed(buy) / done(buy)`.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::{Catalog, Measure, Named, SeriesKind};
 pub struct NamedPart {
     /// The name.
     pub name: String,
-    /// Where it stands first.
+    /// The range of its first occurrence.
     pub at: Range<usize>,
-    /// What is left out to have the same threshold of all, in order.
+    /// The ranges that are removed to get the same threshold of all, in order.
     cuts: Vec<Range<usize>>,
 }
 
 impl NamedPart {
-    /// The part that a text names; `None` of one of all.
+    /// The part that a text names; `None` for a threshold of all.
     ///
     /// # Errors
-    /// Where a share names two parts, or one on one side alone.
+    /// A share names two parts, or one on one side alone.
     pub fn of(text: &str) -> Result<Option<Self>, ThresholdError> {
         let (mut found, mut sides, mut from): (Option<Self>, usize, usize) = (None, 1, 0);
         let mut named = 0;
@@ -62,13 +62,13 @@ impl NamedPart {
         whole + &text[rest..]
     }
 
-    /// Where a place in [`Self::without`] is in the text.
+    /// The position in the text of a position in [`Self::without`].
     pub fn place(&self, at: usize) -> usize {
         self.cuts.iter().fold(at, |at, cut| if at >= cut.start { at + cut.len() } else { at })
     }
 }
 
-/// The name within parentheses, and what goes with it; the figure stands between `from` and them.
+/// The name within parentheses, and the text removed with it; the figure is between `from` and them.
 fn name_within(text: &str, from: usize, within: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
     let Range { start: open, end: close } = within;
     let (cut, start) = if counts_alone(text[from..open].trim()) {
@@ -82,7 +82,7 @@ fn name_within(text: &str, from: usize, within: Range<usize>) -> Option<(Range<u
     (!name.is_empty()).then(|| (cut, start..start + name.len()))
 }
 
-/// The parenthesis that closes the first: names may have some, too.
+/// The parenthesis that closes the first: names may contain some, too.
 fn matching(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().find_map(|(at, each)| {
@@ -96,10 +96,11 @@ fn matching(text: &str) -> Option<usize> {
 }
 
 impl Threshold {
-    /// Reads a threshold, which may be of one scenario, step or transaction: `p99(response_time, buy) < 2s`, `done(buy) >= 5`.
+    /// Parses a threshold, which may be about one scenario, step or transaction: `p99(response_time, buy) < 2s`,
+    /// `done(buy) >= 5`.
     ///
     /// # Errors
-    /// Where the text is none, and how.
+    /// The position and the kind of the error.
     pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
         ThresholdError::of_length(text)?;
         let Some(part) = NamedPart::of(text)? else { return Self::parse(text) };
@@ -113,7 +114,7 @@ impl Threshold {
         Ok(Self { text: own, of: Some(part.name), ..read })
     }
 
-    /// Why the part that it names cannot be judged by it; `None` where it can, or where nothing has the name.
+    /// The reason why it cannot judge the part that it names; `None` where it can, or where nothing has the name.
     pub fn wrong_part(&self, catalog: &Catalog) -> Option<ThresholdFault> {
         let (kind, has_own) = match catalog.named(self.of.as_deref()?)? {
             Named::Scenario(_) => return None,
@@ -134,7 +135,7 @@ impl Threshold {
 }
 
 impl Counted {
-    /// It is counted of each step and transaction.
+    /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
         matches!(self, Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished)
     }

@@ -1,4 +1,4 @@
-//! The starts of a share of a schedule, one after the other.
+//! The starts of a segment of a schedule, one after the other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::{PARTS, START, Schedule};
 use crate::{Nanos, Random, RevokedSlots, SLOT_COUNT, Segment};
 
-/// How starts are spaced.
+/// The spacing of starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// As evenly as the rate allows.
+    /// As even as the rate allows.
     Even,
     /// At random, independent of each other, from a seed.
     Poisson {
@@ -25,9 +25,9 @@ pub struct Starts {
     schedule: Arc<Schedule>,
     next: Option<Nanos>,
     source: StartSource,
-    /// Slots that went to others, and from when on it has none left.
+    /// Slots that were revoked, and the instant from which none is left.
     lost: Option<(RevokedSlots, Nanos)>,
-    /// Nothing earlier is its own.
+    /// Starts before this instant belong to others.
     from: Nanos,
     has_taken: bool,
 }
@@ -42,10 +42,11 @@ enum StartSource {
 #[derive(Clone, Debug)]
 struct Numbers {
     segment: Segment,
-    /// The one that is next: the slot of this rank, behind `base` of whole rounds.
+    /// The next start: the slot of this rank, after `base` starts of whole rounds.
     rank: u32,
     base: u64,
-    /// Behind the last that was taken: those between were lost, as far as is known.
+    /// The position after the last start that was taken: starts between it and the next were skipped because their
+    /// slots were revoked.
     after: (u32, u64),
 }
 
@@ -54,7 +55,7 @@ impl Numbers {
         Self { segment, rank: 0, base: 0, after: (0, 0) }
     }
 
-    /// The first that is no earlier than start `number`.
+    /// Moves to the first start that is no earlier than start `number`.
     fn begin_at(&mut self, number: u64) {
         let (own, index) = (u64::from(self.segment.slot_count()), self.segment.count_of_first(number));
         (self.rank, self.base) = ((index % own) as u32, index / own * u64::from(SLOT_COUNT));
@@ -75,16 +76,16 @@ impl Numbers {
     }
 }
 
-/// A process for each slot.
+/// A Poisson process for each slot.
 #[derive(Clone, Debug)]
 struct Processes {
     segment: Segment,
     seed: u64,
-    /// What comes next of each, in parts of a start.
+    /// The next start of each slot, in fractions of a start.
     next: BinaryHeap<Reverse<(u128, u32)>>,
     random: Vec<Random>,
     slots: Vec<u16>,
-    /// What would come next of those that were lost.
+    /// The next start of slots that were revoked.
     lost: Vec<Reverse<(u128, u32)>>,
 }
 
@@ -96,7 +97,7 @@ impl Processes {
         Self { segment, seed, next, random, slots, lost: Vec::new() }
     }
 
-    /// What comes first has come.
+    /// Advances past the first start.
     fn pass(&mut self) {
         if let Some(Reverse((parts, index))) = self.next.pop() {
             self.next.push(Reverse((parts + gap(&mut self.random[index as usize]), index)));
@@ -110,7 +111,7 @@ impl Starts {
         Self::from(schedule, spacing, segment, Nanos::ZERO)
     }
 
-    /// The same of a segment that has what comes from an instant on, that included.
+    /// The same for a segment that has the starts from an instant on, inclusive.
     pub fn from(schedule: Arc<Schedule>, spacing: Spacing, segment: Segment, from: Nanos) -> Self {
         let source = match spacing {
             Spacing::Even => StartSource::Even(Numbers::new(segment)),
@@ -121,7 +122,7 @@ impl Starts {
         starts
     }
 
-    /// Those before its first instant are passed over.
+    /// Skips the starts before its first instant.
     fn begin(&mut self) {
         if self.from > Nanos::ZERO {
             let before = Nanos(self.from.0 - 1);
@@ -140,22 +141,22 @@ impl Starts {
         self.settle();
     }
 
-    /// When the next start is intended, counted from the beginning of the schedule; `None` after the last.
+    /// The intended instant of the next start, counted from the beginning of the schedule; `None` after the last.
     #[inline]
     pub fn peek(&self) -> Option<Nanos> {
         self.next
     }
 
-    /// When the time of all starts is over, those of other segments included.
+    /// The end of the time of all starts, including those of other segments.
     pub fn end(&self) -> Nanos {
         match self.source {
             StartSource::Even(_) => self.schedule.end_of_starts(),
-            // Random ones go on until the last stage is over, however many come.
+            // Random starts go on until the last stage is over, however many there are.
             StartSource::Poisson(_) => self.schedule.end(),
         }
     }
 
-    /// Takes all starts until `at`, at it included, and says how many they were.
+    /// Takes all starts until `at`, inclusive, and returns their number.
     pub fn take_until(&mut self, at: Nanos) -> u64 {
         if let (StartSource::Even(numbers), None) = (&mut self.source, &self.lost) {
             let taken = numbers.segment.count_of_first(numbers.number());
@@ -176,7 +177,7 @@ impl Starts {
         count
     }
 
-    /// The one that is next has come.
+    /// Advances past the next start.
     fn advance(&mut self) {
         self.has_taken = true;
         match &mut self.source {
@@ -189,7 +190,7 @@ impl Starts {
         self.settle();
     }
 
-    /// Finds the instant of the next one that is its own.
+    /// Finds the instant of the next start that belongs to the segment.
     #[inline]
     fn settle(&mut self) {
         if self.lost.is_some() {
@@ -217,7 +218,7 @@ impl Starts {
                     let Some(next) = processes.next.peek().copied() else { break None };
                     let Reverse((parts, index)) = next;
                     match self.schedule.reach(integral_of(parts)) {
-                        // What follows of this slot is later, and lost too.
+                        // Later starts of this slot are revoked too.
                         Some(at) if at >= lost.from(processes.slots[index as usize].into()) => {
                             processes.next.pop();
                             processes.lost.push(next);
@@ -229,7 +230,7 @@ impl Starts {
         };
     }
 
-    /// What was passed over is looked at again.
+    /// Checks skipped starts again.
     fn look_again(&mut self) {
         if !self.has_taken && self.from > Nanos::ZERO {
             return self.begin();
@@ -241,14 +242,14 @@ impl Starts {
         self.settle();
     }
 
-    /// Goes on with another schedule, of which the past is the same: the starts that were taken are its first, and those that
-    /// come are its next.
+    /// Continues with another schedule with the same past: the starts that were taken are its first, and those that
+    /// follow are its next.
     pub fn change(&mut self, schedule: Arc<Schedule>) {
         self.schedule = schedule;
         self.look_again();
     }
 
-    /// Goes on without the slots that are lost, each from its instant on.
+    /// Continues without the revoked slots, each from its instant on.
     pub fn lose(&mut self, lost: RevokedSlots) {
         let all_from = match &self.source {
             StartSource::Even(numbers) => lost.all_from(&numbers.segment),
@@ -269,12 +270,13 @@ impl Iterator for Starts {
     }
 }
 
-/// Where the integral is at so many parts of a start.
+/// The integral for a number of fractions of a start.
 fn integral_of(parts: u128) -> u128 {
     parts * (START / PARTS) + parts * (START % PARTS) / PARTS
 }
 
-/// The next gap of one slot's process, in parts of a start: exponential, with all slots together one start on average.
+/// The next gap of one slot's process, in fractions of a start: exponential, with all slots together one start on
+/// average.
 fn gap(random: &mut Random) -> u128 {
     let exponential = -(1.0 - random.unit()).ln();
     (exponential * f64::from(SLOT_COUNT) * PARTS as f64) as u128

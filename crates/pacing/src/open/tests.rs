@@ -1,4 +1,4 @@
-//! Schedules are their integrals, and segments tile them.
+//! Schedules match their integrals, and segments tile them.
 
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ fn pauses_jumps_and_nothing() {
 fn random_starts_are_random_and_repeat() {
     let stages = [stage(0, 2_000, 10_000), stage(2_000, 2_000, 10_000)];
     let all = starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE);
-    // 30,000 are expected, with a deviation of 173.
+    // The expected number is 30,000, with a standard deviation of 173.
     assert!((29_000..31_000).contains(&all.len()), "{}", all.len());
     assert_eq!(all, starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE));
     assert_ne!(all, starts(&stages, Spacing::Poisson { seed: 8 }, Segment::WHOLE));
@@ -133,10 +133,10 @@ proptest! {
     }
 }
 
-/// A share that changes hands: who has each slot, from when on.
+/// Reassignments of slots: the owner of each slot, from an instant on.
 type Hands = Vec<(Nanos, Vec<u8>)>;
 
-/// The starts of one of three that share a load, over all that it was given and lost.
+/// The starts of one of three owners that share a load, over all slots that it was given and lost.
 fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -> Vec<Nanos> {
     let mut parts: Vec<(Starts, Segment, RevokedSlots)> = Vec::new();
     let mut all = Vec::new();
@@ -144,7 +144,7 @@ fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -
         let was = |slot: &u16| place > 0 && hands[place - 1].1[usize::from(*slot)] == own;
         let is = |slot: &u16| owners[usize::from(*slot)] == own;
         for (starts, segment, lost) in &mut parts {
-            // What is past has come.
+            // Past starts have been made.
             while starts.peek().is_some_and(|at| at + Nanos::from_millis(40) < *from) {
                 all.extend(starts.next());
             }
@@ -161,7 +161,7 @@ fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -
 }
 
 proptest! {
-    /// Whoever joins, leaves and comes back: no start is lost, and none comes twice.
+    /// Owners join, leave and come back: no start is lost, and none is made twice.
     #[test]
     fn hands_tile_the_schedule(
         rates in prop::collection::vec((0u64..3_000, 0u64..3_000, 0u64..4_000), 1..4),

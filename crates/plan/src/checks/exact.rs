@@ -1,10 +1,10 @@
-//! Numbers of any size, compared exactly.
+//! Exact comparison of numbers of any size.
 //!
-//! JSON values and paths compare numbers as doubles, which tell integers apart up to 2^53 only: beyond it one
-//! identifier equals its neighbour. So every number beyond 2^53 is replaced in the text, before anything reads it, by a
-//! stand-in: an integer that a double holds. Stand-ins are in the order of the numbers they stand for, and equal where
-//! those are equal. Those of a check are fixed when it is read ([`Stand::of`]); those of a body are laid between them
-//! ([`Stand::replace_in`]).
+//! JSON values and paths compare numbers as doubles, which distinguish integers up to 2^53 only: beyond it one
+//! identifier equals its neighbour. So every number beyond 2^53 is replaced in the text, before it is parsed, by a
+//! stand-in: an integer that a double can hold. Stand-ins have the order of the numbers that they stand for, and are
+//! equal where those are equal. Those of a check are fixed when it is parsed ([`Stand::of`]); those of a body are
+//! placed between them ([`Stand::replace_in`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use std::ops::Range;
 /// Integers up to 2^53 are exact as doubles.
 const EXACT_POINT: i64 = 16;
 const EXACT_DIGITS: &[u8] = b"9007199254740992";
-/// Stand-ins are multiples of it, so that doubles below 2^63 hold them.
+/// Stand-ins are multiples of this, so that doubles below 2^63 hold them.
 const STEP: i64 = 1 << 11;
-/// The first place is that of 2^53; the last one stays below 2^63.
+/// The first stand-in is at 2^53; the last one stays below 2^63.
 const PLACE_MIN: i64 = 1 << 42;
 const PLACES: i64 = 1 << 51;
 
-/// The size of a number, without its sign: a fraction of 1 with these digits, times ten to the power of `point`.
-/// Neither the first digit nor the last one is 0, so the order of the fields is the order of the numbers.
+/// The absolute value of a number: a fraction of 1 with these digits, times ten to the power of `point`. Neither the
+/// first digit nor the last one is 0, so the order of the fields is the order of the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Magnitude {
     point: i64,
@@ -28,7 +28,7 @@ struct Magnitude {
 }
 
 impl Magnitude {
-    /// Reads a number as RFC 8259 has it, without its sign. `None`: it is none, or doubles are good enough for it.
+    /// Parses a number of RFC 8259, without its sign. `None`: it is invalid, or doubles are exact enough for it.
     fn beyond_doubles(text: &[u8]) -> Option<Self> {
         let (whole, rest) = digits_of(text);
         let (fraction, rest) = match rest.strip_prefix(b".") {
@@ -54,7 +54,7 @@ fn digits_of(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
 }
 
-/// The power of ten behind a number; 0 where there is none. Beyond 64 bits all are the same.
+/// The exponent of a number; 0 without one. Beyond 64 bits all are the same.
 fn exponent_of(text: &[u8]) -> Option<i64> {
     let Some((b'e' | b'E', rest)) = text.split_first() else { return text.is_empty().then_some(0) };
     let (is_negative, rest) = match rest.split_first() {
@@ -70,7 +70,7 @@ fn exponent_of(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// The numbers beyond doubles in a text, without their signs, and where they stand. Those between `quotes` are text.
+/// The numbers beyond doubles in a text, without their signs, with their positions. Those between `quotes` are text.
 fn beyond_doubles(text: &[u8], quotes: &[u8]) -> Vec<(Range<usize>, Magnitude)> {
     let mut found = Vec::new();
     let (mut at, mut is_word) = (0, false);
@@ -92,7 +92,7 @@ fn beyond_doubles(text: &[u8], quotes: &[u8]) -> Vec<(Range<usize>, Magnitude)> 
     found
 }
 
-/// Behind the quote that ends what begins at `at`.
+/// The position after the quote that ends what begins at `at`.
 fn end_of_quoted(text: &[u8], at: usize) -> usize {
     let mut from = at + 1;
     while let Some(next) = memchr::memchr2(text[at], b'\\', &text[from.min(text.len())..]) {
@@ -104,14 +104,14 @@ fn end_of_quoted(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// The stand-ins of the numbers of a check.
+/// The stand-ins for the numbers of a check.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stand {
     known: Vec<Magnitude>,
 }
 
 impl Stand {
-    /// For a check of this path, compared with this text.
+    /// The stand-ins for a check of this path, compared with this text.
     pub(super) fn of(path: &str, wanted: &str) -> Self {
         let found = [beyond_doubles(path.as_bytes(), b"'\""), beyond_doubles(wanted.as_bytes(), b"\"")];
         let mut known: Vec<Magnitude> = found.into_iter().flatten().map(|(_, magnitude)| magnitude).collect();
@@ -120,7 +120,7 @@ impl Stand {
         Self { known }
     }
 
-    /// A path with stand-ins. Its texts stand in quotes of either kind.
+    /// A path with stand-ins. Its texts are in quotes of either kind.
     pub(super) fn replace_in_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
         self.replace_text(path, b"'\"")
     }
@@ -158,8 +158,8 @@ impl Stand {
         Cow::Owned(replaced)
     }
 
-    /// Those that the check knows have places far from each other; the others have the next ones behind them, in their
-    /// order.
+    /// Numbers known from the check have positions far from each other; the others get the next ones after them, in
+    /// their order.
     fn stand_ins<'a>(&self, found: &'a [(Range<usize>, Magnitude)]) -> BTreeMap<&'a Magnitude, i64> {
         let gap = PLACES / (self.known.len() as i64 + 1);
         let mut all: BTreeMap<&Magnitude, i64> = found.iter().map(|(_, magnitude)| (magnitude, 0)).collect();
@@ -176,7 +176,7 @@ impl Stand {
     }
 }
 
-/// A body, and the numbers beyond doubles in it.
+/// A body with numbers beyond doubles.
 #[derive(Debug)]
 pub(super) struct Large<'a> {
     body: &'a [u8],
@@ -184,7 +184,7 @@ pub(super) struct Large<'a> {
 }
 
 impl<'a> Large<'a> {
-    /// `None`: doubles are good enough for all its numbers.
+    /// `None`: doubles are exact enough for all its numbers.
     pub(super) fn of(body: &'a [u8]) -> Option<Self> {
         let found = beyond_doubles(body, b"\"");
         (!found.is_empty()).then_some(Self { body, found })

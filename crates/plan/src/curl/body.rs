@@ -1,4 +1,4 @@
-//! Bodies as curl makes them: joined data, encoded text, files.
+//! Bodies in the forms of curl: joined data, encoded text, files.
 
 use std::fmt::Write;
 
@@ -6,18 +6,18 @@ use crate::error::{CurlFault, at};
 use crate::file::read_up_to;
 use crate::{PlanError, REQUEST_BODY_BYTES_MAX};
 
-/// A file that a command names.
+/// The content of a file that a command names.
 pub(super) fn file(flag: &'static str, path: &[u8], line: usize) -> Result<Vec<u8>, PlanError> {
     let path = text(flag, path, line)?;
     read_up_to(flag, &path, REQUEST_BODY_BYTES_MAX).map_err(|error| error.at_line(line))
 }
 
-/// Text of a value.
+/// A value as text.
 pub(super) fn text(flag: &str, bytes: &[u8], line: usize) -> Result<String, PlanError> {
     String::from_utf8(bytes.to_vec()).map_err(|_| at(line, CurlFault::NotText { flag: flag.to_owned() }))
 }
 
-/// `-d`: a file loses its line ends and zeros.
+/// `-d`: a file without its line ends and zeros.
 pub(super) fn data(value: &[u8], line: usize) -> Result<Vec<u8>, PlanError> {
     match value.strip_prefix(b"@") {
         None => Ok(value.to_vec()),
@@ -29,7 +29,7 @@ pub(super) fn data(value: &[u8], line: usize) -> Result<Vec<u8>, PlanError> {
     }
 }
 
-/// `--data-binary` and `--json`: a file as it is.
+/// `--data-binary` and `--json`: a file unchanged.
 pub(super) fn data_binary(flag: &'static str, value: &[u8], line: usize) -> Result<Vec<u8>, PlanError> {
     value.strip_prefix(b"@").map_or(Ok(value.to_vec()), |path| file(flag, path, line))
 }
@@ -50,7 +50,7 @@ pub(super) fn data_urlencode(value: &[u8], line: usize) -> Result<Vec<u8>, PlanE
     Ok(out)
 }
 
-/// Everything but letters, digits and `-._~` as its number.
+/// Percent-encodes everything but letters, digits and `-._~`.
 pub(super) fn percent_encode(bytes: &[u8], space_is_plus: bool) -> String {
     let mut out = String::with_capacity(bytes.len());
     for byte in bytes {

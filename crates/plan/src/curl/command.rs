@@ -1,4 +1,4 @@
-//! The flags of one command, understood.
+//! The parsed flags of one command.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::error::{CurlFault, at};
 use crate::header::is_token;
 use crate::{ConnectTo, PlanError, Resolve, TlsVersion, Version};
 
-/// What carries the body.
+/// The source of the body.
 #[derive(Debug, Default)]
 pub(super) enum Content {
     #[default]
@@ -20,14 +20,14 @@ pub(super) enum Content {
     Form(Vec<FormPart>),
 }
 
-/// The flags of one command, understood.
+/// The parsed flags of one command.
 #[derive(Debug, Default)]
 pub(super) struct Command {
     pub(super) line: usize,
     pub(super) urls: Vec<(Vec<u8>, usize)>,
     pub(super) method: Option<String>,
     pub(super) headers: Vec<(Vec<u8>, usize)>,
-    /// One for each URL; an empty one uploads nothing.
+    /// One upload per URL; an empty one uploads nothing.
     pub(super) uploads: Vec<(Vec<u8>, usize)>,
     pub(super) content: Content,
     pub(super) is_json: bool,
@@ -43,7 +43,7 @@ pub(super) struct Command {
     pub(super) user: Option<Vec<u8>>,
     pub(super) bearer: Option<String>,
     pub(super) follows: bool,
-    /// The method changes where a redirect says so, also one that was named.
+    /// Whether a redirect may change the method, also one that was named.
     pub(super) frees_method: bool,
     pub(super) trusts_others: bool,
     pub(super) redirects: Option<u32>,
@@ -138,7 +138,8 @@ impl Command {
             Meaning::Compressed => self.is_compressed = is_on,
             Meaning::Http10 => self.way.version = Some(Version::Http10),
             Meaning::Http11 => self.way.version = Some(Version::Http11),
-            // Over plain connections curl asks for it within HTTP/1.1, and servers rarely agree; see `way_of`.
+            // Over plain connections curl requests it by an upgrade from HTTP/1.1, and servers rarely accept; see
+            // `way_of`.
             Meaning::Http2 => self.way.version = None,
             Meaning::Http2Prior => self.way.version = Some(Version::Http2),
             Meaning::MaxTime => self.timeout = seconds(flag, &text()?, line)?,
@@ -166,7 +167,7 @@ impl Command {
             Meaning::Next | Meaning::Quiet => {}
             Meaning::Alpn if is_on => {}
             Meaning::Alpn => return Err(at(line, CurlFault::Refused { flag })),
-            // What is switched off changes nothing.
+            // A flag that is switched off changes nothing.
             Meaning::Proxy | Meaning::Auth | Meaning::Refused if !is_on => {}
             Meaning::Proxy => return Err(at(line, CurlFault::Proxy { flag })),
             Meaning::Jar => return Err(at(line, CurlFault::Jar { flag })),
@@ -187,7 +188,7 @@ impl Command {
         self.keeps_post = if is_on { self.keeps_post | bit } else { self.keeps_post & !bit };
     }
 
-    /// Data that is given several times is joined.
+    /// Joins data that is given several times.
     fn add_data(&mut self, more: &[u8], with_sign: bool) {
         match &mut self.content {
             Content::Data(bytes) => {
@@ -213,7 +214,7 @@ impl Command {
     }
 }
 
-/// `-C`: from where on, as a range; `-` and zero are the beginning.
+/// `-C`: the offset to start from, as a range; `-` and zero are the beginning.
 fn offset(flag: &'static str, text: &str, line: usize) -> Result<Option<String>, PlanError> {
     let wanted = "a number of bytes";
     let wrong = || at(line, CurlFault::Value { flag, value: text.to_owned(), wanted });
@@ -221,7 +222,7 @@ fn offset(flag: &'static str, text: &str, line: usize) -> Result<Option<String>,
     Ok((number > 0).then(|| format!("{number}-")))
 }
 
-/// Seconds, with a fraction; zero is no bound.
+/// Seconds, with a fraction; zero means no limit.
 fn seconds(flag: &'static str, text: &str, line: usize) -> Result<Option<Duration>, PlanError> {
     let wanted = "seconds, like 5 or 2.5";
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);

@@ -1,9 +1,9 @@
-//! What is no curl command, though people copy it from the same menu of a browser.
+//! Detection of text that is no curl command, though users copy it from the same menu of a browser.
 
 use crate::PlanError;
 use crate::error::{CurlFault, at};
 
-/// Looks at the beginning of a text: what it is instead of commands of curl, when that can be told.
+/// Checks the beginning of a text, and reports its actual format, when that is recognizable.
 pub(super) fn refuse(text: &[u8]) -> Result<(), PlanError> {
     let wrong = |what: &'static str, line: usize| Err(at(line, CurlFault::Foreign { what }));
     if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") || is_wide(text) {
@@ -27,16 +27,16 @@ pub(super) fn refuse(text: &[u8]) -> Result<(), PlanError> {
         if begins("{") {
             return wrong("JSON (HAR)", number + 1);
         }
-        // Only the first line tells: what stands within a command is its own.
+        // Only the first line is checked: the content of a command is its own.
         return Ok(());
     }
     Ok(())
 }
 
-/// So much of a line is looked at.
+/// The bytes of a line that are checked.
 const LOOK_BYTES: usize = 200;
 
-/// Every other byte of the front is zero: text of two bytes for each character, without its mark.
+/// Whether every other byte of the beginning is zero: text of two bytes per character, without its mark.
 fn is_wide(text: &[u8]) -> bool {
     let front = &text[..text.len().min(16)];
     let zeros = |start: usize| front.len() >= 4 && front.iter().skip(start).step_by(2).all(|byte| *byte == 0);

@@ -1,4 +1,4 @@
-//! Forms in parts, as `-F` of curl describes them (RFC 7578).
+//! Multipart forms of curl's `-F` (RFC 7578).
 
 use base64::Engine;
 
@@ -6,7 +6,7 @@ use super::body::{file, text};
 use crate::error::{CurlFault, at};
 use crate::{Header, PlanError};
 
-/// Content types by the end of a file's name.
+/// Content types by file extension.
 const CONTENT_TYPES: [(&str, &str); 10] = [
     (".gif", "image/gif"),
     (".jpg", "image/jpeg"),
@@ -25,14 +25,14 @@ const ANY_CONTENT: &str = "application/octet-stream";
 /// Characters of a line of base64 (RFC 2045, 6.8).
 const BASE64_LINE: usize = 76;
 
-/// A form as the words of a command of curl, for flags and tools whose forms are those of curl.
+/// A form as the words of a curl command, for flags and tools with the forms of curl.
 pub(crate) fn command_of_form<'a>(
     parts: impl Iterator<Item = &'a str>,
     headers: &[Header],
     method: Option<&str>,
     url: String,
 ) -> Vec<Vec<u8>> {
-    // The address is no pattern here.
+    // The URL is no pattern here.
     let mut words: Vec<Vec<u8>> = vec![b"-g".to_vec()];
     for part in parts {
         words.extend([b"-F".to_vec(), part.as_bytes().to_vec()]);
@@ -66,11 +66,11 @@ struct Content {
     bytes: Vec<u8>,
     file_name: Option<Vec<u8>>,
     content_type: Option<String>,
-    /// How it is written, when it says so.
+    /// The encoding, when given.
     encoding: Option<String>,
 }
 
-/// `--form-string`: nothing in it has a meaning.
+/// `--form-string`: no character has a special meaning.
 pub(super) fn form_string(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, bytes) = name_and_rest("--form-string", value, line)?;
     let content = Content { bytes: bytes.to_vec(), file_name: None, content_type: None, encoding: None };
@@ -89,7 +89,7 @@ fn wrong(value: &[u8], wanted: &'static str, line: usize) -> PlanError {
     at(line, CurlFault::Value { flag: "-F", value: String::from_utf8_lossy(value).into_owned(), wanted })
 }
 
-/// `-F`: `name=content`, `name=@file`, `name=<file`, with `;type=`, `;filename=`, `;encoder=` and `;headers=` behind it.
+/// `-F`: `name=content`, `name=@file`, `name=<file`, with `;type=`, `;filename=`, `;encoder=` and `;headers=` after it.
 pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, rest) = name_and_rest("-F", value, line)?;
     let mut part = FormPart { name: name.to_vec(), contents: Vec::new(), headers: Vec::new() };
@@ -105,7 +105,7 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
                 let extras = fields.extras(&mut part.headers, line)?;
                 let bytes = file("-F", &path, line)?;
                 let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
-                // Of the standard input only a name tells a type.
+                // The type of the standard input is known only by a name.
                 let last_guess = (path != b"-").then_some(ANY_CONTENT);
                 let name = extras.file_name.as_deref();
                 let guessed = name.and_then(content_type_of).or_else(|| content_type_of(&path)).or(last_guess);
@@ -120,7 +120,7 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
             let path = fields.word();
             let extras = fields.extras(&mut part.headers, line)?;
             let bytes = file("-F", &path, line)?;
-            // As curl: text is what a field is anyway, and what is read into a field has no name of its own.
+            // As curl: text is the default type of a field, and what is read into a field has no file name of its own.
             let guessed = content_type_of(&path).filter(|kind| *kind != PLAIN_TEXT);
             let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
             part.contents.push(Content { bytes, file_name: None, content_type, encoding: extras.encoding });
@@ -137,14 +137,14 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     Ok(part)
 }
 
-/// Two words with a slash between them.
+/// Whether it is two words with a slash between them.
 fn is_content_type(kind: &[u8]) -> bool {
     let mut words = kind.splitn(2, |byte| *byte == b'/');
     let is_word = |word: Option<&[u8]>| word.is_some_and(|word| !word.is_empty() && !b" ;,".contains(&word[0]));
     is_word(words.next()) && is_word(words.next())
 }
 
-/// The type that a name tells.
+/// The type by a file name.
 fn content_type_of(name: &[u8]) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     CONTENT_TYPES.iter().find(|(end, _)| name.ends_with(end.as_bytes())).map(|(_, kind)| *kind)
@@ -157,10 +157,10 @@ struct Extras {
     encoding: Option<String>,
 }
 
-/// What stands behind the name of a part.
+/// The text after the name of a part.
 struct Fields<'a> {
     rest: &'a [u8],
-    /// A comma stands between files.
+    /// Whether a comma separates files.
     ends_with_comma: bool,
 }
 
@@ -169,7 +169,8 @@ impl<'a> Fields<'a> {
         byte == b';' || (self.ends_with_comma && byte == b',')
     }
 
-    /// Up to a semicolon, or a comma between files; in quotes both mean nothing. Spaces around it are none of it.
+    /// The text up to a semicolon, or a comma between files; in quotes both have no meaning. Surrounding spaces are
+    /// dropped.
     fn word(&mut self) -> Vec<u8> {
         self.rest = self.rest.trim_ascii_start();
         if let Some(word) = self.quoted() {
@@ -181,7 +182,7 @@ impl<'a> Fields<'a> {
         word.trim_ascii_end().to_vec()
     }
 
-    /// A word in quotes; one that is not closed is none.
+    /// A quoted word; `None` without a closing quote.
     fn quoted(&mut self) -> Option<Vec<u8>> {
         let quoted = self.rest.strip_prefix(b"\"")?;
         let (mut out, mut place) = (Vec::new(), 0);
@@ -205,7 +206,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What stands behind a name and a sign of equality, without regard to the size of its letters.
+    /// The text after a name and an equals sign, ignoring case.
     fn behind(&self, name: &[u8]) -> Option<&'a [u8]> {
         let front = self.rest.get(..name.len())?;
         front.eq_ignore_ascii_case(name).then(|| &self.rest[name.len()..])
@@ -213,7 +214,7 @@ impl<'a> Fields<'a> {
 
     fn extras(&mut self, headers: &mut Vec<Vec<u8>>, line: usize) -> Result<Extras, PlanError> {
         let mut extras = Extras::default();
-        // What follows a type and is nothing else belongs to it: types have parameters.
+        // An unknown field after a type belongs to it: types have parameters.
         let mut open_type: Option<&[u8]> = None;
         while let Some(rest) = self.rest.strip_prefix(b";") {
             self.rest = rest.trim_ascii_start();
@@ -242,14 +243,14 @@ impl<'a> Fields<'a> {
             } else if let Some(start) = open_type {
                 extras.content_type = Some(text("-F", self.skip_to_end(start), line)?);
             } else {
-                // As curl: what it does not know means nothing.
+                // As curl: unknown fields are ignored.
                 self.word();
             }
         }
         Ok(extras)
     }
 
-    /// Skips to what ends this one, and gives all from `start` up to there.
+    /// Skips to the end of the field, and returns the text from `start` up to there.
     fn skip_to_end(&mut self, start: &'a [u8]) -> &'a [u8] {
         let end = self.rest.iter().position(|byte| self.is_end(*byte)).unwrap_or(self.rest.len());
         self.rest = &self.rest[end..];
@@ -270,11 +271,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The boundary between parts: known from outside, so that the same command gives the same bytes.
+/// The boundary between parts: a constant, so that the same command gives the same bytes.
 pub(super) const BOUNDARY: &str = "------------------------6f6e727573680a21";
 const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
 
-/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: by backslashes, not by numbers.
+/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: with backslashes instead
+/// of percent-encoding.
 pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for part in parts {
@@ -332,7 +334,7 @@ fn push_line(out: &mut Vec<u8>, pieces: &[&[u8]]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Names in quotes: what would end them stands as its number, or behind a backslash.
+/// Escapes a quoted name: with percent-encoding, or with a backslash.
 fn escape(name: &[u8], by_backslash: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in name {

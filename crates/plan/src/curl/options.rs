@@ -1,4 +1,4 @@
-//! The flags of curl: which there are, and what they mean to a load.
+//! The flags of curl, and their meaning for a load.
 
 mod known;
 
@@ -7,7 +7,7 @@ use crate::PlanError;
 use crate::error::{CurlFault, at};
 use known::{FlagSpec, KNOWN, NEWER, NONE};
 
-/// What a flag means.
+/// The meaning of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Request,
@@ -71,33 +71,33 @@ pub(super) enum Meaning {
     Refused,
 }
 
-/// What may stand with a flag.
+/// The syntax of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// `--flag`, and `--no-flag` for its contrary.
+    /// `--flag`, and `--no-flag` for its negation.
     Switch,
     /// `--flag` only.
     Alone,
-    /// A value.
+    /// With a value.
     Valued,
 }
 
-/// What has a meaning of its own when it is switched off; of all others the contrary changes nothing.
+/// Flags whose negation has a meaning of its own; for all others it changes nothing.
 const CONTRARY: [(&str, &str); 2] = [("--alpn", "--no-alpn"), ("--sessionid", "--no-sessionid")];
 
-/// A flag with its value, as it stands in a command.
+/// A flag with its value, as given in a command.
 #[derive(Debug)]
 pub(super) struct GivenFlag {
     pub(super) meaning: Meaning,
-    /// As messages name it.
+    /// The name in messages.
     pub(super) flag: &'static str,
-    /// It is switched off.
+    /// Whether it is switched off.
     pub(super) is_off: bool,
     pub(super) value: Vec<u8>,
     pub(super) line: usize,
 }
 
-/// The flags of a command, behind its name. What is no flag is a URL.
+/// Parses the flags of a command, after its name. What is no flag is a URL.
 pub(super) fn read(words: &[Word]) -> Result<Vec<GivenFlag>, PlanError> {
     let mut given = Vec::new();
     let mut words = words.iter();
@@ -132,7 +132,7 @@ pub(super) fn read(words: &[Word]) -> Result<Vec<GivenFlag>, PlanError> {
             given.push(GivenFlag { meaning: known.3, flag, is_off, value, line });
             continue;
         }
-        // Short flags may stand together; the value of the last may be attached.
+        // Short flags can be combined; the value of the last may be attached.
         let mut letters = &bytes[1..];
         while let Some((&letter, rest)) = letters.split_first() {
             let known = KNOWN.iter().find(|known| known.1 == letter && letter != NONE).ok_or_else(|| {
@@ -145,7 +145,7 @@ pub(super) fn read(words: &[Word]) -> Result<Vec<GivenFlag>, PlanError> {
                 (Kind::Valued, false) => std::mem::take(&mut letters).to_vec(),
                 (Kind::Valued, true) => next_value(&mut words, &[letter], line)?,
             };
-            // `-N` is `--no-buffer`; neither means anything here.
+            // `-N` is `--no-buffer`; neither has a meaning here.
             given.push(GivenFlag { meaning: known.3, flag: known.0, is_off: false, value, line });
         }
     }
@@ -158,7 +158,7 @@ fn next_value<'a>(words: &mut impl Iterator<Item = &'a Word>, name: &[u8], line:
     words.next().map(|word| word.bytes.clone()).ok_or_else(|| at(line, CurlFault::NoValue { flag }))
 }
 
-/// A flag by its name, or by as much of it as tells it from the others; and whether `no-` stands before it.
+/// A flag by its name, or by an unambiguous prefix of it; and whether `no-` precedes it.
 fn long_flag(name: &[u8], line: usize) -> Result<(&'static FlagSpec, bool), PlanError> {
     let flag = || format!("--{}", String::from_utf8_lossy(name));
     if let Some(exact) = KNOWN.iter().chain(&NEWER).find(|known| known.0.as_bytes()[2..] == *name) {

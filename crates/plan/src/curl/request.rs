@@ -1,4 +1,4 @@
-//! From the flags of a command to what goes out for each of its URLs.
+//! From the flags of a command to the requests for each of its URLs.
 
 use super::command::{Command, Content};
 use super::{RedirectOptions, Sending, body, form};
@@ -8,18 +8,18 @@ use crate::error::{CurlFault, at};
 use crate::redirect::{self, Field};
 use crate::{Form, Header, HttpVersion, PlanError, Version};
 
-/// As curl.
+/// The default of curl.
 const REDIRECTS_DEFAULT: u32 = 50;
-/// As curl of today writes it.
+/// The value of current versions of curl.
 const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
 
-/// What carries the body for one URL.
+/// The body for one URL.
 struct Load {
     bytes: Vec<u8>,
     content: redirect::BodyContent,
     /// Its type, unless the user wrote one.
     kind: Option<String>,
-    /// Only its end tells how long it is.
+    /// Whether only its end determines its length.
     is_endless: bool,
 }
 
@@ -41,7 +41,7 @@ impl Written {
 }
 
 impl Command {
-    /// What it sends, one for each URL.
+    /// The requests, one for each URL.
     pub(super) fn sendings(self, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
         if self.urls.is_empty() {
             return Err(at(self.line, CurlFault::NoUrl));
@@ -103,7 +103,7 @@ impl Command {
             (None, redirect::BodyContent::Data | redirect::BodyContent::Parts) => "POST",
         };
         let target = self.request_target.clone();
-        // It would end the line of the request, or split it.
+        // A line end would end the line of the request, or split it.
         let path = target.clone().unwrap_or_else(|| url.path_and_query());
         if path.is_empty() || path.chars().any(|each| each.is_ascii_control() || each == ' ') {
             let reason = "it holds a space or a control character; write it as %20, or use --data-urlencode".to_owned();
@@ -212,13 +212,13 @@ impl Command {
         let is_chunked =
             load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding");
         let mut all = vec![match written.has("host") {
-            true => Field::HostAsked("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
+            true => Field::HostRequested("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
             false => Field::Host,
         }];
         let mut own = Vec::new();
         own.push(("authorization", Field::Authorization));
         if let Some(range) = &self.range {
-            // A number alone is where it begins.
+            // A number alone is an offset.
             let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
             own.push(("range", Field::Range(format!("{range}{open}"))));
         }
@@ -236,7 +236,7 @@ impl Command {
             own.push(("transfer-encoding", Field::Chunked("Transfer-Encoding".to_owned())));
         }
         all.extend(own.into_iter().filter(|(name, _)| !written.has(name)).map(|(_, field)| field));
-        // What the user wrote stands for what flags say, but not for cookies of files.
+        // A header of the user replaces the flag's, except for cookies of files.
         let text = (!self.cookies.is_empty() && !written.has("cookie")).then(|| self.cookies.join(&b";"[..]));
         all.push(Field::Cookie(text));
         all.extend(self.written_fields(load, written));
@@ -252,7 +252,7 @@ impl Command {
         Ok(all)
     }
 
-    /// Those that the user wrote, but for what stands elsewhere.
+    /// The headers of the user, except for those that are handled elsewhere.
     fn written_fields(&self, load: &Load, written: &Written) -> Vec<Field> {
         let mut all = Vec::new();
         let (mut has_length, mut has_chunks) = (false, false);
@@ -261,10 +261,10 @@ impl Command {
             let Some(value) = header.value.clone() else { continue };
             let name = header.name.clone();
             match lower.as_str() {
-                // The first is said already; where that leaves the host out, another is as good as any field.
+                // The first is written already; where it leaves the host out, another is an ordinary field.
                 "host" if written.value("host").is_some() => {}
                 "content-type" if load.content == redirect::BodyContent::Parts => {}
-                // What a browser copies is written anew: the body decides.
+                // A header copied from a browser is recomputed from the body.
                 "content-length" if has_length => {}
                 "content-length" => {
                     has_length = true;
@@ -282,7 +282,7 @@ impl Command {
         all
     }
 
-    /// No value ends its line.
+    /// Checks that no value ends its line.
     fn check(&self, fields: &[Field]) -> Result<(), PlanError> {
         let ends = |value: &[u8]| value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
         let wrong = fields.iter().find_map(|field| match field {

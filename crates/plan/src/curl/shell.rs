@@ -1,6 +1,6 @@
-//! Words of a file with commands, as bash and the command prompt of Windows read them.
+//! The words of a file with commands, split like bash and the command prompt of Windows do.
 //!
-//! What a browser copies and what people write by hand is read; nothing is run. What only a running shell could know
+//! The input is what browsers copy and what users write by hand; nothing is run. What only a running shell could know
 //! (variables, other programs) is an error with its line.
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod windows;
 use crate::PlanError;
 use crate::error::{CurlFault, at};
 
-/// A word, and the line on which it begins.
+/// A word with the line on which it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) bytes: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) fn commands(text: &[u8]) -> Result<Vec<Vec<Word>>, PlanError> {
     if is_prompt_of_windows(text) { windows::commands(text) } else { Bash::new(text).commands() }
 }
 
-/// A caret at a line's end, or before a quote, is only written for the command prompt.
+/// Whether it is written for the command prompt: only there a caret occurs at a line's end, or before a quote.
 fn is_prompt_of_windows(text: &[u8]) -> bool {
     let at_end = |line: &[u8], sign: u8| line.trim_ascii_end().last() == Some(&sign);
     let lines = || text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii_start().starts_with(b"#"));
@@ -32,7 +32,7 @@ fn is_prompt_of_windows(text: &[u8]) -> bool {
     let has_caret_quote = lines().any(|line| {
         let line = line.trim_ascii_start().to_ascii_lowercase();
         let has = |part: &[u8]| line.windows(part.len()).any(|window| window == part);
-        // What only browsers write, for a quote and for a number of a URL.
+        // Text that only browsers write, for a quote and for a percent-encoded URL.
         line.starts_with(b"curl ^\"") || line.starts_with(b"curl.exe ") || has(b"^\\^\"") || has(b"^%^")
     });
     !has_bash && (has_caret || has_caret_quote)
@@ -44,7 +44,7 @@ struct Bash<'a> {
     line: usize,
     commands: Vec<Vec<Word>>,
     words: Vec<Word>,
-    /// What follows on this line is another program's.
+    /// Whether the rest of the line belongs to another program.
     is_piped: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Bash<'a> {
                     let is_or = self.peek(1) == Some(b'|');
                     self.skip(1 + usize::from(is_or));
                     self.end_command();
-                    // The answer goes to another program, which no load has.
+                    // The output goes to another program, which a load does not have.
                     self.is_piped = !is_or;
                 }
                 b'>' | b'<' => self.redirect()?,
@@ -136,7 +136,7 @@ impl<'a> Bash<'a> {
         Ok(self.commands)
     }
 
-    /// Where the output would go: a load shows none.
+    /// An output redirection: a load shows no output.
     fn redirect(&mut self) -> Result<(), PlanError> {
         if self.peek(0) == Some(b'<') {
             return Err(self.foreign("<"));
@@ -185,7 +185,7 @@ impl<'a> Bash<'a> {
         Ok(Word { bytes, line })
     }
 
-    /// A dollar is itself unless a name, a brace or a bracket follows.
+    /// A dollar stands for itself unless a name, a brace or a bracket follows.
     fn variable(&mut self, bytes: &mut Vec<u8>) -> Result<(), PlanError> {
         let names = |byte: u8| byte.is_ascii_alphanumeric() || b"_{(*@#?!".contains(&byte);
         if self.peek(0) == Some(b'$') && !self.peek(1).is_some_and(names) {
@@ -231,11 +231,11 @@ impl<'a> Bash<'a> {
         }
     }
 
-    /// `$'...'`: what C knows, and characters by their numbers.
+    /// `$'...'`: the escapes of C, and characters by their numbers.
     fn ansi(&mut self, line: usize, bytes: &mut Vec<u8>) -> Result<(), PlanError> {
         let start = bytes.len();
         self.ansi_to_its_end(line, bytes)?;
-        // A shell knows no zeros: one ends the text within the quotes.
+        // A shell has no zeros: one ends the text within the quotes.
         if let Some(zero) = bytes[start..].iter().position(|byte| *byte == 0) {
             bytes.truncate(start + zero);
         }
@@ -280,7 +280,7 @@ impl<'a> Bash<'a> {
 
     fn character(&mut self, most: usize, sign: u8, bytes: &mut Vec<u8>) {
         let Some(number) = self.digits(16, most) else { return bytes.extend_from_slice(&[b'\\', sign]) };
-        // Browsers write characters beyond 16 bits as two halves.
+        // Browsers write characters beyond 16 bits as two surrogates.
         let is_high = (0xd800..0xdc00).contains(&number);
         let number = if is_high && self.peek(0) == Some(b'\\') && self.peek(1) == Some(b'u') {
             self.skip(2);

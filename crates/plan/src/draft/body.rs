@@ -1,30 +1,30 @@
-//! What a request carries, or a message is.
+//! The body of a request, or the content of a message.
 
 use crate::file::read_up_to;
 use crate::{PlanError, REQUEST_BODY_BYTES_MAX};
 
-/// What a request carries, or a message is.
+/// The body of a request, or the content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// As it is.
+    /// These bytes.
     Bytes(Vec<u8>),
-    /// The same, where a message is not text even if it could be.
+    /// The same for a message that is not text even if it could be.
     Binary(Vec<u8>),
     /// The content of a file; `-` is the standard input.
     File(String),
     /// Random bytes of a message.
     Random {
-        /// How many.
+        /// The number of bytes.
         count: u64,
-        /// The same seed gives the same bytes.
+        /// The seed; the same seed gives the same bytes.
         seed: u64,
     },
-    /// A message of WebSocket that is numbered.
+    /// A numbered WebSocket message.
     Numbered,
 }
 
 impl Body {
-    /// The bytes that were written or named. Messages alone are random or numbered.
+    /// The given bytes, or those of the named file. Only messages can be random or numbered.
     pub(super) fn read(&self) -> Result<Vec<u8>, PlanError> {
         match self {
             Self::Bytes(bytes) | Self::Binary(bytes) => Ok(bytes.clone()),

@@ -1,4 +1,4 @@
-//! Calls of gRPC: which method is called, what its messages look like, and what is sent.
+//! gRPC calls: the method, the format of its messages, and the messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use crate::grpc::{Call, MessageTypes, Reflection, Schema, Shape, format_timeout,
 use crate::text::check_span_max;
 use crate::{Address, HttpVersion, Need, PlanError, Remedy, Request, StatusSet, Step, Version};
 
-/// What is wanted of calls of gRPC. Files are named by their paths.
+/// Options of gRPC calls. Files are named by their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallOptions {
-    /// Files that describe messages.
+    /// `.proto` files.
     pub protos: Vec<String>,
-    /// Where they find those that they import.
+    /// Folders of imported `.proto` files.
     pub import_paths: Vec<String>,
-    /// The same, compiled.
+    /// Compiled descriptor sets.
     pub protosets: Vec<String>,
-    /// Between the messages of a stream.
+    /// The time between the messages of a stream.
     pub interval: Option<Duration>,
-    /// Messages are compressed, or it is said that they are not.
+    /// Whether messages are compressed; `None`: not given.
     pub gzip: Option<bool>,
 }
 
-/// What go-stress-testing calls; its request has one string, of number 1.
+/// The method that go-stress-testing calls; its request has one string, of number 1.
 const STRESS_PATH: &str = "/ApiServer/HelloWorld";
 
 /// A method to call.
@@ -32,14 +32,14 @@ struct Method<'a> {
     name: &'a str,
 }
 
-/// A server has so long to say what its services are, however short the time of a call is.
+/// The least timeout of a reflection query, however short that of a call is.
 const REFLECTION_TIME_MIN: Duration = Duration::from_secs(5);
 
 impl Draft {
-    /// What the target must be asked before there can be a plan; `None` when the flags say all.
+    /// The query that the target must answer before there can be a plan; `None` when the flags are sufficient.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn reflection(&self) -> Result<Option<Reflection>, PlanError> {
         if self.commands.is_some() {
             return Ok(None);
@@ -49,15 +49,15 @@ impl Draft {
             return Ok(None);
         }
         let Some(method) = method_of(address)? else { return Ok(None) };
-        // A call may be given up soon; this question is asked once, before the load.
+        // A call may have a short timeout; this query is sent once, before the load.
         let until = self.request.timeout()?.max(REFLECTION_TIME_MIN);
         self.reflection_of(address, Some(method.service.to_owned()), until, true).map(Some)
     }
 
-    /// How a target is asked for its services, or for one of them.
+    /// The query for the services of a target, or for one of them.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn catalog(&self, symbol: Option<String>) -> Result<Reflection, PlanError> {
         let address = self.url.as_ref().ok_or(PlanError::NoGrpcUrl)?;
         if !address.is_grpc() {
@@ -74,7 +74,7 @@ impl Draft {
         is_of_load: bool,
     ) -> Result<Reflection, PlanError> {
         let mut target = self.target(address)?;
-        // The question comes before the load, and goes nowhere where that may not go.
+        // The query precedes the load, and is subject to the same target policy.
         let load = if is_of_load { Some(self.load.of_plan(timeout)?) } else { None };
         target.reach = self.reach(load.as_ref().is_some_and(crate::Load::wants_consent));
         Ok(Reflection {
@@ -87,7 +87,7 @@ impl Draft {
         })
     }
 
-    /// A call as a step. `described`: what the target said of itself.
+    /// A call as a step. `described`: the schema that the target returned.
     pub(super) fn call_step(&self, address: &Address, described: Option<&Schema>) -> Result<Step, PlanError> {
         let version = self.connection.version.filter(|version| *version != Version::Http2);
         let one = if self.request.method.is_some() { Some("-X") } else { version.map(Version::flag) };
@@ -134,7 +134,7 @@ impl Draft {
             Some(method) => {
                 let schema = schema.ok_or_else(|| PlanError::NoSchema { service: method.service.to_owned() })?;
                 let method = schema.method(method.service, method.name)?;
-                // Nothing said is a message that says nothing.
+                // Without data an empty message is sent.
                 let messages = read_messages(text.as_deref().unwrap_or("{}"), &method);
                 let messages = messages.map_err(|error| self.with_source(error, address))?;
                 let response = Arc::new(Shape::of(&method.output()));
@@ -154,7 +154,7 @@ impl Draft {
         Ok(Call { messages, interval, is_gzipped, sends_stream, responses_stream, response, types })
     }
 
-    /// An error of a message, with the words that `onrush grpc describe` needs to show its fields.
+    /// An error in a message, with the arguments that `onrush grpc describe` needs to show its fields.
     fn with_source(&self, mut error: PlanError, address: &Address) -> PlanError {
         if let PlanError::Json { source_words, .. } = &mut error {
             let wish = &self.request.call;
@@ -174,7 +174,7 @@ impl Draft {
         error
     }
 
-    /// What goes with the call: what gRPC wants, and what the user says.
+    /// The metadata of the call: what gRPC requires, and that of the user.
     fn metadata(&self, address: &Address) -> Result<Vec<(String, Vec<u8>)>, PlanError> {
         let request = &self.request;
         let mut usual = vec![
@@ -196,15 +196,15 @@ impl Draft {
 }
 
 impl CallOptions {
-    /// Messages are described by files.
+    /// Whether messages are described by files.
     pub fn has_schema(&self) -> bool {
         !self.protos.is_empty() || !self.protosets.is_empty()
     }
 
-    /// What the files say that the flags name; `None` when they name none.
+    /// The schema of the files that the flags name; `None` when they name none.
     ///
     /// # Errors
-    /// A file is missing or wrong.
+    /// A file is missing or invalid.
     pub fn schema(&self) -> Result<Option<Schema>, PlanError> {
         match (self.protos.is_empty(), self.protosets.is_empty()) {
             (false, false) => {
@@ -220,7 +220,7 @@ impl CallOptions {
         }
     }
 
-    /// Nothing of it is given.
+    /// Checks that no option is given.
     pub(super) fn refuse(&self) -> Result<(), PlanError> {
         let given = [
             ("--proto", !self.protos.is_empty()),
@@ -245,7 +245,7 @@ fn stress_message(text: &str) -> Vec<u8> {
     message
 }
 
-/// The method that a URL names; `None` when it names none at all.
+/// The method in a URL; `None` when there is none at all.
 fn method_of(address: &Address) -> Result<Option<Method<'_>>, PlanError> {
     let path = address.url.path();
     let wrong = || PlanError::GrpcPath { path: path.to_owned() };

@@ -13,18 +13,18 @@ pub(super) type Parts = (Vec<Target>, Vec<Step>);
 /// Commands of curl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commands {
-    /// The words behind `curl`.
+    /// The words after `curl`.
     Words(Vec<Vec<u8>>),
-    /// The same, made of a form: nobody wrote `curl`.
+    /// The same, made from a form: the user did not write `curl`.
     Form(Vec<Vec<u8>>),
     /// A file with commands.
     File {
         /// Its path.
         path: String,
-        /// Where the only command in it goes instead.
+        /// The replacement target of the only command in it.
         leads_to: Option<String>,
     },
-    /// A file of URLs, one a line; each iteration asks for one of them.
+    /// A file of URLs, one per line; each iteration requests one of them.
     Urls {
         /// Its path.
         path: String,
@@ -32,7 +32,7 @@ pub enum Commands {
 }
 
 impl Draft {
-    /// What the commands of curl stand for; `None` when there are none.
+    /// The steps of the commands of curl; `None` when there are none.
     pub(super) fn command_steps(&self) -> Result<Option<Parts>, PlanError> {
         let agent = &self.request.user_agent;
         let sendings = match &self.commands {
@@ -88,7 +88,7 @@ impl Draft {
     fn target_of(&self, sending: &Sending) -> Result<Target, PlanError> {
         let mut draft = self.with_way(sending);
         if !sending.form.url.is_tls() {
-            // As curl: without TLS they mean nothing.
+            // As curl: without TLS they have no effect.
             let security = &mut draft.connection.security;
             (security.insecure, security.cacert, security.cert, security.key) = (false, None, None, None);
             (security.least, security.no_resumption) = (None, self.connection.security.no_resumption);
@@ -96,7 +96,7 @@ impl Draft {
         draft.target(&Address::of_http(sending.form.url.origin()))
     }
 
-    /// The draft with what a command says of the way to its target.
+    /// The draft with the route options of a command.
     fn with_way(&self, sending: &Sending) -> Self {
         let way = &sending.way;
         let mut draft = self.clone();

@@ -1,4 +1,4 @@
-//! How the target is reached, and what is spoken with it: the version of HTTP, streams, TLS, ways.
+//! Connection options: the version of HTTP, streams, TLS, route overrides.
 
 use std::time::Duration;
 
@@ -11,49 +11,49 @@ use crate::{
     TlsVersion, Trust, Version,
 };
 
-/// What is wanted of connections.
+/// Options of connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connection {
-    /// From the start of a connection to its establishment.
+    /// The time limit of a connection's establishment.
     pub connect_timeout: Option<Duration>,
-    /// Each request has a connection of its own.
+    /// Whether each request has a connection of its own.
     pub no_keepalive: bool,
-    /// No request goes out once more because its connection has ended.
+    /// Whether no request is resent because its connection has ended.
     pub no_retry: bool,
     /// The version of HTTP.
     pub version: Option<Version>,
-    /// How many exchanges go on at a time on each connection.
+    /// The number of concurrent exchanges on each connection.
     pub streams: Option<u64>,
-    /// How connections are secured.
+    /// The TLS options.
     pub security: Security,
-    /// Where they come from.
+    /// The source addresses of connections.
     pub sources: Option<Sources>,
-    /// Where they go, in turn, instead of to the host of the URL.
+    /// The addresses to connect to, in turn, instead of the host of the URL.
     pub places: Vec<Endpoint>,
-    /// Where hosts are.
+    /// The route overrides.
     pub ways: RouteOverrides,
 }
 
-/// What is wanted of TLS. Files are named by their paths.
+/// Options of TLS. Files are named by their paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Security {
-    /// Certificates are not verified.
+    /// Whether certificates are not verified.
     pub insecure: bool,
-    /// The file of the authorities that are trusted.
+    /// The file of the trusted CA certificates.
     pub cacert: Option<String>,
-    /// The file of the certificate that is shown.
+    /// The file of the client certificate.
     pub cert: Option<String>,
-    /// The file of its key; it may stand in the same file.
+    /// The file of its key; it may be the same file.
     pub key: Option<String>,
-    /// The name that is asked for and expected, when not that of the URL.
+    /// The requested and expected server name, when not that of the URL.
     pub sni: Option<String>,
-    /// The protocols that are offered.
+    /// The offered protocols.
     pub alpn: Option<Vec<String>>,
-    /// The groups of the key exchange that are offered.
+    /// The offered key exchange groups.
     pub groups: Option<Vec<String>>,
     /// The lowest version.
     pub least: Option<TlsVersion>,
-    /// Sessions are not resumed.
+    /// Whether sessions are not resumed.
     pub no_resumption: bool,
 }
 
@@ -62,7 +62,7 @@ impl Connection {
         check_span("--connect-timeout", self.connect_timeout.unwrap_or(CONNECT_TIMEOUT_DEFAULT), MILLI)
     }
 
-    /// The protocol that is spoken, and how many exchanges go on at a time on each connection.
+    /// The protocol, and the number of concurrent exchanges on each connection.
     pub(super) fn protocol(&self, address: &Address) -> Result<(Protocol, u32), PlanError> {
         match address.scheme {
             Scheme::WebSocket => return Ok((Protocol::WebSocket, 1)),
@@ -94,9 +94,9 @@ impl Connection {
 }
 
 impl Security {
-    /// The first thing that was asked for.
+    /// The first TLS option that was given.
     fn requested(&self) -> Option<&'static str> {
-        // `--insecure` is no mistake where no certificate is shown, as with curl.
+        // `--insecure` is no error where no certificate is shown, as with curl.
         let given = [
             ("--cacert", self.cacert.is_some()),
             ("--cert", self.cert.is_some()),
@@ -126,7 +126,7 @@ impl Security {
         match (&self.cert, &self.key) {
             (None, None) => Ok(None),
             (None, Some(_)) => Err(PlanError::Needs { flag: "--key", needed: Need::Cert }),
-            // As curl: one file may hold both.
+            // As curl: one file may contain both.
             (Some(cert), key) => {
                 let chain = read_file("--cert", cert)?;
                 let key = key.as_ref().map_or_else(|| Ok(chain.clone()), |key| read_file("--key", key))?;
@@ -137,7 +137,7 @@ impl Security {
 }
 
 impl Draft {
-    /// Leaves out what does not fit a URL, of what is said for many. What redirects may lead to stays.
+    /// Drops common options that do not fit a URL. Those that redirects may need stay.
     pub fn fit(&mut self, address: &Address) {
         let connection = &mut self.connection;
         if !address.is_tls() && !self.responses.location {
@@ -154,10 +154,10 @@ impl Draft {
         }
     }
 
-    /// How connections are secured; `None` of a URL that asks for no security.
+    /// The TLS options; `None` for a URL without TLS.
     pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
         let security = &self.connection.security;
-        // A redirect may lead to where they have a meaning.
+        // A redirect may lead to where they have an effect.
         if !address.is_tls() && self.responses.location {
             return Ok(None);
         }
@@ -179,13 +179,14 @@ impl Draft {
 }
 
 impl Connection {
-    /// Names that are offered must have one for what is spoken: otherwise the server would be blamed for what nobody could settle.
+    /// Checks that the offered protocols include the one in use: otherwise the server would be blamed for an impossible
+    /// negotiation.
     fn check_alpn(&self, address: &Address, protocol: Protocol) -> Result<(), PlanError> {
         let Some(names) = &self.security.alpn else { return Ok(()) };
         let has_h2 = names.iter().any(|name| name == "h2");
         let is_wrong = match protocol {
             Protocol::Http2 => !has_h2,
-            // A server that may choose does choose HTTP/2.
+            // A server that may choose will choose HTTP/2.
             Protocol::Http1 | Protocol::WebSocket => has_h2,
             Protocol::Negotiated | Protocol::Tcp => false,
         };
@@ -204,7 +205,7 @@ impl Connection {
             return names.clone();
         }
         let usual: &[&str] = match protocol {
-            // Servers that know no name for it would hang up.
+            // Servers that have no protocol name for it would close the connection.
             Protocol::Http1 if self.version == Some(Version::Http10) => &[],
             Protocol::Http1 | Protocol::WebSocket => &["http/1.1"],
             Protocol::Tcp => &[],

@@ -1,4 +1,4 @@
-//! Connections that are held.
+//! Options of a hold.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use crate::{Need, PlanError, Protocol};
 const CONNECTIONS_DEFAULT: u64 = 1_000;
 const HOLD_DEFAULT: Duration = Duration::from_secs(60);
 
-/// What is wanted of connections that are held.
+/// Options of a hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoldDraft {
-    /// What a load has too.
+    /// The options in common with a load.
     pub common: Draft,
-    /// How long they are held.
+    /// The duration of the hold.
     pub duration: Option<Duration>,
-    /// When something is said on them.
+    /// When messages are sent on the connections.
     pub work: HoldWork,
-    /// Those that are lost are tried again.
+    /// Whether lost connections are tried again.
     pub reconnects: bool,
 }
 
 impl HoldDraft {
-    /// What is to be held.
+    /// Makes the plan of the hold.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn plan(&self) -> Result<Hold, PlanError> {
         let draft = &self.common;
         let address = draft.url.as_ref().ok_or(PlanError::NoHoldUrl)?;
         draft.responses.refuse_http()?;
         let work = self.work;
-        // Bodies of HTTP are not kept while connections are held, nor is what comes by itself.
+        // HTTP bodies are not kept during a hold, nor are unsolicited messages.
         if let Some(flag) =
             draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == HoldWork::Nothing)
         {
@@ -56,7 +56,7 @@ impl HoldDraft {
             }
         };
         let mut target = draft.target(address)?;
-        // A connection is held for one exchange at a time.
+        // A held connection carries one exchange at a time.
         if target.protocol == Protocol::Http2 {
             return Err(PlanError::HoldScheme { url: address.to_string() });
         }

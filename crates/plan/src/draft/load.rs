@@ -1,4 +1,4 @@
-//! How much load.
+//! Options of a load.
 
 use std::time::Duration;
 
@@ -8,51 +8,51 @@ use crate::{Arrivals, ConnectionCount, Need, PlanError, RateStage, Remedy, USERS
 const CONNECTIONS_DEFAULT: u64 = 50;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const HOUR_NS: u128 = 3_600_000_000_000;
-/// Starts are counted in 64 bits, and so are twice as many.
+/// The most requests: starts are counted in 64 bits, and so are twice as many.
 pub(crate) const REQUESTS_MAX: u64 = u64::MAX >> 1;
 
-/// What is wanted of a load. Rates are in thousandths of a start in an hour.
+/// Options of a load. Rates are in thousandths of a start per hour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
-    /// How many connections.
+    /// The number of connections.
     pub connections: Option<u64>,
-    /// How many iterations in all.
+    /// The total number of iterations.
     pub requests: Option<u64>,
-    /// How many iterations of each user.
+    /// The number of iterations of each user.
     pub requests_each: Option<u64>,
-    /// How long they are started.
+    /// The time during which iterations are started.
     pub duration: Option<Duration>,
-    /// How many are started, whatever the target does.
+    /// The rate of starts, independent of the target.
     pub rate: Option<u64>,
     /// Rates or users over time.
     pub stages: Option<Stages>,
-    /// How fast users or connections come.
+    /// The ramp of users or connections.
     pub ramp: Option<Ramp>,
-    /// Users wait for each other.
+    /// Whether users wait for each other.
     pub rendezvous: bool,
-    /// How starts are spaced.
+    /// The spacing of starts.
     pub arrivals: Option<Arrivals>,
-    /// A start that could not be sent for so long is dropped.
+    /// The lateness after which a start that could not be sent is dropped.
     pub max_lateness: Option<Duration>,
-    /// All connections of a rate are opened at the beginning.
+    /// Whether all connections of a rate are opened at the beginning.
     pub preconnect: bool,
-    /// How long the load runs before it is measured.
+    /// The time of load before measuring begins.
     pub warmup: Option<Duration>,
-    /// The steps of an iteration come in any order.
+    /// Whether the steps of an iteration are in random order.
     pub shuffle: bool,
 }
 
-/// How users or connections come, one after the other.
+/// The ramp of users or connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ramp {
-    /// At this rate, in thousandths of one in an hour.
+    /// This rate, in thousandths of one per hour.
     Rate(u64),
     /// All of them within this time.
     Over(Duration),
 }
 
 impl Ramp {
-    /// It can be carried out.
+    /// Checks that it is feasible.
     pub(super) fn check(self) -> Result<(), PlanError> {
         match self {
             Self::Rate(rate) => check_rate("--ramp", rate).map(drop),
@@ -60,7 +60,7 @@ impl Ramp {
         }
     }
 
-    /// How fast so many come, in thousandths of one in an hour.
+    /// The rate for this number, in thousandths of one per hour.
     pub(super) fn rate_of(self, count: u64) -> u64 {
         match self {
             Self::Rate(rate) => rate,
@@ -75,9 +75,9 @@ impl Ramp {
 /// Stages of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stages {
-    /// Of its rate.
+    /// Stages of the rate.
     Rate(Vec<RateStage>),
-    /// Of its users.
+    /// Stages of the users.
     Users(Vec<UserStage>),
 }
 
@@ -85,7 +85,7 @@ impl Load {
     /// The load of a plan. `timeout`: the longest of its steps.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its remedy.
+    /// The first error, with its remedy.
     pub fn of_plan(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
         self.check()?;
         self.check_each()?;
@@ -97,7 +97,7 @@ impl Load {
         }
     }
 
-    /// Each value by itself.
+    /// Checks each value separately.
     fn check(&self) -> Result<(), PlanError> {
         self.connections.map_or(Ok(0), |count| check_count("-c", count, 1, USERS_MAX))?;
         self.requests.map_or(Ok(0), |count| check_count("-n", count, 1, REQUESTS_MAX))?;
@@ -109,7 +109,7 @@ impl Load {
         self.warmup.map_or(Ok(Duration::ZERO), |span| check_span_max("--warmup", span)).map(drop)
     }
 
-    /// A number of iterations of each user goes with users alone.
+    /// Checks that a number of iterations per user is combined with users only.
     fn check_each(&self) -> Result<(), PlanError> {
         let conflicts = [
             ("-n", self.requests.is_some(), Remedy::OneCount),
@@ -125,7 +125,7 @@ impl Load {
         }
     }
 
-    /// What belongs to the open model is not given.
+    /// Checks that no option of the open model is given.
     fn refuse_open(&self) -> Result<(), PlanError> {
         let given = [
             ("--arrivals", self.arrivals.is_some()),
@@ -138,7 +138,7 @@ impl Load {
             .map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Rate }))
     }
 
-    /// Users that are kept busy.
+    /// The closed model.
     fn closed(&self) -> Result<crate::Load, PlanError> {
         self.refuse_open()?;
         let users = self.connections.unwrap_or(CONNECTIONS_DEFAULT);
@@ -157,7 +157,7 @@ impl Load {
         Ok(crate::Load::Closed { users, shape, requests: self.requests, duration })
     }
 
-    /// Users that come and go by a plan.
+    /// Users in stages.
     fn staged_users(&self, stages: &[UserStage]) -> Result<crate::Load, PlanError> {
         self.refuse_open()?;
         let conflicts = [
@@ -168,7 +168,7 @@ impl Load {
             ("--rendezvous", self.rendezvous, Remedy::RendezvousIsConstant),
         ];
         if let Some((one, _, remedy)) = conflicts.into_iter().find(|(_, is_given, _)| *is_given) {
-            return Err(PlanError::Conflict { one, other: "--stages", remedy });
+            return Err(PlanError::Conflict { one, other: "--user-stages", remedy });
         }
         let duration: Duration = stages.iter().map(|stage| stage.span).sum();
         let users = stages.iter().filter(|stage| !stage.span.is_zero()).map(|stage| stage.from.max(stage.to)).max();
@@ -179,11 +179,11 @@ impl Load {
                 requests: self.requests,
                 duration: Some(duration),
             }),
-            _ => Err(PlanError::NoStarts { flag: "--stages" }),
+            _ => Err(PlanError::NoStarts { flag: "--user-stages" }),
         }
     }
 
-    /// Starts at a rate.
+    /// The open model.
     fn open(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
         let by = if self.rate.is_some() { "-q" } else { "--stages" };
         for (one, is_given, remedy) in [
@@ -230,7 +230,7 @@ impl Load {
     }
 }
 
-/// A time in which a rate makes `count` starts, and not one more.
+/// The time in which a rate makes exactly `count` starts.
 fn time_for(count: u64, thousandths_per_hour: u64) -> Duration {
     let nanos = (u128::from(count) * 1_000 * HOUR_NS).div_ceil(u128::from(thousandths_per_hour));
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

@@ -1,4 +1,4 @@
-//! What is sent.
+//! Options of requests.
 
 use std::time::Duration;
 
@@ -9,29 +9,29 @@ use crate::redirect::{BodyContent, Field};
 use crate::text::{MILLI, check_span};
 use crate::{Address, Form, Header, HttpVersion, Need, PlanError, Version};
 
-/// What is wanted of requests.
+/// Options of requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// A token.
+    /// The method, an HTTP token.
     pub method: Option<String>,
-    /// In the order in which they go out.
+    /// The headers, in the order in which they are sent.
     pub headers: Vec<Header>,
-    /// What a request carries, or a message is.
+    /// The body of a request, or the content of a message.
     pub body: Option<Body>,
-    /// Sent as `User-Agent` unless it is empty, or a header says otherwise.
+    /// Sent as `User-Agent` unless it is empty, or a header overrides it.
     pub user_agent: String,
-    /// From sent to done.
+    /// The time limit from sent to done.
     pub timeout: Option<Duration>,
-    /// Before each exchange.
+    /// The pause before each exchange.
     pub pause: Duration,
-    /// Of WebSocket and TCP.
+    /// Options of WebSocket and TCP.
     pub talk: MessagingOptions,
-    /// Of gRPC.
+    /// Options of gRPC.
     pub call: CallOptions,
 }
 
 impl Request {
-    /// What only connections of WebSocket or TCP have is not given.
+    /// Checks that no option of WebSocket or TCP alone is given.
     pub(super) fn refuse_talk(&self) -> Result<(), PlanError> {
         let random = matches!(self.body, Some(Body::Random { .. })).then_some("--data-bytes");
         let flag = self.talk.of_websocket().or(random).or(self.talk.end.as_ref().map(flag_of));
@@ -46,19 +46,19 @@ impl Request {
         self.body.as_ref().map(Body::read).transpose()
     }
 
-    /// The user says what this header is.
+    /// Whether the user sets this header.
     pub(super) fn has(&self, name: &str) -> bool {
         self.headers.iter().any(|header| header.is(name))
     }
 
-    /// What the user says that goes out.
+    /// The headers of the user that are sent.
     pub(super) fn said(&self) -> impl Iterator<Item = (String, Vec<u8>)> + '_ {
         self.headers.iter().filter_map(|header| Some((header.name.clone(), header.value.clone()?)))
     }
 }
 
 impl Draft {
-    /// The request of a URL.
+    /// The request form of a URL.
     pub(super) fn form(&self, address: &Address) -> Result<Form, PlanError> {
         let request = &self.request;
         let body = request.read_body()?;
@@ -74,14 +74,14 @@ impl Draft {
             }
             fields.push(match name {
                 "Host" => Field::Host,
-                "BodyContent-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
-                "BodyContent-Length" => Field::Length(name.to_owned(), false),
+                "Content-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
+                "Content-Length" => Field::Length(name.to_owned(), false),
                 _ => Field::Plain(name.to_owned(), value.into_bytes()),
             });
         }
         let has_content = fields.iter().any(|field| matches!(field, Field::Length(..)));
         fields.extend(request.said().map(|(name, value)| match name.to_ascii_lowercase().as_str() {
-            "host" => Field::HostAsked(name, Some(value)),
+            "host" => Field::HostRequested(name, Some(value)),
             "authorization" | "cookie" => Field::Secret(name, value),
             _ => Field::Plain(name, value),
         }));
@@ -105,18 +105,18 @@ impl Draft {
         })
     }
 
-    /// What goes out unless a header of the user says otherwise.
+    /// The headers that are sent unless a header of the user replaces them.
     fn default_headers(&self, address: &Address, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
         let (host, agent) = (address.host_header(), self.request.user_agent.clone());
         let mut headers = vec![("Host", host), ("User-Agent", agent), ("Accept", "*/*".to_owned())];
         headers.retain(|(_, value)| !value.is_empty());
-        // RFC 9110 8.6: a method that usually has content says so when there is none.
+        // RFC 9110 8.6: a method that usually has content declares when there is none.
         let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
         if let Some(length) = length {
             if body.is_some() {
-                headers.push(("BodyContent-Type", "application/x-www-form-urlencoded".to_owned()));
+                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
             }
-            headers.push(("BodyContent-Length", length.to_string()));
+            headers.push(("Content-Length", length.to_string()));
         }
         match (self.connection.no_keepalive, self.connection.version) {
             (true, _) => headers.push(("Connection", "close".to_owned())),

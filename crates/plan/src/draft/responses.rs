@@ -1,4 +1,4 @@
-//! What is thought of answers, and where they lead.
+//! Checks of responses, and redirects.
 
 use std::sync::Arc;
 
@@ -10,32 +10,32 @@ use crate::{
 
 const REDIRECTS_DEFAULT: u32 = 50;
 
-/// What is expected of answers.
+/// Options for the checks of responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseChecks {
-    /// The statuses of a success: of HTTP, or of a call of gRPC.
+    /// The statuses of a success: of HTTP, or of a gRPC call.
     pub status: Option<StatusSet>,
-    /// What stands in bodies, or messages.
+    /// Checks of bodies, or messages.
     pub bodies: Vec<TextCheck>,
-    /// What stands in heads.
+    /// Checks of heads.
     pub headers: Vec<HeaderCheck>,
-    /// What stands in bodies of JSON.
+    /// Checks of JSON bodies.
     pub json: Vec<JsonCheck>,
-    /// Redirects are followed.
+    /// Whether redirects are followed.
     pub location: bool,
-    /// So many of them, one after the other.
+    /// The most redirects in a row.
     pub max_redirs: Option<u32>,
 }
 
 impl ResponseChecks {
-    /// What is expected of an answer of HTTP.
+    /// The checks of an HTTP response.
     pub(super) fn checks(&self) -> Checks {
-        // Whoever takes any status expects none.
+        // A set of all statuses is no expectation.
         let is_requested = self.status.as_ref().is_some_and(|requested| !requested.is_all());
         self.checks_with(self.status.clone().unwrap_or_default(), is_requested)
     }
 
-    /// The same where statuses mean something else. `is_requested`: the user named them.
+    /// The same where statuses have another meaning. `is_requested`: the user named them.
     pub(super) fn checks_with(&self, status: StatusSet, is_requested: bool) -> Checks {
         let checks = Checks {
             time: Vec::new(),
@@ -50,13 +50,13 @@ impl ResponseChecks {
         Checks { is_expectation, ..checks }
     }
 
-    /// What is expected of the content of an answer.
+    /// The first check of the content of a response.
     pub(super) fn of_content(&self) -> Option<&'static str> {
         let given = [("--expect-body", !self.bodies.is_empty()), ("--expect-json", !self.json.is_empty())];
         given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
     }
 
-    /// What messages without a head do not have is not given.
+    /// Checks that no option is given that messages without a head do not have.
     pub(super) fn refuse_http(&self) -> Result<(), PlanError> {
         self.refuse_redirects()?;
         match self.headers.is_empty() {
@@ -65,7 +65,7 @@ impl ResponseChecks {
         }
     }
 
-    /// What only plain HTTP has is not given.
+    /// Checks that no option of plain HTTP is given.
     pub(super) fn refuse_redirects(&self) -> Result<(), PlanError> {
         let given = [("--location", self.location), ("--max-redirs", self.max_redirs.is_some())];
         let flag = given.iter().find(|(_, is_given)| *is_given);
@@ -95,7 +95,7 @@ impl Draft {
         }))
     }
 
-    /// How connections are secured to which a redirect leads.
+    /// The TLS options of connections after a redirect.
     pub(super) fn redirect_tls(&self) -> Result<Tls, PlanError> {
         let is_http1 = matches!(self.connection.version, Some(Version::Http10 | Version::Http11));
         let protocol = if is_http1 { Protocol::Http1 } else { Protocol::Negotiated };

@@ -1,4 +1,4 @@
-//! Messages of WebSocket and of plain TCP: what is sent, and where an answer ends.
+//! Messages of WebSocket and of plain TCP: the content, and where a response ends.
 
 use super::{Body, Draft};
 use crate::address::Scheme;
@@ -8,24 +8,24 @@ use crate::{
     Version,
 };
 
-/// The largest answer of a known length.
+/// The largest response of a known length.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// What is wanted of messages of WebSocket and TCP.
+/// Options of messages of WebSocket and TCP.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessagingOptions {
-    /// What kind of message is sent, on a WebSocket.
+    /// The message type, on a WebSocket.
     pub kind: Option<MessageKind>,
-    /// Where an answer ends.
+    /// Where a response ends.
     pub end: Option<ResponseEnd>,
-    /// Subprotocols that are offered, in order of preference.
+    /// The offered subprotocols, in order of preference.
     pub subprotocols: Vec<String>,
-    /// Compression is offered.
+    /// Whether compression is offered.
     pub deflate: bool,
 }
 
 impl MessagingOptions {
-    /// The first thing that only a WebSocket has.
+    /// The first option that only a WebSocket has.
     pub(super) fn of_websocket(&self) -> Option<&'static str> {
         let given = [
             ("--ws-type", self.kind.is_some()),
@@ -36,7 +36,7 @@ impl MessagingOptions {
     }
 }
 
-/// The flag that says where an answer ends.
+/// The flag for the end of a response.
 pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
     match end {
         ResponseEnd::Until(_) => "--until",
@@ -47,7 +47,7 @@ pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
 }
 
 impl Draft {
-    /// A message and its answer as a step. `listens`: there may be no message.
+    /// A message and its response as a step. `listens`: there may be no message.
     pub(super) fn talk_step(&self, address: &Address, listens: bool) -> Result<Step, PlanError> {
         let is_ws = address.scheme == Scheme::WebSocket;
         let scheme = if is_ws { "ws://" } else { "tcp://" };
@@ -66,7 +66,7 @@ impl Draft {
         }
         let message = self.message(is_ws)?;
         let response = self.response_end(is_ws, message.as_ref())?;
-        // Nothing is sent, and nothing is waited for.
+        // Nothing is sent, and nothing is awaited.
         if message.is_none() && !listens && !is_ws {
             return Err(PlanError::NothingToSend);
         }
@@ -111,7 +111,7 @@ impl Draft {
         })
     }
 
-    /// How a connection of WebSocket is asked for.
+    /// The handshake request of a WebSocket connection.
     fn opening(&self, address: &Address, is_ws: bool) -> Result<crate::Request, PlanError> {
         let (request, mut headers) = (&self.request, Vec::new());
         if is_ws {
@@ -178,17 +178,17 @@ impl Draft {
                 check_count("--read-bytes", *count, 1, RESPONSE_BYTES_MAX).map(ResponseEnd::Bytes)
             }
             (Some(end), false) => Ok(end.clone()),
-            // A load without an end of answers would measure nothing but sending.
+            // A load without an end of responses would measure nothing but sending.
             (None, false) if message.is_some() => Err(PlanError::NoAnswerEnd),
             (None, false) => Ok(ResponseEnd::None),
         }
     }
 }
 
-/// RFC 6455, 5.5.
+/// The largest payload of a control frame (RFC 6455, 5.5).
 const PING_BYTES_MAX: usize = 125;
 
-/// The same seed gives the same bytes (SplitMix64, by its published constants).
+/// Random bytes; the same seed gives the same bytes (SplitMix64, by its published constants).
 fn random_bytes(seed: u64, count: usize) -> Vec<u8> {
     let mut state = seed;
     let mut bytes = Vec::with_capacity(count + 8);

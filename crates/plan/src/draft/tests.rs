@@ -11,7 +11,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// What is filled in by hand and what is typed are one plan.
+/// A draft of values and one of typed texts make the same plan.
 #[test]
 fn values_and_texts_make_the_same_plan() {
     let draft = Draft {
@@ -58,7 +58,7 @@ fn values_and_texts_make_the_same_plan() {
     assert_eq!(draft.plan(), flags.plan());
 }
 
-/// Whoever fills a draft is told what one who types is told: nobody gets past the bounds.
+/// The limits for typed texts apply to the values of a draft, too.
 #[test]
 fn bounds_hold_for_values_too() {
     let url = address("http://h/");
@@ -132,7 +132,7 @@ fn bounds_hold_for_values_too() {
     }
 }
 
-/// A form goes to the address as it was typed, whatever curl would make of it.
+/// A form is sent to the address as typed, whatever curl would make of it.
 #[test]
 fn a_form_goes_where_it_is_said() {
     for url in ["http://h/a[1-3]", "http://h/{a,b}", "http://h/?ids[]=1", "http://[::1]:81/x", "h:81/%5B"] {

@@ -1,4 +1,4 @@
-//! A file of URLs: `URL`, or `METHOD URL BODY`, a line.
+//! A file of URLs: `URL`, or `METHOD URL BODY`, per line.
 
 use super::commands::Parts;
 use super::{Body, Draft};
@@ -6,12 +6,12 @@ use crate::address::Scheme;
 use crate::file::read_up_to;
 use crate::{Address, PlanError, Remedy, UrlsFault, masked_url};
 
-/// The most URLs of a file. Figures of the last ones are told together when there are more than reports keep apart.
+/// The most URLs of a file. When there are more than reports can separate, the figures of the last ones are combined.
 pub const URLS_MAX: usize = 10_000;
-/// The most bytes of such a file.
+/// The largest file of URLs, in bytes.
 pub const URLS_FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UrlLine<'a> {
     method: Option<&'a str>,
@@ -87,10 +87,10 @@ impl Draft {
     }
 }
 
-/// Methods that are known however they are written.
+/// Methods that are known in any case.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// A first word in capitals, or a known one, is a method; what follows the URL is the body.
+/// Parses a line. A first word in capitals, or a known one, is a method; the text after the URL is the body.
 fn read(line: &str) -> Result<UrlLine<'_>, PlanError> {
     let (first, rest) = cut(line);
     let is_method = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
@@ -104,7 +104,7 @@ fn read(line: &str) -> Result<UrlLine<'_>, PlanError> {
     Ok(UrlLine { method, url, body: Some(body).filter(|body| !body.is_empty()) })
 }
 
-/// It could be the name of a server, and is more likely a path whose slash is missing.
+/// Whether it could be the name of a server, but is more likely a path without its slash.
 fn is_word(url: &str) -> bool {
     let host = url.split(['/', '?', '#']).next().unwrap_or_default();
     !url.contains("://") && !host.contains(['.', ':']) && host != "localhost"

@@ -77,7 +77,7 @@ fn step() -> (Request, DynamicParts) {
 }
 
 proptest! {
-    /// Whatever was made in its place before, and whatever cookies went with that.
+    /// Whatever request and cookies were in its place before.
     #[test]
     fn a_request_is_the_same_in_the_place_of_any_other(
         values in prop::collection::vec(("[ -~é]{0,40}", "[ -~]{0,40}", any::<bool>(), any::<bool>()), 1..6)
@@ -113,7 +113,7 @@ fn what_cannot_stand_there_is_reported_and_the_next_is_whole() {
     assert_eq!((kept.path.as_str(), kept.body.as_slice()), ("/a/a?b=7", &b"x=7&y=a"[..]));
 }
 
-/// A link of a page leads to its own host, or nowhere.
+/// An extracted link leads to its own host, or is an error.
 #[test]
 fn what_was_taken_leads_to_this_target_alone() {
     let headers = [("Host".to_owned(), b"shop.test:81".to_vec())];

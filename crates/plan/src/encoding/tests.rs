@@ -44,7 +44,7 @@ fn plans_come_as_they_were() {
     }
 }
 
-/// Whatever is cut off or changed: a mistake or another plan, and no panic.
+/// Truncated or changed bytes give an error or another plan, and no panic.
 #[test]
 fn bytes_that_are_no_plan() {
     for plan in plans() {

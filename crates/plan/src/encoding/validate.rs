@@ -1,4 +1,4 @@
-//! Whether a plan is one that flags or a file could have made: every number in it means something.
+//! Validation that flags or a file could have made a plan: every number in it is in range.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn must(holds: bool, what: &'static str) -> Looked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// Looks at all of it.
+/// Validates all of it.
 pub(super) fn look_at(carried: &Carried) -> Looked {
     match carried {
         Carried::Load(plan) => look_at_plan(plan),
@@ -34,10 +34,10 @@ fn look_at_plan(plan: &Plan) -> Looked {
     plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.barriers.len()))
 }
 
-/// The shortest interval that is told: whoever searches wants pieces that are shorter than those for people.
+/// The shortest interval: a search uses shorter ones than those for users.
 const PIECE_MIN: Duration = Duration::from_millis(1);
 
-/// The most scenarios of a plan that others carry out.
+/// The most scenarios of a remote plan.
 const SCENARIOS_MAX: usize = 10_000;
 
 fn look_at_scenario(scenario: &Scenario, barriers: usize) -> Looked {
@@ -113,7 +113,7 @@ fn known(memory: &Memory) -> SlotCounts {
     }
 }
 
-/// How many there are of what nodes name by numbers.
+/// The numbers of things that nodes refer to.
 struct Places {
     conditions: usize,
     barriers: usize,

@@ -1,44 +1,44 @@
-//! What can be wrong with a curl command.
+//! Errors in a curl command.
 
 use super::PlanError;
 
-/// What is wrong with a curl command.
+/// An error in a curl command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CurlFault {
-    /// A quote that does not end.
+    /// An unterminated quote.
     #[error("the quote {quote} does not end; close it, or write it as \\{quote}")]
     Quote {
-        /// How it began.
+        /// The opening quote.
         quote: &'static str,
     },
-    /// What only a running shell knows.
+    /// Syntax that needs a running shell.
     #[error("'{what}' needs a running shell, and nothing is run here; write what it stands for")]
     Shell {
         /// As written.
         what: String,
     },
-    /// Another program.
+    /// A command of another program.
     #[error("'{word}' is not curl; only curl commands are understood here, take the rest out")]
     NotCurl {
         /// Its name.
         word: String,
     },
-    /// There is nothing in it.
+    /// The command is empty.
     #[error("there is no curl command in it; write one for each line, like: curl http://127.0.0.1:8080/")]
     Empty,
-    /// There are too many.
+    /// There are too many commands.
     #[error("there are more than {most} commands; take fewer")]
     TooMany {
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// A flag that curl has not, or that is not known here.
+    /// A flag that curl does not have, or that is not known here.
     #[error("the flag {flag} of curl is not known here; leave it out, or see the list in docs/come-as-you-are.md")]
     Unknown {
         /// As written.
         flag: String,
     },
-    /// A shortened flag that may be several.
+    /// An ambiguous abbreviation of a flag.
     #[error("the flag {flag} may be {one} or {other}; write it out")]
     Ambiguous {
         /// As written.
@@ -54,17 +54,17 @@ pub enum CurlFault {
         /// As written.
         flag: String,
     },
-    /// A value that cannot be read.
+    /// An invalid value.
     #[error("the flag {flag} of curl wants {wanted}, not '{value}'")]
     Value {
         /// The flag.
         flag: &'static str,
         /// As given.
         value: String,
-        /// What it wants.
+        /// The expected form.
         wanted: &'static str,
     },
-    /// A command without URL.
+    /// A command without a URL.
     #[error("the curl command has no URL; add one, like: curl http://127.0.0.1:8080/")]
     NoUrl,
     /// A proxy.
@@ -73,25 +73,25 @@ pub enum CurlFault {
         /// The flag.
         flag: &'static str,
     },
-    /// Cookies that answers set.
+    /// A jar for cookies of responses.
     #[error("{flag}: cookies of answers are not kept yet; leave it out, and write cookies with -b 'name=value'")]
     Jar {
         /// The flag.
         flag: &'static str,
     },
-    /// Another way to say who one is.
+    /// An unsupported authentication method.
     #[error("{flag}: this way of authentication is not known here; use -u name:password, --oauth2-bearer or -H")]
     Auth {
         /// The flag.
         flag: &'static str,
     },
-    /// What has no meaning for a load, and would change what is sent.
+    /// A flag without a meaning for a load that would change what is sent.
     #[error("{flag} of curl has no counterpart in a load; leave it out")]
     Refused {
         /// The flag.
         flag: &'static str,
     },
-    /// Braces and brackets of which curl makes many URLs.
+    /// Braces and brackets that curl expands to many URLs.
     #[error(
         "'{url}' has braces or brackets, which stand for many URLs; write each by itself, or add -g to mean them as they are"
     )]
@@ -107,29 +107,29 @@ pub enum CurlFault {
         /// Another.
         other: &'static str,
     },
-    /// Text where bytes are not meant.
+    /// Bytes that are not text.
     #[error("the value of {flag} is no UTF-8; save the file as UTF-8")]
     NotText {
         /// The flag.
         flag: String,
     },
-    /// What a browser copies for another program.
+    /// Text that a browser copies for another program.
     #[error("this is {what}, not curl; choose \"Copy as cURL (bash)\" in the browser")]
     Foreign {
-        /// For what.
+        /// The program.
         what: &'static str,
     },
-    /// Text of two bytes for each character.
+    /// Text with two bytes per character.
     #[error(
         "the file is UTF-16; save it as UTF-8, or choose \"Copy as cURL (bash)\" in the browser and paste it into a new file"
     )]
     Wide,
-    /// A body whose length is not known, by HTTP/1.0.
+    /// A body of unknown length with HTTP/1.0.
     #[error(
         "HTTP/1.0 knows no chunks, and no length is said; leave -0 out, or give -T a file and no Transfer-Encoding"
     )]
     Chunks10,
-    /// A password that would have to be asked for.
+    /// A password that would have to be prompted for.
     #[error("-u wants name:password here, since nobody is asked; write name: for an empty password")]
     NoPassword,
 }
@@ -139,13 +139,13 @@ pub(crate) fn at(line: usize, fault: CurlFault) -> PlanError {
     PlanError::Curl { line, fault: Box::new(fault) }
 }
 
-/// Where a mistake is, as the beginning of a line.
+/// The position of an error, as the beginning of a message.
 pub(super) fn line_before(line: usize) -> String {
     if line == 0 { "curl: ".to_owned() } else { format!("line {line}: ") }
 }
 
 impl PlanError {
-    /// The same at its line.
+    /// The same error at its line.
     #[must_use]
     pub fn at_line(self, line: usize) -> Self {
         match self {
@@ -154,13 +154,13 @@ impl PlanError {
         }
     }
 
-    /// The same in a file.
+    /// The same error in a file.
     #[must_use]
     pub fn in_file(self, path: &str) -> Self {
         Self::InFile { path: path.to_owned(), inner: Box::new(self) }
     }
 
-    /// The same where a form was asked for and nobody wrote a curl command.
+    /// The same error for a form, where the user wrote no curl command.
     #[must_use]
     pub(crate) fn of_form(self) -> Self {
         match self {

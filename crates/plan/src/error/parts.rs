@@ -1,18 +1,18 @@
-//! What messages about flags are put together from: what a flag needs, what to do, what is wrong with a stage.
+//! Parts of messages about flags: required flags, remedies, faults of stages.
 
-/// What is wrong with a stage.
+/// The fault of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageFault {
-    /// There is no colon.
+    /// The colon is missing.
     #[error("it has no colon")]
     NoColon,
-    /// The part before the colon.
+    /// The part before the colon is invalid.
     #[error("the part before the colon is no rate")]
     Target,
-    /// The part before the colon, where users are counted.
+    /// The part before the colon is invalid, where users are counted.
     #[error("the part before the colon is no number of users")]
     Users,
-    /// The part after the colon.
+    /// The part after the colon is invalid.
     #[error("the part after the colon is no time")]
     Time,
     /// There are too many stages.
@@ -20,25 +20,25 @@ pub enum StageFault {
     TooMany,
 }
 
-/// What a flag needs beside it.
+/// The requirement of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Need {
     /// Commands of curl.
     #[error("several curl commands, --curl FILE, or URLs, --urls FILE")]
     Curl,
-    /// A message with an answer.
+    /// A message with a response.
     #[error("a message that is answered: -d, with ws:// or tcp://")]
     Answered,
     /// HTTP.
     #[error("an http:// or https:// URL")]
     Http,
-    /// A file of scenarios.
+    /// A scenario file.
     #[error("a scenario file, like: onrush run FILE.yaml")]
     File,
-    /// Figures for other programs.
+    /// An export.
     #[error("--export, whose end it bounds")]
     Export,
-    /// Redirects are followed.
+    /// Following of redirects.
     #[error("--location, which follows redirects")]
     Location,
     /// The open model.
@@ -47,9 +47,6 @@ pub enum Need {
     /// A number of connections.
     #[error("-c, which says how many there are")]
     Connections,
-    /// Stages.
-    #[error("--stages")]
-    Stages,
     /// TLS.
     #[error("an https://, wss:// or grpcs:// URL")]
     Https,
@@ -65,7 +62,7 @@ pub enum Need {
     /// A method whose messages are described.
     #[error("a URL that names a method, like grpc://host/package.Service/Method")]
     Method,
-    /// A file to begin with.
+    /// A `.proto` file.
     #[error("--proto, the file whose imports it is for")]
     Proto,
     /// A connection without HTTP.
@@ -80,30 +77,30 @@ pub enum Need {
     /// Random bytes.
     #[error("--data-bytes, the random bytes that it is for")]
     DataBytes,
-    /// A log.
+    /// A request log.
     #[error("--log FILE")]
     Log,
-    /// Something with headers.
+    /// A protocol with headers.
     #[error("requests of HTTP or calls of gRPC: other messages have no headers")]
     Headers,
-    /// A time to speak.
+    /// A schedule for messages.
     #[error("a time to send it: --every 30s, or --once")]
     Work,
-    /// A method that takes any number of messages.
+    /// A method that takes a stream of messages.
     #[error("a method that takes a stream of messages")]
     ClientStream,
 }
 
-/// What to do about flags that contradict each other.
+/// The remedy for flags that contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Remedy {
     /// A request is described in one place.
     #[error("the curl command says what is sent; write it there")]
     InCurl,
-    /// The same of a file of URLs.
+    /// The same for a file of URLs.
     #[error("each line of --urls says what is sent; write it there: POST URL BODY")]
     InUrls,
-    /// Connections go one way.
+    /// Connections have one route.
     #[error("each says where connections go; leave one of them out")]
     OneWay,
     /// A rate is one stage.
@@ -121,22 +118,22 @@ pub enum Remedy {
     /// A rate has no users.
     #[error("a rate starts requests, whichever user has them; load with users (-c), or count all requests with -n")]
     EachIsOfUsers,
-    /// Users have so many iterations, measured or not.
+    /// Users have a fixed number of iterations, measured or not.
     #[error("users would use up their requests in the warm-up; end the load with a time, -z")]
     WarmupUsesUp,
-    /// Users are what the stages count.
+    /// The stages define the users.
     #[error("the stages say how many users there are")]
     StagesSayUsers,
-    /// A rate rises by stages.
+    /// A rate is ramped by stages.
     #[error("a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m")]
     RampIsOfUsers,
-    /// One version is spoken.
+    /// There is one version.
     #[error("choose one version")]
     OneVersion,
     /// HTTP/1 has one exchange at a time.
     #[error("only HTTP/2 has more than one exchange at a time on a connection")]
     StreamsAreHttp2,
-    /// Streams are of a connection that stays.
+    /// Streams need a persistent connection.
     #[error("streams share a connection that stays; use -c for connections that do not")]
     StreamsStay,
     /// gRPC has one method and one version.
@@ -145,51 +142,51 @@ pub enum Remedy {
     /// One source of descriptions.
     #[error("one of them describes the messages")]
     OneSchema,
-    /// Trust is one thing.
+    /// There is one kind of trust.
     #[error("--insecure skips certificate verification; leave one of them out")]
     TrustOneWay,
-    /// A body is one thing.
+    /// There is one body.
     #[error("each gives the body; leave one of them out")]
     OneBody,
     /// Two headers of one name.
     #[error("each gives the header; leave one of them out")]
     OneHost,
-    /// Nobody looks at what comes.
+    /// The responses are not read.
     #[error("no answer is looked at; leave one of them out")]
     NoAnswer,
-    /// A message is one thing.
+    /// There is one message.
     #[error("each gives the message; leave one of them out")]
     OneMessage,
-    /// An answer ends in one way.
+    /// There is one end of a response.
     #[error("an answer ends in one way; leave one of them out")]
     OneEnd,
-    /// Messages of WebSocket have ends.
+    /// WebSocket messages have ends.
     #[error("a message of WebSocket says itself where it ends")]
     MessagesEnd,
-    /// Work is one thing.
+    /// There is one schedule for messages.
     #[error("each says when a connection speaks; leave one of them out")]
     OneWork,
-    /// What is no exchange of HTTP.
+    /// The exchange is not HTTP.
     #[error("it belongs to requests of HTTP")]
     TalkIsNoHttp,
     /// One exchange is shown.
     #[error("--debug shows one exchange as text and makes no report; leave one of them out")]
     DebugIsText,
-    /// What is spoken is offered.
+    /// The version in use must be offered.
     #[error("--alpn must offer what is spoken: h2 for HTTP/2 and gRPC, http/1.1 and no h2 for HTTP/1 and WebSocket")]
     AlpnOffersVersion,
-    /// A rendezvous has everybody.
+    /// A rendezvous needs all users.
     #[error("a rendezvous is of a fixed number of users, -c")]
     RendezvousIsConstant,
 }
 
-/// What `-d` is.
+/// The meaning of `-d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataIs {
-    /// What a request carries.
+    /// The body of a request.
     #[error("body")]
     Body,
-    /// What is sent on a connection.
+    /// A message on a connection.
     #[error("message")]
     Message,
 }

@@ -1,10 +1,10 @@
-//! Mistakes are told without the secrets that stand in them.
+//! Errors without the secrets in them.
 
 use super::PlanError;
 use crate::{CurlFault, masked, masked_header, masked_url};
 
 impl PlanError {
-    /// The same as it may stand on a screen or in a log.
+    /// The same error, safe for a screen or a log.
     #[must_use]
     pub fn without_secrets(mut self) -> Self {
         match &mut self {
@@ -18,7 +18,7 @@ impl PlanError {
                 *header = masked_header(header);
             }
             Self::Pattern { value, reason, .. } | Self::JsonCheck { value, reason } => {
-                // What is wrong with a check is told with a piece of it.
+                // The message about a check quotes a piece of it.
                 let is_secret = masked(value) != *value;
                 *value = masked(value);
                 if is_secret {
@@ -65,12 +65,12 @@ fn hide_in_fault(fault: &mut CurlFault) {
     }
 }
 
-/// A word that is something else than its flag wants: perhaps a header or a URL.
+/// A value that does not fit its flag: perhaps a header or a URL.
 fn as_typed(value: &str) -> String {
     if value.contains('@') && value.contains(':') { masked_url(value) } else { masked_header(value) }
 }
 
-/// What a reader of JSON says, without the values that it met: they may be secrets.
+/// The message of a JSON parser, without the values in it: they may be secrets.
 fn without_values(reason: &str) -> String {
     let signs = [(": string \"", '"'), ("value '", '\'')];
     let met = signs.iter().find_map(|(sign, quote)| reason.find(sign).map(|at| (at + sign.len(), *quote)));

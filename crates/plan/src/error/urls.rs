@@ -1,12 +1,12 @@
-//! What is wrong with a file of URLs.
+//! Errors in a file of URLs.
 
-/// What is wrong with a file of URLs.
+/// An error in a file of URLs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlsFault {
     /// There is no URL in it.
     #[error("there is no URL in it; write one a line, as: GET http://127.0.0.1:8080/")]
     Empty,
-    /// There are too many.
+    /// There are too many URLs.
     #[error(
         "there are more than {most} URLs; for more, take paths from a data file in a scenario file (get: /${{paths.path}})"
     )]
@@ -20,7 +20,7 @@ pub enum UrlsFault {
         /// As written.
         method: String,
     },
-    /// A path, and nobody said of what.
+    /// A path without a base URL.
     #[error("'{path}' is a path; name the server too: onrush --urls FILE http://127.0.0.1:8080")]
     Relative {
         /// As written.
@@ -34,13 +34,13 @@ pub enum UrlsFault {
         /// The server of all paths.
         base: String,
     },
-    /// Another protocol.
+    /// A URL of another protocol.
     #[error("'{url}' is no URL of HTTP; --urls takes http:// and https://")]
     NotHttp {
         /// As written, without a password.
         url: String,
     },
-    /// Bytes that are no text.
+    /// The file is not text.
     #[error("it is not UTF-8 text; convert it with: iconv -t UTF-8")]
     NotText,
 }

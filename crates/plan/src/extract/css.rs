@@ -1,4 +1,4 @@
-//! Elements of HTML, by CSS selectors.
+//! HTML elements by CSS selectors.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use scraper::{Html, Selector};
 use super::ExtractError;
 use crate::Value;
 
-/// The largest page whose elements are looked at.
+/// The largest page that is parsed.
 pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A page with its elements.
+/// A parsed page.
 pub(super) struct HtmlDocument(Html);
 
 impl HtmlDocument {
@@ -25,7 +25,7 @@ impl fmt::Debug for HtmlDocument {
     }
 }
 
-/// The elements that are wanted, and what of them.
+/// The wanted elements, and their attribute.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     selector: Selector,
@@ -38,12 +38,12 @@ impl Elements {
             selector: selector.to_owned(),
             reason: error.to_string(),
         };
-        // Names of attributes of HTML have no case.
+        // Names of HTML attributes are case-insensitive.
         let attribute = attribute.map(str::to_ascii_lowercase);
         Ok(Self { selector: Selector::parse(selector).map_err(wrong)?, attribute })
     }
 
-    /// What they say. An element without the attribute says nothing.
+    /// Their values. An element without the attribute has none.
     pub(super) fn find(&self, page: &HtmlDocument, most: usize) -> Vec<Value> {
         let elements = page.0.select(&self.selector);
         let said = elements.filter_map(|element| match &self.attribute {

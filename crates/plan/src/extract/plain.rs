@@ -1,25 +1,25 @@
-//! Paths into JSON that name one place, such as `$.a.b[0]`: what they lead to is found without a tree of all the rest.
+//! JSON paths to a single position, such as `$.a.b[0]`: the value is found without a tree of the rest.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use std::fmt;
 
-/// A part of such a path.
+/// A segment of such a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     Name(Box<str>),
     Index(usize),
 }
 
-/// The parts of a path, if it is such a one. What is not clear is left to the library.
+/// The segments of a path, if it is such a one. Unclear cases are left to the library.
 pub(super) fn segments(path: &str) -> Option<Vec<Segment>> {
     let mut rest = path.trim().strip_prefix('$')?;
     let mut segments = Vec::new();
     while !rest.is_empty() {
         if let Some(inner) = rest.strip_prefix('[') {
             let (inside, behind) = inner.split_once(']')?;
-            // No sign, no blank, and no zero in front.
+            // No sign, no blank, and no leading zero.
             let is_index =
                 inside == "0" || !inside.starts_with('0') && inside.bytes().all(|byte| byte.is_ascii_digit());
             segments.push(Segment::Index(inside.parse().ok().filter(|_| is_index)?));
@@ -39,7 +39,7 @@ pub(super) fn segments(path: &str) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-/// What stands there; `None` when nothing does.
+/// The value at the position; `None` when there is none.
 ///
 /// # Errors
 /// The text is no JSON.
@@ -49,7 +49,7 @@ pub(super) fn find(text: &[u8], segments: &[Segment]) -> Result<Option<Value>, s
     reader.end().map(|()| found)
 }
 
-/// Goes to a place.
+/// Walks to a position.
 struct Walk<'a>(&'a [Segment]);
 
 impl<'de> DeserializeSeed<'de> for Walk<'_> {
@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
         let name = if let Segment::Name(name) = first { Some(&**name) } else { None };
         while let Some(is_it) = map.next_key_seed(Is(name))? {
             if is_it {
-                // Of several the last counts, as everywhere.
+                // Of duplicate keys the last counts, as everywhere.
                 found = map.next_value_seed(Walk(rest))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -125,7 +125,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-/// Whether a key is this one.
+/// Compares a key with this one.
 struct Is<'a>(Option<&'a str>);
 
 impl<'de> DeserializeSeed<'de> for Is<'_> {

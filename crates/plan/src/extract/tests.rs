@@ -37,7 +37,7 @@ fn taken(text: &str, which: Which, body: &[u8]) -> Result<Value, NotExtracted> {
     Extract::new(&from(text), which).expect("a take").take(&response, |below| below - 1)
 }
 
-/// A take, which of several, the body, and what comes of it.
+/// An extraction, which match, the body, and the result.
 type Case<'a> = (&'a str, Which, &'a [u8], Result<Value, NotExtracted>);
 
 #[test]
@@ -102,7 +102,7 @@ fn what_is_too_large_is_not_looked_at() {
     assert_eq!(list.matches('7').count(), TAKEN_MAX);
 }
 
-/// A page in the charset that it says.
+/// A page in its declared charset.
 #[test]
 fn charsets_are_read() {
     let fields: [(&[u8], &[u8]); 1] = [(b"content-type", b"text/html; charset=gbk")];
@@ -139,7 +139,7 @@ fn what_is_wanted_of_an_response_is_known() {
 }
 
 proptest! {
-    /// Whatever comes, something is said of it.
+    /// Any body gives a result or an error.
     #[test]
     fn any_body_may_come(body in prop::collection::vec(any::<u8>(), 0..300), which in 0u32..5) {
         let which = [Which::First, Which::Last, Which::All, Which::Random, Which::Nth(2)][which as usize];

@@ -1,9 +1,9 @@
-//! Flags over others: of a command line over those of a file.
+//! Overriding of flags: the command line overrides a file.
 
 use super::Flags;
 
 impl Flags {
-    /// What these say, and the others where these say nothing.
+    /// These flags, with those of `base` where these are not given.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         let says_version = self.http10 || self.http11 || self.http2;
@@ -42,7 +42,7 @@ impl Flags {
             stages: self.stages.clone().or_else(|| base.stages.clone()),
             arrivals: self.arrivals.clone().or_else(|| base.arrivals.clone()),
             max_lateness: self.max_lateness.clone().or_else(|| base.max_lateness.clone()),
-            stages_of: self.stages_of.clone().or_else(|| base.stages_of.clone()),
+            user_stages: self.user_stages.clone().or_else(|| base.user_stages.clone()),
             ramp: self.ramp.clone().or_else(|| base.ramp.clone()),
             warmup: self.warmup.clone().or_else(|| base.warmup.clone()),
             data_bytes: self.data_bytes.clone().or_else(|| base.data_bytes.clone()),

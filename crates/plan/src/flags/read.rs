@@ -1,4 +1,4 @@
-//! The text of each flag, read into its type.
+//! Parsing of the text of each flag into its type.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::{
     TlsVersion, USERS_MAX, Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
 
-/// Random starts are the same in each run, so that two runs can be compared.
+/// The seed of random starts: they are the same in each run, so that two runs can be compared.
 const ARRIVALS_SEED: u64 = 1;
-/// The seed of random bytes, when none is given.
+/// The default seed of random bytes.
 const SEED_DEFAULT: u64 = 1;
-/// The longest delimiter; the machine that looks for it has the same bound.
+/// The longest delimiter; the parser that searches for it has the same limit.
 const DELIMITER_BYTES_MAX: usize = 64;
-/// RFC 7301, 3.1.
+/// The longest ALPN name (RFC 7301, 3.1).
 const ALPN_NAME_BYTES_MAX: usize = 255;
 
-/// Something that was typed, or was not.
+/// An optional typed text.
 type Typed = Option<String>;
 
 pub(super) fn draft(flags: &Flags) -> Result<Draft, PlanError> {
@@ -35,10 +35,10 @@ pub(super) fn draft(flags: &Flags) -> Result<Draft, PlanError> {
     values(flags)
 }
 
-/// What was typed, value by value.
+/// Parses each value.
 fn values(flags: &Flags) -> Result<Draft, PlanError> {
     if let Some((url, user)) = flags.url.as_deref().and_then(Address::without_user) {
-        // As curl: a flag goes before.
+        // As curl: a flag takes precedence.
         let user = flags.user.clone().or(Some(user));
         return values(&Flags { url: Some(url), user, ..flags.clone() });
     }
@@ -75,10 +75,11 @@ pub(super) fn hold_draft(flags: &HoldFlags) -> Result<HoldDraft, PlanError> {
     })
 }
 
-/// wrk and others call their duration `-d`. A lone number may be a body; where nothing else says that there is one, it is not.
+/// wrk and others call their duration `-d`. A lone number may be a body, but not where nothing else suggests that there
+/// is one.
 fn refuse_time_as_data(flags: &Flags, instead: &'static str) -> Result<(), PlanError> {
     let Some(value) = flags.data.clone() else { return Ok(()) };
-    // Whatever else is wrong with the address is said later.
+    // Other errors of the address are reported later.
     let scheme = flags.url.as_deref().and_then(|url| Address::parse(url.trim()).ok()).map(|address| address.scheme);
     let is_talk = instead != "-z" || matches!(scheme, Some(Scheme::WebSocket | Scheme::Tcp));
     let is_counted = flags.requests.is_some() || flags.requests_each.is_some();
@@ -117,7 +118,7 @@ fn rate(flag: &'static str, text: &Typed) -> Result<Option<u64>, PlanError> {
     read(text, |text| parse_rate(flag, text))
 }
 
-/// One word of a few.
+/// One of a set of words.
 fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choices: &'static str) -> FlagChoice<T> {
     read(text, |text| match words.iter().find(|(word, _)| *word == text) {
         Some((_, value)) => Ok(*value),
@@ -127,7 +128,7 @@ fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choice
 
 type FlagChoice<T> = Result<Option<T>, PlanError>;
 
-/// Two of a few that exclude each other.
+/// At most one of several flags.
 fn at_most_one(given: &[(&'static str, bool)], remedy: Remedy) -> Result<(), PlanError> {
     let mut given = given.iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| *flag);
     match (given.next(), given.next()) {
@@ -145,7 +146,7 @@ fn commands(flags: &Flags) -> Result<Option<Commands>, PlanError> {
     Ok(words.or(file).or_else(|| flags.urls.clone().map(|path| Commands::Urls { path })))
 }
 
-/// A form is that of a command of curl.
+/// A form, by a command of curl.
 fn form(flags: &Flags, url: &Address) -> Result<Draft, PlanError> {
     if url.scheme != Scheme::Http {
         return Err(PlanError::Needs { flag: "--form", needed: Need::Http });
@@ -182,14 +183,14 @@ fn form(flags: &Flags, url: &Address) -> Result<Draft, PlanError> {
     Ok(draft)
 }
 
-/// What is said of headers, by flags of their own too.
+/// The headers, including those of dedicated flags.
 fn headers(flags: &Flags) -> Result<Vec<Header>, PlanError> {
     let mut all = all(&flags.headers, Header::parse)?;
     if let Some(user) = &flags.user {
         if !user.contains(':') {
             return Err(PlanError::User);
         }
-        // As curl: a header that was written out goes before.
+        // As curl: an explicit header takes precedence.
         if !all.iter().any(|header| header.is("authorization")) {
             all.push(Header::basic(user));
         }
@@ -240,14 +241,11 @@ fn ramp(text: &str) -> Result<Ramp, PlanError> {
 }
 
 fn stages(flags: &Flags) -> Result<Option<Stages>, PlanError> {
-    if flags.stages_of.is_some() && flags.stages.is_none() {
-        return Err(PlanError::Needs { flag: "--stages-of", needed: Need::Stages });
+    if flags.stages.is_some() && flags.user_stages.is_some() {
+        return Err(PlanError::Conflict { one: "--stages", other: "--user-stages", remedy: Remedy::StagesSayUsers });
     }
-    let of_users = choice("--stages-of", &flags.stages_of, &[("rate", false), ("users", true)], "rate, users")?;
-    read(&flags.stages, |text| match of_users {
-        Some(true) => parse_user_stages(text).map(Stages::Users),
-        _ => parse_stages(text).map(Stages::Rate),
-    })
+    let of_users = read(&flags.user_stages, |text| parse_user_stages(text).map(Stages::Users))?;
+    Ok(of_users.or(read(&flags.stages, |text| parse_stages(text).map(Stages::Rate))?))
 }
 
 fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
@@ -274,7 +272,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
     })
 }
 
-/// `@file` is read as it is; everything else is the body itself. Messages may be written in hexadecimal digits.
+/// `@file` is read unchanged; everything else is the body itself. Messages may be written in hexadecimal digits.
 fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
     if flags.seed.is_some() && flags.data_bytes.is_none() && flags.log_share.is_none() {
         return Err(PlanError::Needs { flag: "--seed", needed: Need::DataBytes });
@@ -399,7 +397,7 @@ fn work(flags: &HoldFlags) -> Result<HoldWork, PlanError> {
     Ok(every.unwrap_or(if flags.once { HoldWork::Once } else { HoldWork::Nothing }))
 }
 
-/// Words with commas between them.
+/// Words separated by commas.
 fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
@@ -419,7 +417,7 @@ fn read_length_prefix(text: &str) -> Result<ResponseEnd, PlanError> {
     Ok(ResponseEnd::LengthPrefix { width, is_little_endian })
 }
 
-/// Pairs of hexadecimal digits; spaces between them mean nothing.
+/// Pairs of hexadecimal digits; spaces between them are ignored.
 fn read_hex(text: &str) -> Result<Vec<u8>, PlanError> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let byte = |pair: &[u8]| {
@@ -429,7 +427,7 @@ fn read_hex(text: &str) -> Result<Vec<u8>, PlanError> {
     digits.chunks(2).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(|| PlanError::Hex { value: text.to_owned() })
 }
 
-/// What people write for bytes that they cannot type: `\n`, `\r`, `\t`, `\0`, `\\`, `\xHH`.
+/// Resolves escapes for bytes that cannot be typed: `\n`, `\r`, `\t`, `\0`, `\\`, `\xHH`.
 fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut rest = text.bytes();

@@ -9,12 +9,12 @@ const DIGITS_MAX: u32 = 8;
 const UNITS: [(char, u128); 6] =
     [('n', 1), ('u', 1_000), ('m', 1_000_000), ('S', 1_000_000_000), ('M', 60_000_000_000), ('H', 3_600_000_000_000)];
 
-/// The value for a span: exact where eight digits can be, else a little longer.
+/// The value for a span: exact where eight digits suffice, else slightly longer.
 pub(crate) fn format_timeout(span: Duration) -> String {
     let nanos = span.as_nanos();
     let most = 10u128.pow(DIGITS_MAX) - 1;
     let fits = |unit: u128| nanos.div_ceil(unit) <= most;
-    // Whole seconds are read more easily than millions of microseconds.
+    // Whole seconds are more readable than millions of microseconds.
     let exact = UNITS.iter().rev().find(|(_, unit)| nanos.is_multiple_of(*unit) && fits(*unit));
     let (name, unit) = exact.or_else(|| UNITS.iter().find(|(_, unit)| fits(*unit))).copied().unwrap_or(UNITS[5]);
     format!("{}{name}", nanos.div_ceil(unit).min(most))
@@ -33,7 +33,7 @@ mod tests {
             (Duration::from_millis(1_500), "1500m"),
             (Duration::from_nanos(1), "1n"),
             (Duration::from_nanos(1_000_001), "1000001n"),
-            // No unit is exact with so few digits: the finest that can say it, not shorter.
+            // No unit is exact with so few digits: the finest that fits, and not shorter.
             (Duration::from_nanos(100_000_000_001), "100001m"),
             (Duration::from_secs(3_600), "1H"),
             (Duration::from_secs(86_400 * 3_650), "87600H"),

@@ -1,4 +1,4 @@
-//! Descriptions as a person reads them: in the words of a `.proto` file.
+//! Descriptions for users, in the syntax of a `.proto` file.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use prost_reflect::{
 use super::Schema;
 use crate::PlanError;
 
-/// Messages within messages are written out so deep.
+/// The depth to which nested messages are written out.
 const DEPTH_MAX: usize = 16;
 
 impl Schema {
-    /// What is known of a service, a method, a message or an enum.
+    /// Describes a service, a method, a message or an enum.
     ///
     /// # Errors
-    /// There is none of this name.
+    /// The name is unknown.
     pub fn describe(&self, symbol: &str) -> Result<String, PlanError> {
         let symbol = symbol.trim_start_matches(['.', '/']);
         if let Some(service) = self.pool.get_service_by_name(symbol) {
@@ -59,7 +59,7 @@ fn signature(method: &MethodDescriptor) -> String {
     format!("rpc {}({input}) returns ({output});\n", method.name())
 }
 
-/// The method, both messages, and a request to begin with.
+/// The method, both messages, and a sample request.
 fn of_method(method: &MethodDescriptor) -> String {
     let (input, output) = (method.input(), method.output());
     let mut text = signature(method);

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use super::MESSAGES_MAX;
 use crate::PlanError;
 
-/// The messages that a text stands for. A method that takes a stream takes an array, or one value after the other.
+/// The messages in a text. A method with a stream takes an array, or several values in sequence.
 pub(crate) fn read_messages(text: &str, method: &MethodDescriptor) -> Result<Vec<Vec<u8>>, PlanError> {
     let kind = method.input();
     let messages = if method.is_client_streaming() {
@@ -43,9 +43,9 @@ fn read_stream(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
     Ok(messages)
 }
 
-/// Values, one after the other.
+/// Several values in sequence.
 fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessage>, PlanError> {
-    // What begins like JSON is meant as JSON; anything else may be a word, as with go-stress-testing.
+    // A text that begins like JSON is parsed as JSON; anything else may be a word, as with go-stress-testing.
     let is_json = text.trim_start().starts_with(['{', '[']);
     let word = || lone_string(text, kind).filter(|_| !is_json).map(|message| vec![message]);
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
@@ -75,7 +75,7 @@ fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
     }
 }
 
-/// A message whose only string field is a text.
+/// A text as the only string field of a message.
 fn lone_string(text: &str, kind: &MessageDescriptor) -> Option<DynamicMessage> {
     let mut strings = kind.fields().filter(|field| field.kind() == Kind::String);
     let field = strings.next().filter(|field| field.cardinality() != Cardinality::Repeated)?;
@@ -87,18 +87,18 @@ fn lone_string(text: &str, kind: &MessageDescriptor) -> Option<DynamicMessage> {
     Some(message)
 }
 
-/// The JSON of these is an array itself.
+/// Whether the JSON form of this type is an array itself.
 fn is_list(kind: &MessageDescriptor) -> bool {
     matches!(kind.full_name(), "google.protobuf.ListValue" | "google.protobuf.Value")
 }
 
-/// Line and column behind a text, both from 1.
+/// Line and column after a text, both from 1.
 fn place(before: &str) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     (before.matches('\n').count() + 1, before.len() - line_start + 1)
 }
 
-/// What was wrong, with its place in the whole text; `from` is where the value began.
+/// The error with its position in the whole text; `from` is where the value began.
 fn misfit(error: &serde_json::Error, kind: &MessageDescriptor, from: (usize, usize)) -> PlanError {
     let (line, column) = (error.line().max(1), error.column());
     let text = error.to_string();
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for Many<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut messages = Vec::new();
-        // One more than may be is enough to know.
+        // One more than allowed is enough to know.
         while messages.len() <= MESSAGES_MAX
             && let Some(message) = array.next_element_seed(self.0.clone())?
         {

@@ -1,4 +1,4 @@
-//! Descriptions of services and messages, from wherever they come.
+//! Descriptions of services and messages, from any source.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::{SCHEMA_BYTES_MAX, sound};
 use crate::PlanError;
 use crate::file::read_up_to;
 
-/// Names in a message that says what there is.
+/// The most names in a message that lists them.
 const NAMES_MAX: usize = 20;
 
 /// Services and messages.
@@ -24,15 +24,15 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// What is defined in `.proto` files and in those that they import.
+    /// The definitions in `.proto` files and in those that they import.
     ///
     /// # Errors
-    /// A file is missing or wrong; the message names the place.
+    /// A file is missing or invalid; the message names the position.
     pub fn of_protos(paths: &[String], import_paths: &[String]) -> Result<Self, PlanError> {
         let mut folders: Vec<PathBuf> = import_paths.iter().map(PathBuf::from).collect();
         for path in paths {
             let found = find(path, import_paths);
-            // What cannot be read is told by its path.
+            // An unreadable file is reported with its path.
             read_up_to("--proto", &found.to_string_lossy(), SCHEMA_BYTES_MAX)?;
             let folder = found.parent().filter(|folder| !folder.as_os_str().is_empty());
             for folder in [PathBuf::from("."), folder.unwrap_or(Path::new(".")).to_owned()] {
@@ -63,10 +63,10 @@ impl Schema {
         Ok(Self { pool: compiler.descriptor_pool() })
     }
 
-    /// What is described in files that `protoc --descriptor_set_out` wrote.
+    /// The descriptions in files that `protoc --descriptor_set_out` wrote.
     ///
     /// # Errors
-    /// A file cannot be read, or is none of these.
+    /// A file cannot be read, or is no descriptor set.
     pub fn of_sets(paths: &[String]) -> Result<Self, PlanError> {
         let mut files = Vec::new();
         for path in paths {
@@ -84,10 +84,10 @@ impl Schema {
         })
     }
 
-    /// What a server told about itself: each a `FileDescriptorProto`.
+    /// The descriptions that a server returned: each a `FileDescriptorProto`.
     ///
     /// # Errors
-    /// One cannot be read, or they do not fit together.
+    /// One cannot be read, or they are inconsistent.
     pub fn of_files(files: &[Vec<u8>]) -> Result<Self, PlanError> {
         Self::of_descriptors(decode(files)?)
     }
@@ -121,7 +121,7 @@ impl Schema {
     /// The names of a service's methods, with the service's before them, in order.
     ///
     /// # Errors
-    /// There is no such service.
+    /// The service is unknown.
     pub fn methods(&self, service: &str) -> Result<Vec<String>, PlanError> {
         let service = self.service(service)?;
         Ok(service.methods().map(|method| format!("{}/{}", service.full_name(), method.name())).collect())
@@ -143,7 +143,7 @@ impl Schema {
     }
 }
 
-/// The files that these import, and that are neither among them nor well-known.
+/// The imports of these files that are neither among them nor well-known.
 ///
 /// # Errors
 /// One is no `FileDescriptorProto`.
@@ -168,7 +168,7 @@ fn list(names: impl Iterator<Item = String>) -> String {
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }
 
-/// A file by its path, or as imports name it.
+/// A file by its path, or by its import name.
 fn find(path: &str, import_paths: &[String]) -> PathBuf {
     let plain = PathBuf::from(path);
     if plain.exists() {
@@ -177,7 +177,7 @@ fn find(path: &str, import_paths: &[String]) -> PathBuf {
     import_paths.iter().map(|folder| Path::new(folder).join(path)).find(|path| path.exists()).unwrap_or(plain)
 }
 
-/// An import would find another file under the name of this one.
+/// The error that an import would find another file under the name of this one.
 fn shadowed(path: &Path, other: &Path) -> String {
     format!(
         "{} is hidden by {}, which imports find first; name its folder first with --import-path, or rename one of them",
@@ -186,7 +186,7 @@ fn shadowed(path: &Path, other: &Path) -> String {
     )
 }
 
-/// The file, when it is of a kind that the compiler does not understand.
+/// The file, when its edition is not supported by the compiler.
 fn edition_of(error: &protox::Error, folders: &[PathBuf]) -> Option<String> {
     let file = error.file()?;
     let text = folders.iter().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())?;

@@ -1,29 +1,29 @@
-//! What a message of a type may look like on the wire, as a table, and a machine that holds bytes against it as they come.
+//! The wire format of a message type as a table, and a validator that checks bytes against it as they arrive.
 //!
-//! It says no where a generated parser says no: a tag that is none, a length beyond what holds it, a value that ends early, a field of
-//! another wire type than its own, a string of proto3 that is no UTF-8, groups that do not close. Fields that are not described are
-//! passed over, as every parser does. Nothing of the message is kept.
+//! It rejects what a generated parser rejects: an invalid tag, a length beyond its container, a truncated value, a
+//! field of another wire type than its own, a proto3 string that is not UTF-8, unclosed groups. Unknown fields are
+//! skipped, as every parser does. Nothing of the message is stored.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, Syntax};
 
-/// Messages within messages; parsers stop at this depth too.
+/// The maximum nesting of messages; parsers stop at this depth too.
 const DEPTH_MAX: usize = 100;
-/// No field has a larger number.
+/// The largest field number.
 const NUMBER_MAX: u32 = (1 << 29) - 1;
-/// A number of 64 bits has no more bytes, and one bit of the last.
+/// The most bytes of a 64-bit number; of the last one only one bit is used.
 const VARINT_BYTES_MAX: u8 = 10;
 
-/// How a value stands on the wire.
+/// The wire form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Form {
     Varint,
     Fixed64,
     Fixed32,
     Bytes,
-    /// UTF-8, and nothing else.
+    /// UTF-8 text.
     Text,
     Message(u32),
     Group(u32),
@@ -33,18 +33,18 @@ enum Form {
 struct Field {
     number: u32,
     form: Form,
-    /// Several values may stand in one length.
+    /// Whether several values may be packed in one length.
     is_packable: bool,
 }
 
-/// The types that a message can hold, itself the first; the fields of each by their numbers.
+/// The types that a message can contain, itself the first; the fields of each by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     messages: Vec<Vec<Field>>,
 }
 
 impl Shape {
-    /// The shape of a described type, and of all that it can hold.
+    /// The shape of a described type, and of all that it can contain.
     pub(crate) fn of(kind: &MessageDescriptor) -> Self {
         let mut numbers = HashMap::from([(kind.full_name().to_owned(), 0)]);
         let mut kinds = vec![kind.clone()];
@@ -87,18 +87,18 @@ fn field_of(field: &FieldDescriptor, place_of: &mut impl FnMut(MessageDescriptor
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit;
 
-/// Something that holds fields and is not at its end.
+/// An unfinished container of fields.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Where it ends, if that is known.
+    /// The position of its end, if that is known.
     end: Option<u64>,
-    /// What it is, if it is described.
+    /// Its message type, if it is described.
     message: Option<u32>,
-    /// It ends with this group's end.
+    /// The number of the group, which ends with its end tag.
     group: Option<u32>,
 }
 
-/// What is awaited.
+/// The expected input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     Tag { value: u64, taken: u8 },
@@ -111,15 +111,15 @@ enum Awaits {
 
 const TAG: Awaits = Awaits::Tag { value: 0, taken: 0 };
 
-/// Holds a message against a [`Shape`]. Call [`ShapeReader::begin`] for each message, [`ShapeReader::handle`] with what arrives,
-/// [`ShapeReader::end`] at its end.
+/// Checks a message against a [`Shape`]. Call [`ShapeReader::begin`] for each message, [`ShapeReader::handle`] with
+/// what arrives, [`ShapeReader::end`] at its end.
 #[derive(Debug)]
 pub struct ShapeReader {
     levels: Vec<Level>,
     awaits: Awaits,
     /// Bytes of the message so far.
     at: u64,
-    /// A character that is not complete.
+    /// An incomplete character.
     carry: [u8; 4],
     carried: usize,
 }
@@ -133,17 +133,17 @@ impl Default for ShapeReader {
 }
 
 impl ShapeReader {
-    /// A message begins.
+    /// Begins a message.
     pub fn begin(&mut self) {
         self.levels.clear();
         self.levels.push(Level { end: None, message: Some(0), group: None });
         (self.awaits, self.at, self.carried) = (TAG, 0, 0);
     }
 
-    /// More of the message.
+    /// Handles more bytes of the message.
     ///
     /// # Errors
-    /// It is none of this shape.
+    /// The bytes do not fit the shape.
     pub fn handle(&mut self, shape: &Shape, input: &[u8]) -> Result<(), Misfit> {
         let mut rest = input;
         while !rest.is_empty() {
@@ -171,15 +171,15 @@ impl ShapeReader {
         Ok(())
     }
 
-    /// The message ends here.
+    /// Ends the message.
     ///
     /// # Errors
-    /// It ends within something.
+    /// The message is truncated.
     pub fn end(&self) -> Result<(), Misfit> {
         if self.levels.len() == 1 && self.awaits == TAG { Ok(()) } else { Err(Misfit) }
     }
 
-    /// What is complete is left.
+    /// Leaves the containers that are complete.
     fn close(&mut self) -> Result<(), Misfit> {
         match self.awaits {
             Awaits::Text { left: 0 } if self.carried > 0 => return Err(Misfit),
@@ -191,7 +191,7 @@ impl ShapeReader {
             if self.at < end {
                 break;
             }
-            // Whatever is within must end first.
+            // Nested containers must end first.
             if self.at > end || self.awaits != TAG || group.is_some() {
                 return Err(Misfit);
             }
@@ -268,7 +268,7 @@ impl ShapeReader {
         Ok(())
     }
 
-    /// The length of a value is known; it begins with the next byte.
+    /// Handles the length of a value, which begins with the next byte.
     fn length(&mut self, length: u64, field: Option<Field>) -> Result<(), Misfit> {
         let end = self.at + 1 + length;
         let outer = self.levels.last().and_then(|level| level.end);
@@ -291,7 +291,7 @@ impl ShapeReader {
         Ok(())
     }
 
-    /// Characters may come in pieces.
+    /// Handles text; characters may be split.
     fn text(&mut self, bytes: &[u8]) -> Result<(), Misfit> {
         let mut rest = bytes;
         while self.carried > 0
@@ -318,13 +318,13 @@ impl ShapeReader {
     }
 }
 
-/// A byte more of a number; of the last that there may be, one bit counts.
+/// Counts one more byte of a varint; in the last possible one only one bit is allowed.
 fn one_more(taken: u8, byte: u8) -> Result<u8, Misfit> {
     let is_too_large = taken >= VARINT_BYTES_MAX || (taken == VARINT_BYTES_MAX - 1 && byte > 1);
     if is_too_large { Err(Misfit) } else { Ok(taken + 1) }
 }
 
-/// Seven bits more of a number below 2^35, which is enough for tags and lengths; zeros may follow.
+/// Adds seven bits to a number below 2^35, which is enough for tags and lengths; zeros may follow.
 fn more(value: u64, taken: u8, byte: u8) -> Result<u64, Misfit> {
     let bits = u64::from(byte & 0x7f);
     if taken >= VARINT_BYTES_MAX || (taken >= 5 && bits != 0) {

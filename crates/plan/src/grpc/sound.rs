@@ -1,14 +1,14 @@
-//! What descriptions of strangers must not have, because the library that reads them trusts it.
+//! Validation of descriptors from untrusted servers, because the library that reads them trusts its input.
 
 use std::collections::BTreeMap;
 
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-/// Files that import each other are no deeper than this.
+/// The maximum depth of imports.
 const IMPORT_DEPTH_MAX: u32 = 200;
 
-/// What is wrong with the files, in words.
+/// The error in the files, in words.
 pub(super) fn check(files: &[FileDescriptorProto]) -> Result<(), String> {
     for file in files {
         let name = file.name();
@@ -25,10 +25,10 @@ pub(super) fn check(files: &[FileDescriptorProto]) -> Result<(), String> {
     imports_end(files)
 }
 
-/// No file imports itself, however far away.
+/// Checks that no file imports itself, directly or indirectly.
 fn imports_end(files: &[FileDescriptorProto]) -> Result<(), String> {
     let by_name: BTreeMap<&str, &FileDescriptorProto> = files.iter().map(|file| (file.name(), file)).collect();
-    // Files that were looked at to their end; one that is being looked at is not.
+    // Files that were visited completely; an unfinished visit is `None`.
     let mut seen: BTreeMap<&str, Option<()>> = BTreeMap::new();
     for file in files {
         let mut path = vec![(file, 0)];
@@ -60,7 +60,7 @@ fn imports_end(files: &[FileDescriptorProto]) -> Result<(), String> {
     Ok(())
 }
 
-/// A letter or `_`, then those and digits: what may stand in a `.proto` file, and on a screen.
+/// Whether it is a letter or `_`, then those and digits: valid in a `.proto` file, and safe on a screen.
 fn is_word(name: &str) -> bool {
     let is_letter = |each: char| each.is_ascii_alphabetic() || each == '_';
     name.starts_with(is_letter) && name.chars().all(|each| is_letter(each) || each.is_ascii_digit())
@@ -99,11 +99,11 @@ fn of_message(message: &DescriptorProto) -> Result<(), String> {
         return Err(format!("'{}' is no entry of a map", message.name()));
     }
     message.enum_type.iter().try_for_each(of_enum)?;
-    // No deeper than the messages of Protobuf that they came in may be.
+    // They are no deeper than the Protobuf messages that contained them.
     message.nested_type.iter().try_for_each(of_message)
 }
 
-/// A key that can be one, and a value.
+/// Whether it is a map entry with a valid key, and a value.
 fn is_map_entry(message: &DescriptorProto) -> bool {
     let [key, value] = &message.field[..] else { return false };
     let is_key =
@@ -118,7 +118,7 @@ fn is_map_entry(message: &DescriptorProto) -> bool {
         && is_one(value, "value", 2)
 }
 
-/// Takes away what a compiler has not finished: options as text, and places in a source.
+/// Removes what a compiler has not resolved: options as text, and source positions.
 pub(super) fn strip(file: &mut FileDescriptorProto) {
     file.source_code_info = None;
     file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());

@@ -1,14 +1,14 @@
-//! Where `.proto` files are: each has the name by which imports find it, however its path is written.
+//! Locations of `.proto` files: each has the name by which imports find it, however its path is written.
 
 use std::path::{Component, Path, PathBuf};
 
 use protox::Error;
 use protox::file::{File, FileResolver};
 
-/// The mark that some editors write in front of a text.
+/// The byte order mark that some editors write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Folders in which imports are looked for, in their order.
+/// The folders that are searched for imports, in order.
 pub(super) struct Sources {
     folders: Vec<PathBuf>,
 }
@@ -23,7 +23,7 @@ impl Sources {
         self.folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
     }
 
-    /// The name by which imports find this file. An error is the other one that each such name leads to.
+    /// The name by which imports find this file. The error is the other file that each such name leads to.
     pub(super) fn name_of(&self, path: &Path) -> Result<String, PathBuf> {
         let own = whole(path);
         let mut other = None;
@@ -41,7 +41,7 @@ impl Sources {
 
 impl FileResolver for Sources {
     fn resolve_path(&self, path: &Path) -> Option<String> {
-        // Names are found before.
+        // Names were resolved before.
         name_of(path)
     }
 
@@ -49,13 +49,13 @@ impl FileResolver for Sources {
         let path = self.find(name).ok_or_else(|| Error::file_not_found(name))?;
         match std::fs::read_to_string(&path) {
             Ok(text) => File::from_source(name, text.trim_start_matches(BYTE_ORDER_MARK)),
-            // It says why.
+            // This returns the error.
             Err(_) => File::open(name, &path),
         }
     }
 }
 
-/// A path from the root, through the links to its folder.
+/// An absolute path, with the links to its folder resolved.
 fn whole(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Some(whole_folder(folder)?.join(path.file_name()?))
@@ -65,7 +65,7 @@ fn whole_folder(folder: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(folder).ok()
 }
 
-/// As imports write it.
+/// The path in the form of imports.
 fn name_of(path: &Path) -> Option<String> {
     let parts = path.components().map(|part| match part {
         Component::Normal(part) => part.to_str(),

@@ -153,7 +153,7 @@ fn imports_that_are_missing_are_named() {
     assert!(Schema::of_files(&bytes).is_ok());
 }
 
-/// However the path of a file is written, imports and the command line mean the same file.
+/// However the path of a file is written, imports and the command line refer to the same file.
 #[test]
 fn a_file_is_found_by_any_of_its_paths() {
     let root = std::env::temp_dir().join(format!("onrush-protos-{}", std::process::id()));
@@ -189,7 +189,7 @@ fn a_file_is_found_by_any_of_its_paths() {
         assert_eq!(read(path, &[]).as_deref(), Ok(&[service.to_owned()][..]), "{path}");
         assert_eq!(read(path, &[text(&root)]).map(|all| all.len()), Ok(1), "{path}");
     }
-    // In the folder of the process, too: `.` is the first that is looked at.
+    // In the folder of the process, too: `.` is searched first.
     let own = format!("shadow-{}.proto", std::process::id());
     std::fs::write(&own, service("Own")).expect("room");
     let whole = text(&std::env::current_dir().expect("a folder").join(&own));

@@ -1,10 +1,10 @@
-//! Messages of a method as a person reads them.
+//! The messages of a method in readable form.
 
 use prost_reflect::prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
 use serde::{Deserialize, Serialize};
 
-/// What a method takes and gives.
+/// The request and response types of a method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(Vec<u8>, String, String)", into = "(Vec<u8>, String, String)")]
 pub struct MessageTypes {
@@ -13,7 +13,7 @@ pub struct MessageTypes {
 }
 
 impl From<MessageTypes> for (Vec<u8>, String, String) {
-    /// What describes them, and their names.
+    /// The descriptors, and the names of the types.
     fn from(types: MessageTypes) -> Self {
         let MessageTypes { input, output } = types;
         (input.parent_pool().encode_to_vec(), input.full_name().to_owned(), output.full_name().to_owned())
@@ -35,10 +35,10 @@ impl MessageTypes {
         Self { input: method.input(), output: method.output() }
     }
 
-    /// The bytes of a message of ours that stands in JSON.
+    /// The bytes of a request message, given as JSON.
     ///
     /// # Errors
-    /// It is not what the method takes; why, for a person.
+    /// It does not fit the method; the reason is for the user.
     pub fn encode(&self, json: &[u8]) -> Result<Vec<u8>, String> {
         let mut reader = serde_json::Deserializer::from_slice(json);
         let read = DynamicMessage::deserialize(self.input.clone(), &mut reader);
@@ -46,7 +46,7 @@ impl MessageTypes {
         Ok(message.encode_to_vec())
     }
 
-    /// A message as JSON; `None` when it is not what the method takes, or gives.
+    /// A message as JSON; `None` when it does not fit the method's type.
     pub fn json(&self, is_ours: bool, message: &[u8]) -> Option<String> {
         let kind = if is_ours { &self.input } else { &self.output };
         let message = DynamicMessage::decode(kind.clone(), message).ok()?;

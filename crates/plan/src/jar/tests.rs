@@ -19,7 +19,7 @@ fn sent(jar: &Jar, url: &str) -> String {
 #[test]
 fn a_cookie_goes_where_browsers_send_it() {
     let cases = [
-        // Who set it, what, who is asked, what goes there.
+        // The URL that sets it, the cookie, the requested URL, the sent cookies.
         ("http://h.test/a/b", "a=1", "http://h.test/a/c", "a=1"),
         ("http://h.test/a/b", "a=1", "http://h.test/", ""),
         ("http://h.test/a", "a=1", "http://h.test/", "a=1"),
@@ -86,7 +86,7 @@ fn longer_paths_go_first_then_older_ones() {
         assert!(jar.hear(field.as_bytes(), place("http://h.test/"), NOW));
     }
     assert_eq!(sent(&jar, "http://h.test/x/y"), "b=2; e=5; c=3; a=1; d=4");
-    // What is set again keeps its place.
+    // A cookie that is set again keeps its place.
     assert!(jar.hear(b"a=6; path=/", place("http://h.test/"), NOW));
     assert!(!jar.hear(b"a=6; path=/", place("http://h.test/"), NOW), "nothing changed");
     assert_eq!(sent(&jar, "http://h.test/"), "a=6; d=4");
@@ -107,7 +107,7 @@ fn what_has_an_end_goes_nowhere_after_it() {
     assert_eq!((at(NOW + 9), at(NOW + 10)), (b"a=1".to_vec(), Vec::new()));
 }
 
-/// Whoever listens on the way cannot take the place of what is secure.
+/// An attacker on the network cannot replace a secure cookie.
 #[test]
 fn what_is_secure_is_not_hidden_by_what_is_not() {
     let mut jar = Jar::default();
@@ -138,7 +138,7 @@ fn a_jar_is_bounded_and_small() {
 }
 
 proptest! {
-    /// Whatever is said: what goes out is one line of pairs, and hearing it again changes nothing.
+    /// For any fields: the sent value is one line of pairs, and setting a field again changes nothing.
     #[test]
     fn anything_may_be_said(fields in prop::collection::vec(any_field(), 0..8), path in "/[ab/]{0,4}") {
         let mut jar = Jar::default();

@@ -1,4 +1,4 @@
-//! What stands in a slot and needs no interpreter: names, columns, variables of the environment, and calls of listed functions.
+//! Slots that need no interpreter: names, columns, environment variables, and calls of known functions.
 
 use super::{ARGUMENTS_MAX, Filling, PatternFault};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// A function that a slot may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Function {
-    /// A whole number from the first to the second, each as likely as any other.
+    /// A uniformly random whole number from the first to the second argument.
     Random,
     /// A random UUID (RFC 9562, version 4).
     Uuid,
-    /// The time of day: milliseconds since 1970, or as its argument says (`s`, `ms`, `us`, `iso`).
+    /// The time of day: milliseconds since 1970, or in the unit of its argument (`s`, `ms`, `us`, `iso`).
     Now,
-    /// 1, 2, 3 and so on over the whole run; each name counts by itself.
+    /// 1, 2, 3 and so on over the whole run; each name has its own count.
     Counter,
     /// Base64 (RFC 4648 4) of a text.
     Base64,
@@ -20,21 +20,21 @@ pub enum Function {
     Sha256,
     /// HMAC-SHA-256 of a text under a key, in hexadecimal digits: key, text.
     Hmac,
-    /// A text as a part of a query.
+    /// A text, escaped for a query.
     UrlEncode,
     /// A value as JSON.
     Json,
-    /// One of its arguments, each as likely as any other.
+    /// A random one of its arguments, all equally likely.
     Pick,
     /// The name of a person.
     Name,
-    /// An address of mail that nobody has.
+    /// A mail address that does not exist.
     Email,
-    /// A telephone number that nobody has.
+    /// A telephone number that does not exist.
     Phone,
 }
 
-/// What is given to a function.
+/// An argument of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A text in quotes.
@@ -43,11 +43,11 @@ pub enum Argument {
     Integer(i64),
     /// Any other number.
     Number(f64),
-    /// What fills a slot, too; never an expression.
+    /// Another slot source; never an expression.
     Filling(Filling),
 }
 
-/// Functions with their names, and how many arguments they take.
+/// Functions with their names, and the numbers of arguments that they take.
 const FUNCTIONS: [(Function, &str, usize, usize); 13] = [
     (Function::Random, "random", 2, 2),
     (Function::Uuid, "uuid", 0, 0),
@@ -65,16 +65,16 @@ const FUNCTIONS: [(Function, &str, usize, usize); 13] = [
 ];
 
 impl Function {
-    /// It takes so many arguments.
+    /// Whether it takes this number of arguments.
     pub(crate) fn takes(self, arguments: usize) -> bool {
         FUNCTIONS.iter().any(|(known, _, least, most)| *known == self && (*least..=*most).contains(&arguments))
     }
 }
 
-/// How a time of day may be written.
+/// The formats of a time of day.
 const TIMES: [&str; 4] = ["s", "ms", "us", "iso"];
 
-/// Words that are no names in JavaScript.
+/// Reserved words of JavaScript.
 const RESERVED: [&str; 45] = [
     "arguments",
     "await",
@@ -124,22 +124,22 @@ const RESERVED: [&str; 45] = [
 ];
 
 impl Function {
-    /// All of them.
+    /// All functions.
     pub fn all() -> impl Iterator<Item = Self> {
         FUNCTIONS.iter().map(|(function, ..)| *function)
     }
 
-    /// As it is written.
+    /// The name, as written.
     pub fn name(self) -> &'static str {
         FUNCTIONS.iter().find(|(function, ..)| *function == self).map_or("", |(_, name, ..)| name)
     }
 
-    /// The one of this name.
+    /// The function of this name.
     pub fn of_name(name: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|(_, known, ..)| *known == name).map(|(function, ..)| *function)
     }
 
-    /// It can be called without arguments, and so without parentheses.
+    /// Whether it can be called without arguments, and so without parentheses.
     pub fn is_bare(self) -> bool {
         self.arity().0 == 0
     }
@@ -148,7 +148,7 @@ impl Function {
         FUNCTIONS.iter().find(|(function, ..)| *function == self).map_or((0, 0), |(_, _, least, most)| (*least, *most))
     }
 
-    /// What it takes, with an example.
+    /// Its arguments, with an example.
     pub fn usage(self) -> &'static str {
         match self {
             Self::Random => "two whole numbers, as in random(1, 100)",
@@ -161,7 +161,7 @@ impl Function {
         }
     }
 
-    /// Arguments that are known now are right.
+    /// Checks the arguments that are known now.
     fn check(self, arguments: &[Argument]) -> Result<(), PatternFault> {
         let (least, most) = self.arity();
         if arguments.len() > ARGUMENTS_MAX {
@@ -188,12 +188,12 @@ impl Function {
     }
 }
 
-/// What fills a slot of this text.
+/// The source of a slot with this text.
 pub(super) fn filling(text: &str) -> Result<Filling, PatternFault> {
     Ok(simple(text)?.unwrap_or(Filling::Expression))
 }
 
-/// What needs no interpreter; nothing, where one is needed.
+/// A source that needs no interpreter; `None`, where one is needed.
 fn simple(text: &str) -> Result<Option<Filling>, PatternFault> {
     let (first, rest) = split_name(text);
     if first.is_empty() || RESERVED.contains(&first) {
@@ -219,20 +219,20 @@ fn simple(text: &str) -> Result<Option<Filling>, PatternFault> {
     Ok(Some(Filling::Call(function, arguments)))
 }
 
-/// A name at the beginning of a text, and what follows.
+/// A name at the beginning of a text, and the rest.
 fn split_name(text: &str) -> (&str, &str) {
     let starts = text.starts_with(|each: char| each.is_alphabetic() || each == '_');
     let end = text.find(|each: char| !each.is_alphanumeric() && each != '_').unwrap_or(text.len());
     text.split_at(if starts { end } else { 0 })
 }
 
-/// The whole text can be a name.
+/// Whether the whole text is a valid name.
 pub fn is_name(text: &str) -> bool {
     let (name, rest) = split_name(text);
     !name.is_empty() && rest.is_empty() && !RESERVED.contains(&name)
 }
 
-/// What stands between the parentheses of a call; nothing, when one of it is an expression.
+/// The arguments between the parentheses of a call; `None`, when one of them is an expression.
 fn arguments(inside: &str) -> Result<Option<Vec<Argument>>, PatternFault> {
     let (mut all, mut rest) = (Vec::new(), inside.trim());
     if rest.is_empty() {
@@ -254,7 +254,7 @@ fn arguments(inside: &str) -> Result<Option<Vec<Argument>>, PatternFault> {
     }
 }
 
-/// Up to the comma that ends it, or a bracket that does not belong to it.
+/// The end of an argument: the next comma, or a bracket that does not belong to it.
 fn end_of_argument(text: &str) -> usize {
     let (mut depth, mut quote, mut was_escaped) = (0usize, None, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -283,7 +283,7 @@ fn argument(text: &str) -> Result<Option<Argument>, PatternFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.starts_with(|each: char| each.is_ascii_digit()) {
         if let Ok(whole) = text.parse() {
-            // A number that begins with 0 means something else in JavaScript.
+            // A number that begins with 0 has another meaning in JavaScript.
             return Ok((digits == "0" || !digits.starts_with('0')).then_some(Argument::Integer(whole)));
         }
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && !digits.starts_with("00"));
@@ -292,7 +292,7 @@ fn argument(text: &str) -> Result<Option<Argument>, PatternFault> {
     Ok(simple(text)?.map(Argument::Filling))
 }
 
-/// A text in quotes, without them; `Some(None)` when it is more than one text.
+/// A quoted text, without its quotes; `Some(None)` when it is more than one text.
 fn quoted(text: &str) -> Option<Option<String>> {
     let quote = text.chars().next().filter(|each| matches!(each, '\'' | '"'))?;
     let mut inside = text[1..].chars();
@@ -306,7 +306,7 @@ fn quoted(text: &str) -> Option<Option<String>> {
                 Some('r') => out.push('\r'),
                 Some('t') => out.push('\t'),
                 Some(same @ ('\\' | '\'' | '"' | '`')) => out.push(same),
-                // What JavaScript knows beside these, it reads.
+                // Other escapes of JavaScript are left to it.
                 _ => return Some(None),
             },
             Some(each) => out.push(each),

@@ -1,8 +1,8 @@
-//! Where a slot ends: at the first `}` that belongs to no bracket and stands in no string.
+//! The end of a slot: the first `}` that belongs to no bracket and is in no string.
 
 use super::{PatternError, PatternFault, SLOT_BYTES_MAX, SLOT_DEPTH_MAX};
 
-/// The place of the `}` that closes the slot whose inside begins at `start`.
+/// The position of the `}` that closes the slot whose content begins at `start`.
 pub(super) fn end_of_slot(text: &str, start: usize) -> Result<usize, PatternError> {
     let (mut open, mut quote) = (Vec::new(), None);
     let mut was_escaped = false;
@@ -10,7 +10,7 @@ pub(super) fn end_of_slot(text: &str, start: usize) -> Result<usize, PatternErro
     for (offset, byte) in text[start..].bytes().enumerate() {
         let at = start + offset;
         if offset > SLOT_BYTES_MAX {
-            // Without an end, what follows is no slot: that is the likelier mistake.
+            // Without an end, the following text is no slot: that is the likelier error.
             let fault = if text[at..].contains('}') { PatternFault::TooLong } else { PatternFault::Open };
             return Err(fault.at(opening));
         }

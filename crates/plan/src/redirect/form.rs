@@ -1,4 +1,4 @@
-//! What the requests of a way are made of: each redirect makes one anew for where it leads.
+//! The form of the requests of a redirect chain: each redirect makes a new request for its target.
 
 use base64::Engine;
 use serde::{Deserialize, Serialize};
@@ -7,43 +7,43 @@ use crate::cookies::{self, Cookie};
 use crate::curl_url::CurlUrl;
 use crate::{HttpVersion, Request};
 
-/// What carries the body, since redirects treat them differently.
+/// The kind of the body, since redirects treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BodyContent {
     None,
     /// Data of a POST.
     Data,
-    /// A form in parts.
+    /// A multipart form.
     Parts,
-    /// A file that is put somewhere.
+    /// An uploaded file.
     File,
 }
 
-/// A field of the head, in its place. What depends on where the request goes is written anew for each.
+/// A field of the head. Fields that depend on the target of the request are written anew for each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Field {
     Host,
-    /// That the user wrote, by this name; `None` leaves it out. It is for the host that the user named.
-    HostAsked(String, Option<Vec<u8>>),
+    /// A host that the user wrote, under this name; `None` leaves it out. It applies to the host of the first URL.
+    HostRequested(String, Option<Vec<u8>>),
     Authorization,
-    /// Without its unit.
+    /// A range without its unit.
     Range(String),
-    /// `None`: only a redirect knows it.
+    /// `None`: it is known only after a redirect.
     Referer(Option<String>),
-    /// Those of files, and what the user wrote behind them.
+    /// Cookies of files, followed by those that the user wrote.
     Cookie(Option<Vec<u8>>),
-    /// That the user wrote: it is for the host that the user named.
+    /// A secret that the user wrote, for the host of the first URL.
     Secret(String, Vec<u8>),
-    /// It goes when the body goes.
+    /// A field that is sent only with the body.
     OfBody(String, Vec<u8>),
-    /// The length of the body. `true`: the user wrote it, so it is there without a body too.
+    /// The length of the body. `true`: the user wrote it, so it is sent without a body too.
     Length(String, bool),
     /// `Transfer-Encoding`.
     Chunked(String),
     Plain(String, Vec<u8>),
 }
 
-/// See the module.
+/// The form of a chain's requests; see the module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Form {
     pub(crate) method: String,
@@ -51,18 +51,18 @@ pub struct Form {
     pub(crate) fields: Vec<Field>,
     pub(crate) body: Vec<u8>,
     pub(crate) content: BodyContent,
-    /// Where it begins.
+    /// The first URL.
     pub(crate) url: CurlUrl,
-    /// Instead of path and query, wherever it goes.
+    /// The request target instead of path and query, for every request.
     pub(crate) target: Option<String>,
     pub(crate) path_as_is: bool,
-    /// `name:password`, beside the URL.
+    /// `name:password`, apart from the URL.
     pub(crate) user: Option<Vec<u8>>,
     pub(crate) bearer: Option<String>,
     pub(crate) cookies: Vec<Cookie>,
 }
 
-/// Where on its way a request is.
+/// The position of a request in its redirect chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
     pub(super) url: CurlUrl,
@@ -80,7 +80,7 @@ impl At {
 }
 
 impl Form {
-    /// Writes its texts anew, where `written` has another one for them.
+    /// Rewrites its texts, where `written` has a replacement.
     pub fn rewrite(&mut self, written: &dyn Fn(&str) -> Option<String>) {
         let bytes = |value: &mut Vec<u8>| {
             if let Some(text) = std::str::from_utf8(value).ok().and_then(written) {
@@ -90,7 +90,7 @@ impl Form {
         let text = |value: &mut String| *value = written(value).unwrap_or_else(|| std::mem::take(value));
         for field in &mut self.fields {
             match field {
-                Field::HostAsked(_, value) | Field::Cookie(value) => value.iter_mut().for_each(bytes),
+                Field::HostRequested(_, value) | Field::Cookie(value) => value.iter_mut().for_each(bytes),
                 Field::Secret(_, value) | Field::OfBody(_, value) | Field::Plain(_, value) => bytes(value),
                 Field::Referer(value) => value.iter_mut().for_each(text),
                 Field::Range(value) => text(value),
@@ -101,7 +101,7 @@ impl Form {
         self.url.rewrite(written);
     }
 
-    /// The beginning of the way.
+    /// The beginning of the chain.
     pub fn begin(&self) -> At {
         At {
             url: self.url.clone(),
@@ -112,19 +112,19 @@ impl Form {
         }
     }
 
-    /// The same of a way that begins at another path of the same place.
+    /// The same for a chain that begins at another path of the same origin.
     pub fn begin_at(&self, path: &str) -> At {
         let begin = self.begin();
         let url = self.url.join(path.as_bytes(), self.path_as_is).unwrap_or_else(|| self.url.clone());
         At { url, ..begin }
     }
 
-    /// A field of this name is there as the user wrote it. `name`: in small letters.
+    /// Whether the user wrote a field of this name. `name`: in lower case.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| matches!(field, Field::Plain(plain, _) if plain.eq_ignore_ascii_case(name)))
     }
 
-    /// The request that goes out there. `trusts_others`: secrets are for other hosts too.
+    /// The request for a position. `trusts_others`: secrets are sent to other hosts too.
     pub(crate) fn request(&self, at: &At, trusts_others: bool) -> Request {
         let is_home = at.url.place() == self.url.place();
         let is_trusted = trusts_others || is_home;
@@ -137,13 +137,13 @@ impl Form {
         let mut say = |name: &str, value: &[u8]| headers.push((name.to_owned(), value.to_vec()));
         for field in &self.fields {
             match field {
-                Field::HostAsked(name, requested) if is_host_named => {
+                Field::HostRequested(name, requested) if is_host_named => {
                     host_requested = requested.as_ref();
                     if let Some(host) = requested {
                         say(name, host);
                     }
                 }
-                Field::Host | Field::HostAsked(..) => say("Host", at.url.host_header().as_bytes()),
+                Field::Host | Field::HostRequested(..) => say("Host", at.url.host_header().as_bytes()),
                 Field::Authorization => {
                     if let Some(value) = self.authorization(at).filter(|_| is_trusted) {
                         say("Authorization", value.as_bytes());

@@ -1,10 +1,10 @@
-//! Values written as their place wants them.
+//! Values written with the escaping of their place.
 
 use super::NotFilled;
 use crate::Value;
 use crate::pattern::SlotPlace;
 
-/// Writes a value where it stands.
+/// Writes a value into its place.
 pub(super) fn write_escaped(value: &Value, place: SlotPlace, out: &mut Vec<u8>) -> Result<(), NotFilled> {
     match place {
         SlotPlace::JsonValue => value.write_json(out),
@@ -25,7 +25,7 @@ pub(super) fn write_escaped(value: &Value, place: SlotPlace, out: &mut Vec<u8>) 
     Ok(())
 }
 
-/// The text of a value, made anew only where it is none.
+/// Passes the text of a value; it is copied only where the value is no text.
 fn with_text(value: &Value, write: impl FnOnce(&str)) {
     match value {
         Value::Null => write(""),
@@ -34,7 +34,7 @@ fn with_text(value: &Value, write: impl FnOnce(&str)) {
     }
 }
 
-/// RFC 3986, 2.3.
+/// Whether a byte is unreserved (RFC 3986, 2.3).
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
@@ -50,7 +50,7 @@ fn write_percent(text: &str, is_plain: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     }
 }
 
-/// As browsers write forms: a blank is a plus.
+/// The form encoding of browsers: a blank is a plus.
 fn write_form(text: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'*' | b'-' | b'.' | b'_');
     for (number, word) in text.split(' ').enumerate() {
@@ -61,7 +61,7 @@ fn write_form(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// What stands between the quotes of a string (RFC 8259, 7).
+/// The content between the quotes of a JSON string (RFC 8259, 7).
 fn write_json_inside(text: &str, out: &mut Vec<u8>) {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     Value::text(text).write_json(&mut quoted);

@@ -1,4 +1,4 @@
-//! Names, addresses and numbers that nobody has.
+//! Fictional names, mail addresses and telephone numbers.
 
 use super::Scope;
 
@@ -15,20 +15,20 @@ fn of<'a>(all: &[&'a str], scope: &mut impl Scope) -> &'a str {
     all[scope.draw(all.len() as u64) as usize % all.len()]
 }
 
-/// First and last.
+/// A first and a last name.
 pub(super) fn name(scope: &mut impl Scope) -> String {
     let first = of(&FIRST, scope);
     format!("{first} {}", of(&LAST, scope))
 }
 
-/// At a domain that is kept free for examples (RFC 2606).
+/// A mail address at a domain that is reserved for examples (RFC 2606).
 pub(super) fn email(scope: &mut impl Scope) -> String {
     let (first, last) = (of(&FIRST, scope), of(&LAST, scope));
     let number = scope.draw(1_000_000);
     format!("{}.{}{number}@example.com", first.to_lowercase(), last.to_lowercase())
 }
 
-/// Of the numbers that North America keeps free for fiction.
+/// A telephone number of the range that North America reserves for fiction.
 pub(super) fn phone(scope: &mut impl Scope) -> String {
     let (area, line) = (200 + scope.draw(800), scope.draw(100));
     format!("+1{area}55501{line:02}")

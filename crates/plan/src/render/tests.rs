@@ -6,7 +6,7 @@ use super::*;
 use crate::DynamicParts;
 use crate::pattern::Ground;
 
-/// Variables and columns by name; what is drawn is a sequence.
+/// Variables and columns by name; random draws are a sequence.
 #[derive(Default)]
 struct World {
     variables: Vec<(String, Value)>,
@@ -215,7 +215,7 @@ fn times_of_day_are_those_of_the_calendar() {
 }
 
 proptest! {
-    /// Whatever a value is: in a form, a query and JSON it is read as it was.
+    /// Any value: from a form, a query and JSON it is parsed back unchanged.
     #[test]
     fn what_is_escaped_is_read_again(text in any::<String>()) {
         let value = Value::text(&text);

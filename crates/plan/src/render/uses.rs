@@ -1,12 +1,12 @@
-//! What must be there before a pattern can be filled.
+//! The values that rendering a pattern needs.
 
 use super::{Rendering, Term, TextPart};
 use crate::DynamicParts;
 
-/// What something is filled from beside variables.
+/// The columns and expressions that rendering needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Columns of rows, by the numbers that slots have for them; each once, in their order.
+    /// Columns of rows, by the numbers that slots have for them; each once, in order.
     pub columns: Vec<u32>,
     /// Expressions, likewise.
     pub expressions: Vec<u32>,
@@ -40,14 +40,14 @@ impl Uses {
 }
 
 impl Rendering {
-    /// What it is filled from.
+    /// The columns and expressions that it uses.
     pub fn uses(&self) -> Uses {
         Uses::of(std::iter::once(self))
     }
 }
 
 impl DynamicParts {
-    /// What a request is made of, and what stands in for values that its answers lack.
+    /// The columns and expressions of a request, and of the defaults of its extractions.
     pub fn uses(&self) -> Uses {
         Uses::of(self.renderings())
     }

@@ -1,23 +1,23 @@
-//! Values with slots: what a variable becomes when its value is made of others.
+//! Values with slots, for variables that are made from others.
 
 use serde::{Deserialize, Serialize};
 
 use super::{NotFilled, Rendering, Scope};
 use crate::Value;
 
-/// A value that is made when it is wanted.
+/// A value that is computed on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ValuePattern {
-    /// It is always the same.
+    /// A constant.
     Constant(Value),
     /// One slot: its value, with its type.
     Slot(Rendering),
-    /// Anything else with slots in it, written as JSON.
+    /// Any other value with slots, written as JSON.
     Json(Rendering),
 }
 
 impl ValuePattern {
-    /// The value of the moment.
+    /// The current value.
     ///
     /// # Errors
     /// As [`Rendering::fill`].
@@ -33,7 +33,7 @@ impl ValuePattern {
         }
     }
 
-    /// What it is made of, where it is made of something.
+    /// Its rendering, if it has one.
     pub(crate) fn rendering(&self) -> Option<&Rendering> {
         match self {
             Self::Constant(_) => None,

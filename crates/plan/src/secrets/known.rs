@@ -7,20 +7,21 @@ use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
 use crate::Plan;
 
-/// A shorter value is no secret that can be told from other words: it is hidden only where its name stands before it.
+/// The shortest value that is searched for: a shorter one is like any other word, and masked only where its name
+/// precedes it.
 const VALUE_BYTES_MIN: usize = 6;
-/// The same of a value that somebody named as secret.
+/// The same for a value that the user declared secret.
 const NAMED_BYTES_MIN: usize = 4;
-/// Values that are remembered.
+/// The most values that are stored.
 const VALUES_MAX: usize = 10_000;
-/// So much of a body is searched for secrets.
+/// The bytes of a body that are searched for secrets.
 const SEARCHED_BYTES_MAX: usize = 64 * 1024;
-/// So many messages of a call are.
+/// The messages of a call that are searched.
 const MESSAGES_MAX: usize = 100;
-/// Flags of curl whose value says who somebody is.
+/// Flags of curl whose value is a credential.
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 
-/// All ways to write a value in base64 (RFC 4648, 4 and 5), also as a part of a URL or a form.
+/// All encodings of a value in base64 (RFC 4648, 4 and 5), also as a part of a URL or a form.
 fn in_base64(value: &str) -> Vec<String> {
     let plain = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD].map(|way| way.encode(value));
     let percent = plain.clone().map(|form| url::form_urlencoded::byte_serialize(form.as_bytes()).collect::<String>());
@@ -31,7 +32,7 @@ fn in_base64(value: &str) -> Vec<String> {
     all
 }
 
-/// `%3D` as `%3d`, and nothing else.
+/// `%3D` as `%3d`, and no other change.
 fn lower_percent(text: &str) -> String {
     let mut left = 0;
     let lower = |each: char| {
@@ -50,10 +51,10 @@ fn joined<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Values that are secret, wherever they stand.
+/// Secret values, wherever they occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecretValues {
-    /// The longest first.
+    /// The values, the longest first.
     values: Vec<String>,
 }
 
@@ -65,7 +66,7 @@ impl SecretValues {
         for word in words {
             known.take_text(word);
             known.take_user(word);
-            // A URL, or a flag, is what it is behind any word.
+            // A URL, or a flag, is never the value of a flag.
             let is_value = !word.contains("://") && !word.starts_with('-');
             if is_next_secret && is_value {
                 known.take(word);
@@ -75,7 +76,7 @@ impl SecretValues {
             } else if let Some(value) = FLAGS.iter().find_map(|flag| joined(word, flag)) {
                 known.take_credentials(value);
             }
-            // A header whose quotes were forgotten is several words.
+            // A header without quotes is several words.
             let is_way = ["bearer", "basic", "token"].iter().any(|way| word.eq_ignore_ascii_case(way));
             is_next_secret = word.strip_suffix(':').is_some_and(is_secret_field) || (is_way && is_next_secret);
             is_next_user = FLAGS.contains(&word);
@@ -117,7 +118,7 @@ impl SecretValues {
         known.ordered()
     }
 
-    /// Values that somebody named as secret, as they stand in heads, forms, URLs and JSON.
+    /// Values that the user declared secret, in the forms of heads, forms, URLs and JSON.
     pub fn of_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();
         values.into_iter().for_each(|value| known.take_value(value));
@@ -129,7 +130,7 @@ impl SecretValues {
         let quoted = serde_json::Value::from(value).to_string();
         let percent = form.replace('+', "%20");
         let lower = percent.to_ascii_lowercase();
-        // Somebody has said that it is one: less is enough to tell it.
+        // It is declared secret: a shorter value is enough.
         let plain = [value, &form, &percent, &lower, &quoted[1..quoted.len() - 1]].map(str::to_owned);
         for form in plain.into_iter().chain(in_base64(value)) {
             if form.len() >= NAMED_BYTES_MIN && self.values.len() < VALUES_MAX {
@@ -156,7 +157,7 @@ impl SecretValues {
         text
     }
 
-    /// A longer one may hold a shorter one.
+    /// Longest first: a longer one may contain a shorter one.
     fn ordered(mut self) -> Self {
         self.values.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         self.values.dedup();
@@ -170,7 +171,7 @@ impl SecretValues {
         }
     }
 
-    /// What names in a text tell.
+    /// Adds the values that follow secret names in a text.
     fn take_text(&mut self, text: &str) {
         for place in secrets_in(text) {
             let value = &text[place];
@@ -181,7 +182,7 @@ impl SecretValues {
         }
     }
 
-    /// Whom a URL names.
+    /// Adds the user information of a URL.
     fn take_user(&mut self, word: &str) {
         let is_url = word.contains("://") && word.contains('@');
         if let Some(user) = user_of(word).filter(|_| is_url) {
@@ -189,7 +190,7 @@ impl SecretValues {
         }
     }
 
-    /// `name:password`, as it stands and as it is sent.
+    /// Adds `name:password`, as it is and as it is sent.
     fn take_credentials(&mut self, text: &str) {
         for text in [text.to_owned(), percent_decoded(text)] {
             let password = text.split_once(':').map_or(text.as_str(), |(_, password)| password);
@@ -205,7 +206,7 @@ impl SecretValues {
         }
     }
 
-    /// The value of a secret field: the whole, who it says, and what of it is a secret alone.
+    /// Adds the value of a secret field: the whole, its credentials, and the parts that are secret alone.
     fn take_field(&mut self, value: &str) {
         self.take(value);
         let last = value.trim().rsplit_once(' ').map_or(value.trim(), |(_, last)| last);

@@ -1,17 +1,18 @@
-//! Where the secrets of a text are, by the names in front of them.
+//! Positions of the secrets in a text, by the names before them.
 //!
-//! The text may be anything, whole or cut: a head, a URL, a form, JSON, JSON within JSON, XML, a part of a multipart form.
+//! The text may be anything, whole or truncated: a head, a URL, a form, JSON, JSON within JSON, XML, a part of a
+//! multipart form.
 
 use std::ops::Range;
 
 use super::{is_secret_field, is_secret_in_query};
 
-/// Signs between a name and what joins it to its value: `user[password]`, `\"token\"`.
+/// The most characters between a name and the separator of its value: `user[password]`, `\"token\"`.
 const CLOSING_MAX: usize = 8;
-/// Lines of the head of a part behind its name.
+/// The lines of a part's head after its name.
 const PART_LINES_MAX: usize = 6;
 
-/// The values of secret names, in their order; none is empty, and none overlaps another.
+/// The values of secret names, in order; none is empty, and none overlaps another.
 pub(super) fn secrets_in(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
@@ -44,14 +45,14 @@ pub(super) fn secrets_in(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The name is that of a field of a query, or of a form.
+/// Whether the name is that of a field of a query, or of a form.
 fn is_in_query(bytes: &[u8], start: usize, end: usize) -> bool {
     if bytes.get(end) != Some(&b'=') {
         return false;
     }
     match start.checked_sub(1) {
         Some(before) => matches!(bytes[before], b'?' | b'&'),
-        // The first field of a form has none before it, and others behind.
+        // The first field of a form has none before it, but others after it.
         None => bytes[end..].iter().take_while(|byte| !byte.is_ascii_whitespace()).any(|byte| *byte == b'&'),
     }
 }
@@ -64,14 +65,14 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Who a URL says that somebody is.
+/// The user information of a URL.
 fn user_behind(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'<>\\".contains(byte);
     let end = bytes[at..].iter().position(is_end).map_or(bytes.len(), |length| at + length);
     let host = &bytes[at..end];
     match host.iter().rposition(|byte| *byte == b'@') {
         Some(sign) => (sign > 0).then(|| at..at + sign),
-        // Of a URL that was cut, what stands behind the colon may be a password.
+        // In a truncated URL, the text after the colon may be a password.
         None if end == bytes.len() => {
             let behind = host.iter().rposition(|byte| *byte == b']').map_or(host, |bracket| &host[bracket..]);
             let colon = behind.iter().position(|byte| *byte == b':')?;
@@ -92,7 +93,7 @@ fn value_behind(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> 
     let signs = bytes[at..].iter().take_while(|byte| b":=!<>".contains(byte)).count();
     let joint = &bytes[at..at + signs];
     if joint == b">" && start > 0 && bytes[start - 1] == b'<' {
-        // An element of XML.
+        // An XML element.
         return Some(at + 1..until(bytes, at + 1, b"<"));
     }
     let is_joint = joint.iter().any(|byte| matches!(byte, b':' | b'='));
@@ -107,7 +108,7 @@ fn value_behind(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> 
     value_at(bytes, at, (joint[0] == b':' && !is_quoted).then(|| start.checked_sub(1).map(|before| bytes[before])))
 }
 
-/// The value that begins at `at`. `of_line`: it is as long as its line, unless the quote that stood before the name ends it.
+/// The value that begins at `at`. `of_line`: it ends with its line, unless the quote before the name ends it.
 fn value_at(bytes: &[u8], at: usize, of_line: Option<Option<u8>>) -> Option<Range<usize>> {
     let escapes = bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
     match bytes.get(at + escapes) {
@@ -134,7 +135,7 @@ fn value_at(bytes: &[u8], at: usize, of_line: Option<Option<u8>>) -> Option<Rang
     if matches!(word.as_slice(), b"null" | b"true" | b"false") {
         return None;
     }
-    // The way to say who one is, and then who.
+    // The authentication scheme, and then the credentials.
     if matches!(word.as_slice(), b"bearer" | b"basic" | b"token" | b"digest" | b"negotiate")
         && bytes.get(end) == Some(&b' ')
     {
@@ -147,7 +148,7 @@ fn until(bytes: &[u8], from: usize, ends: &[u8]) -> usize {
     bytes[from..].iter().position(|byte| ends.contains(byte)).map_or(bytes.len(), |length| from + length)
 }
 
-/// Where a text in quotes ends that stands behind so many backslashes itself.
+/// The end of a quoted text whose quotes have this many backslashes themselves.
 fn end_of_quoted(bytes: &[u8], from: usize, quote: u8, escapes: usize) -> usize {
     let mut at = from;
     while let Some(next) = bytes[at..].iter().position(|byte| *byte == quote).map(|length| at + length) {
@@ -160,7 +161,7 @@ fn end_of_quoted(bytes: &[u8], from: usize, quote: u8, escapes: usize) -> usize 
     bytes.len()
 }
 
-/// Behind the bracket that closes the one at `at`.
+/// The position after the bracket that closes the one at `at`.
 fn end_of_nest(bytes: &[u8], at: usize, open: u8) -> usize {
     let close = if open == b'[' { b']' } else { b'}' };
     let mut depth = 0usize;
@@ -176,7 +177,7 @@ fn end_of_nest(bytes: &[u8], at: usize, open: u8) -> usize {
     bytes.len()
 }
 
-/// The content of a part of a multipart form, whose head goes on at `at`; or the value of an input of HTML.
+/// The content of a part of a multipart form, whose head continues at `at`; or the value of an HTML input.
 fn value_of_part(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let value = b"value=";
     if bytes[at..].starts_with(value) {

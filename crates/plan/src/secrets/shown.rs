@@ -1,10 +1,10 @@
-//! A plan as it may be shown.
+//! A plan for display.
 
 use super::{SecretValues, masked, masked_url};
 use crate::{Plan, Request, Scenario, Step, Target};
 
 impl Plan {
-    /// The plan for views: URLs, paths and names without secrets, and no header and no body, since views show none.
+    /// The plan for views: URLs, paths and names without secrets, and no headers and bodies, since views show none.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
         let known = SecretValues::of_plan(self);

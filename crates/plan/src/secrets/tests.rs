@@ -135,7 +135,7 @@ fn texts_lose_their_secrets() {
         ("", ""),
     ] {
         assert_eq!(masked(text), without, "{text}");
-        // A text that is cut anywhere shows nothing more.
+        // A text that is truncated anywhere shows nothing more.
         for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
             let said = masked(&text[..cut]);
             assert!(!said.contains("s3"), "{} gives {said}", &text[..cut]);
@@ -227,20 +227,20 @@ fn values_that_are_known_are_hidden_anywhere() {
     }
     let known = SecretValues::of_words(["-u", "me:secret3"]);
     assert_eq!(known.hide("Basic bWU6c2VjcmV0Mw=="), "Basic ***");
-    // A URL stays one behind a field that is left out, and behind flags of other tools.
+    // A URL is recognized after a field that is left out, and after flags of other tools.
     for words in
         [&["-H", "Cookie:", "http://h:99999/"][..], &["-u", "http://h:99999/"], &["-H", "Authorization:", "--timeout"]]
     {
         let said = words.join(" ");
         assert_eq!(SecretValues::of_words(words.iter().copied()).hide(&said), said);
     }
-    // What is short is no more than a word, and what is no secret stays.
+    // A short value is no more than a word, and a value that is no secret stays.
     let known =
         SecretValues::of_words(["-H", "Cookie: a=1", "-H", "Accept: application/json", "http://h/?page=secret3"]);
     assert_eq!(known.hide("1 secret3 application/json"), "1 secret3 application/json");
 }
 
-/// In a query or a form some names are secret that elsewhere say other things.
+/// In a query or a form some names are secret that elsewhere have other meanings.
 #[test]
 fn names_of_queries_tell_secrets() {
     for (text, meant) in [
@@ -257,10 +257,10 @@ fn names_of_queries_tell_secrets() {
     }
 }
 
-/// However a value is written in base64, it is hidden.
+/// A value is hidden in all its base64 encodings.
 #[test]
 fn values_in_base64_are_hidden() {
-    // One of each length of a rest, and one whose base64 has + and /.
+    // One of each length modulo three, and one whose base64 contains + and /.
     for value in ["tokentokenXYZ1", "tokentokenXYZ", "tokentokenXYZ12", "??>>~~??>>~~x"] {
         let known = SecretValues::of_values([value]);
         let standard = base64::engine::general_purpose::STANDARD.encode(value);

@@ -1,18 +1,18 @@
-//! Numbers as people write them: `1000`, `1_000`, `1,000`, `5k`, `1.5M`, `1e3`.
+//! Numbers in the notation of users: `1000`, `1_000`, `1,000`, `5k`, `1.5M`, `1e3`.
 
-/// The most digits of a number; no bound of ours has more.
+/// The most digits of a number; none of our limits has more.
 const DIGITS_MAX: usize = 30;
 
-/// A decimal number, exact: `digits` divided by a power of ten.
+/// An exact decimal number: `digits` divided by a power of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     digits: u128,
-    /// How many of the digits stand behind the point; less than nothing for zeros that follow.
+    /// The number of digits after the point; negative for zeros that follow.
     decimals: i32,
 }
 
 impl Decimal {
-    /// Reads digits, perhaps with a point, an exponent and one of the letters k, M and G.
+    /// Parses digits, with an optional point, exponent and one of the letters k, M and G.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (text, zeros) = match text.as_bytes().last()? {
@@ -37,7 +37,7 @@ impl Decimal {
         Some(Self { digits, decimals: part.len() as i32 - i32::from(exponent) - zeros })
     }
 
-    /// The number times a power of ten, when that is a whole one.
+    /// The number times a power of ten, when that is a whole number.
     pub(crate) fn times_ten_to(self, zeros: u32) -> Option<u64> {
         let decimals = self.decimals - zeros as i32;
         let power = |count: i32| 10u128.checked_pow(count.unsigned_abs());
@@ -52,7 +52,7 @@ impl Decimal {
     }
 }
 
-/// Underscores stand between any two digits; commas only before groups of three.
+/// Removes separators: underscores between any two digits; commas only before groups of three.
 fn without_separators(text: &str) -> Option<String> {
     if text.starts_with('_') || text.ends_with('_') {
         return None;
@@ -65,7 +65,7 @@ fn without_separators(text: &str) -> Option<String> {
     is_good.then(|| text.replace([',', '_'], ""))
 }
 
-/// A number with commas, for people.
+/// A number with commas, for display.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -9,42 +9,42 @@ use super::{
 use crate::endpoints::parse_sources;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
 
-/// What ab was asked for.
+/// The options of ab.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbSettings {
-    /// Requests, at most.
+    /// The most requests.
     pub requests: u64,
     /// Users.
     pub connections: u64,
-    /// It ends then.
+    /// The time limit.
     pub time_limit_s: Option<u64>,
-    /// Connections are kept.
+    /// Whether connections are kept.
     pub keep_alive: bool,
-    /// A body goes out.
+    /// Whether a body is sent.
     pub has_body: bool,
-    /// Bodies may differ in length.
+    /// Whether bodies may differ in length.
     pub variable_length: bool,
-    /// No progress is told.
+    /// Whether no progress is printed.
     pub is_quiet: bool,
-    /// No percentiles are printed.
+    /// Whether no percentiles are printed.
     pub no_percentiles: bool,
-    /// Minimum, mean and maximum only.
+    /// Whether only minimum, mean and maximum are printed.
     pub short_stats: bool,
     /// Attributes of table, row and cell, where HTML is printed.
     pub html: Option<[String; 3]>,
-    /// Percentiles go there.
+    /// The file of the percentiles.
     pub csv: Option<String>,
-    /// Each request goes there.
+    /// The file with each request.
     pub gnuplot: Option<String>,
-    /// How much is told.
+    /// The verbosity.
     pub verbosity: u64,
-    /// Method and head of the request, where they are told.
+    /// Method and head of the request, where they are printed.
     pub request: (String, String),
-    /// As printed.
+    /// The host, as printed.
     pub host: String,
-    /// As printed.
+    /// The port, as printed.
     pub port: u16,
-    /// As printed.
+    /// The path, as printed.
     pub path: String,
 }
 
@@ -91,7 +91,7 @@ pub(super) const TABLE: [Opt; 40] = [
     switch("-D", ""),
     switch("-L", ""),
 ];
-/// As its own help says.
+/// The number in its own help.
 const REQUESTS_WITH_TIME: u64 = 50_000;
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
@@ -103,7 +103,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     }
     let number = |flag| given.last(flag).map(|text| super::whole(flag, text)).transpose();
     let time_limit_s = number("-t")?;
-    // What was written last counts.
+    // The last one written counts.
     let last = given.flags.iter().rev().find(|(id, _)| ["-n", "-t"].contains(id)).map(|(id, _)| *id);
     let requests = match last {
         Some("-t") => REQUESTS_WITH_TIME,
@@ -132,7 +132,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let keep_alive = given.has("-k");
     let mut headers = Vec::new();
     if !keep_alive {
-        // HTTP/1.0 without a word about it.
+        // HTTP/1.0 without a `Connection` header.
         headers.push(Header::without("Connection"));
     }
     let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
@@ -181,7 +181,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     Ok(ToolRun {
         tool: Tool::Ab,
         draft,
-        // It has one thread, and takes the first body for the measure of the others.
+        // It has one thread, and compares other bodies with the first.
         threads: Some(1),
         is_native: false,
         is_debug: false,
@@ -207,7 +207,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     })
 }
 
-/// The method and the head of the request; what is secret in it is not told.
+/// The method and the head of the request, with masked secrets.
 fn request_of(draft: &Draft) -> Result<(String, String), ToolFault> {
     let plan = draft.plan()?;
     let request = &plan.scenarios[0].steps[0].request;

@@ -7,7 +7,7 @@ use super::{Body, CaptureOptions, Draft, Header, Load, Opt, Request, Settings, S
 use crate::draft::Commands;
 use crate::{Address, JsonCheck, PlanError, StatusSet, Version};
 
-/// How answers are judged.
+/// How responses are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the verification of its name")]
 pub enum Verify {
@@ -15,40 +15,40 @@ pub enum Verify {
     Json,
 }
 
-/// What go-stress-testing was asked for.
+/// The options of go-stress-testing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoStressSettings {
     /// Users.
     pub users: u64,
-    /// Requests of each.
+    /// Requests of each user.
     pub requests: u64,
-    /// `http`, `webSocket` or `grpc`, as it is printed.
+    /// `http`, `webSocket` or `grpc`, as printed.
     pub form: &'static str,
-    /// As printed.
+    /// The URL, as printed.
     pub url: String,
-    /// As printed.
+    /// The method, as printed.
     pub method: String,
-    /// Names and values, in the order of their names.
+    /// The headers, sorted by name.
     pub headers: Vec<(String, String)>,
-    /// As printed.
+    /// The data, as printed.
     pub data: String,
-    /// As printed.
+    /// The verification, as printed.
     pub verify: String,
-    /// How answers are judged.
+    /// How responses are verified.
     pub judges: Verify,
     /// The code of a success.
     pub code: u64,
-    /// Seconds.
+    /// The timeout in seconds.
     pub timeout_s: u64,
-    /// Seconds, of the whole run.
+    /// The time limit of the whole run, in seconds.
     pub deadline_s: Option<u64>,
-    /// As printed.
+    /// The debug option, as printed.
     pub debug: bool,
-    /// As printed.
+    /// The HTTP/2 option, as printed.
     pub http2: bool,
-    /// As printed.
+    /// The keep-alive option, as printed.
     pub keep_alive: bool,
-    /// As printed.
+    /// The connection limit, as printed.
     pub max_connections: u64,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 draft.responses.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
             }
             if let Some(file) = file {
-                // The one of its requests that it sends.
+                // Of the requests in its file, the one that it sends.
                 let (path, leads_to) = (file.to_owned(), url.map(str::to_owned));
                 draft.commands = Some(Commands::File { path, leads_to });
             } else {
@@ -221,7 +221,7 @@ fn status_of(code: u64) -> Result<u16, PlanError> {
     status.ok_or_else(|| PlanError::Statuses { value: code.to_string() })
 }
 
-/// What its calls say, in the way of `-d`.
+/// The data of its calls, in the form of `-d`.
 fn data_of(text: &str) -> Body {
     text.strip_prefix('@').map_or(Body::Bytes(text.as_bytes().to_vec()), |path| Body::File(path.to_owned()))
 }

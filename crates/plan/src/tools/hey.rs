@@ -10,12 +10,12 @@ use super::{
 use crate::text::rate_of;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
 
-/// What hey was asked for.
+/// The options of hey.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeySettings {
-    /// Each request is a line.
+    /// Whether each request is printed as a line.
     pub is_csv: bool,
-    /// Method and URL, as its errors begin.
+    /// Method and URL, the prefix of its errors.
     pub request: String,
 }
 
@@ -49,7 +49,7 @@ pub(super) const TABLE: [Opt; 23] = [
 const UNITS: [(&str, f64); 8] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
 
-/// Times as Go writes them: `1m30s`, `1.5h`, `300ms`.
+/// Times in the notation of Go: `1m30s`, `1.5h`, `300ms`.
 fn go_duration(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
     let wanted = "a time like 10s, 1m30s or 300ms";
     let is_spaced = text.contains(char::is_whitespace);
@@ -57,7 +57,7 @@ fn go_duration(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
     span.ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })
 }
 
-/// A time as the tools of Go and Rust have it, to the millisecond.
+/// A time of the tools in Go and Rust, to the millisecond.
 pub(super) fn whole_millis(span: Duration) -> Duration {
     Duration::from_millis((span.as_millis() as u64).max(1))
 }
@@ -153,7 +153,7 @@ fn headers_of(given: &GivenFlags, method: &str) -> Result<Vec<Header>, ToolFault
             set(&mut headers, parsed(name, value)?);
         }
     }
-    // The tool of that name loses it on its way; whoever writes it means it.
+    // hey itself loses it; a user who gives it means it to be sent.
     headers.extend(given.last("-a").map(Header::basic));
     if !headers.iter().any(|header| header.is("accept")) {
         headers.push(Header::without("Accept"));

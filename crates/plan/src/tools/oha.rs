@@ -14,7 +14,7 @@ use crate::endpoints::parse_unix_socket;
 use crate::text::rate_of;
 use crate::{Address, ConnectTo, REQUEST_BODY_BYTES_MAX, RouteOverrides, Version};
 
-/// How oha prints its report.
+/// The output format of oha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the format of its name")]
 pub enum OhaFormat {
@@ -24,16 +24,16 @@ pub enum OhaFormat {
     Quiet,
 }
 
-/// What oha was asked for.
+/// The options of oha.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OhaSettings {
     /// The format.
     pub format: OhaFormat,
-    /// The unit of times, where one was named.
+    /// The unit of times, where given.
     pub unit: Option<&'static str>,
-    /// The report goes there.
+    /// The file of the report.
     pub output: Option<String>,
-    /// What was in flight at the end was given up.
+    /// Whether requests in flight at the end are aborted.
     pub aborts: bool,
 }
 
@@ -91,10 +91,10 @@ pub(super) const TABLE: [Opt; 52] = [
     value("--output-format", ""),
     switch("-j", "--json"),
 ];
-/// Those that are refused, or mean a different run.
+/// Flags that are refused, or mean a different run.
 const MORE: [&str; 6] = ["--stats-success-breakdown", "--db-url", "--debug", "--help", "-h", "--version"];
 
-/// The units of humans.
+/// The units of times.
 const UNITS: [(&str, f64); 27] = [
     ("nanos", 1e-9),
     ("nsec", 1e-9),
@@ -125,7 +125,7 @@ const UNITS: [(&str, f64); 27] = [
     ("d", 86_400.0),
 ];
 
-/// Times as humans write them: `10s`, `1m 30s`, `500ms`.
+/// Times with units: `10s`, `1m 30s`, `500ms`.
 fn human(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
     let wanted = "a time like 10s, 1m 30s or 500ms";
     super::span_of(text.trim(), &UNITS).ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })

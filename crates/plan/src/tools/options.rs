@@ -1,14 +1,14 @@
-//! Flags as the libraries of other tools read them.
+//! Flag parsers in the manner of other tools' libraries.
 
 use super::ToolFault;
 
 /// A flag of a tool.
 pub(super) struct Opt {
-    /// As it is written, with its dashes; what messages name.
+    /// The flag as written, with its dashes; the name in messages.
     pub(super) id: &'static str,
-    /// Another way to write it.
+    /// Its other spelling.
     pub(super) also: &'static str,
-    /// A value follows.
+    /// Whether a value follows.
     pub(super) takes_value: bool,
 }
 
@@ -22,24 +22,24 @@ pub(super) const fn switch(id: &'static str, also: &'static str) -> Opt {
     Opt { id, also, takes_value: false }
 }
 
-/// How a tool reads its command line.
+/// The syntax of a tool's command line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// getopt_long: flags before and behind the URL, long ones may be shortened.
+    /// getopt_long: flags before and after the URL, long ones may be abbreviated.
     Getopt,
-    /// Apache's: short flags only, none behind the URL.
+    /// Apache's: short flags only, none after the URL.
     Apache,
     /// Go's: one dash or two, `=` or a blank; the first word that is no flag ends them.
     Go,
-    /// clap's: flags anywhere, nothing shortened.
+    /// clap's: flags anywhere, no abbreviations.
     Clap,
 }
 
-/// What stands on a command line.
+/// The content of a command line.
 pub(super) struct GivenFlags {
-    /// Flags in their order, each with its value.
+    /// Flags in order, each with its value.
     pub(super) flags: Vec<(&'static str, String)>,
-    /// What is no flag.
+    /// The words that are no flags.
     pub(super) rest: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl GivenFlags {
         self.flags.iter().filter(move |(known, _)| *known == id).map(|(_, value)| value.as_str())
     }
 
-    /// A switch of Go: there, or said to be false.
+    /// A switch of Go: given, unless given as false.
     pub(super) fn is_on(&self, id: &'static str) -> Result<bool, ToolFault> {
         match self.last(id) {
             None => Ok(false),
@@ -68,7 +68,7 @@ impl GivenFlags {
         }
     }
 
-    /// The first of these flags that is there is refused.
+    /// Refuses the first of these flags that is given.
     pub(super) fn refuse(&self, ids: &[&'static str]) -> Result<(), ToolFault> {
         match self.flags.iter().find(|(id, _)| ids.contains(id)) {
             Some((flag, _)) => Err(ToolFault::Unsupported { flag }),
@@ -85,7 +85,7 @@ impl GivenFlags {
     }
 }
 
-/// Reads a command line by the table of a tool.
+/// Parses a command line by the table of a tool.
 pub(super) fn read(style: Style, table: &'static [Opt], words: &[String]) -> Result<GivenFlags, ToolFault> {
     let mut given = GivenFlags { flags: Vec::new(), rest: Vec::new() };
     let mut words = words.iter();

@@ -6,16 +6,16 @@ use super::options::{read, switch, value};
 use super::{Connection, Draft, Header, Load, Opt, Settings, Style, Tool, ToolFault, ToolRun};
 use crate::{Address, Version};
 
-/// What webbench was asked for.
+/// The options of webbench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebbenchSettings {
-    /// Users.
+    /// The number of clients.
     pub clients: u64,
-    /// Seconds.
+    /// The duration in seconds.
     pub duration_s: u64,
-    /// The request, as it is printed.
+    /// The request, as printed.
     pub request: String,
-    /// Caches were asked to leave it alone.
+    /// Whether caches are asked not to answer it.
     pub reloads: bool,
 }
 
@@ -58,14 +58,14 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         "-2" => Some(11),
         _ => None,
     });
-    // These two are of HTTP/1.1.
+    // These two need HTTP/1.1.
     let is_11 = version == Some(11) || matches!(method, "OPTIONS" | "TRACE");
     let reloads = given.has("-r");
     let address = Address::parse(&url)?;
     let (host, path) = (address.host(), address.path_and_query());
     let mut request =
         format!("{method} {path} HTTP/1.{}\r\nUser-Agent: WebBench 1.5\r\nHost: {host}\r\n", u8::from(is_11));
-    // What is printed is what is sent; its order means nothing.
+    // The printed headers are the sent ones; their order has no meaning.
     let mut headers =
         vec![Header::without("Accept"), Header::of("User-Agent", "WebBench 1.5"), Header::of("Host", host)];
     if reloads {

@@ -7,22 +7,22 @@ use super::{Connection, Draft, GivenFlags, Header, Load, Opt, Request, Settings,
 use crate::text::rate_of;
 use crate::{Address, Version};
 
-/// What wrk was asked for.
+/// The options of wrk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrkSettings {
-    /// As typed.
+    /// The URL, as typed.
     pub url: String,
-    /// Threads, as they are printed.
+    /// The number of threads, as printed.
     pub threads: u64,
-    /// Connections.
+    /// The number of connections.
     pub connections: u64,
-    /// Seconds.
+    /// The duration in seconds.
     pub duration_s: u64,
-    /// The distribution of latencies is printed.
+    /// Whether the distribution of latencies is printed.
     pub shows_latency: bool,
-    /// And that from the sending on, of wrk2.
+    /// Whether that since the sending is printed too, in wrk2.
     pub shows_uncorrected: bool,
-    /// It is wrk2.
+    /// Whether it is wrk2.
     pub is_wrk2: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) const TABLE: [Opt; 15] = [
     switch("-?", ""),
 ];
 
-/// A whole number with a unit: each letter multiplies by `steps` more.
+/// A whole number with a unit: each letter multiplies by another `steps`.
 fn scaled(flag: &'static str, text: &str, units: &[(&str, u64)], wanted: &'static str) -> Result<u64, ToolFault> {
     let wrong = || ToolFault::Value { flag, value: text.to_owned(), wanted };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -69,7 +69,7 @@ pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> 
         return Err(ToolFault::Unknown { flag: (*flag).to_owned() });
     }
     given.refuse(&["-s", "-v", "-B"])?;
-    // What follows the URL would be for a script.
+    // The words after the URL would be for a script.
     let url = given.rest.first().cloned().filter(|_| !given.has("--help") && !given.has("-h")).ok_or(ToolFault::Url)?;
     let number = |flag, default| given.last(flag).map_or(Ok(default), |text| metric(flag, text));
     let (connections, threads) = (number("-c", 10)?, number("-t", 2)?);

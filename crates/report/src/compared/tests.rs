@@ -1,6 +1,6 @@
 use super::*;
 
-/// A report with a rate, a p99 in milliseconds that wobbles by so much, a plan, and marks of stalls.
+/// A report with a rate, a p99 in milliseconds with a wobble, a plan, and marks of stalls.
 fn report(rate: f64, p99_ms: f64, wobble_ms: f64, plan: &str, unreliable: &[&str]) -> Value {
     let times = |at: usize| {
         let p99 = (p99_ms + wobble_ms * (((at * 37) % 11) as f64 / 11.0 - 0.5)) * 1e6;

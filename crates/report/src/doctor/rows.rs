@@ -1,4 +1,4 @@
-//! The settings of the machine, one for each row, and what each means.
+//! The settings of the machine, one per row, and their meanings.
 
 use driver::Kind;
 use unicode_width::UnicodeWidthStr;
@@ -9,10 +9,10 @@ use crate::format::{Align, bytes, count, pad};
 use crate::screen::Screen;
 use crate::wrap::wrap;
 
-/// A setting, its value, and what it means.
+/// A setting, its value, and its meaning.
 pub(super) type Row = (&'static str, String, &'static str, &'static str);
 
-/// With less room beside a setting, its meaning stands below it.
+/// With less room beside a setting, its meaning is printed below it.
 const MEANING_WIDTH_MIN: usize = 30;
 const INDENT: usize = 4;
 
@@ -34,7 +34,7 @@ pub(super) fn table(rows: &[Row], screen: &Screen) -> String {
     page
 }
 
-/// A text that goes on below itself, beside a head.
+/// A text that wraps beside a head.
 pub(super) fn beside(page: &mut String, head: &str, text: &str, screen: &Screen) {
     let lines = match screen.columns() {
         Some(columns) => wrap(text, columns.saturating_sub(head.width())),
@@ -46,7 +46,7 @@ pub(super) fn beside(page: &mut String, head: &str, text: &str, screen: &Screen)
     }
 }
 
-/// A text behind so many blanks, on as many lines as it needs.
+/// An indented text, on as many lines as it needs.
 pub(super) fn line(page: &mut String, indent: usize, text: &str, screen: &Screen) {
     let lines = match screen.columns() {
         Some(columns) => wrap(text, columns.saturating_sub(indent)),

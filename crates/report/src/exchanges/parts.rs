@@ -1,4 +1,4 @@
-//! The pieces of an exchange, each as what it is.
+//! The parts of an exchange, each in the form of its kind.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,14 +11,14 @@ use crate::Language;
 use crate::format::count;
 use crate::wrap::cut;
 
-/// The most of a value that was taken: one line on most screens, without its beginning.
+/// The most columns of an extracted value: one line on most screens, without the name before it.
 const TAKEN_COLUMNS_MAX: usize = 200;
 
-/// Bytes that are no text are shown as numbers, up to so many.
+/// The most bytes of binary data that are shown, as numbers.
 const HEX_BYTES_MAX: usize = 256;
 const HEX_BYTES_PER_LINE: usize = 32;
 
-/// All pieces that were kept.
+/// Writes all recorded parts.
 pub(super) fn write(sample: &Sample, step: Option<&Step>, showing: &Showing, text: &mut String) {
     let types = [true, false].map(|is_ours| type_of(&sample.parts, is_ours));
     let (mut sent, mut came) = (0, 0);
@@ -40,14 +40,14 @@ pub(super) fn write(sample: &Sample, step: Option<&Step>, showing: &Showing, tex
     }
 }
 
-/// The name of the status with which a call of gRPC ended.
+/// The name of the gRPC status of a call.
 pub(super) fn grpc_status(sample: &Sample) -> Option<&'static str> {
     let of_part = |part: &Part| std::str::from_utf8(field(part, b"grpc-status")?).ok()?.parse::<usize>().ok();
     let number = sample.parts.iter().rev().filter(|part| !part.is_ours).find_map(of_part)?;
     GRPC_STATUSES.get(number).copied()
 }
 
-/// The type of the content that one side sends.
+/// The content type that one side sends.
 fn type_of(parts: &[Part], is_ours: bool) -> Option<&[u8]> {
     let head = parts.iter().rfind(|part| part.is_ours == is_ours && part.kind == PartKind::Head)?;
     field(head, b"content-type")
@@ -117,7 +117,7 @@ fn one(
     }
 }
 
-/// A head; what stands behind its end, where that could not be told, is content.
+/// A head; bytes after its end, where that was not known, are content.
 fn head(bytes: &[u8], sign: char, showing: &Showing, text: &mut String) {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(bytes.len(), |place| place + 4);
     lines(&bytes[..end], sign, showing, text);
@@ -126,7 +126,7 @@ fn head(bytes: &[u8], sign: char, showing: &Showing, text: &mut String) {
     }
 }
 
-/// The lines of a head, each behind a sign.
+/// The lines of a head, each after a sign.
 fn lines(bytes: &[u8], sign: char, showing: &Showing, text: &mut String) {
     for line in String::from_utf8_lossy(bytes).lines() {
         let line = match &showing.secrets {
@@ -137,7 +137,7 @@ fn lines(bytes: &[u8], sign: char, showing: &Showing, text: &mut String) {
     }
 }
 
-/// A line of a head without what is secret in it.
+/// A line of a head with masked secrets.
 pub(crate) fn masked_line(line: &str) -> String {
     match line.split_once(':') {
         Some((name, _)) if plan::is_secret_field(name) => format!("{name}: ***"),
@@ -145,11 +145,11 @@ pub(crate) fn masked_line(line: &str) -> String {
     }
 }
 
-/// What was said, as text where it is one.
+/// Content, as text where it is one.
 fn content(bytes: &[u8], showing: &Showing) -> String {
     let text = match std::str::from_utf8(bytes).map_err(|error| (error.valid_up_to(), error.error_len())) {
         Ok(text) => Some(Cow::Borrowed(text)),
-        // A character that the bound has cut.
+        // A character that was cut at the limit.
         Err((length, None)) => Some(String::from_utf8_lossy(&bytes[..length])),
         Err(_) => None,
     };
@@ -159,7 +159,7 @@ fn content(bytes: &[u8], showing: &Showing) -> String {
     }
 }
 
-/// Bytes that are no text.
+/// Binary data as numbers.
 fn numbers(bytes: &[u8], language: Language) -> String {
     let length = count(bytes.len() as u64);
     let mut text = language.pick(format!("[{length} bytes, not text]"), format!("[{length} 字节的非文本内容]"));

@@ -1,4 +1,4 @@
-//! Response times against the load, as a drawing that needs no script: SVG, whose colours are those of the page's style.
+//! A chart of response times against the load that needs no script: SVG, in the colours of the page's style.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 
-/// A scale by powers.
+/// A logarithmic scale.
 struct Scale {
     least: f64,
     most: f64,
@@ -34,7 +34,7 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Ones, twos and fives.
+    /// Marks at ones, twos and fives.
     fn marks(&self) -> Vec<f64> {
         let mut all = Vec::new();
         for power in -9..10 {
@@ -45,7 +45,7 @@ impl Scale {
                 }
             }
         }
-        // Few are read, many are not.
+        // With many marks only the powers of ten are readable.
         if all.len() > 9 { all.into_iter().filter(|value| is_power(*value)).collect() } else { all }
     }
 }
@@ -54,7 +54,7 @@ fn is_power(value: f64) -> bool {
     (value.log10() - value.log10().round()).abs() < 1e-9
 }
 
-/// The drawing; nothing where no trial has a time.
+/// The drawing; empty where no trial has a time.
 pub(super) fn drawing(report: &Value, language: Language) -> String {
     let trials = report["trials"].as_array().map_or(&[][..], Vec::as_slice);
     let points: Vec<(f64, f64, f64, &str)> = trials

@@ -14,7 +14,7 @@ pub fn search_html(report: &Value, language: Language) -> String {
     plain_page(report, titles, language, |page| write(report, page, language))
 }
 
-/// What a page that has a head of its own shows of it.
+/// The content of the page, for a page with a head of its own.
 pub(crate) fn search_part(report: &Value, language: Language) -> String {
     let mut page = Markup::new(language);
     write(report, &mut page, language);
@@ -105,7 +105,7 @@ fn trials(report: &Value, page: &mut Markup, language: Language) {
     }
 }
 
-/// Why a trial does not count, or else who was its limit.
+/// The reason why a trial does not count, or else its bottleneck.
 fn why(trial: &Value, language: Language) -> &'static str {
     let limit = || limit(trial["limit"].as_str().unwrap_or_default(), language);
     trial["fault"].as_str().map_or_else(limit, |name| fault(name, language))

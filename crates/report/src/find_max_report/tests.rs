@@ -134,7 +134,7 @@ fn what_a_reader_must_know_is_said() {
     }
 }
 
-/// Time ran out, or somebody stopped it: the best load is told for what it is.
+/// Time ran out, or the user stopped it: the best load is reported with this restriction.
 #[test]
 fn what_ran_without_a_loss_is_said() {
     let span = Duration::from_millis(6_700);
@@ -158,7 +158,7 @@ fn what_ran_without_a_loss_is_said() {
     }
     let ran = &value(&budget, &trials())["ran"];
     assert_eq!(*ran, serde_json::json!({"at": 40_000.0, "span_s": 6.7, "trials": 2, "of": 5, "is_met": false}));
-    // It is told before what was too much, and whether it was enough to show that the goals were met.
+    // It is reported before the load that was too much, with whether it was enough to show that the goals were met.
     let ran = budget.ran.map(|ran| Ran { is_met: true, ..ran });
     let value = value(&SearchResult { ran, ..above }, &trials());
     for (language, says) in [
@@ -175,7 +175,7 @@ fn what_ran_without_a_loss_is_said() {
     assert_eq!(value["answer"], 40_000.0);
 }
 
-/// Nothing is lost yet, and everybody can see that it would be.
+/// Nothing is lost yet, but it obviously would be.
 #[test]
 fn what_piles_up_is_said() {
     let piling = Trial { is_piling_up: true, is_above: true, ..trial(1, 300.0, Purpose::Full, Class::Missed, 0) };
@@ -188,7 +188,7 @@ fn what_piles_up_is_said() {
     }
 }
 
-/// Our own stalls are neither the target's failures nor its limit.
+/// Stalls of the generator are neither the target's failures nor its limit.
 #[test]
 fn what_our_stalls_unreliable_is_said_to_be_unknown() {
     let mut unreliable = trial(4, 14_000.0, Purpose::Full, Class::Missed, 900);
@@ -215,7 +215,7 @@ fn what_our_stalls_unreliable_is_said_to_be_unknown() {
     assert_eq!((&value["trials"][2]["class"], &value["trials"][2]["fault"]), (&"discarded".into(), &"stalls".into()));
 }
 
-/// Words of the table that nobody has to guess.
+/// Uncommon words of the table are explained.
 #[test]
 fn words_of_the_table_are_explained() {
     let open = trial(4, 12_600.0, Purpose::Full, Class::Undecided, 190);

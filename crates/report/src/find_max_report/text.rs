@@ -1,4 +1,4 @@
-//! A search as text: a row for each trial, and what it came to.
+//! A search as text: a row for each trial, and the result.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::screen::{Paint, Screen};
 /// Columns of the rows: number, load, purpose, time, done, p50, p99, lost.
 const WIDTHS: [usize; 8] = [4, 12, 9, 9, 11, 10, 10, 10];
 
-/// Less than that is at once.
+/// A shorter recovery counts as immediate.
 const RECOVERED_AT_ONCE_S: f64 = 0.1;
 
-/// The head of the rows.
+/// The header of the rows.
 pub fn search_head(report: &Value, screen: &Screen) -> String {
     let pick = |en: &'static str, zh: &'static str| screen.language.pick(en, zh);
     let load = match report["on"].as_str().unwrap_or_default() {
@@ -60,7 +60,7 @@ pub fn search_row(trial: &Value, screen: &Screen) -> String {
     format!("{}  {}\n", row(&cells), screen.paint(&format!("{text}{why}"), paint))
 }
 
-/// What it came to.
+/// The text of the result.
 pub fn search_text(report: &Value, screen: Screen) -> String {
     let mut page = Page::new(screen);
     let language = screen.language;

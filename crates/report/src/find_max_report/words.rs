@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::Language;
 use crate::format::{count, counted, span, time};
 
-/// What the words of the table of trials mean.
+/// The meanings of the words in the table of trials.
 pub(super) const LOST: (&str, &str) = (
     "lost: requests that missed a goal (too slow, or no answer; failures have a goal of their own)",
     "不达标：太慢或没有响应的请求（失败另有条件）",
@@ -15,7 +15,7 @@ pub(super) const OPEN: (&str, &str) = (
     "未定：请求太少或波动太大，还不能确定是否达标",
 );
 
-/// For programs: without the word itself.
+/// The meaning without the word itself, for JSON.
 pub(super) fn meaning((text, _): (&'static str, &str)) -> &'static str {
     text.split_once(": ").map_or(text, |(_, meaning)| meaning)
 }
@@ -39,7 +39,7 @@ pub(super) fn load(at: f64, report: &Value, language: Language) -> String {
     }
 }
 
-/// The digits of a load that mean something.
+/// The significant digits of a load.
 pub(crate) fn figure(at: f64) -> String {
     if at >= 100.0 || at.fract() == 0.0 {
         count(at.round() as u64)
@@ -50,7 +50,7 @@ pub(crate) fn figure(at: f64) -> String {
     }
 }
 
-/// Why a trial is made.
+/// The purpose of a trial.
 pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
     match trial["purpose"].as_str().unwrap_or_default() {
         "look" => language.pick("look", "粗测"),
@@ -59,7 +59,7 @@ pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
     }
 }
 
-/// What a trial has shown.
+/// The class of a trial.
 pub(super) fn class(trial: &Value, language: Language) -> &'static str {
     match trial["class"].as_str().unwrap_or_default() {
         "met" => language.pick("met", "达标"),
@@ -72,7 +72,7 @@ pub(super) fn class(trial: &Value, language: Language) -> &'static str {
     }
 }
 
-/// Why a trial does not count.
+/// The reason why a trial does not count.
 pub(super) fn fault(name: &str, language: Language) -> &'static str {
     match name {
         "stalls" => language.pick("onrush itself stood still", "onrush 自身卡顿"),
@@ -80,7 +80,7 @@ pub(super) fn fault(name: &str, language: Language) -> &'static str {
     }
 }
 
-/// Who was a limit.
+/// The name of a bottleneck.
 pub(crate) fn limit(name: &str, language: Language) -> &'static str {
     match name {
         "target" => language.pick("the target", "被测服务"),
@@ -88,7 +88,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
         "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或文件描述符"),
         "machine" => language.pick("this machine, shared with the target", "与被测服务共用的本机"),
         "link" => language.pick("the network link", "网络带宽"),
-        // The first is what a trial says in which starts waited for connections.
+        // The first is that of a trial in which starts waited for connections.
         "users" | "connections" => language.pick("the users of the load", "负载的用户数"),
         "below" => language.pick("not reached", "尚未达到上限"),
         "plan_kept" => language.pick("nobody", "无"),
@@ -129,7 +129,7 @@ pub(super) fn result(report: &Value, language: Language) -> String {
     }
 }
 
-/// The highest load that ran without a loss, and how sure that is.
+/// The highest load that ran without a loss, and the evidence for it.
 fn ran(report: &Value, language: Language) -> String {
     let ran = &report["ran"];
     let load = load(ran["at"].as_f64().unwrap_or(0.0), report, language);
@@ -149,12 +149,12 @@ fn ran(report: &Value, language: Language) -> String {
     }
 }
 
-/// How long a search or a sweep took.
+/// The duration of a search or a sweep.
 pub(crate) fn took(report: &Value) -> String {
     span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64))
 }
 
-/// Why it ended.
+/// The reason why it ended.
 pub(super) fn ended(report: &Value, language: Language) -> String {
     let budget = span(core::time::Duration::from_secs_f64(report["budget_s"].as_f64().unwrap_or(0.0)));
     match report["ended"].as_str().unwrap_or_default() {
@@ -200,7 +200,7 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
     }
 }
 
-/// Everything that a reader must not overlook.
+/// Warnings that a reader must not overlook.
 pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
     let mut all = Vec::new();
     let shown = |value: &Value| load(value.as_f64().unwrap_or(0.0), report, language);
@@ -225,7 +225,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{at} 是否可以承受尚不清楚：{trials} 次试压中不达标的请求可能由 onrush 自己造成，它卡顿过（最长 {stall}）"),
         ));
     }
-    // Where nothing was held the result says it already.
+    // Where nothing was sustained the result says it already.
     let number = |value: &Value| value.as_f64();
     let (ran_at, lower) = (number(&report["ran"]["at"]), number(&report["lower"]));
     if lower.zip(ran_at).is_some_and(|(lower, ran)| ran > lower) {
@@ -308,7 +308,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
     all
 }
 
-/// The law of scalability, as a hint.
+/// The scalability law, as a hint.
 pub(super) fn law(report: &Value, language: Language) -> Option<String> {
     let law = report["law"].as_object()?;
     let of = |name: &str| law[name].as_f64().unwrap_or(0.0);
@@ -334,7 +334,8 @@ pub(super) fn law(report: &Value, language: Language) -> Option<String> {
     ))
 }
 
-/// Trials at a load: how many lost more than is allowed, how many there were, and the least and most of their p99.
+/// The trials at one load: how many lost more than allowed, how many there were, and the minimum and maximum of their
+/// p99.
 pub(super) struct AtLoad {
     pub(super) above: usize,
     pub(super) trials: usize,
@@ -357,13 +358,13 @@ pub(super) fn at_load(report: &Value, at: f64) -> AtLoad {
     }
 }
 
-/// Both ends of some times, or one.
+/// The range of some times, or a single one.
 pub(super) fn range((least, most): (f64, f64), language: Language) -> String {
     let (low, high) = (time(least * 1e9), time(most * 1e9));
     if low == high { low } else { language.pick(format!("{low} to {high}"), format!("{low} 到 {high}")) }
 }
 
-/// The trials that show a bound.
+/// The trials that support a bound.
 pub(super) fn shown_by(report: &Value, name: &str, language: Language) -> Option<String> {
     let at = report[name].as_f64()?;
     let AtLoad { above, trials, p99_s, longest_s } = at_load(report, at);

@@ -1,4 +1,4 @@
-//! The JSON report of connections that were held.
+//! The JSON report of a hold.
 
 use engine::{LateThread, MemoryUse};
 use export::Delivery;
@@ -14,10 +14,10 @@ use crate::json::intervals::Intervals;
 use crate::workers;
 use crate::{About, Language};
 
-/// Grows with every change that a reader could stumble over.
+/// The schema version; it grows with every change that could confuse a reader.
 const SCHEMA: u32 = 1;
 
-/// One interval, as the report has it.
+/// One interval, in the form of the report.
 pub fn live_hold_row(interval: &HeldInterval) -> Value {
     let (seen, now) = (&interval.seen, interval.now);
     json!({
@@ -46,17 +46,17 @@ pub struct HoldJson {
 }
 
 impl HoldJson {
-    /// One that says of what the run was made.
+    /// An empty collector with the environment of the run.
     pub fn about(about: About) -> Self {
         Self { about, ..Self::default() }
     }
 
-    /// Keeps an interval.
+    /// Adds an interval.
     pub fn interval(&mut self, interval: &HeldInterval) {
-        self.intervals.put(interval.number, interval.is_again, || live_hold_row(interval));
+        self.intervals.put(interval.number, interval.is_update, || live_hold_row(interval));
     }
 
-    /// What has become of exports.
+    /// Sets the delivery results of exports.
     pub fn exports(&mut self, exports: Vec<Delivery>) {
         self.exports = exports;
     }
@@ -66,7 +66,7 @@ impl HoldJson {
         format!("{:#}\n", self.value(held))
     }
 
-    /// The same as a value.
+    /// The report as a value.
     pub fn value(&mut self, held: &Held) -> Value {
         let (counts, plan) = (&held.tally, &held.plan);
         let reasons = |of: &[FailureCount]| -> Value {

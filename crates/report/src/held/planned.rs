@@ -1,11 +1,11 @@
-//! What was to be done with connections that are held.
+//! The plan of a hold, in words.
 
 use plan::{Hold, HoldWork};
 
 use crate::Language;
 use crate::format::{count, rate, span};
 
-/// What was to be done, in one line.
+/// The plan of a hold in one line.
 pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
     let connections = count(plan.connections);
     let pace = plan.ramp.map_or(String::new(), |rate_of| {

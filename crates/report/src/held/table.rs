@@ -1,4 +1,4 @@
-//! The table of connections, while they are held.
+//! The live table of a hold.
 
 use engine::MemoryUse;
 use figures::{HeldInterval, Quantile};
@@ -24,15 +24,15 @@ const COLUMNS: [Column; 11] = [
 ];
 const FAILED: usize = 4;
 const LOST: usize = 5;
-/// What a narrow terminal goes without, in this order: memory, bytes, p50, connecting, messages.
+/// Columns that a narrow terminal omits, in this order: memory, bytes, p50, connecting, messages.
 const DISPENSABLE: [usize; 5] = [10, 7, 8, 2, 6];
 
-/// The table of connections that are held.
+/// The live table of a hold.
 #[derive(Clone, Debug)]
 pub struct HoldTable {
     screen: Screen,
     columns: Columns,
-    /// Lines since the last head; `None` before the first.
+    /// Lines since the last header; `None` before the first.
     rows_since: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ impl HoldTable {
         Self { screen, columns: Columns::fitting(&COLUMNS, &DISPENSABLE, None, &screen), rows_since: None }
     }
 
-    /// The next row, with a head where one is due.
+    /// The next row, with a header where one is due.
     pub fn next(&mut self, interval: &HeldInterval) -> String {
         let head = head_due(&mut self.rows_since, &self.screen).then(|| self.head());
         format!("{}{}", head.unwrap_or_default(), self.row(interval))
@@ -69,7 +69,7 @@ impl HoldTable {
         self.columns.head(&names, &self.screen)
     }
 
-    /// One interval. Rates and times are those of the interval; the rest is from the start, or as it stands.
+    /// The row of an interval. Rates and times are those of the interval; the rest is since the start, or current.
     pub fn row(&self, interval: &HeldInterval) -> String {
         let (total, response) = (&interval.total, &interval.response);
         let cells = [
@@ -97,7 +97,7 @@ impl HoldTable {
     }
 }
 
-/// Bytes of this process and of the kernel for each connection.
+/// Bytes of this process and of the kernel per connection.
 fn each(memory: MemoryUse, open: u64) -> String {
     if open == 0 {
         return "-".to_owned();

@@ -17,7 +17,7 @@ pub(crate) fn plan() -> Hold {
     HoldFlags { common, every: flag("1s"), ..HoldFlags::default() }.plan().expect("a good plan")
 }
 
-/// A loop that looked at its clock so often, of which so many looks were so late.
+/// A loop with this many clock reads, of which this many were late by this time.
 fn lag(looks: u64, late: u64, late_ns: u64) -> Distribution {
     let mut lag = Distribution::default();
     (0..looks - late).for_each(|_| lag.record(60_000));
@@ -25,7 +25,7 @@ fn lag(looks: u64, late: u64, late_ns: u64) -> Distribution {
     lag
 }
 
-/// Ten seconds in which all went well, on two threads.
+/// Ten seconds without any problem, on two threads.
 pub(crate) fn good() -> HoldResult {
     let now = HeldNow { open: 100, ..HeldNow::default() };
     let mut total = metrics::Held::default();
@@ -54,7 +54,7 @@ pub(crate) fn good() -> HoldResult {
     }
 }
 
-/// The row of messages and the verdict count the same: what lost connections owed was due, too.
+/// The row of messages and the verdict have one count: messages of lost connections were due, too.
 #[test]
 fn messages_that_were_due_are_one_number() {
     for (due, missed, shown) in [(42, 78, "120"), (1_000, 5, "1,005"), (0, 7, "7"), (9, 0, "9")] {
@@ -133,7 +133,7 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
             "not every message was answered correctly: of 1,000 due, 2 not answered",
             "并非每条消息都得到正确响应：应发 1,000 条，其中 2 条未得到响应",
         ),
-        // Nobody knows what became of it.
+        // Their outcome is unknown.
         (
             |counts| counts[HeldCounter::Answered] = 999,
             "not every message was answered correctly: of 1,000 due, 1 not answered",
@@ -169,7 +169,7 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
 
 #[test]
 fn a_generator_that_was_late_is_named() {
-    // One thread of two stood still for two of sixty seconds.
+    // One thread of two stalled for two of sixty seconds.
     let mut result = good();
     result.lags = vec![lag(1_200, 0, 0), lag(1_200, 40, 2_000 * MILLI)];
     let ([en, zh], pages, json) = reported(&result);
@@ -181,14 +181,14 @@ fn a_generator_that_was_late_is_named() {
     assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可靠"), "{pages:?}");
     assert_eq!((&json["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
-    // Each hundredth look of a thread may be late, and no more.
+    // Each hundredth clock read of a thread may be late, and no more.
     result.lags[1] = lag(1_200, 12, 2_000 * MILLI);
     assert!(!result.is_unreliable());
     result.lags[1] = lag(1_200, 13, 21 * MILLI);
     assert!(result.is_unreliable());
     result.lags[1] = lag(1_200, 13, 19 * MILLI);
     assert!(!result.is_unreliable());
-    // The loops were not late when they looked, but messages were.
+    // The loops were not late when they read the clock, but messages were.
     (result.total.counts[HeldCounter::Due], result.total.counts[HeldCounter::Late]) = (1_000, 11);
     let ([en, zh], pages, json) = reported(&result);
     assert!(en.starts_with("the generator was late: 11 of 1,000 messages were sent late; give it more"), "{en}");

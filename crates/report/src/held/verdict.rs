@@ -1,4 +1,4 @@
-//! What is to be said of connections that were held.
+//! The verdicts of a hold.
 
 use figures::{Held, MessageShortfall, ShortfallReason};
 
@@ -6,7 +6,7 @@ use crate::Language;
 use crate::format::{bytes, count, rate, time};
 use crate::workers;
 
-/// What is to be said of the whole.
+/// All verdicts.
 pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     let (counts, plan) = (&held.tally, &held.plan);
     let mut all = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     all
 }
 
-/// All went well.
+/// The verdict when everything was held.
 fn good(held: &Held, language: Language) -> String {
     let requested = count(held.plan.connections);
     let (en, zh) = match (held.tally.due(), held.has_responses) {
@@ -102,7 +102,7 @@ fn good(held: &Held, language: Language) -> String {
     language.pick(format!("all {requested} connections were open{en}"), format!("{requested} 个连接全部建立{zh}"))
 }
 
-/// Our own loops were late: what they measured is their own lateness too.
+/// The generator's own loops were late: the measurements include their lateness.
 fn lateness(held: &Held, language: Language) -> String {
     let thread = held.late_thread.map(|late| {
         let (thread, share) = (late.thread, format!("{:.1}%", late.late_share * 100.0));
@@ -123,7 +123,7 @@ fn lateness(held: &Held, language: Language) -> String {
     )
 }
 
-/// What became of messages of which not all is well.
+/// The text for a kind of messages that do not count as done.
 fn owed_by(by: ShortfallReason) -> (&'static str, &'static str) {
     match by {
         ShortfallReason::Unsent => ("never sent", "未能发出"),

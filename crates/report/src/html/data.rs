@@ -1,4 +1,4 @@
-//! What the charts are given: the series with their names in a language.
+//! The input of the charts: the series with their names in one language.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ pub(super) fn packed(data: &Value) -> Vec<u8> {
     packer.write_all(data.to_string().as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
 }
 
-/// One line of a chart: its name, how it is drawn, where its values stand.
+/// One line of a chart: its name, its style, and the position of its values.
 struct ChartLine<'a> {
-    /// What it is called in every language.
+    /// The name that is the same in every language.
     key: String,
     name: String,
     role: &'static str,
@@ -25,7 +25,7 @@ struct ChartLine<'a> {
     band: Option<(&'a Value, &'a Value)>,
 }
 
-/// What `mount` of the module takes.
+/// The argument of the module's `mount`.
 pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> Value {
     let (from, to) = (numbers(&charts["from_s"]), numbers(&charts["to_s"]));
     let middle: Vec<f64> = from.iter().zip(&to).map(|(from, to)| (from + to) / 2.0).collect();
@@ -135,7 +135,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
 
 fn drawn(line: &ChartLine<'_>) -> Value {
     let mut drawn = json!({"key": line.key, "name": line.name, "role": line.role, "y": line.values});
-    // A band that is the line itself says nothing.
+    // A band that equals the line is left out.
     if let Some((low, high)) = line.band.filter(|(low, high)| low != high) {
         drawn["low"] = low.clone();
         drawn["high"] = high.clone();
@@ -151,12 +151,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A step and a transaction may have one name, and several scenarios steps of one name.
+/// The key of a part: a step and a transaction may have one name, and several scenarios may have steps of one name.
 fn part_key(part: &Value) -> String {
     [&part["kind"], &part["scenario"], &part["name"]].map(text).join("/")
 }
 
-/// Its own name; of several scenarios with theirs.
+/// The name of a part; with several scenarios prefixed by that of its scenario.
 fn part_name(part: &Value, all: &[Value]) -> String {
     let is_one = all.iter().all(|other| other["scenario"] == part["scenario"]);
     if is_one { text(&part["name"]) } else { format!("{}: {}", text(&part["scenario"]), text(&part["name"])) }
@@ -179,7 +179,7 @@ fn heat(charts: &Value, from: &[f64], to: &[f64], language: Language) -> Value {
     if heat.is_null() {
         return Value::Null;
     }
-    // Merged points are as wide as each other; the last may be shorter.
+    // Merged points are of equal width; the last may be shorter.
     let width = from.iter().zip(to).map(|(from, to)| to - from).fold(0.0, f64::max);
     json!({
         "title": language.pick("Response times over time", "响应时间热力图"),

@@ -1,4 +1,4 @@
-//! The page of connections that were held. What its charts show are the intervals of the JSON report.
+//! The page of a hold. Its charts show the intervals of the JSON report.
 
 use serde_json::{Value, json};
 
@@ -160,13 +160,13 @@ fn failures(report: &Value, page: &mut Markup) {
     page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
 }
 
-/// Neighbouring intervals as one, where there are too many.
+/// Neighbouring intervals merged into one, where there are too many.
 fn points(report: &Value) -> Vec<&[Value]> {
     let all = list(report, "/intervals");
     all.chunks(all.len().div_ceil(POINTS_MAX).max(1)).collect()
 }
 
-/// What the module draws.
+/// The input of the chart module.
 pub(crate) fn data(report: &Value, language: Language) -> Value {
     let points = points(report);
     let at = |point: &[Value], key: &str| point.last().and_then(|row| row.pointer(key)).and_then(Value::as_f64);
@@ -182,7 +182,7 @@ pub(crate) fn data(report: &Value, language: Language) -> Value {
     let middle: Vec<f64> = points.iter().map(|point| begin(point) + span(point) / 2.0).collect();
     let level = |key: &'static str| -> Value { points.iter().map(|point| at(point, key)).collect() };
     let per_s = |key: &'static str| -> Value { points.iter().map(|point| sum(point, key) / span(point)).collect() };
-    // Of several intervals the worst: their times are not in the report.
+    // The worst of several intervals: their times are not in the report.
     let worst =
         |key: &'static str| -> Value { points.iter().map(|point| most(point, key).map(|ns| ns / 1e9)).collect() };
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);

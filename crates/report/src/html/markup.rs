@@ -1,9 +1,9 @@
-//! Pieces of HTML. Whatever comes from a run is escaped here.
+//! Pieces of HTML. All data of a run is escaped here.
 
 use crate::Language;
 use crate::messages::reason_called;
 
-/// A text as it stands in HTML, in attributes too.
+/// A text escaped for HTML, attributes included.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -13,7 +13,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // No sign of a terminal has a meaning here.
+            // Control characters have no meaning here.
             sign if sign.is_control() && sign != '\n' => safe.push('\u{fffd}'),
             sign => safe.push(sign),
         }
@@ -24,13 +24,13 @@ pub(crate) fn escaped(text: &str) -> String {
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
-    /// A figure: it stands to the right.
+    /// A figure, aligned to the right.
     Figure(String),
     /// Words.
     Words(String),
 }
 
-/// A page as it grows.
+/// A page under construction.
 pub(crate) struct Markup {
     language: Language,
     text: String,
@@ -55,22 +55,22 @@ impl Markup {
         reason_called(name, self.language)
     }
 
-    /// Markup as it is.
+    /// Adds markup unchanged.
     pub(crate) fn raw(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
 
-    /// An element with a text in it.
+    /// Adds an element with a text in it.
     pub(crate) fn element(&mut self, name: &str, text: &str) {
         self.text.push_str(&format!("<{name}>{}</{name}>\n", escaped(text)));
     }
 
-    /// A heading of a part of the page.
+    /// Adds the heading of a section.
     pub(crate) fn heading(&mut self, en: &'static str, zh: &'static str) {
         self.element("h2", self.pick(en, zh));
     }
 
-    /// A table, wide ones in a region of their own; none without rows.
+    /// Adds a table, wide ones in a scrollable region; nothing without rows.
     pub(crate) fn table(&mut self, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) {
         if rows.is_empty() {
             return;
@@ -104,7 +104,7 @@ impl Markup {
         self.raw(&markup);
     }
 
-    /// The figures that matter most: a name, a value and a few words each.
+    /// Adds the key figures: a name, a value and a few words each.
     pub(crate) fn tiles(&mut self, tiles: &[(&str, String, String)]) {
         self.raw("<dl class=\"tiles\">\n");
         for (name, value, more) in tiles {
@@ -114,7 +114,7 @@ impl Markup {
         self.raw("</dl>\n");
     }
 
-    /// Names and what they are.
+    /// Adds a list of names and values.
     pub(crate) fn facts(&mut self, facts: &[(&str, String)]) {
         self.raw("<dl>\n");
         for (name, text) in facts {

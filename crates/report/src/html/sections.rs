@@ -1,4 +1,4 @@
-//! The parts of the page, in their order: what was asked, what came of it, the charts' place, the tables, the card of the run.
+//! The sections of the page, in order: the plan, the results, the charts, the tables, the environment of the run.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::markup::{Cell, Markup, escaped};
 use crate::format::{bytes, count, percent, rate, span, time};
 
-/// Of failures with their remedies so many are shown.
+/// The most failures that are shown with their remedies.
 const FAILURES_MAX: usize = 50;
 
 /// Everything but the scripts.
@@ -54,7 +54,7 @@ pub(super) fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
     report.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// In the language of the page, where the report has it; in English else.
+/// A text in the language of the page, where the report has it; otherwise in English.
 fn said<'a>(value: &'a Value, key: &str, page: &Markup) -> &'a str {
     let own = value[format!("{key}{}", page.pick("", "_zh"))].as_str();
     own.or_else(|| value[key].as_str()).unwrap_or_default()
@@ -76,7 +76,7 @@ fn words(text: impl Into<String>) -> Cell {
     Cell::Words(text.into())
 }
 
-/// When it was, and how long.
+/// The start and the duration of the run.
 fn planned(report: &Value, page: &Markup) -> String {
     let wall = span(Duration::from_secs_f64(number(report, "/wall_s").unwrap_or(0.0).clamp(0.0, 1e9)));
     let began = text(report, "/about/began");
@@ -191,8 +191,8 @@ fn requests(report: &Value, page: &mut Markup) {
     page.table(page.pick("What was counted", "计数"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
 }
 
-/// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
-/// made it longer.
+/// A time of a distribution, with the incomplete ones: `≥` where it is only a lower bound, `!` where stalls of the
+/// generator made it longer.
 fn shown(times: &Value, key: &str) -> String {
     let incomplete = &times["with_incomplete"];
     let whole = if incomplete[key].is_number() { incomplete } else { times };
@@ -241,7 +241,7 @@ fn times(report: &Value, page: &mut Markup) {
     facts_of_times(report, &others, page);
 }
 
-/// Times of the report by their keys, those of which there are any.
+/// The times of the report by their keys, without empty ones.
 pub(super) fn facts_of_times(report: &Value, names: &[(&str, &'static str, &'static str)], page: &mut Markup) {
     let row = |(key, en, zh): &(&str, &'static str, &'static str)| row_of(page.pick(en, zh), &report["times"][key]);
     let rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
@@ -370,7 +370,7 @@ fn notes(report: &Value, page: &mut Markup) {
     page.raw("</ul>\n");
 }
 
-/// Of what the run was made, so that it can be repeated.
+/// The environment of the run, so that it can be repeated.
 pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Markup) {
     page.raw("<section class=\"card\">\n");
     page.heading("This run", "本次压测");

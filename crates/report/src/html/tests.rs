@@ -10,7 +10,7 @@ fn times() -> Value {
     json!({"count": 7, "min_ns": 1e6, "mean_ns": 2e6, "p50_ns": 2e6, "p90_ns": 3e6, "p95_ns": 4e6, "p99_ns": 5e6, "p99_9_ns": 6e6, "max_ns": 7e6})
 }
 
-/// A report whose words mean harm.
+/// A report whose texts try to inject markup.
 fn report(steps: usize) -> Value {
     let step = |number: usize| json!({"name": format!("step {number} <script>alert(1)</script>"), "finished": 100_000, "failed": 3, "response_time": times()});
     let steps: Vec<Value> = (0..steps).map(step).collect();
@@ -139,14 +139,14 @@ fn tables_have_the_figures_of_the_report() {
     assert!(chinese.contains("lang=\"zh-CN\""));
 }
 
-/// Whatever is missing of a report that somebody has changed by hand is shown as missing.
+/// Parts missing in a report that was edited by hand are shown as missing.
 #[test]
 fn a_report_of_nothing_is_a_page_too() {
     let html = html_report(&json!({}), &json!({}), Language::En);
     assert!(html.contains("No verdict") && data_of(&html)["charts"] == json!([]));
 }
 
-/// Each worker is there with what it did, as is what nobody did; without workers nothing is said of them.
+/// Each worker is listed with its work, and so are undelivered starts; without workers neither is.
 #[test]
 fn workers_are_shown() {
     let worker = |name: &str, losses: u32| {
@@ -188,7 +188,7 @@ fn workers_are_shown() {
     assert!(!of(Value::Null, Language::En).contains("Workers"));
 }
 
-/// The marks of the terminal stand here as well.
+/// The marks of the terminal are used here as well.
 #[test]
 fn times_have_their_marks() {
     let mut report = report(1);

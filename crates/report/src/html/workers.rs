@@ -1,16 +1,16 @@
-//! Who carried out a run, on the page: each of them, and what nobody did or knows of.
+//! The workers of a run, on the page: each of them, and the undelivered and unaccounted starts.
 
 use serde_json::Value;
 
 use super::markup::{Cell, Markup};
 use crate::format::{count, percent, time};
 
-/// Workers that are shown one by one; of more, the first of them.
+/// The most workers that are listed individually; of more, the first of them.
 const SHOWN_MAX: usize = 256;
-/// Shares are told so exactly.
+/// The resolution of printed shares.
 const SHARE_UNITS: f64 = 1e6;
 
-/// Nothing where threads of one process did it.
+/// Writes nothing where threads of one process carried out the run.
 pub(super) fn write(report: &Value, page: &mut Markup) {
     let Some(all) = report["workers"]["list"].as_array().filter(|all| !all.is_empty()) else { return };
     page.heading("Workers", "工作进程");
@@ -64,7 +64,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
     ]
 }
 
-/// Those of which there are any. What was held has connections where a load has starts.
+/// The non-zero rows. A hold has connections where a load has starts.
 fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     let is_held = workers.get("unaccounted_responses").is_some();
     let unknown = match is_held {

@@ -1,9 +1,9 @@
-//! Times in reports: those that are known, and apart from them, under a name of their own, those with what was given up.
+//! Times in reports: the complete ones, and under a separate name those with the incomplete ones.
 
 use figures::{At, Quantile, Times};
 use serde_json::{Map, Value};
 
-/// Those that are known; `with_incomplete` holds what the tables show, and is null where nothing was given up.
+/// The complete times; `with_incomplete` holds what the tables show, and is null where none is incomplete.
 pub(crate) fn distribution(times: &Times) -> Value {
     let mut value = Map::new();
     value.insert("count".to_owned(), times.count.into());
@@ -16,7 +16,8 @@ pub(crate) fn distribution(times: &Times) -> Value {
     Value::Object(value)
 }
 
-/// The same with what was given up, each as long as it had waited: bounds, where they are named in `at_least`.
+/// The same with the incomplete ones, each with the time that it had waited: lower bounds, where they are named in
+/// `at_least`.
 pub(crate) fn with_incomplete(times: &Times) -> Value {
     if times.incomplete == 0 {
         return Value::Null;
@@ -42,7 +43,7 @@ fn names_of(named: impl Iterator<Item = (Quantile, Option<At>)>, is: impl Fn(At)
     named.filter(|(_, at)| at.is_some_and(&is)).map(|(quantile, _)| Value::from(key(quantile))).collect()
 }
 
-/// Names without a dot, which would be a path in tools that read reports.
+/// Keys without a dot, which would be a path in tools that read reports.
 fn key(quantile: Quantile) -> String {
     quantile.name().replace('.', "_")
 }

@@ -1,13 +1,13 @@
-//! The intervals of a report, of a load or of connections that are held.
+//! The intervals of a report, of a load or of a hold.
 
 use serde_json::Value;
 
 use super::packed::Names;
 
-/// Intervals that are kept: a day of seconds. Later ones are only counted.
+/// The most intervals that are stored: a day of seconds. Later ones are only counted.
 const INTERVALS_MAX: usize = 86_400;
 
-/// What was told of each interval, the first one first.
+/// The rows of the intervals, the first one first.
 #[derive(Debug, Default)]
 pub(crate) struct Intervals {
     rows: Vec<Box<[u8]>>,
@@ -16,11 +16,11 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    /// Keeps one. What came late makes an earlier one whole: it takes its place.
-    pub(crate) fn put(&mut self, number: u64, is_again: bool, row: impl FnOnce() -> Value) {
+    /// Adds an interval. An update replaces the earlier version.
+    pub(crate) fn put(&mut self, number: u64, is_update: bool, row: impl FnOnce() -> Value) {
         let index = (number - 1) as usize;
         if index >= INTERVALS_MAX {
-            self.left_out += u64::from(!is_again);
+            self.left_out += u64::from(!is_update);
             return;
         }
         let row = self.names.pack(&row());
@@ -30,12 +30,12 @@ impl Intervals {
         }
     }
 
-    /// All that were kept.
+    /// All stored intervals.
     pub(crate) fn take(&mut self) -> Value {
         std::mem::take(&mut self.rows).iter().map(|row| self.names.unpack(row)).collect()
     }
 
-    /// Those that found no room.
+    /// The number of intervals for which there was no room.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }

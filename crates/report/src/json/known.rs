@@ -1,9 +1,9 @@
-//! How a verdict is known, and what half of the users came to: as values.
+//! The evidence of a verdict, and the result of the probe with half of the users: as JSON.
 
 use engine::{Basis, Gaps, Probe, Unknown, UsersPart, Verdict};
 use serde_json::{Value, json};
 
-/// The figures behind a conclusion; which, its evidence says.
+/// The figures behind a conclusion, depending on its evidence.
 pub(super) fn figures(verdict: &Verdict) -> Value {
     match &verdict.known {
         Basis::Counts => Value::Null,
@@ -47,7 +47,7 @@ fn of_gaps(gaps: &Gaps) -> Value {
     })
 }
 
-/// Requests of the probe are in no other figure.
+/// The probe; its requests are in no other figure.
 pub(super) fn probe(probe: &Probe) -> Value {
     json!({
         "users": probe.users,

@@ -1,29 +1,29 @@
-//! Values that are kept for long, in few bytes: a row of a table is a hundred numbers whose names are those of every other row. What is
-//! unpacked is what was packed, to the last bit.
+//! Compact storage of values: a row of a table is a hundred numbers whose names are those of every other row. Unpacking
+//! returns exactly what was packed.
 
 use serde_json::{Map, Number, Value};
 
-/// The names of all that was packed.
+/// The names in all packed values.
 #[derive(Debug, Default)]
 pub(crate) struct Names(Vec<String>);
 
-/// What stands before a value. A number of them is that of its kind, and never changes while it is packed.
+/// The tag before a value. Its number is its position in the enum, and does not change while values are packed.
 #[derive(Clone, Copy)]
 enum Tag {
     Null,
     False,
     True,
-    /// Seven bits a byte follow, the lowest first.
+    /// A varint follows: seven bits per byte, the lowest first.
     Unsigned,
-    /// The same of what it is below zero, less one.
+    /// A varint follows: the absolute value of a negative number, minus one.
     Negative,
     /// Eight bytes follow.
     Float,
     /// A length and bytes follow.
     Text,
-    /// A length and so many values follow.
+    /// A length and that many values follow.
     List,
-    /// A length and so many names and values follow.
+    /// A length and that many names and values follow.
     Object,
 }
 
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// There are few, since rows are alike.
+    /// There are few names, since rows are alike.
     fn place_of(&mut self, name: &str) -> u64 {
         let place = self.0.iter().position(|known| known == name).unwrap_or_else(|| {
             self.0.push(name.to_owned());
@@ -147,7 +147,7 @@ fn amount(bytes: &mut &[u8]) -> u64 {
     }
 }
 
-/// What was packed here is whole.
+/// Packed bytes are never truncated.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, rest) = bytes.split_at(count);
     *bytes = rest;
@@ -187,7 +187,7 @@ mod tests {
             for (value, packed) in values.iter().zip(&packed) {
                 let again = names.unpack(packed);
                 prop_assert_eq!(&again, value);
-                // The order of names too, and the last digit.
+                // The order of names is kept too, and the last digit.
                 prop_assert_eq!(again.to_string(), value.to_string());
             }
         }

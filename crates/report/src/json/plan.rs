@@ -1,11 +1,11 @@
-//! What was to be done.
+//! The plan, as JSON.
 
 use core::time::Duration;
 
 use ::plan::{Arrivals, ConnectionCount, Load, Plan, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Value, json};
 
-/// What one scenario was to do.
+/// The plan of one scenario.
 pub(crate) fn plan_of(plan: &Plan, scenario: &Scenario) -> Value {
     let mut value = load_of(scenario, scenario.steps.first().expect("a scenario has a step"));
     value["warmup_s"] = plan.warmup.as_secs_f64().into();

@@ -1,11 +1,11 @@
-//! Tables of a run as CSV, while it goes on and behind it.
+//! Tables of a run as CSV, while it goes on and after its end.
 
 use serde_json::Value;
 
 /// Columns of times, by their keys.
 const TIMES: [&str; 7] = ["min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"];
 
-/// Steps and transactions. `scenarios`: as in a report. Times are in nanoseconds, of what succeeded.
+/// Steps and transactions. `scenarios`: as in a report. Times are in nanoseconds, of successes.
 pub fn steps_csv(scenarios: &Value) -> String {
     let mut text = row(["scenario", "kind", "name", "finished", "failed", "unfinished"].into_iter().chain(TIMES));
     for scenario in list(scenarios) {
@@ -21,7 +21,7 @@ pub fn steps_csv(scenarios: &Value) -> String {
     text
 }
 
-/// Why requests failed.
+/// Failures by reason.
 pub fn failures_csv(failures: &Value) -> String {
     let mut text = row(["reason", "count", "first_s", "last_s"].into_iter());
     for each in list(failures) {
@@ -37,7 +37,7 @@ pub fn failures_csv(failures: &Value) -> String {
     text
 }
 
-/// The series of charts, a line for each point. `charts`: of [`crate::live_charts`] or [`crate::charts_value`].
+/// The series of charts, a line for each point. `charts`: from [`crate::live_charts`] or [`crate::charts_value`].
 pub fn intervals_csv(charts: &Value) -> String {
     let none = serde_json::Map::new();
     let series = charts["series"].as_object().unwrap_or(&none);
@@ -62,7 +62,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A line; what a table would take for a formula is text.
+/// A CSV line; cells that a spreadsheet would take for a formula are made text.
 fn row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     let quoted = |cell: &str| {
         let is_formula = cell.starts_with(['=', '@', '+', '-', '\t']) && cell.parse::<f64>().is_err();

@@ -1,11 +1,11 @@
-//! Conversations of WebSocket that the server ended, in both languages.
+//! WebSocket sessions that the server closed, in both languages.
 
 use metrics::CLOSE_WITHOUT_CODE;
 
 use super::Scene;
 use crate::Language;
 
-/// What a code means (RFC 6455, 7.4.1, and the registry of IANA), and what a person can do.
+/// The meaning of a close code (RFC 6455, 7.4.1, and the IANA registry), and the remedy.
 fn meaning(code: u16) -> (&'static str, &'static str) {
     match code {
         1_000 => (
@@ -49,7 +49,7 @@ fn meaning(code: u16) -> (&'static str, &'static str) {
     }
 }
 
-/// The code and the reason as the server gave them.
+/// The code and the reason as the server sent them.
 pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language: Language) -> String {
     let code = code.map_or_else(|| language.pick("no code", "无代码").to_owned(), |code| code.to_string());
     match reason.filter(|reason| !reason.is_empty()) {
@@ -58,7 +58,7 @@ pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language:
     }
 }
 
-/// Why a conversation ended before its answer, and what a person can do.
+/// The reason why a session was closed before its response, and the remedy.
 pub(super) fn remedy(code: u16, scene: &Scene<'_>, language: Language) -> String {
     let (en, zh) = meaning(code);
     let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), scene.server_text(code), language);

@@ -1,11 +1,11 @@
-//! A file of flags that cannot be read, in both languages.
+//! Errors of a file of flags, in both languages.
 
 use plan::{CONFIG_BYTES_MAX, ConfigError, ConfigFault};
 
 use super::in_chinese;
 use crate::Language;
 
-/// The file, the line, and what is wrong there.
+/// The file, the line, and the error.
 pub fn config_error(path: &str, error: &ConfigError, language: Language) -> String {
     let fault = match language {
         Language::En => error.fault.to_string(),
@@ -14,7 +14,7 @@ pub fn config_error(path: &str, error: &ConfigError, language: Language) -> Stri
     config_line(path, error.line, &fault, language)
 }
 
-/// What is wrong at a line of a file of flags; 0 is the file itself.
+/// The error at a line of a file of flags; 0 is the file itself.
 pub fn config_line(path: &str, line: usize, fault: &str, language: Language) -> String {
     match line {
         0 => language.pick(format!("--config {path}: {fault}"), format!("--config {path}：{fault}")),

@@ -1,4 +1,4 @@
-//! Exports that cannot begin, and what became of the others, in both languages.
+//! Errors of exports, and their delivery results, in both languages.
 
 use export::{Delivery, DeliveryFault, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, KINDS};
 
@@ -6,7 +6,7 @@ use super::in_chinese;
 use crate::Language;
 use crate::format::{count, counted};
 
-/// What is wrong with an export.
+/// The error of an export.
 pub fn export_error(error: &ExportError, language: Language) -> String {
     match language {
         Language::En => format!("--export: {error}"),
@@ -40,7 +40,7 @@ fn chinese(error: &ExportError) -> String {
     }
 }
 
-/// Why something did not arrive.
+/// The reason why something was not delivered.
 pub(crate) fn export_fault(fault: &DeliveryFault, language: Language) -> String {
     let said = |text: &str| {
         if text.is_empty() { String::new() } else { language.pick(format!(": {text}"), format!("：{text}")) }
@@ -60,7 +60,7 @@ pub(crate) fn export_fault(fault: &DeliveryFault, language: Language) -> String 
     }
 }
 
-/// What is missing of an export, in one line; `None` when nothing is.
+/// The losses of an export, in one line; `None` without any.
 pub fn export_left_out(delivery: &Delivery, language: Language) -> Option<String> {
     let Delivery { kind, place, delivered, left_out, fault, is_file } = delivery;
     let why = fault.as_ref().map(|fault| export_fault(fault, language))?;

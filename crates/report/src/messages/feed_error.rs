@@ -1,11 +1,11 @@
-//! A file of rows that cannot be used, in both languages: where, why, and what to do.
+//! Errors of a data file, in both languages: position, reason, and remedy.
 
 use feed::{COLUMNS_MAX, FeedError, FeedFault, NAMES_SAID_MAX, ROW_BYTES_MAX};
 
 use super::in_chinese as reason_in_chinese;
 use crate::Language;
 
-/// One line.
+/// The error in one line.
 pub fn feed_error(error: &FeedError, language: Language) -> String {
     match language {
         Language::En => error.to_string(),
@@ -78,7 +78,7 @@ mod tests {
         std::io::Error::from_raw_os_error(2).to_string()
     }
 
-    /// A fault, and what a person needs to see of it in any language.
+    /// Faults, each with the texts that it must contain in any language.
     fn faults() -> Vec<(FeedFault, &'static [&'static str])> {
         let name = || "密码".to_owned();
         let columns: Vec<String> = (0..20).map(|number| format!("c{number}")).collect();
@@ -121,7 +121,7 @@ mod tests {
                 assert!(parts.iter().all(|part| text.contains(part)), "{text}");
                 assert!(!text.contains("c12"), "{text}");
             }
-            // What is left of English are names and words that a person types.
+            // The remaining English words are names and words that the user types.
             let words = chinese.split(|each: char| !each.is_ascii_alphabetic()).filter(|word| word.len() > 2);
             let known = [
                 "data", "users", "csv", "CSV", "JSON", "UTF", "MiB", "null", "GBK", "gbk", "jsonl", "ASCII", "klingon",

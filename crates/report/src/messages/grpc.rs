@@ -1,4 +1,4 @@
-//! What went wrong with gRPC, in both languages.
+//! gRPC failures, in both languages.
 
 use engine::ReflectError;
 use metrics::ProtocolFault;
@@ -6,7 +6,7 @@ use metrics::ProtocolFault;
 use super::{Scene, listed};
 use crate::Language;
 
-/// A fault of gRPC; `None` of any other.
+/// The text of a gRPC fault; `None` for any other.
 pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         ProtocolFault::ContentType => (
@@ -78,7 +78,7 @@ pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> Strin
     }
 }
 
-/// Why a target does not say what services it has.
+/// The reason why a target does not list its services.
 pub fn reflect_error(error: &ReflectError, language: Language) -> String {
     if let ReflectError::Tls { address, fault, refused } = error {
         let why = super::secure::tls(*fault, &address.to_string(), refused.as_deref(), "", language);

@@ -1,4 +1,4 @@
-//! A plan that is none, in both languages.
+//! Errors of a plan, in both languages.
 
 use plan::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 
@@ -7,7 +7,7 @@ use super::wide::{plain_of, wide};
 use crate::Language;
 use crate::format::count;
 
-/// A mistake in the user's words, without the secrets in them.
+/// An error in the user's input, with masked secrets.
 pub fn plan_error(error: &PlanError, language: Language) -> String {
     let error = error.clone().without_secrets();
     let text = said(&error, language);
@@ -15,13 +15,14 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
     text + &wide_in(&error.to_string(), language)
 }
 
-/// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
+/// Full-width characters of a Chinese input method are hard to tell from the meant ones: they are named. Nothing else
+/// in English is as wide.
 pub(super) fn wide_in(english: &str, language: Language) -> String {
     let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_<>".contains(plain);
     let is_plain = |place: usize| {
         english[..place].chars().next_back().is_some_and(|each| each.is_ascii_alphanumeric() || each == '%')
     };
-    // A comma between words of a text is one; between numbers and names it is none.
+    // A comma between words of a text is correct; between numbers and names it is wrong.
     let is_wrong =
         |(place, each): &(usize, char)| plain_of(*each).is_some_and(|it| is_meant(it) || it == ',' && is_plain(*place));
     let found = english.char_indices().find(is_wrong);
@@ -167,7 +168,6 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Connections } => format!("{flag} 需要用 -c 说明连接数"),
-        PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
         PlanError::Needs { flag, needed: Need::Https } => {
             format!("{flag} 需要 https://、wss:// 或 grpcs:// 开头的 URL")
         }
@@ -261,7 +261,7 @@ fn line_before(line: usize) -> String {
     if line == 0 { "curl：".to_owned() } else { format!("第 {line} 行：") }
 }
 
-/// What to do about two flags that contradict each other.
+/// The remedy for two flags that contradict each other.
 fn remedy_in_chinese(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::InUrls => "请写在 --urls 的各行中：POST URL 请求体",
@@ -356,7 +356,7 @@ fn curl_fault(fault: &CurlFault) -> String {
     }
 }
 
-/// What a flag of curl wants.
+/// What an argument of curl must be.
 fn wanted_of_curl(wanted: &'static str) -> &'static str {
     match wanted {
         "a number, or -1 for no bound" => "数字，或用 -1 表示不限",

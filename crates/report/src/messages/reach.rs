@@ -1,11 +1,11 @@
-//! Hosts that nobody said may be loaded.
+//! Public hosts that the user has not allowed.
 
 use engine::{UNCONSENTED_SHOWN_MAX, UnconsentedHost};
 use plan::{UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX};
 
 use crate::Language;
 
-/// Hosts, with their addresses where those say more; in Chinese with a space behind what ends as Latin text does.
+/// Hosts, with their addresses where those say more; in Chinese with a space after Latin text.
 pub fn strangers(all: &[&UnconsentedHost], language: Language) -> String {
     let one = |one: &&UnconsentedHost| match one.host.parse() == Ok(one.address) {
         true => one.host.clone(),
@@ -32,9 +32,9 @@ pub(super) fn refusal_in_chinese(all: &[UnconsentedHost]) -> String {
     )
 }
 
-/// A redirect led to one.
+/// The error of a redirect to such a host.
 pub(super) fn no_consent(place: &str, language: Language) -> String {
-    // Of several places none is named.
+    // With several hosts none is named.
     let host = place.rsplit_once(':').map(|(host, _)| host).filter(|_| !place.contains(", "));
     let (en, zh) = match host {
         Some(host) => (format!("add --allow-host {host}"), format!("请加上 --allow-host {host}")),

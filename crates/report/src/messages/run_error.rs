@@ -1,11 +1,11 @@
-//! Why a run does not begin.
+//! The reason why a run does not begin.
 
 use engine::{BackendFault, PlacesError, RunError};
 
 use super::in_chinese;
 use crate::Language;
 
-/// A system that the engine cannot work on.
+/// The error of a system that the engine cannot run on.
 pub fn run_error(error: &RunError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),
@@ -29,7 +29,7 @@ pub fn run_error(error: &RunError, language: Language) -> String {
     }
 }
 
-/// Why those who should carry out a run do not.
+/// The reason why the workers cannot carry out a run.
 fn team_fault(fault: &BackendFault) -> String {
     match fault {
         BackendFault::TooFew { there, wanted, waited_s } => {

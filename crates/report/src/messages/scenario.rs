@@ -1,4 +1,4 @@
-//! What is wrong with a scenario file, in both languages: place, line, mark, cause and remedy of everything at once.
+//! Errors in a scenario file, in both languages: position, line, mark, cause and remedy of all of them at once.
 
 mod names;
 mod syntax;
@@ -14,21 +14,21 @@ use super::threshold_error::in_chinese as threshold;
 use super::{in_chinese, listed, plan_error, take_error};
 use crate::Language;
 
-/// The widest piece of a line that is shown.
+/// The widest piece of a line that is shown, in characters.
 const SHOWN_CHARS_MAX: usize = 100;
-/// So much of it stands before the mark, where all of it would be too wide.
+/// The characters shown before the mark, where the line is too wide.
 const BEFORE_CHARS: usize = 40;
 /// The longest mark.
 const MARK_CHARS_MAX: usize = 60;
 
-/// All that is wrong with a file, each with its line and a mark below the place.
+/// All errors of a file, each with its line and a mark below the position.
 pub fn scenario_mistakes(mistakes: &Diagnostics, language: Language) -> String {
     let mut text = String::new();
     for mistake in &mistakes.all {
         text.push_str(&one(&mistakes.source, mistake, language));
     }
     let (name, count) = (&mistakes.source.name, mistakes.all.len() + mistakes.more);
-    // There is nothing to count in a file that nobody could read.
+    // A file that could not be read has nothing to count.
     if matches!(mistakes.all[..], [Diagnostic { fault: Fault::File { .. }, .. }]) {
         return text.trim_end().to_owned();
     }
@@ -42,7 +42,7 @@ pub fn scenario_mistakes(mistakes: &Diagnostics, language: Language) -> String {
     text
 }
 
-/// What a file holds that is right: its scenarios and their steps.
+/// The valid content of a file: its scenarios and their steps.
 pub fn scenario_contents(opened: &Opened, language: Language) -> String {
     let (file, name) = (&opened.file, &opened.source.name);
     let scenarios: Vec<&str> = file.scenarios.iter().map(|scenario| scenario.name.text.as_str()).collect();
@@ -67,10 +67,10 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
         Language::En => english.clone(),
         Language::Zh => in_chinese(&chinese(&mistake.fault)),
     };
-    // What is said of signs is said, and of values in Chinese too.
+    // Syntax errors name the characters already, and so do value errors in Chinese.
     let is_said = matches!((&mistake.fault, language), (Fault::Syntax(_), _) | (Fault::Value(_), Language::Zh));
     if !is_said {
-        // What is wrong with a threshold may stand anywhere in it.
+        // The error in a threshold may be anywhere in it.
         let is_threshold = matches!(mistake.fault, Fault::Threshold(_));
         let line = source.line(source.place(mistake.at.start).line);
         let given = if is_threshold { line } else { source.slice(mistake.at) };
@@ -93,10 +93,10 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
     )
 }
 
-/// A line as it is shown, without secrets: how wide is what stands before the mark, and how wide the mark.
+/// A displayed line with masked secrets, the width before the mark, and the width of the mark.
 fn shown(line: &str, column: usize, marked: usize) -> (String, usize, usize) {
     let hidden = hidden(line);
-    // Where a secret was left out nobody can tell columns any more: the mark stands where the text before it ends.
+    // Masking shifts the columns: the mark goes to the end of the masked text before it.
     let before: String = line.chars().take(column).collect();
     let (line, column) =
         if hidden == line { (line.to_owned(), column) } else { (hidden, self::hidden(&before).chars().count()) };
@@ -115,7 +115,7 @@ fn shown(line: &str, column: usize, marked: usize) -> (String, usize, usize) {
     (piece.trim_end().to_owned(), before.width(), mark.trim_end().width().max(1))
 }
 
-/// A line without what is secret in it. Keys of the file that have a name like a secret hold none.
+/// A line with masked secrets. Keys of the file format whose names look like secrets contain none.
 fn hidden(line: &str) -> String {
     const KEYS: [&str; 3] = ["cookies:", "cookie:", "secrets:"];
     let neutral = KEYS.iter().fold(line.to_owned(), |line, key| line.replace(key, "key:"));
@@ -127,7 +127,7 @@ fn known(near: Option<&String>, known: &str) -> String {
     near.map_or_else(|| format!("；可用：{}", listed(known)), |near| format!("；是否想写 '{near}'？"))
 }
 
-/// Where the keys of something stand.
+/// The location of an object's keys.
 fn place_of(object: &Object) -> String {
     match object.id {
         "file" => "文件的最外层".to_owned(),
@@ -145,7 +145,7 @@ fn within(object: &Object) -> String {
     }
 }
 
-/// What is probably meant.
+/// The suggestion of what is probably meant.
 fn meant(near: Option<&String>) -> String {
     near.map_or_else(String::new, |near| format!("；是否想写 '{near}'？"))
 }
@@ -277,7 +277,7 @@ fn usage(function: Function) -> &'static str {
 #[cfg(test)]
 mod tests;
 
-/// Why a flag cannot stand beside a file.
+/// The reason why a flag cannot be combined with a file.
 pub fn flag_fault(fault: &FlagFault, language: Language) -> String {
     match (fault, language) {
         (FlagFault::Plan(error), _) => super::plan_error(error, language),

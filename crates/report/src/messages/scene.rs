@@ -1,4 +1,4 @@
-//! The circumstances of a failure: what its cause and remedy are told from.
+//! The circumstances of a failure, from which its cause and remedy are derived.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,27 +11,27 @@ use wire::tls::Refused;
 use super::failed_statuses;
 use crate::Language;
 
-/// Places of a failure that are named.
+/// The most hosts of a failure that are named.
 const BLAMED_SHOWN_MAX: usize = 3;
 
-/// What is known of the circumstances of a failure.
+/// Facts about the circumstances of a failure.
 pub(crate) struct Scene<'a> {
-    /// Where all connections go; `None` when they go to several places.
+    /// The target of all connections; `None` when they go to several.
     pub(crate) address: Option<SocketAddr>,
-    /// Where the failure was met, when that is known.
+    /// The host of the failure, when that is known.
     pub(crate) place: Option<&'a str>,
     pub(crate) step: Option<&'a Step>,
-    /// The steps that failed so, when that is known.
+    /// The steps with this failure, when that is known.
     pub(crate) failed_steps: Vec<&'a Step>,
-    /// What failed, and where.
+    /// The failures with their hosts.
     pub(crate) failures: &'a [FailureCount],
-    /// Statuses of HTTP that are no success, each with how often it came.
+    /// HTTP statuses that are no success, each with its count.
     pub(crate) failed_statuses: Vec<(u16, u64)>,
-    /// What servers said of a status of gRPC, or with a code of a close.
+    /// Texts that servers sent with a gRPC status or a close code.
     pub(crate) server_texts: &'a [(u16, String)],
-    /// Connections are held, and mean more than what is asked on them.
+    /// Whether it is a hold, where connections matter more than the requests on them.
     pub(crate) is_held: bool,
-    /// Calls of gRPC are made.
+    /// Whether gRPC calls are made.
     pub(crate) is_grpc: bool,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
@@ -39,14 +39,14 @@ pub(crate) struct Scene<'a> {
     pub(crate) local_ports: Option<(u16, u16)>,
     /// The socket of this machine to which all connections go.
     pub(crate) unix: Option<&'a Path>,
-    /// Bytes that came back in the whole load; `None` where that is not known.
+    /// Bytes received in the whole load; `None` where that is not known.
     pub(crate) received: Option<u64>,
-    /// Nothing succeeded in the whole load.
+    /// Whether nothing succeeded in the whole load.
     pub(crate) nothing_succeeded: bool,
 }
 
 impl<'a> Scene<'a> {
-    /// That of a load.
+    /// The circumstances of a load.
     pub(crate) fn of_run(run: &'a Run) -> Self {
         Self {
             address: run.is_one_place().then_some(run.address),
@@ -67,7 +67,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The same of one failure: its step is one that failed so.
+    /// The same for one failure: its step is one that had it.
     pub(crate) fn of_failure(run: &'a Run, failure: Failure) -> Self {
         let parts = run.plan.scenarios.iter().zip(&run.scenarios);
         let steps = parts.flat_map(|(scenario, part)| scenario.steps.iter().zip(&part.steps));
@@ -77,7 +77,7 @@ impl<'a> Scene<'a> {
         Self { step: failed_steps.first().copied().or(scene.step), failed_steps, ..scene }
     }
 
-    /// That of connections that are held.
+    /// The circumstances of a hold.
     pub(crate) fn of_held(held: &'a Held) -> Self {
         Self {
             address: Some(held.address),
@@ -98,14 +98,14 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What a server said of this status, or with this code.
+    /// The text of a server for this status or code.
     pub(super) fn server_text(&self, number: u16) -> Option<&str> {
         self.server_texts.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
     }
 }
 
 impl Scene<'_> {
-    /// Whom a failure is to be blamed on.
+    /// The hosts of a failure.
     pub(super) fn where_met(&self, failure: Failure, language: Language) -> String {
         let of_several = || {
             let places = self.failures.iter().find(|each| each.failure == failure).map_or(&[][..], |each| &each.places);
@@ -124,18 +124,18 @@ impl Scene<'_> {
         place.or_else(|| self.address.map(|one| one.to_string())).unwrap_or_else(of_several)
     }
 
-    /// Requests of HTTP were answered, and no connection was left to hold.
+    /// Whether HTTP requests were answered, and no connection was left to hold.
     pub(super) fn was_answered_and_closed(&self) -> bool {
         self.nothing_succeeded && !self.is_talk() && self.received > Some(0)
     }
 
-    /// Messages of WebSocket or TCP are exchanged.
+    /// Whether messages of WebSocket or TCP are exchanged.
     pub(super) fn is_talk(&self) -> bool {
         self.step.is_some_and(|step| step.talk.is_some())
     }
 }
 
-/// The socket to which all targets lead.
+/// The socket of all targets.
 fn unix_of(run: &Run) -> Option<&Path> {
     let mut paths =
         run.plan.scenarios.iter().flat_map(|scenario| &scenario.targets).map(|target| target.unix.as_deref());

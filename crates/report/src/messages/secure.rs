@@ -1,4 +1,4 @@
-//! What went wrong with TLS and with HTTP/2, in both languages.
+//! TLS and HTTP/2 failures, in both languages.
 
 use engine::TlsError;
 use metrics::{ProtocolFault, TlsFault};
@@ -9,10 +9,10 @@ use crate::Language;
 #[cfg(test)]
 mod tests;
 
-/// Keys of RSA with fewer bits are too weak to be verified.
+/// RSA keys with fewer bits are too weak to be verified.
 const RSA_BITS_MIN: usize = 2_048;
 
-/// Why there is no TLS session, and what a person can do. `limit`: how long it may take to get one.
+/// The reason of a failed TLS session, and the remedy. `limit`: the time limit of the handshake.
 pub(super) fn tls(
     fault: TlsFault,
     address: &str,
@@ -32,7 +32,7 @@ pub(super) fn tls(
     fill(language.pick(en, zh), &values)
 }
 
-/// A text with values in their places. What a value says stays as it is.
+/// A text with values filled in. The values themselves are not scanned for placeholders.
 fn fill(text: &str, values: &[(&str, String)]) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -48,7 +48,7 @@ fn fill(text: &str, values: &[(&str, String)]) -> String {
     filled
 }
 
-/// A fault in English and in Chinese, with names where values go.
+/// The texts of a fault in English and in Chinese, with placeholders for values.
 fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str) {
     match fault {
         TlsFault::UnknownIssuer => (
@@ -134,7 +134,7 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
     }
 }
 
-/// The certificate that was refused, by what it says of itself.
+/// The refused certificate, described by its own data.
 fn certificate(address: &str, refused: Option<&Refused>, language: Language) -> String {
     let Some(refused) = refused else {
         return language.pick(format!("the certificate of {address}"), format!("{address} 的证书"));
@@ -149,7 +149,7 @@ fn certificate(address: &str, refused: Option<&Refused>, language: Language) -> 
     )
 }
 
-/// A fault of HTTP/2; `None` of one that both versions know.
+/// The text of an HTTP/2 fault; `None` for one that both versions share.
 pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)> {
     Some(match fault {
         ProtocolFault::Preface => (
@@ -186,7 +186,7 @@ pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)
     })
 }
 
-/// Settings that make no TLS session.
+/// The error of invalid TLS settings.
 pub fn tls_error(error: &TlsError, language: Language) -> String {
     match language {
         Language::En => error.to_string(),

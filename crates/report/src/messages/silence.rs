@@ -1,4 +1,4 @@
-//! Answers that did not come, or not whole, within their time.
+//! Responses that did not arrive, or not completely, within their time.
 
 use plan::ResponseEnd;
 
@@ -6,7 +6,7 @@ use super::Scene;
 use crate::Language;
 use crate::format::{count, span};
 
-/// What a person can do about answers that were not complete within the timeout.
+/// The remedy for responses that were not complete within the timeout.
 pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
     let limit = limit_of(scene, language);
     if scene.step.and_then(|step| step.talk.as_ref()).is_some_and(|talk| talk.awaits) {
@@ -30,7 +30,7 @@ pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
     }
 }
 
-/// How long was waited; where steps differ, from the least to the most.
+/// The timeout; where steps differ, from the minimum to the maximum.
 fn limit_of(scene: &Scene<'_>, language: Language) -> String {
     let limits = || scene.failed_steps.iter().map(|step| step.timeout);
     match (limits().min(), limits().max()) {
@@ -42,7 +42,7 @@ fn limit_of(scene: &Scene<'_>, language: Language) -> String {
     }
 }
 
-/// Not a byte came back: the server may as well wait for something that is never sent.
+/// The text for no byte at all: the server may be waiting for something that is never sent.
 fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
     let talks_tcp = scene.step.and_then(|step| step.talk.as_ref()).is_some();
     match talks_tcp {
@@ -57,7 +57,7 @@ fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
     }
 }
 
-/// Bytes came over TCP, and no answer ended as the flag says.
+/// The text for bytes over TCP without the end of a response that the flag defines.
 fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
     let bytes = count(bytes);
     let (en, zh) = match &scene.step?.talk.as_ref()?.response {

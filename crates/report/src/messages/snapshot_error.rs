@@ -1,10 +1,10 @@
-//! Bytes that are no snapshot, in both languages: what is wrong, and what to do.
+//! Errors of bytes that are no snapshot, in both languages: cause and remedy.
 
 use metrics::{SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
 
 use crate::Language;
 
-/// One line.
+/// The error in one line.
 pub fn snapshot_error(error: &SnapshotError, language: Language) -> String {
     match language {
         Language::En => error.to_string(),

@@ -1,8 +1,8 @@
-//! What the system says, in both languages: reasons by their number, as the kernel gives them.
+//! System errors in both languages, by their number.
 
 use std::io::Error;
 
-/// A text in Chinese, in which reasons of the system and of libraries are English: they become Chinese too, as far as they are known.
+/// A Chinese text with English reasons of the system and of libraries: known ones are translated too.
 pub fn in_chinese(text: &str) -> String {
     let mut text = text.to_owned();
     for number in numbers_in(&text) {
@@ -14,13 +14,13 @@ pub fn in_chinese(text: &str) -> String {
     LIBRARIES.iter().fold(text, |text, (english, chinese)| text.replace(english, chinese))
 }
 
-/// The numbers of errors of the system that a text names.
+/// The numbers of system errors in a text.
 fn numbers_in(text: &str) -> Vec<i32> {
     let parts = text.split("(os error ").skip(1);
     parts.filter_map(|rest| rest.split_once(')')?.0.parse().ok()).collect()
 }
 
-/// What libraries say of URLs, JSON and patterns.
+/// Messages of libraries about URLs, JSON and patterns.
 const LIBRARIES: &[(&str, &str)] = &[
     ("relative URL without a base", "缺少协议和主机"),
     ("a file is there that is no report of onrush", "那里已有别的文件，不是 onrush 的报告"),

@@ -1,10 +1,10 @@
-//! What cannot be taken from an answer, in both languages: what is wrong, and what to do.
+//! Errors of extractions from a response, in both languages: cause and remedy.
 
 use plan::{ExtractError, NotExtracted};
 
 use crate::Language;
 
-/// One line.
+/// The error in one line.
 pub fn take_error(error: &ExtractError, language: Language) -> String {
     match language {
         Language::En => error.to_string(),
@@ -26,7 +26,7 @@ pub fn take_error(error: &ExtractError, language: Language) -> String {
     }
 }
 
-/// Why a step found nothing, as a part of a line.
+/// The reason why a step extracted nothing, as a part of a line.
 pub fn not_taken(why: &NotExtracted, language: Language) -> String {
     match language {
         Language::En => why.to_string(),
@@ -38,7 +38,7 @@ pub fn not_taken(why: &NotExtracted, language: Language) -> String {
     }
 }
 
-/// Why an exchange could not be made, or nothing be taken from its answer: the words of ours in Chinese, those of others as they are.
+/// The reason why an exchange could not be made, or an extraction failed: our texts in Chinese, others unchanged.
 pub(crate) fn why_in_chinese(why: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         ("it is not a JavaScript expression:", "不是有效的 JavaScript 表达式："),

@@ -1,14 +1,14 @@
-//! A threshold that is none, in both languages: the mistake and its place.
+//! Errors of thresholds, in both languages: the error and its position.
 
 use metrics::{SERIES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
 
-/// Three lines: what is wrong, the text, and a mark below the place.
+/// Three lines: the error, the text, and a mark below the position.
 pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
     let fault = threshold_fault(error.fault, language);
-    // What is wrong may be a number, and the sign behind it.
+    // The error may be a number with a character after it.
     let behind = error.text.chars().skip(error.column).find(|each| !each.is_ascii_alphanumeric());
     let wide = behind.and_then(|each| super::wide::wide(each, language)).unwrap_or_default();
     let before: String = error.text.chars().take(error.column).collect();
@@ -16,7 +16,7 @@ pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
     format!("--threshold: {fault}{wide}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
 }
 
-/// What is wrong, in one line.
+/// The error in one line.
 pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
     match language {
         Language::En => fault.to_string(),

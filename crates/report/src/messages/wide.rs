@@ -1,15 +1,15 @@
-//! Full-width characters and quotation marks that an input method for Chinese types where plain ones are meant.
+//! Full-width characters and quotation marks of a Chinese input method, typed in place of plain ones.
 
 use crate::Language;
 
-/// The plain character that is meant by a full-width one.
+/// The plain character that a full-width one stands for.
 pub(super) fn plain_of(wide: char) -> Option<char> {
     let is_wide = ('！'..='～').contains(&wide);
     let plain = is_wide.then(|| char::from_u32(u32::from(wide) - 0xFEE0)).flatten();
     plain.filter(char::is_ascii_graphic)
 }
 
-/// The end of a sentence about a mistake that such a character is.
+/// The end of a message about such a character.
 pub(super) fn wide(each: char, language: Language) -> Option<String> {
     if let Some(plain) = plain_of(each) {
         return Some(language.pick(

@@ -5,7 +5,7 @@ use plan::Flags;
 
 use super::*;
 
-/// An interval in which so many connections failed, and so many took three seconds.
+/// An interval with these failed connections, and this many that took three seconds.
 fn seen(failures: &[(Failure, u64)], slow: u64) -> Snapshot {
     let mut seen = Snapshot::default();
     for &(failure, count) in failures {
@@ -34,7 +34,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
                 to: Nanos::from_millis(1_000),
                 paused: Nanos::ZERO,
                 late_shards: 0,
-                is_again: false,
+                is_update: false,
                 seen,
                 added: seen,
                 total: &total,
@@ -73,7 +73,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
     assert_eq!(watch.take_notes(&Kernel::default()), []);
 }
 
-/// What is said of users that left, each with its figure and what to write instead.
+/// Notes about users that left have their figure and the remedy.
 #[test]
 fn notes_say_how_many_users_left_and_why() {
     for (note, kind, en, zh) in [

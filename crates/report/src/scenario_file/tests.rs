@@ -19,7 +19,7 @@ fn plan(flags: &Flags) -> Option<Plan> {
     flags.draft().and_then(|draft| draft.plan()).ok()
 }
 
-/// The plan of a file, with its secrets where it reads them.
+/// The plan of a file, with its secrets provided.
 fn again(file: &ScenarioFile) -> Plan {
     let environment = |name: &str| file.secrets.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let folder = Path::new("");
@@ -31,7 +31,7 @@ fn again(file: &ScenarioFile) -> Plan {
 }
 
 proptest! {
-    /// Whatever a command line says, the file says the same.
+    /// The file has the same meaning as its command line.
     #[test]
     fn a_file_sends_what_the_command_does(
         path in "[ -~\u{e9}\u{4f60}]{0,20}",

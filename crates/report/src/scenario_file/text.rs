@@ -1,8 +1,8 @@
-//! Texts as YAML has them.
+//! Texts in YAML.
 
 use serde_json::Value;
 
-/// A text in double quotes. JSON's are YAML's too, but for what YAML wants escaped.
+/// A text in double quotes. JSON strings are valid YAML, but for what YAML wants escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for each in Value::from(text).to_string().chars() {
@@ -16,7 +16,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// What says nothing but itself stands without quotes.
+/// A text without quotes where it has no other meaning.
 pub(super) fn plain(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-:".contains(&byte))
@@ -30,12 +30,12 @@ pub(super) fn key(text: &str) -> String {
     plain(text)
 }
 
-/// A text in which nothing is a slot.
+/// A text without slots.
 pub(super) fn pattern(text: &str) -> String {
     plain(&text.replace("${", "$${"))
 }
 
-/// A value of JSON in one line, in which nothing is a slot.
+/// A JSON value in one line, without slots.
 pub(super) fn json(value: &Value) -> String {
     let text = quoted_json(value);
     text.replace("${", "$${")

@@ -1,4 +1,4 @@
-//! What was to be done, and what it came to in numbers.
+//! The plan of a run, and its results in numbers.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ impl Page {
             (Language::Zh, None) => format!("{url}（{place}）"),
         };
         self.line(words.target, &target);
-        // What runs side by side has targets and loads of its own.
+        // Parallel scenarios have targets and loads of their own.
         let others = || run.plan.scenarios.iter().skip(1);
         let mut urls = vec![url];
         for other in others().map(|other| &other.target().url) {
@@ -151,7 +151,7 @@ impl Page {
     }
 }
 
-/// What became of all starts: a sum that comes out even.
+/// The outcomes of all starts: a sum without a remainder.
 fn sum_in_words(counts: &Tally, language: Language) -> String {
     let words = language.words();
     let number_of = |word: &str, number: u64| {
@@ -204,7 +204,7 @@ fn connections_in_words(run: &Run, language: Language) -> String {
     parts.join(language.pick(", ", "，"))
 }
 
-/// Requests that went out twice, as whoever compares them with a server's own log wants to know.
+/// Requests that were sent twice, for a comparison with the server's own log.
 fn sent_again(counts: &Tally, language: Language) -> String {
     let (again, begun) = (count(counts.reconnects()), counts.begun_before());
     let (en, zh) = match begun {
@@ -221,7 +221,7 @@ fn sent_again(counts: &Tally, language: Language) -> String {
     language.pick(format!("{again} {unit} sent again ({en})"), format!("重发 {again} 个请求（{zh}）"))
 }
 
-/// The passes through several steps, each by how it ended.
+/// The iterations over several steps, by their outcome.
 fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
     let &Iterations { completed, failed, cut } = iterations;
     let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 次迭代", count(completed)));

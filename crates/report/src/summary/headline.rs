@@ -1,4 +1,4 @@
-//! What most people read, and often all that they read.
+//! The lines that most users read, and often all that they read.
 
 use figures::{Quantile, Run, Tally, ThresholdResult};
 use metrics::Measure;
@@ -31,7 +31,7 @@ impl Page {
         }
     }
 
-    /// What it was allowed to spend has ended it.
+    /// The part of the budget that ended the run.
     fn budget(&mut self, run: &Run) {
         if let Some(text) = budget::used_up(run, self.language()) {
             self.line(self.language().pick("Budget", "用量上限"), &text);
@@ -72,7 +72,7 @@ impl Page {
     }
 }
 
-/// What ended, a second; of an open load with what was asked, and what of it was started where that differs.
+/// Completed exchanges per second; for an open load with the requested rate, and the started one where that differs.
 fn rates_in_words(run: &Run, language: Language) -> String {
     let done = rate(run.rate);
     let (Some(achieved), Some(requested)) = (run.achieved_per_s.map(rate), run.requested_per_s.map(rate)) else {
@@ -98,7 +98,7 @@ fn rates_in_words(run: &Run, language: Language) -> String {
     language.pick(format!("{completed}; {achieved} started"), format!("{completed}，发起 {achieved}"))
 }
 
-/// Of all starts; and of those that ended, where that differs.
+/// The success ratio of all starts; and of the completed ones, where that differs.
 fn success_in_words(counts: &Tally, language: Language) -> String {
     let (of_all, of_ended) = (
         percent(counts.succeeded(), counts.all_started() - counts.cut()),

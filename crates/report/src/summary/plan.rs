@@ -1,4 +1,4 @@
-//! What was to be done, in words.
+//! The plan, in words.
 
 use plan::{
     Arrivals, Call, ConnectionCount, Load, MessageKind, OneOf, Plan, Protocol, RATE_UNIT, RateStage, Scenario, Talk,
@@ -40,7 +40,7 @@ fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
 
 /// The rates of an open load: one when it never changes, else from stage to stage.
 fn stages_in_words(stages: &[RateStage], language: Language) -> String {
-    // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
+    // In the largest unit in which it is a whole number, or else as a decimal of the most suitable one.
     let named = |thousandths_per_hour: u64| match thousandths_per_hour {
         0 => "0/s".to_owned(),
         exact if exact % RATE_UNIT == 0 => format!("{}/s", count(exact / RATE_UNIT)),
@@ -63,7 +63,7 @@ fn stages_in_words(stages: &[RateStage], language: Language) -> String {
     language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
 }
 
-/// What a call sends, when that is not just one message.
+/// The messages of a call, when that is not just one.
 fn messages_in_words(call: &Call, language: Language) -> Option<String> {
     let number = call.messages.len() as u64;
     if number == 1 {
@@ -89,7 +89,7 @@ fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
     }
 }
 
-/// Several steps, and in which order they come.
+/// Several steps, and their order.
 fn steps_in_words(scenario: &Scenario, language: Language) -> String {
     let steps = count(scenario.steps.len() as u64);
     let (en, zh) = match (scenario.program.asks_one(), scenario.program.is_shuffled()) {
@@ -101,7 +101,7 @@ fn steps_in_words(scenario: &Scenario, language: Language) -> String {
     language.pick(format!("{steps} {en}"), format!("{steps} {zh}"))
 }
 
-/// What one scenario was to do, in one line.
+/// The plan of one scenario, in one line.
 pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);

@@ -1,4 +1,4 @@
-//! Times, bars, status codes, failures, and what the load cost.
+//! Times, bars, status codes, failures, and the cost of the load.
 
 use figures::{FailureCount, Quantile, Run, Times};
 use metrics::Measure;
@@ -9,11 +9,11 @@ use crate::page::{LABEL_WIDTH, Page};
 use crate::{messages, verdict, workers};
 
 const BAR_WIDTH: usize = 40;
-/// Parts of a character of a bar.
+/// Fractions of a character in a bar.
 const BAR_PARTS: u64 = 8;
-/// A wait, or a lateness, is worth a line when its 99th percentile is this long.
+/// The 99th percentile from which on a wait or a lateness is shown.
 const DELAY_LONG_NS: u64 = 1_000_000;
-/// It is also when it is longer than this, and at least this part of the response time.
+/// It is also shown when it is longer than this, and at least this part of the response time.
 const DELAY_SHORT_NS: u64 = 100_000;
 const DELAY_SHOWN_PART: u64 = 10;
 
@@ -53,7 +53,7 @@ impl Page {
         }
     }
 
-    /// Bars as long as their counts. What is not nothing is seen.
+    /// Bars as long as their counts. A non-zero count is always visible.
     pub(super) fn histogram(&mut self, run: &Run) {
         let bars = &run.bars;
         let Some(most) = bars.iter().map(|bar| bar.count).max().filter(|most| *most > 0) else { return };
@@ -137,7 +137,7 @@ impl Page {
     }
 }
 
-/// It is long, or a good part of what a user waits.
+/// Whether it is long, or a large part of the response time.
 fn is_felt(delay: &Times, response: &Times) -> bool {
     let p99 = |times: &Times| times.at(Quantile::P99).map_or(0, |at| at.ns);
     let felt_from = (p99(response) / DELAY_SHOWN_PART).clamp(DELAY_SHORT_NS, DELAY_LONG_NS);

@@ -7,12 +7,12 @@ use crate::find_max_report::{figure, limit};
 use crate::format::time;
 use crate::html::{Cell, Markup, escaped, plain_page};
 
-/// A cell of a heat map.
+/// The width of a cell of a heat map.
 const CELL_WIDTH: usize = 110;
 const CELL_HEIGHT: usize = 34;
 const LEFT: usize = 150;
 const TOP: usize = 46;
-/// Colours of the style, from little to much.
+/// The number of shades of the style, from low to high.
 const SHADES: usize = 5;
 
 /// The page of a sweep.
@@ -21,7 +21,7 @@ pub fn sweep_html(report: &Value, language: Language) -> String {
     plain_page(report, titles, language, |page| write(report, page, language))
 }
 
-/// What a page that has a head of its own shows of it.
+/// The content of the page, for a page with a head of its own.
 pub(crate) fn sweep_part(report: &Value, language: Language) -> String {
     let mut page = Markup::new(language);
     write(report, &mut page, language);
@@ -131,7 +131,7 @@ fn runs(runs: &[Value], page: &mut Markup, language: Language) {
     page.table(pick("Runs in their order, which is random", "按先后顺序（顺序随机）"), &heads, &rows);
 }
 
-/// A heat map of the first two things that are varied, for each combination of the others.
+/// A heat map of the first two varied options, for each combination of the others.
 fn maps(report: &Value, name: &str, title: &str, language: Language) -> String {
     let vary = report["vary"].as_array().map_or(&[][..], Vec::as_slice);
     let all = report["cells"].as_array().map_or(&[][..], Vec::as_slice);
@@ -152,7 +152,7 @@ fn maps(report: &Value, name: &str, title: &str, language: Language) -> String {
     }
     let mut text = String::new();
     for other in 0..others {
-        // The last name changes first, so all others of one pair lie side by side.
+        // The last option varies fastest, so all others of one pair are adjacent.
         let cell = |row: usize, column: usize| &all[(row * across.len() + column) * others + other];
         let rest: Vec<String> = (2..vary.len())
             .map(|at| format!("{}={}", named(at), cell(0, 0)["values"][named(at)].as_str().unwrap_or_default()))

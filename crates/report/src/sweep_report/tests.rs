@@ -88,7 +88,7 @@ fn a_page_has_heat_maps_and_no_script() {
     }
 }
 
-/// A pool of 200/s, whoever stands in line, and a row that was quicker than the best.
+/// A pool of 200/s, whatever the queue, and a row that was quicker than the best.
 #[test]
 fn a_plateau_and_what_was_left_out_are_reported() {
     let of = |is_unreliable: bool, is_hold: bool| {

@@ -1,4 +1,4 @@
-//! A sweep as text: a line for each run, then a table of all cells, and a grid where two things are varied.
+//! A sweep as text: a line for each run, then a table of all cells, and a grid where two options are varied.
 
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
@@ -8,7 +8,7 @@ use crate::find_max_report::{figure, limit, took};
 use crate::format::{Align, pad, time};
 use crate::screen::{Paint, Screen};
 
-/// Columns of figures.
+/// The width of the columns of figures.
 const WIDTH: usize = 11;
 const SPREAD_WIDTH: usize = 19;
 
@@ -22,7 +22,7 @@ fn seconds(value: &Value) -> String {
     value.as_f64().map_or("-".to_owned(), |seconds| time(seconds * 1e9))
 }
 
-/// The percentiles of a run or a cell; `!` behind what stalls of our own may have made.
+/// The percentiles of a run or a cell; a `!` marks those that stalls of the generator may have caused.
 pub(super) fn percentiles(of: &Value, at: impl Fn(&str) -> Value) -> [String; 2] {
     ["p50", "p99"].map(|name| {
         let is_affected = of["affected"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
@@ -38,7 +38,7 @@ fn rate_head(report: &Value, language: Language) -> &'static str {
     if report["is_hold"] == true { language.pick("held", "保持") } else { language.pick("requests/s", "QPS") }
 }
 
-/// The head of the lines of runs.
+/// The header of the lines of runs.
 pub fn sweep_head(report: &Value, screen: &Screen) -> String {
     let language = screen.language;
     let heads = [rate_head(report, language), "p50", "p99", language.pick("failed", "失败")];
@@ -58,7 +58,7 @@ pub fn sweep_row(report: &Value, run: &Value, screen: &Screen) -> String {
     format!("{}{figures}  {}\n", pad(&number, 8, Align::Left), screen.paint(&text, paint))
 }
 
-/// All cells, and what is best.
+/// All cells, and the best one.
 pub fn sweep_text(report: &Value, screen: Screen) -> String {
     let language = screen.language;
     let cells = report["cells"].as_array().map_or(&[][..], Vec::as_slice);
@@ -110,7 +110,7 @@ pub fn sweep_text(report: &Value, screen: Screen) -> String {
     text
 }
 
-/// Two things that are varied, as rows and columns.
+/// Two varied options, as rows and columns.
 fn grid(report: &Value, cells: &[Value], language: Language) -> String {
     let vary = report["vary"].as_array().map_or(&[][..], Vec::as_slice);
     let [rows, columns] = vary else { return String::new() };
@@ -141,7 +141,7 @@ fn grid(report: &Value, cells: &[Value], language: Language) -> String {
     for (at, value) in down.iter().enumerate() {
         let own = (0..across.len()).map(|column| {
             let Some(cell) = cells.get(at * across.len() + column) else { return "-".to_owned() };
-            // What fails quickly is no rate to compare.
+            // A rate of quick failures is not comparable.
             let failed = if cell["failed_share"]["median"].as_f64() > Some(0.5) { " x" } else { "" };
             cell["rate"]["median"].as_f64().map_or("-".to_owned(), |rate| format!("{}{failed}", figure(rate)))
         });
@@ -150,7 +150,7 @@ fn grid(report: &Value, cells: &[Value], language: Language) -> String {
     text
 }
 
-/// By what the best is found, in words.
+/// The criterion of the best cell, in words.
 pub(super) fn best_by(report: &Value, language: Language) -> &'static str {
     match report["best_by"].as_str().unwrap_or_default() {
         "p50" => "p50",
@@ -160,7 +160,7 @@ pub(super) fn best_by(report: &Value, language: Language) -> &'static str {
     }
 }
 
-/// What else the figures say: what was left out, where more gives the same, and what the marks mean.
+/// Remarks on the figures: what was left out, where more gives the same, and the meaning of the marks.
 pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Vec<String> {
     let mut all = Vec::new();
     let out = report["left_out"].as_array().map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The last column: status codes, and what else there is to say of an interval.
+//! The last column: status codes, and remarks on an interval.
 
 use figures::Interval;
 use unicode_width::UnicodeWidthStr;
@@ -7,18 +7,18 @@ use crate::format::{self, short_count};
 use crate::screen::Screen;
 use crate::wrap::cut;
 
-/// Below so many columns, the terminal shows few codes, with short counts.
+/// With fewer columns, the terminal shows few codes, with short counts.
 const WIDE_COLUMNS: usize = 120;
-/// Codes on such a terminal.
+/// The most codes on such a terminal.
 const CODES_NARROW_MAX: usize = 3;
 
-/// One thing that was counted.
+/// One counted item.
 struct Item {
     name: String,
     count: u64,
 }
 
-/// Everything where there is room; else the codes that came most, in their order, and how many more there are.
+/// All codes where there is room; else the most frequent ones, in their order, and the number of the others.
 pub(super) fn codes(interval: &Interval, screen: &Screen, columns: Option<usize>) -> String {
     let (codes, rest) = items(interval, screen);
     let exact = |item: &Item| format!("{}:{}", item.name, format::count(item.count));
@@ -44,7 +44,7 @@ fn is_wide(screen: &Screen) -> bool {
     screen.columns().is_none_or(|columns| columns >= WIDE_COLUMNS)
 }
 
-/// So many of them, those with the largest counts, in the order of the codes.
+/// The `kept` items with the largest counts, in the order of the codes.
 fn most_frequent(codes: &[Item], kept: usize) -> Vec<&Item> {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(codes[index].count), index));
@@ -53,13 +53,13 @@ fn most_frequent(codes: &[Item], kept: usize) -> Vec<&Item> {
     order.into_iter().map(|index| &codes[index]).collect()
 }
 
-/// The codes; and what is said behind them in any case.
+/// The codes, and the remarks that are always shown after them.
 fn items(interval: &Interval, screen: &Screen) -> (Vec<Item>, Vec<String>) {
     let total = &interval.total;
     let item = |name: String, count: &u64| Item { name, count: *count };
     let mut codes: Vec<Item> =
         total.grpc_statuses.iter().map(|(name, count)| item((*name).to_owned(), count)).collect();
-    // Where calls are counted, that HTTP was fine is no news.
+    // Where gRPC calls are counted, the HTTP status 200 says nothing new.
     let is_grpc = !codes.is_empty();
     let of_http = total.statuses.iter().filter(|(status, _)| !is_grpc || *status != 200);
     codes.extend(of_http.map(|(status, count)| item(status.to_string(), count)));

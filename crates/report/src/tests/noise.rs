@@ -1,4 +1,5 @@
-//! How runs that are equal, and runs that are not, compare: real loads in a simulated world, whose reports are compared as anybody's.
+//! Comparisons of equal and of different runs: real loads in a simulated world, whose reports are compared like any
+//! others.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -11,17 +12,17 @@ use target::SteppedServer;
 
 use super::*;
 
-/// Pairs of equal loads; the world of the others has fewer.
+/// The number of pairs of equal loads; the world of the others has fewer.
 const EQUAL_PAIRS: usize = 40;
 const SLOWER_PAIRS: usize = 20;
-/// Of each.
+/// The most pairs of equal loads with a clear difference.
 const EQUAL_CLEAR_MAX: usize = 2;
 const SLOWER_CLEAR_MIN: usize = 19;
-/// Of a run, in virtual time.
+/// The length of a run, in virtual time.
 const SECONDS: &str = "20s";
 const RATE: &str = "100";
 
-/// A target in a simulated network, which goes on from one run to the next: no two have the same delays.
+/// A target in a simulated network that continues from one run to the next: no two runs have the same delays.
 struct World {
     network: Network,
     server: SteppedServer<SimDriver>,
@@ -97,7 +98,7 @@ fn is_clear(comparison: &Comparison) -> bool {
     comparison.differences.iter().any(|one| one.is_clear)
 }
 
-/// The target's times differ from request to request by half of them: of its mean nobody could say more from one run.
+/// The target's times vary between requests by half of themselves: one run cannot determine their mean more closely.
 #[test]
 fn equal_loads_are_equal_and_a_tenth_slower_is_clear() {
     let mut world = World::new(7);

@@ -1,4 +1,5 @@
-//! Whole screens, kept as files: `screens/LANGUAGE-COLUMNS.txt`. `ONRUSH_SCREENS=write cargo test -p report screens` writes them.
+//! Whole screens, stored as files: `screens/LANGUAGE-COLUMNS.txt`. `ONRUSH_SCREENS=write cargo test -p report screens`
+//! writes them.
 
 use driver::{DriverSelection, Kind};
 use figures::{Held, HeldInput, HeldInterval};
@@ -19,7 +20,7 @@ fn second(number: u64) -> Nanos {
     Nanos::from_millis(1_000 * number)
 }
 
-/// A load that went well: fixed times, no delays of ours.
+/// A load without problems: fixed times, no delays of the generator.
 fn good_seen(successes: u64) -> Snapshot {
     let mut seen = seen(0, &[]);
     for number in 1..=successes {
@@ -36,7 +37,7 @@ fn good_seen(successes: u64) -> Snapshot {
     seen
 }
 
-/// One in which many things went wrong: thirty statuses, timeouts, starts that were dropped, answers that came late.
+/// A load with many problems: thirty statuses, timeouts, dropped starts, late responses.
 fn bad_seen() -> Snapshot {
     let failed = [(Failure::Status, 870), (Failure::Timeout, 40), (Failure::ConnectRefused, 7)];
     let mut seen = seen(0, &failed);
@@ -128,7 +129,7 @@ fn held_connections(screen: Screen) -> String {
         let (from, to) = (second(number - 1), second(number));
         let reported = engine::HoldInterval {
             number,
-            is_again: false,
+            is_update: false,
             from,
             to,
             seen: &seen,
@@ -238,7 +239,7 @@ fn screens_are_as_they_are_kept() {
     }
 }
 
-/// Lines that are copied as they stand may be longer.
+/// Lines that are copied unchanged may be longer.
 fn may_be_long(line: &str) -> bool {
     line.starts_with("    ") || line.contains("sysctl -w")
 }
@@ -350,10 +351,10 @@ fn statuses_that_failed_are_counted_one_by_one() {
             "9 个 HTTP 400，8 个 HTTP 401，7 个 HTTP 402，6 个 HTTP 403，其他 9 个"
         )
     );
-    // A 404 that is wanted is no failure, a 200 that is not is one.
+    // An expected 404 is no failure, an unexpected 200 is one.
     let wants_404 = Flags { expect_status: Some("404".to_owned()), ..url() };
     assert_eq!(said(with(&[(404, 5)], 10), wants_404), both("10 x HTTP 200", "10 个 HTTP 200"));
-    // Where the sum does not come out, nothing is guessed.
+    // Where the sum does not match, nothing is guessed.
     assert_eq!(said(with(&[(500, 3)], 8), url()), both("8 status", "8 次状态码不符（status）"));
     assert_eq!(said(with(&[], 0), url()), [None, None]);
 }

@@ -1,4 +1,5 @@
-//! Conclusions in words: each is true of its figures, whatever these are, and none advises what its own evidence contradicts.
+//! Conclusions in words: each is true of its figures, whatever these are, and none gives advice that its own evidence
+//! contradicts.
 
 use engine::{Gaps, MachineUse, NotTried};
 use pacing::Random;
@@ -6,13 +7,13 @@ use pacing::Random;
 use super::*;
 use crate::verdict;
 
-/// Random conclusions.
+/// The number of random conclusions.
 const RUNS: u64 = 2_000;
 
-/// Words that advise more of the load, or praise what was asked.
+/// Phrases that advise more of the load, or praise the result.
 const ADVICE: [&str; 4] = ["more users (-c)", "raise -c", "raise 'connections'", "more give more was not tried"];
 
-/// A part of the users, and what it got.
+/// A probe with a part of the users, and its result.
 fn part(random: &mut Random) -> UsersPart {
     let time = random.chance(900_000).then(|| 0.3 + random.unit());
     UsersPart { kept: 0.5, rate: 0.3 + random.unit(), time, is_refused: random.chance(100_000) }
@@ -83,14 +84,14 @@ fn concluded(seed: u64) -> Run {
     run(&plan(), result)
 }
 
-/// The numbers of a text, in their order.
+/// The numbers in a text, in order.
 fn numbers(text: &str) -> Vec<f64> {
     let digits = |each: char| each.is_ascii_digit() || each == '.' || each == ',';
     let words = text.split(|each: char| !digits(each)).map(|word| word.trim_matches(['.', ',']).replace(',', ""));
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The figures that a sentence has to have, each with what it is rounded by.
+/// The figures that a sentence must contain, each with its rounding.
 fn figures(known: &Basis) -> Vec<(f64, f64)> {
     let whole = |number: f64| (number, 0.0);
     let percent = |share: f64| (share * 100.0, 0.5);
@@ -125,7 +126,7 @@ fn sentences_are_true_of_their_figures() {
             assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains("  "), "{seed}: {text}");
         }
         let english = &said[0];
-        // A target at its limit gives no more to more users, and what failed was not kept.
+        // A target at its limit gives no more to more users, and a failed plan has not reached its target load.
         if matches!(limit, Limit::Target | Limit::Machine | Limit::Unknown) {
             assert!(!ADVICE.iter().any(|advice| english.contains(advice)), "{seed}: {english}");
         }
@@ -139,7 +140,7 @@ fn sentences_are_true_of_their_figures() {
     }
 }
 
-/// Green is what was done as it was asked for, and nothing else.
+/// Only a run that did all that was requested is green.
 #[test]
 fn a_run_of_failures_is_never_good() {
     let mut tones = [0u64; 3];

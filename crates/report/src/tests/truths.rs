@@ -1,4 +1,4 @@
-//! Lines that people read first say no more than was measured, and of whom.
+//! The first lines of a summary claim no more than was measured, and name the right cause.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn open_plan() -> Plan {
     flags.plan().expect("a good plan")
 }
 
-/// Of a load at 100/s, judged so.
+/// The summary of a load at 100/s with this snapshot.
 fn shown(total: Snapshot, change: impl Fn(&mut RunResult)) -> [String; 2] {
     [Language::En, Language::Zh].map(|language| {
         let mut result = result(total.clone());
@@ -36,7 +36,7 @@ fn the_verdict_says_whose_delays_it_tells() {
     assert!(line(&zh, "结论").contains("；全部请求的调度延迟 p99 70.0us"), "{zh}");
 }
 
-/// What was not measured is not told as zero, whatever the verdict.
+/// A value that was not measured is not reported as zero, whatever the verdict.
 #[test]
 fn no_lateness_is_no_evidence() {
     for limit in [Limit::PlanKept, Limit::Target, Limit::Generator, Limit::Unknown] {
@@ -49,7 +49,7 @@ fn no_lateness_is_no_evidence() {
     }
 }
 
-/// Users that pause had little to do with the target: neither it nor their connections are blamed.
+/// Users that pause kept the target idle: neither it nor their connections are blamed.
 #[test]
 fn users_that_pause_are_named() {
     let held = PaceHeld { users: 50.0, iterations_per_s: 185.0, iteration_ns: 2.7e8, target_ns: 106_000.0 };
@@ -142,7 +142,7 @@ fn a_stop_in_the_warm_up_measured_nothing() {
     assert!(!said[0].contains("0.00 of 0.00"), "{}", said[0]);
 }
 
-/// A thread of a run of two seconds that had so many milliseconds of a core, waited for one, and stood still.
+/// A thread of a run of two seconds with these milliseconds on a core, waiting for one, and stalled.
 fn thread(had: u64, waited: u64, stalled: u64) -> ThreadUsage {
     let ns = |milliseconds: u64| milliseconds * 1_000_000;
     ThreadUsage {
@@ -154,7 +154,8 @@ fn thread(had: u64, waited: u64, stalled: u64) -> ThreadUsage {
     }
 }
 
-/// Whoever accuses himself says with which figures: another program had the core, the thread was stopped, or nothing of it is known.
+/// A verdict against the generator names its figures: another program had the core, the thread was stopped, or nothing
+/// of it is known.
 #[test]
 fn the_generator_says_by_which_figures_it_was_late() {
     let said = |busiest: ThreadUsage, stalled: Option<ThreadUsage>| {
@@ -168,7 +169,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
     };
     let cases = [
         (
-            // Half of a core of its own, and half of one that somebody else had.
+            // Half of a core of its own, and half of one that another program had.
             (thread(1_000, 960, 0), None),
             "the generator was the limit: thread 1 needed 98% of a core and got 50%, ",
             "瓶颈在压测机：线程 1 需要单核 CPU 的 98%，实际只分到 50%；",
@@ -184,7 +185,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
             "瓶颈在压测机：负载不高却未能按时运行，",
         ),
         (
-            // It stood still because it waited for its core.
+            // It stalled because it waited for its core.
             (thread(900, 1_000, 1_000), Some(thread(900, 1_000, 1_000))),
             "the generator was the limit: thread 1 needed 95% of a core and got 45%, ",
             "瓶颈在压测机：线程 1 需要单核 CPU 的 95%，实际只分到 45%；",

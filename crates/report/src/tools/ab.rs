@@ -26,7 +26,7 @@ pub(super) fn begin(settings: &AbSettings) -> Pages {
     Pages { stdout: text, ..Pages::default() }
 }
 
-/// Requests between two words about the progress.
+/// Requests between two progress messages.
 fn heartbeat(settings: &AbSettings) -> u64 {
     (settings.requests / 10).max(100)
 }
@@ -44,7 +44,7 @@ pub(super) fn interval(settings: &AbSettings, reported: &mut u64, total: &Tally)
     pages
 }
 
-/// Milliseconds, rounded as it rounds.
+/// Milliseconds, rounded like those of ab.
 fn ms(ns: u64) -> u64 {
     (ns / 1_000 + 500) / 1_000
 }
@@ -67,7 +67,7 @@ fn rows(times: &Timings, before: &Distribution) -> [Row; 4] {
         ("Total:", "the total time", Measure::Response),
     ]
     .map(|(name, long, measure)| {
-        // What went before the sending, so that the first two make the last.
+        // The time before the sending, so that the first two add up to the last.
         let times: &Distribution = if measure == Measure::Wait { before } else { times.of(measure) };
         Row {
             name,
@@ -146,7 +146,7 @@ pub(super) fn finish(settings: &AbSettings, run: &Run) -> Pages {
     let times = &run.recorded.answered;
     let mut pages = Pages::default();
     if settings.verbosity >= 2 {
-        // One of them for all: they are rarely different.
+        // One head for all: they rarely differ.
         let head = String::from_utf8_lossy(&run.head);
         let shown: Vec<String> = head.lines().map(crate::exchanges::masked_line).collect();
         let _ = write!(pages.stdout, "LOG: header received:\n{}\n", shown.join("\r\n"));
@@ -362,7 +362,7 @@ fn html(
     out.push_str("</table>\n");
 }
 
-/// What a server says stands in a page.
+/// Escapes a text of a server for an HTML page.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

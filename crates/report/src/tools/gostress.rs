@@ -8,12 +8,12 @@ use plan::GoStressSettings;
 use super::{Pages, hey};
 use figures::{FailureCount, Interval, Run, Spread, Tally};
 
-/// A request that was not answered.
+/// The code of a request without a response.
 const UNANSWERED: u64 = 509;
-/// An answer that is not what it should be.
+/// The code of an invalid response.
 const UNREADABLE: u64 = 510;
 
-/// Thousands between commas.
+/// A number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -26,7 +26,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// A time as Go writes whole seconds.
+/// A span in Go's notation for whole seconds.
 fn go_span(seconds: u64) -> String {
     match (seconds / 3_600, seconds % 3_600 / 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
@@ -61,7 +61,7 @@ pub(super) fn begin(settings: &GoStressSettings) -> Pages {
     Pages { stdout: text, ..Pages::default() }
 }
 
-/// How often each code was met, in the order of the texts.
+/// The codes with their counts, in the order of their texts.
 fn codes(settings: &GoStressSettings, counts: &Tally) -> String {
     let mut all: Vec<(u64, u64)> = Vec::new();
     let mut add = |code: u64, count: u64| match all.iter_mut().find(|(known, _)| *known == code) {

@@ -9,7 +9,7 @@ use super::Pages;
 use crate::messages;
 use figures::Run;
 
-/// Seconds, as hey writes them.
+/// Seconds in the notation of hey.
 fn seconds(ns: f64) -> String {
     if ns.is_nan() { " NaN".to_owned() } else { format!("{:.4}", ns / 1e9) }
 }
@@ -27,7 +27,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     let all = &run.recorded.answered;
     let times = super::whole(run, all);
     let total = run.wall.as_secs_f64();
-    // A redirect that was followed is no request of its own there.
+    // hey does not count a followed redirect as a request.
     let finished = run.tally.finished().saturating_sub(run.tally.redirects());
     let (slowest, fastest) = (times.max().unwrap_or(0) as f64, times.min().unwrap_or(0) as f64);
     let mut text = "\nSummary:\n".to_owned();
@@ -98,13 +98,13 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     Pages { stdout: text, ..Pages::default() }
 }
 
-/// How many values lie up to each mark, and above the one before it.
+/// The number of values up to each mark, and above the previous one.
 pub(super) fn counts_up_to(times: &Distribution, marks: &[f64]) -> Vec<u64> {
     let mut counts: Vec<u64> = Vec::new();
     let mut below = 0;
     for (index, mark) in marks.iter().enumerate() {
         let is_last = index + 1 == marks.len();
-        // A value of the histogram's own bucket counts as it.
+        // A value in the histogram bucket of the mark counts as the mark.
         let up_to = if is_last { times.count() } else { times.count_up_to(*mark as u64) };
         counts.push(up_to.saturating_sub(below));
         below = below.max(up_to);
@@ -112,7 +112,7 @@ pub(super) fn counts_up_to(times: &Distribution, marks: &[f64]) -> Vec<u64> {
     counts
 }
 
-/// What a client of Go says.
+/// The error text of a Go client.
 pub(super) fn go_error(failure: Failure, run: &Run) -> String {
     let address = run.address;
     match failure {

@@ -1,10 +1,10 @@
-//! What is said of other tools, in both languages.
+//! Messages about other tools, in both languages.
 
 use plan::{Settings, Tool, ToolFault, ToolRun};
 
 use crate::{Language, plan_error};
 
-/// A mistake on the command line of a tool.
+/// An error on the command line of a tool.
 pub fn tool_fault(tool: Tool, fault: &ToolFault, language: Language) -> String {
     let name = tool.name();
     if let ToolFault::Plan(error) = fault {
@@ -48,7 +48,7 @@ pub fn tool_fault(tool: Tool, fault: &ToolFault, language: Language) -> String {
     format!("as {name}：{text}")
 }
 
-/// Where figures differ from those of the tool, since those mislead.
+/// A note on the figures that differ from those of the tool, because those mislead.
 pub fn tool_note(run: &ToolRun, language: Language) -> String {
     let (en, zh) = match &run.settings {
         Settings::Wrk(settings) if settings.is_wrk2 => (

@@ -29,7 +29,7 @@ impl TimeUnit {
         }
     }
 
-    /// That in which the slowest is a handy number.
+    /// The unit in which the slowest time is a convenient number.
     fn of(slowest_ns: Option<u64>) -> Self {
         let seconds = slowest_ns.map_or(f64::NEG_INFINITY, |ns| ns as f64 / 1e9);
         Self::named(match seconds {
@@ -47,7 +47,7 @@ impl TimeUnit {
     }
 }
 
-/// Four decimals, or what Rust calls what is none.
+/// Four decimals, or Rust's text for a non-finite number.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()
@@ -74,7 +74,7 @@ fn bytes(count: f64) -> String {
     format!("{amount:.2} {name}")
 }
 
-/// What went wrong, in its words.
+/// The errors, in the words of oha.
 fn errors(settings: &OhaSettings, run: &Run) -> Vec<(String, u64)> {
     let counts = &run.tally;
     let mut all: Vec<(String, u64)> = Vec::new();
@@ -120,7 +120,7 @@ fn marks_of(times: &Distribution) -> Vec<f64> {
     (0..=10).map(|index| min + f64::from(index) * (max - min) / 10.0).collect()
 }
 
-/// Successes, and what counts beside them for the rate of success.
+/// Successes, and the other exchanges that count for the success rate.
 fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
     let counts = &run.tally;
     let good = super::responses(run).saturating_sub(counts.redirects());

@@ -33,7 +33,7 @@ fn metric(number: f64) -> String {
     units(number, 1_000.0, "", &["k", "M", "G", "T"], 2)
 }
 
-/// In a column: the number ends at the same place, whatever its unit.
+/// A cell in a column: the number ends at the same place, whatever its unit.
 fn column(text: &str, width: usize) -> String {
     let letters = text.bytes().rev().take(2).take_while(u8::is_ascii_alphabetic).count();
     let (pad, width) = (2 - letters, width - (2 - letters));

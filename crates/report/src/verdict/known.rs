@@ -1,4 +1,4 @@
-//! What is concluded, in words with its evidence.
+//! Conclusions in words, with their evidence.
 
 use engine::{Basis, Gaps, Limit, NotTried, PaceHeld, Unknown, UsersPart, Verdict};
 use figures::{Run, ScenarioRun};
@@ -6,12 +6,12 @@ use figures::{Run, ScenarioRun};
 use crate::Language;
 use crate::format::{count, counted, rate, time};
 
-/// What is known by more than the counts of the run; `None` where those say it.
+/// The conclusion from more than the counts of the run; `None` where the counts are enough.
 pub(super) fn said(run: &Run, language: Language) -> Option<String> {
     let verdict = &run.verdict;
     match (&verdict.known, verdict.limit) {
         (known, Limit::Machine) => machine(run, known, language),
-        // Who had no workers, or no ports, knows nothing by what else was seen.
+        // Without workers, or ports, the other evidence means nothing.
         (_, Limit::Workers | Limit::PortsOrDescriptors | Limit::Generator | Limit::Link) | (Basis::Counts, _) => None,
         (Basis::Nothing(Unknown::TooLittle), _) => None,
         (Basis::PaceHeld(held), Limit::PlanKept) => Some(kept(held, language)),
@@ -48,7 +48,7 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
     }
 }
 
-/// The generator and the target share a machine, and it was full.
+/// The generator and the target share a machine that was saturated.
 fn machine(run: &Run, known: &Basis, language: Language) -> Option<String> {
     let machine = run.verdict.machine?;
     let [own, others, cores] =
@@ -67,7 +67,7 @@ fn machine(run: &Run, known: &Basis, language: Language) -> Option<String> {
     ))
 }
 
-/// The step that held most of the time, where that is no news of failures.
+/// The step that took most of the time, unless that only repeats the failures.
 pub(super) fn held_by(verdict: &Verdict, of: &ScenarioRun, language: Language) -> String {
     let tells =
         matches!(verdict.limit, Limit::PlanKept | Limit::Target | Limit::Below | Limit::Unknown | Limit::Machine);
@@ -125,7 +125,7 @@ fn in_percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// Half of the users, or how many of them it were.
+/// Half of the users, or their number.
 fn those(run: &Run, language: Language) -> String {
     match run.probe_of_limited() {
         Some(probe) if probe.users * 2 != probe.of => language.pick(
@@ -137,7 +137,7 @@ fn those(run: &Run, language: Language) -> String {
 }
 
 fn of_probe(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
-    // What half of them are held against is the rate before the end.
+    // The probe is compared with the rate before the end.
     let before = run
         .probe_of_limited()
         .and_then(|probe| probe.before)
@@ -256,7 +256,7 @@ fn waits(run: &Run, connections: u64, share: f64, language: Language) -> String 
     }
 }
 
-/// Why it is not known, and what would tell.
+/// The reason why the bottleneck is unknown, and what would show it.
 fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
     let achieved = rate(run.limited().rate);
     if let Unknown::AllBusy { connections } = why {

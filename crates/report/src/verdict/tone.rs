@@ -1,4 +1,4 @@
-//! How grave the first thing is that is said of a run, and its heading.
+//! The severity of the first statement about a run, and its heading.
 
 use engine::{Basis, Limit};
 use figures::Run;
@@ -8,12 +8,12 @@ use crate::Language;
 use crate::failed::nothing_succeeded;
 use crate::rows;
 
-/// How grave it is: what colour it has.
+/// The severity, which determines the colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Nothing failed, and nothing was asked in vain.
+    /// Nothing failed, and all that was requested was done.
     Good,
-    /// It is not known, or not all that was asked was done.
+    /// The cause is unknown, or not all that was requested was done.
     Unsure,
     /// Something failed, a threshold was missed, or the figures are unreliable.
     Bad,
@@ -30,7 +30,7 @@ impl Tone {
     }
 }
 
-/// The tone of a run and its heading: failures first, then thresholds, then what is unreliable, then the bottleneck.
+/// The tone of a run and its heading: failures first, then thresholds, then unreliability, then the bottleneck.
 pub(crate) fn tone(run: &Run) -> Tone {
     heading(run, Language::En).0
 }

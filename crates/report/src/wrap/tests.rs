@@ -35,7 +35,7 @@ fn what_is_cut_says_so() {
 }
 
 proptest::proptest! {
-    /// Nothing is lost but blanks, no word is broken, and only a word that is too wide makes a line too wide.
+    /// Only blanks are dropped, no word is broken, and only a word that is too wide makes a line too wide.
     #[test]
     fn no_word_is_broken(text in "[a-z0-9,./ ]{0,60}[压测，。（）%a-z ]{0,20}", columns in 2usize..40) {
         let lines = wrap(&text, columns);
@@ -44,7 +44,7 @@ proptest::proptest! {
         for line in &lines {
             proptest::prop_assert!(line.width() <= columns || pieces(line).len() == 1, "{:?}", line);
         }
-        // Where the next line goes on in the text, told by what has been shown of it, blanks aside.
+        // The position of the next line in the text, derived from what has been shown of it, without blanks.
         let mut rest = text.trim_start_matches(' ');
         for (line, next) in lines.iter().zip(&lines[1..]) {
             let behind = rest.strip_prefix(line.as_str());

@@ -1,4 +1,4 @@
-//! All names that a file gives to something, and whether they can be told from each other.
+//! All names that a file defines, and whether they are unique.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use crate::expression;
 use crate::file::{Action, DataSet, File, Json, Step};
 use crate::source::{Source, Span};
 
-/// A shorter name is near to too many others.
+/// The shortest name for a suggestion: a shorter one is near to too many others.
 const NEAR_BYTES_MIN: usize = 3;
 
-/// The columns of a data set, in their order and by their names.
+/// The columns of a data set, in order and by name.
 pub(super) struct Columns {
     list: Vec<String>,
     set: HashSet<String>,
@@ -25,17 +25,17 @@ impl Columns {
     }
 }
 
-/// All names that a file gives to something.
+/// All names that a file defines.
 pub(super) struct Symbols {
-    /// Variables of the beginning, with their lines.
+    /// Variables in `vars`, with their lines.
     pub(super) vars: HashMap<String, usize>,
-    /// Data, with what is known of its columns.
+    /// Data sets, with their columns as far as known.
     pub(super) data: HashMap<String, Option<Columns>>,
-    /// Who takes a name, and in which line first: a scenario, or `before` and `after`.
+    /// Where a name is extracted, and the first line of each: in a scenario, or in `setup` and `teardown`.
     pub(super) taken: HashMap<String, Vec<(Option<usize>, usize)>>,
     /// Names of scenarios.
     pub(super) scenarios: Vec<String>,
-    /// Given to something that was wrong.
+    /// Names that are given to something that was wrong.
     pub(super) seen: HashSet<String>,
 }
 
@@ -71,7 +71,7 @@ impl Symbols {
         declared
     }
 
-    /// It is the name of something, wherever.
+    /// Whether it is the name of something.
     pub(super) fn has(&self, name: &str) -> bool {
         self.vars.contains_key(name)
             || self.data.contains_key(name)
@@ -79,7 +79,7 @@ impl Symbols {
             || self.seen.contains(name)
     }
 
-    /// Names that two things have, and those of secrets that nothing has.
+    /// Reports names that two things have, and names in `secrets` that nothing has.
     pub(super) fn check(&self, file: &File, source: &Source, found: &mut DiagnosticSink) {
         let line = |at: Span| source.place(at.start).line;
         for DataSet { name, .. } in &file.data {
@@ -145,7 +145,7 @@ impl Symbols {
         }
     }
 
-    /// Nothing is called so.
+    /// The fault of an unknown name.
     pub(super) fn unknown(&self, name: &str, more: &[&str]) -> Fault {
         let known = self.vars.keys().chain(self.data.keys()).chain(self.taken.keys()).map(String::as_str);
         let near = plan::did_you_mean(name, known.chain(more.iter().copied()));
@@ -153,7 +153,7 @@ impl Symbols {
         Fault::Name(NameFault::Unknown { name: crate::diagnostic::shortened(name), near })
     }
 
-    /// A column that the data does not have, as far as that is known.
+    /// The fault of a column that the data does not have, as far as that is known.
     pub(super) fn column_fault(&self, set: &str, columns: Option<&Columns>, column: &str) -> Option<Fault> {
         let columns = columns.filter(|columns| !columns.set.contains(column))?;
         let near = plan::did_you_mean(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
@@ -172,18 +172,18 @@ impl Symbols {
     }
 }
 
-/// What stands in a file where a separator is written so.
+/// The character in the file for a separator with this spelling.
 fn sign_of(separator: &str) -> &str {
     if separator == "\\t" { "\t" } else { separator }
 }
 
-/// A number, an address or nothing is rather a value than the name of a column.
+/// Whether a text could be a column name: a number, an address or an empty text is rather a value.
 fn is_like_a_name(text: &str) -> bool {
     let is_number = text.trim().parse::<f64>().is_ok();
     !text.trim().is_empty() && !is_number && !text.contains(['@', '/', ':'])
 }
 
-/// Each step, with those within it.
+/// Visits each step, nested ones included.
 fn each<'f>(steps: &'f [Step], see: &mut dyn FnMut(&'f Step)) {
     for step in steps {
         see(step);
@@ -191,7 +191,7 @@ fn each<'f>(steps: &'f [Step], see: &mut dyn FnMut(&'f Step)) {
     }
 }
 
-/// Which of these names a value is made of.
+/// Which of these names a value depends on.
 pub(super) fn parts(value: &Json, names: &HashMap<&str, usize>) -> Vec<usize> {
     let mut parts = Vec::new();
     value.patterns(&mut |pattern| {
@@ -205,7 +205,7 @@ pub(super) fn parts(value: &Json, names: &HashMap<&str, usize>) -> Vec<usize> {
     parts
 }
 
-/// The names that fill a slot.
+/// The names that a slot uses.
 fn used(filling: &Filling, text: &str, add: &mut dyn FnMut(&str)) {
     match filling {
         Filling::Name(name) | Filling::Column(name, _) => add(name),

@@ -1,4 +1,5 @@
-//! Which names have a value where: in the order of the file, since a value that is taken later is not there yet.
+//! Scope of names: which names have a value at a step, in the order of the file, since a value that is extracted later
+//! is not there yet.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,15 +13,15 @@ use crate::expression;
 use crate::file::{Action, Expression, File, Step};
 use crate::source::Span;
 
-/// A way through steps, with the names that have been taken on it.
+/// A path through steps, with the names that have been extracted on it.
 pub(super) struct Walk<'w> {
     declared: &'w Symbols,
-    /// Whose steps they are.
+    /// The scenario of the steps.
     scenario: Option<usize>,
     taken: HashSet<String>,
-    /// The same in the order in which they were taken.
+    /// The extracted names in order.
     log: Vec<String>,
-    /// Data that is used, and where first.
+    /// Data sets that are used, with the first place of each.
     used: HashMap<String, Span>,
     found: &'w mut DiagnosticSink,
 }
@@ -30,22 +31,22 @@ impl<'w> Walk<'w> {
         Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), used: HashMap::new(), found }
     }
 
-    /// These have a value from the beginning on.
+    /// Adds names that have a value from the beginning on.
     pub(super) fn knows(&mut self, names: &HashSet<String>) {
         self.taken.extend(names.iter().cloned());
     }
 
-    /// Data that is used, and where first.
+    /// The data sets that were used, with the first place of each.
     pub(super) fn into_used(self) -> HashMap<String, Span> {
         self.used
     }
 
-    /// What was taken on the way.
+    /// The names that were extracted on the path.
     pub(super) fn into_taken(self) -> HashSet<String> {
         self.taken
     }
 
-    /// The target, variables and defaults. A default is there for each step, so any name may have a value by then.
+    /// Checks the target, variables and defaults. A default applies to each step, so any name may have a value by then.
     pub(super) fn global(&mut self, file: &mut File) {
         if let Some(target) = &mut file.target {
             self.pattern(target);
@@ -59,7 +60,7 @@ impl<'w> Walk<'w> {
         self.taken = own;
     }
 
-    /// One after the other.
+    /// Checks steps in sequence.
     pub(super) fn steps(&mut self, steps: &mut [Step], is_talking: bool) {
         steps.iter_mut().for_each(|step| self.step(step, is_talking));
     }
@@ -93,14 +94,14 @@ impl<'w> Walk<'w> {
                 let mut ways: Vec<&mut Vec<Step>> = choices.iter_mut().map(|choice| &mut choice.steps).collect();
                 self.aside(&mut ways, is_talking);
             }
-            // In any order, or at a time: none can count on another.
+            // In any order, or concurrently: none can rely on another.
             Action::Shuffle(steps) | Action::Parallel { steps, .. } => self.apart(steps, is_talking),
             _ => {}
         }
         visit::takes(step).iter().for_each(|take| self.take(take.name.text.clone()));
     }
 
-    /// Ways of which one is gone: each begins with what is there now.
+    /// Checks alternative paths of which one is taken: each begins with the current names.
     fn aside(&mut self, ways: &mut [&mut Vec<Step>], is_talking: bool) {
         let mut all = Vec::new();
         for way in ways {
@@ -127,7 +128,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// What was taken since then is not there any more.
+    /// Removes the names that were extracted since the mark.
     fn forget(&mut self, mark: usize) -> Vec<String> {
         let names = self.log.split_off(mark);
         names.iter().for_each(|name| {
@@ -182,7 +183,7 @@ impl<'w> Walk<'w> {
         self.words(&expression.text, expression.at);
     }
 
-    /// The names and columns of an expression that stands there.
+    /// Checks the names and columns of an expression.
     fn words(&mut self, text: &str, at: Span) {
         let is_direct = at.end - at.start == text.len();
         let place = |range: Range<usize>| match is_direct {
@@ -197,14 +198,14 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Data must have the column, as far as its columns are known.
+    /// Checks that a data set has the column, as far as its columns are known.
     fn column(&mut self, set: &str, column: &str, at: Span) {
         if self.declared.data.contains_key(set) && !self.used.contains_key(set) {
             self.used.insert(set.to_owned(), at);
         }
         let columns = self.declared.data.get(set).and_then(Option::as_ref);
         if !self.found.has_room() {
-            // Nobody is told which it was.
+            // No further diagnostic is kept, so its details are not needed.
             return;
         }
         if let Some(fault) = self.declared.column_fault(set, columns, column) {
@@ -212,13 +213,13 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// A name must have a value here.
+    /// Checks that a name has a value here.
     fn name(&mut self, name: &str, at: Span) {
         let declared = self.declared;
         let is_there =
             declared.vars.contains_key(name) || declared.data.contains_key(name) || self.taken.contains(name);
         let taken = declared.taken.get(name).map_or(&[][..], Vec::as_slice);
-        // Whatever gives it a value may be what was wrong.
+        // What gives it a value may be what was wrong.
         let is_reported = taken.is_empty() && declared.seen.contains(name);
         if is_there || is_reported {
             return;

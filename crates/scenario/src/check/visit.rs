@@ -1,10 +1,10 @@
-//! What a step is made of: its texts with slots, its takes, its steps.
+//! Visitors of a step: its texts with slots, its extractions, its nested steps.
 
 use plan::Pattern;
 
 use crate::file::{Action, Body, Extract, Json, MessageData, PartValue, Step};
 
-/// Each text with slots of a step, without those of the steps within.
+/// Visits each text with slots of a step, without those of nested steps.
 pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
     match &mut step.action {
         Action::Request(request) => {
@@ -47,7 +47,7 @@ fn defaults(takes: &mut [Extract], see: &mut dyn FnMut(&mut Pattern)) {
     takes.iter_mut().filter_map(|take| take.default.as_mut()).for_each(|value| json(value, see));
 }
 
-/// Each text of a value.
+/// Visits each text of a value.
 pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
     match value {
         Json::Text(text) => see(text),
@@ -60,7 +60,7 @@ pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
     }
 }
 
-/// What a step takes.
+/// The extractions of a step.
 pub(super) fn takes(step: &Step) -> &[Extract] {
     match &step.action {
         Action::Request(request) => &request.take,

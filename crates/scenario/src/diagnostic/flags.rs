@@ -1,6 +1,6 @@
-//! Messages of the flags, in words of the file: its keys are called like the long flags, with `_`.
+//! Messages about flags, in words of the file: its keys have the names of the long flags, with `_`.
 
-/// What is called otherwise here, and what it is.
+/// Words with another name in the file, and that name.
 const WORDS: [(&str, &str); 15] = [
     ("--expect-", ""),
     ("--stages wants TARGET:TIME,...", "stages are TARGET:TIME,..."),
@@ -25,7 +25,7 @@ const WORDS: [(&str, &str); 15] = [
     ("-t ", "timeout "),
 ];
 
-/// The same text for whoever writes a file.
+/// The text of a flag message in the words of the file.
 pub fn as_keys(text: &str) -> String {
     let text = WORDS.iter().fold(text.to_owned(), |text, (flag, word)| match *flag {
         // A hyphen and a letter may be a part of a word.

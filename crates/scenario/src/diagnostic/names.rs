@@ -1,56 +1,56 @@
-//! What can be wrong with names: of variables, data, columns, scenarios, steps.
+//! Errors of names: of variables, data, columns, scenarios, steps.
 
 use std::fmt;
 
 use super::said_meant;
 
-/// What is wrong with a name.
+/// An error of a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameFault {
-    /// It cannot be one.
+    /// An invalid name.
     #[error("'{0}' cannot be a name here; use letters, digits and _, and no word of JavaScript")]
     Bad(String),
-    /// It means something already.
+    /// A reserved name.
     #[error("'env' is the environment of the process; choose another name")]
     Environment,
-    /// Two things have it.
+    /// A name that two things have.
     #[error("'{name}' is the name of something else already, in line {line}; choose another one")]
     Twice {
         /// The name.
         name: String,
-        /// Where the other is.
+        /// The line of the other.
         line: usize,
     },
-    /// A variable of all users is made of one that each user has for itself.
+    /// A variable common to all users depends on one that is per user.
     #[error("'{0}' is another one for each user, and this variable is the same for all; move it to 'per_user'")]
     OfUser(String),
-    /// Nobody gives it a value.
+    /// A name without a definition.
     #[error("nothing is called '{name}'{}", .near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?")))]
     Unknown {
         /// The name.
         name: String,
-        /// The one that is probably meant.
+        /// The name that is probably meant.
         near: Option<String>,
     },
-    /// It gets its value too late.
+    /// A name that is used before it has a value.
     #[error("'{name}' has no value yet here; it is taken in line {line}, not before this step")]
     Later {
         /// The name.
         name: String,
-        /// Where it is taken.
+        /// The line in which it is extracted.
         line: usize,
     },
-    /// Another scenario takes it.
+    /// A name that another scenario extracts.
     #[error(
         "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'"
     )]
     Elsewhere {
         /// The name.
         name: String,
-        /// Who takes it.
+        /// The scenario that extracts it.
         scenario: String,
     },
-    /// No such column, and the file looks as if its fields were cut by something else.
+    /// No such column; the fields of the file seem to have another separator.
     #[error(
         "'{set}' has no column '{column}': its first line is '{line}', cut at {cut}; if its fields are cut by {sign}, say so: separator: \"{sign}\""
     )]
@@ -61,9 +61,9 @@ pub enum NameFault {
         column: String,
         /// The first line.
         line: String,
-        /// What it was cut at.
+        /// The separator that was used.
         cut: &'static str,
-        /// What it is probably cut by.
+        /// The separator that the file probably uses.
         sign: &'static str,
     },
     /// No such column, and the first line looks like a row.
@@ -85,41 +85,41 @@ pub enum NameFault {
         set: String,
         /// The column.
         column: String,
-        /// The one that is probably meant.
+        /// The column that is probably meant.
         near: Option<String>,
-        /// Those that there are.
+        /// The known columns.
         known: String,
     },
-    /// A whole row where one value belongs.
+    /// A whole row in the place of a single value.
     #[error("'{0}' is a row of data; write which column, like ${{{0}.name}}")]
     Row(String),
-    /// Variables that are made of each other.
+    /// Variables that depend on each other in a cycle.
     #[error("these variables are made of each other, so none has a value: {0}; give one of them a value of its own")]
     Cycle(String),
-    /// A threshold of nothing.
+    /// A threshold on an unknown name.
     #[error("no transaction, step or scenario is called '{name}'{}", said_meant(.near.as_ref()))]
     Series {
         /// The name.
         name: String,
-        /// The one that is probably meant.
+        /// The name that is probably meant.
         near: Option<String>,
     },
-    /// Users that wait for different numbers of others at one place, or for different times.
+    /// Barrier steps of one name with different numbers of users, or different times.
     #[error("'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name")]
     Barrier {
         /// The name.
         name: String,
-        /// Where the other is.
+        /// The line of the other.
         line: usize,
     },
 }
 
-/// A loop, as it is written.
+/// A loop, by its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopWord {
-    /// Its condition is looked at after its steps.
+    /// The condition is checked after the steps.
     Until,
-    /// Its condition is looked at before its steps.
+    /// The condition is checked before the steps.
     While,
 }
 

@@ -1,29 +1,29 @@
-//! How a text is no YAML, in words for people: the parser tells more kinds apart than have different remedies.
+//! YAML syntax errors in plain words: the parser distinguishes more kinds than there are remedies.
 
-/// How a text is no YAML, or one that is not taken.
+/// A YAML syntax error, or a YAML feature that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SyntaxFault {
-    /// A tab where blanks belong.
+    /// A tab in the place of blanks.
     #[error("a tab cannot indent; use spaces")]
     Tab,
-    /// A sign as input methods for Chinese type it, or a quote as text programs do.
+    /// A character of a Chinese input method, or a typographic quote.
     #[error("'{0}' is a full-width or typographic sign, which is text for YAML; write {1} instead")]
     Wide(char, &'static str),
-    /// Text within braces or brackets that has some of its own.
+    /// Unquoted text within braces or brackets that contains some itself.
     #[error(
         "within braces and brackets, text with [ ] {{ }} , or @ needs quotes, like {{csrf: \"css input[name=csrf] @value\"}}"
     )]
     TextInFlow,
-    /// Something stands too far to the left or to the right.
+    /// Wrong indentation.
     #[error("the indentation does not fit the lines above; what belongs together begins in the same column")]
     Indentation,
     /// A line without its colon, or with one too many.
     #[error("'key: value' is expected here; write a space behind the colon, and quotes around text that holds ': '")]
     Colon,
-    /// A key stands where none can.
+    /// A key where none is allowed.
     #[error("a key cannot stand here; look at the indentation, and put text that holds ': ' in quotes")]
     KeyHere,
-    /// A dash stands where none can.
+    /// A dash where none is allowed.
     #[error("a list cannot begin here; its dashes begin in one column, in lines of their own")]
     DashHere,
     /// A bracket or brace without its partner.
@@ -38,19 +38,19 @@ pub enum SyntaxFault {
     /// A quote without its partner.
     #[error("the quote is not closed; close it, and write it twice within single quotes")]
     Quote,
-    /// Text behind a quoted text.
+    /// Text after a quoted text.
     #[error("there is text behind the closing quote; put all of it within the quotes")]
     BehindQuote,
-    /// An escape that is none.
+    /// An invalid escape.
     #[error("unknown escape in double quotes; write a backslash twice, or use single quotes")]
     Escape,
-    /// A character that begins no text.
+    /// A character that cannot begin a text.
     #[error("text cannot begin with '{0}' here; put it in quotes")]
     Character(char),
-    /// The head of a block of text.
+    /// An invalid head of a block scalar.
     #[error("behind | or > only a digit, + or - may follow; the text begins in the next line, indented by spaces")]
     Block,
-    /// An alias of nothing.
+    /// An unknown alias.
     #[error("no anchor of this name stands above; write &name in front of the value that *name repeats")]
     Alias,
     /// An alias within its own anchor.
@@ -62,7 +62,7 @@ pub enum SyntaxFault {
     /// Aliases that make the file too large.
     #[error("aliases make more than {0} bytes of this file; write fewer of them")]
     TooManyBytes(usize),
-    /// Lists and maps in each other.
+    /// Lists and maps nested too deeply.
     #[error("lists and maps lie in each other more than {0} deep; make it simpler")]
     TooDeep(usize),
     /// Several documents.
@@ -83,10 +83,10 @@ pub enum SyntaxFault {
     /// `${name}` without quotes, within braces or brackets.
     #[error("within braces and brackets, text with ${{name}} needs quotes")]
     SlotInFlow,
-    /// `<<` with something that is no map.
+    /// `<<` with a value that is no map.
     #[error("'<<' takes a map, or a list of maps, to be added here")]
     Merge,
-    /// Anything else.
+    /// Any other error.
     #[error("this is not YAML; look at indentation, quotes and colons")]
     Other,
 }

@@ -1,8 +1,8 @@
-//! What belongs to a place, and what was there instead.
+//! Expected kinds of values, and actual values.
 
 use std::fmt;
 
-/// What belongs somewhere.
+/// An expected kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "its texts say what each is")]
 pub enum Wanted {
@@ -25,7 +25,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 16] = [
         Self::Map,
         Self::List,
@@ -66,7 +66,7 @@ impl Wanted {
         }
     }
 
-    /// How it is written.
+    /// An example of the notation.
     pub(super) fn example(self) -> &'static str {
         match self {
             Self::Map => "write 'key: value' in lines of their own, indented",
@@ -97,10 +97,10 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// What was found instead.
+/// The value that was found instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoundInstead {
-    /// Nothing at all.
+    /// No value.
     Nothing,
     /// A list.
     List,
@@ -110,11 +110,11 @@ pub enum FoundInstead {
     Text(String),
 }
 
-/// So much of a text is shown.
+/// The most characters of a text in a message.
 const SHOWN_CHARS_MAX: usize = 60;
 
 impl FoundInstead {
-    /// Some text, cut to what can be shown.
+    /// A text, shortened for display.
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(shortened(text))
     }
@@ -141,34 +141,34 @@ impl fmt::Display for FoundInstead {
     }
 }
 
-/// What is wrong with an expression.
+/// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionFault {
-    /// There is none.
+    /// The expression is empty.
     #[error("an expression is missing here; write one like: price < 100")]
     Empty,
-    /// More than it may have.
+    /// The expression is longer than the limit.
     #[error("an expression has at most {0} bytes; make it shorter")]
     TooLong(usize),
-    /// A string that does not end.
+    /// A string without an end.
     #[error("the quote is not closed")]
     Quote,
-    /// Brackets that do not belong together.
+    /// Unbalanced brackets.
     #[error("the brackets do not match; close each with its own kind")]
     Brackets,
-    /// Slots are no part of the language.
+    /// A slot, which is no part of the language.
     #[error("an expression has the variables as its names; write name, not ${{name}}")]
     Slot,
     /// `=` alone.
     #[error("'=' changes a variable, which expressions cannot; write == to compare")]
     Assignment,
-    /// Two values without anything between them.
+    /// Two values without an operator between them.
     #[error("an operator is missing before '{0}'; write &&, ||, ==, < or another one")]
     Operator(String),
     /// `let x = 1; x`
     #[error("'{0}' belongs to a statement, and one expression stands here; write the value itself, like: price * 2")]
     Statement(String),
-    /// Nothing where a value belongs.
+    /// An operator without a value.
     #[error("a value is missing behind '{0}'")]
     Operand(String),
     /// `and`, `or`, `not`.
@@ -181,7 +181,7 @@ pub enum ExpressionFault {
     Function(String),
 }
 
-/// What there can be too many of.
+/// The kinds of things with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "its texts say what each is")]
 pub enum Things {

@@ -1,49 +1,49 @@
-//! How much load a scenario makes.
+//! The load of a scenario.
 
 use std::time::Duration;
 
 use plan::{Arrivals, RateStage, UserShape};
 
-/// How much load a scenario makes.
+/// The load of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Of what.
+    /// The users or the rate.
     pub amount: Amount,
-    /// How long iterations are started; `None`: until they are used up.
+    /// The time during which iterations start; `None`: until their number is used up.
     pub duration: Option<Duration>,
-    /// How many of them.
+    /// The number of iterations.
     pub iterations: Option<Iterations>,
 }
 
-/// What a load is made of.
+/// The load model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
     /// The closed model: users that are kept busy.
     Users {
-        /// How many, at most.
+        /// The maximum number.
         count: u64,
-        /// When they come and go.
+        /// The number over time.
         shape: UserShape,
     },
     /// The open model: iterations come at a rate.
     Rate {
-        /// Over time.
+        /// The rate over time.
         stages: Vec<RateStage>,
-        /// How they are spaced.
+        /// The spacing of the starts.
         arrivals: Arrivals,
-        /// An iteration that could not begin for so long is dropped.
+        /// The lateness after which an iteration that could not begin is dropped.
         max_lateness: Option<Duration>,
-        /// All connections are opened at the beginning.
+        /// Whether all connections are opened at the beginning.
         preconnect: bool,
     },
 }
 
-/// How many iterations there are.
+/// The number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iterations {
-    /// Of all users together.
+    /// In total over all users.
     Together(u64),
-    /// Of each user.
+    /// Per user.
     Each(u64),
 }
 

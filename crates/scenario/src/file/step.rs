@@ -1,4 +1,4 @@
-//! What users do, one after the other.
+//! Steps of users.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,109 +15,110 @@ use crate::source::Span;
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Where it begins.
+    /// The position of its beginning.
     pub at: Span,
-    /// The series that it is counted in: as given, or made of what it does.
+    /// The series that it is counted in: the given name, or one derived from the action.
     pub name: String,
-    /// What it does.
+    /// The action.
     pub action: Action,
-    /// What comes next when it fails; `None`: as the defaults say.
+    /// The action after a failure; `None`: the default.
     pub on_failure: Option<OnFailure>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// An exchange of HTTP.
+    /// An HTTP exchange.
     Request(Box<Request>),
-    /// A call of gRPC.
+    /// A gRPC call.
     Call(Box<Call>),
-    /// A connection of WebSocket or TCP, for as long as its steps last.
+    /// A WebSocket or TCP connection, for the duration of its steps.
     Talk(Box<Talk>),
-    /// A message on the connection around it.
+    /// A message sent on the enclosing connection.
     Send(Box<Message>),
-    /// A message of the peer.
+    /// A message from the peer.
     Receive(Box<Receive>),
     /// A pause.
     Think(Think),
     /// Steps that are timed as one.
     Transaction {
-        /// Pauses are part of its time.
+        /// Whether pauses are part of its time.
         with_think: bool,
-        /// One after the other.
+        /// The steps in sequence.
         steps: Vec<Step>,
     },
-    /// Several times, a number that is drawn.
+    /// A repetition, with a random number of rounds.
     Repeat {
-        /// At least so often.
+        /// The minimum number of rounds.
         least: u32,
-        /// At most so often.
+        /// The maximum number of rounds.
         most: u32,
-        /// One after the other.
+        /// The steps in sequence.
         steps: Vec<Step>,
     },
-    /// One of them, as often as its weight says.
+    /// One of several alternatives, chosen by weight.
     Choose(Vec<Choice>),
-    /// Each once, in an order that is drawn.
+    /// Each step once, in random order.
     Shuffle(Vec<Step>),
-    /// What a condition says.
+    /// A conditional.
     If {
         /// True or false.
         condition: Expression,
-        /// When it is true.
+        /// The steps when it is true.
         then: Vec<Step>,
-        /// When it is not.
+        /// The steps when it is false.
         otherwise: Vec<Step>,
     },
-    /// Again and again.
+    /// A loop.
     Loop {
         /// True or false.
         condition: Expression,
-        /// It is looked at behind the steps, and ends the loop when it is true; else before them, and when it is false.
+        /// Whether the condition is checked after the steps, and ends the loop when true; otherwise it is checked
+        /// before them, and ends the loop when false.
         is_until: bool,
-        /// After so many rounds the step fails.
+        /// The maximum number of rounds, after which the step fails.
         most: u32,
-        /// One after the other.
+        /// The steps in sequence.
         steps: Vec<Step>,
     },
-    /// Several at a time; what follows waits for all of them.
+    /// Concurrent steps; the next step waits for all of them.
     Parallel {
-        /// So many at most.
+        /// The maximum number at a time.
         most: u16,
         /// Requests and calls.
         steps: Vec<Step>,
     },
-    /// Users wait for each other.
+    /// A barrier at which users wait for each other.
     Barrier(Barrier),
 }
 
-/// An exchange of HTTP.
+/// An HTTP exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// A token.
+    /// The method, an HTTP token.
     pub method: String,
-    /// Absolute, or relative to the target.
+    /// The URL, absolute or relative to the target.
     pub url: Pattern,
-    /// Names and values; those of the defaults are not among them.
+    /// Names and values, without those of the defaults.
     pub headers: Headers,
-    /// What it carries.
+    /// The body.
     pub body: Option<Body>,
-    /// What is taken from the answer.
+    /// The extractions from the response.
     pub take: Vec<Extract>,
-    /// What a good answer is.
+    /// The expectations on a good response.
     pub expect: Expect,
-    /// From sent to done.
+    /// The time limit from sent to done.
     pub timeout: Option<Duration>,
-    /// Redirects are followed; `None`: as the defaults say.
+    /// Whether redirects are followed; `None`: the default.
     pub location: Option<bool>,
 }
 
-/// What a request carries.
+/// The body of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// A text with slots.
     Text(Pattern),
-    /// The content of a file, as it is.
+    /// The content of a file, unchanged.
     File(PathBuf),
     /// JSON with slots in its strings.
     Json(Json),
@@ -127,32 +128,33 @@ pub enum Body {
     Multipart(Vec<Part>),
 }
 
-/// A part of a form with files.
+/// A part of a multipart form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The name of the field.
     pub name: String,
-    /// What is in it.
+    /// The value of the field.
     pub value: PartValue,
 }
 
-/// What is in a part.
+/// The value of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartValue {
     /// A text with slots.
     Text(Pattern),
     /// A file.
     File {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// What it is called to the server.
+        /// The file name that is sent to the server.
         filename: Option<String>,
         /// Its media type.
         media_type: Option<String>,
     },
 }
 
-/// Headers by their names, in the order of the file. `None`: it is left out, also where defaults or the program itself have it.
+/// Headers by name, in the order of the file. `None`: the header is left out, also where defaults or the program itself
+/// have it.
 pub type Headers = Vec<(String, Option<Pattern>)>;
 
 /// JSON whose strings are patterns.
@@ -162,11 +164,11 @@ pub enum Json {
     Null,
     /// true or false
     Bool(bool),
-    /// As written.
+    /// A number, as written.
     Number(Number),
-    /// A number with more digits than the other can hold, as written.
+    /// A number with more digits than the other variant can hold, as written.
     Digits(String),
-    /// A string; one that is exactly a slot takes the type of its value.
+    /// A string; if it is exactly one slot it takes the type of the slot's value.
     Text(Pattern),
     /// An array.
     List(Vec<Self>),
@@ -175,7 +177,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Each text in it.
+    /// Visits each text in it.
     pub fn patterns<'a>(&'a self, see: &mut dyn FnMut(&'a Pattern)) {
         match self {
             Self::Text(pattern) => see(pattern),
@@ -188,54 +190,54 @@ impl Json {
         }
     }
 
-    /// What its strings become a part of.
+    /// The context of its strings.
     pub(crate) const GROUND: Ground = Ground::Json;
 }
 
-/// A call of gRPC.
+/// A gRPC call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// `grpc://host:port/package.Service/Method`.
     pub url: Pattern,
-    /// Metadata.
+    /// The metadata.
     pub headers: Headers,
-    /// One, or several for a method that takes a stream.
+    /// The messages: one, or several for a method that takes a stream.
     pub messages: Vec<Json>,
-    /// What is taken from the answer.
+    /// The extractions from the response.
     pub take: Vec<Extract>,
-    /// What a good answer is.
+    /// The expectations on a good response.
     pub expect: Expect,
     /// The deadline.
     pub timeout: Option<Duration>,
 }
 
-/// A connection of WebSocket or TCP.
+/// A WebSocket or TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// `ws://`, `wss://` or `tcp://`.
+    /// The URL: `ws://`, `wss://` or `tcp://`.
     pub url: Pattern,
-    /// Of the handshake.
+    /// Headers of the handshake.
     pub headers: Headers,
-    /// Offered in the handshake.
+    /// Subprotocols offered in the handshake.
     pub subprotocols: Vec<String>,
-    /// Where messages of the peer end; `None`: it is WebSocket, and they say so themselves.
+    /// The end of the peer's messages; `None`: it is WebSocket, where messages are framed.
     pub responses: Option<ResponseEnd>,
-    /// From the beginning to an open connection.
+    /// The time limit from the beginning to an open connection.
     pub timeout: Option<Duration>,
-    /// What is said.
+    /// The steps on the connection.
     pub steps: Vec<Step>,
 }
 
 /// A message that is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// What is in it.
+    /// The content.
     pub data: MessageData,
-    /// As what it is sent; `None`: text.
+    /// The message type; `None`: text.
     pub kind: Option<MessageKind>,
 }
 
-/// What is in a message.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MessageData {
     /// A text with slots.
@@ -251,66 +253,66 @@ pub enum MessageData {
 /// A message that is waited for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Receive {
-    /// So long; `None`: the timeout of the step around it.
+    /// The time limit; `None`: the timeout of the enclosing step.
     pub within: Option<Duration>,
-    /// What it must be; others are let go by.
+    /// The expectations; messages that do not meet them are skipped.
     pub expect: Expect,
-    /// What is taken from it.
+    /// The extractions from it.
     pub take: Vec<Extract>,
 }
 
-/// One way of several.
+/// An alternative of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// How often, beside the weights of the others.
+    /// The weight, relative to those of the others.
     pub weight: u32,
-    /// None does nothing.
+    /// The steps; an empty list does nothing.
     pub steps: Vec<Step>,
 }
 
-/// Users wait for each other.
+/// A barrier at which users wait for each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Barrier {
-    /// The place.
+    /// The name of the barrier.
     pub name: Name,
-    /// So many of them.
+    /// The number of users that it waits for.
     pub users: u64,
-    /// No longer than that; `None`: for ever.
+    /// The time limit; `None`: no limit.
     pub within: Option<Duration>,
 }
 
-/// What a good answer is. Empty where nobody said anything.
+/// The expectations on a good response. Empty where none is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expect {
-    /// The statuses of a success: of HTTP, or of gRPC where a call is made.
+    /// The statuses of a success: of HTTP, or of gRPC for a call.
     pub status: Option<StatusSet>,
-    /// What stands in the body, or the message.
+    /// Checks of the body, or the message.
     pub bodies: Vec<TextCheck>,
-    /// What stands in the head.
+    /// Checks of the head.
     pub headers: Vec<HeaderCheck>,
-    /// What stands in a body of JSON.
+    /// Checks of a JSON body.
     pub json: Vec<JsonCheck>,
-    /// From sent to done, in nanoseconds.
+    /// Bounds of the time from sent to done, in nanoseconds.
     pub time: Vec<Bound>,
-    /// Of the body, in bytes.
+    /// Bounds of the body size, in bytes.
     pub size: Vec<Bound>,
 }
 
-/// A value that is taken from an answer.
+/// A value that is extracted from a response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extract {
-    /// What it is called from then on.
+    /// The name of the value.
     pub name: Name,
-    /// Where it stands.
+    /// The source.
     pub from: ExtractFrom,
-    /// Which, when there are several.
+    /// Which match, when there are several.
     pub which: Which,
-    /// What it is when nothing is found; `None`: then the step fails.
+    /// The value when nothing matches; `None`: the step fails.
     pub default: Option<Json>,
 }
 
 impl Step {
-    /// The steps within.
+    /// The nested step lists, mutable.
     pub(crate) fn inner_mut(&mut self) -> Vec<&mut [Self]> {
         match &mut self.action {
             Action::Talk(talk) => vec![&mut talk.steps],
@@ -325,7 +327,7 @@ impl Step {
         }
     }
 
-    /// The same.
+    /// The nested step lists.
     pub fn inner(&self) -> Vec<&[Self]> {
         match &self.action {
             Action::Talk(talk) => vec![&talk.steps],
@@ -341,7 +343,7 @@ impl Step {
     }
 }
 
-/// How many steps there are, with those within others.
+/// The number of steps, nested ones included.
 pub(super) fn count(steps: &[Step]) -> usize {
     steps.iter().map(|step| 1 + step.inner().into_iter().map(count).sum::<usize>()).sum()
 }

@@ -1,4 +1,4 @@
-//! Keys that several places have.
+//! Keys that several objects have.
 
 use super::{Field, Kind, Object, field};
 

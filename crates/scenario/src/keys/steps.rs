@@ -282,7 +282,7 @@ const OTHERS: [Object; 15] = [
     ),
 ];
 
-/// Any step, where nobody knows yet which.
+/// Any step, while its verb is unknown.
 pub(crate) const STEP: Object = Object { title: "a step", title_zh: "步骤", id: "step", fields: &[], any_of: &[] };
 
 /// All kinds of steps, by their verbs.
@@ -296,7 +296,7 @@ pub(crate) static STEPS: [&Object; 23] = {
     all
 };
 
-/// What a step does whose key is this.
+/// The object of the step with this verb.
 pub(crate) fn verb_of(key: &str) -> Option<&'static Object> {
     STEPS.iter().find(|object| object.id == key).copied()
 }

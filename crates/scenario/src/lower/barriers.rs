@@ -1,16 +1,16 @@
-//! Where users wait for each other: all that is run has one list of it.
+//! The barriers of a run, in one list.
 
 use plan::{Barrier, Scenario};
 
 use crate::diagnostic::{DiagnosticSink, Fault};
 use crate::source::Span;
 
-/// The meetings of what is run, each with the place where it is named first.
+/// The barriers of a run, each with the first position of its name.
 #[derive(Default)]
 pub(super) struct Barriers(Vec<(Barrier, Span)>);
 
 impl Barriers {
-    /// The number of a meeting; those of one name are one.
+    /// The number of a barrier; barriers of one name are one.
     pub(super) fn number(&mut self, barrier: Barrier, at: Span) -> u32 {
         let known = self.0.iter().position(|(known, _)| known.name == barrier.name);
         known.unwrap_or_else(|| {
@@ -19,7 +19,7 @@ impl Barriers {
         }) as u32
     }
 
-    /// Finds those that would never have all of their users.
+    /// Finds barriers that could never have all of their users.
     pub(super) fn check(&self, scenarios: &[Scenario], found: &mut DiagnosticSink) {
         for (number, (barrier, at)) in (0u32..).zip(&self.0) {
             let coming = scenarios.iter().filter(|scenario| scenario.program.barriers().contains(&number));

@@ -1,4 +1,4 @@
-//! What requests carry: bytes that are always the same, or parts that are filled anew.
+//! Bodies of requests: constant bytes, or parts that are rendered anew.
 
 use plan::{Pattern, PatternPart, Rendering, Slot, SlotPlace, Unknown};
 
@@ -6,14 +6,14 @@ use super::DynamicParts;
 use crate::diagnostic::Fault;
 use crate::file::{Json, Part, PartValue};
 
-/// Parts of a form with files are cut by this line, which no usual content has.
+/// The boundary of multipart forms, a line that usual content does not contain.
 const BOUNDARY: &str = "----onrush-5f3a9c1e7b2d4860";
 
 /// Bytes with slots, piece by piece.
 #[derive(Default)]
 pub(super) struct Pieces {
     parts: Vec<PatternPart>,
-    /// What was read from files, which may be no text, in the place of an empty slot-less part.
+    /// File contents, which may be binary, in the place of an empty part without slots.
     rendering: Rendering,
 }
 
@@ -25,7 +25,7 @@ impl Pieces {
         }
     }
 
-    /// A pattern whose plain texts are written as `escape` does it.
+    /// Adds a pattern whose plain texts are written by `escape`.
     fn pattern(&mut self, pattern: &Pattern, escape: impl Fn(&str) -> String) {
         for part in &pattern.parts {
             match part {
@@ -48,7 +48,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// All of it, looked up.
+    /// The rendering with resolved names.
     pub(super) fn finish(mut self, making: &mut DynamicParts<'_>) -> Result<Rendering, Fault> {
         self.flush(making)?;
         Ok(self.rendering)
@@ -61,14 +61,14 @@ impl From<Unknown> for Fault {
     }
 }
 
-/// A text as it is.
+/// A text, unchanged.
 pub(super) fn of_text(pattern: &Pattern) -> Pieces {
     let mut pieces = Pieces::default();
     pieces.pattern(pattern, str::to_owned);
     pieces
 }
 
-/// A form as browsers send it.
+/// A form in the encoding of browsers.
 pub(super) fn of_form(fields: &[(String, Pattern)]) -> Pieces {
     let mut pieces = Pieces::default();
     for (number, (name, value)) in fields.iter().enumerate() {
@@ -79,7 +79,7 @@ pub(super) fn of_form(fields: &[(String, Pattern)]) -> Pieces {
     pieces
 }
 
-/// Unreserved characters stay, a blank becomes a plus (the form encoding of the URL standard).
+/// The form encoding of the URL standard: unreserved characters stay, a blank becomes a plus.
 fn form_escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -131,7 +131,7 @@ fn write_json(json: &Json, pieces: &mut Pieces) {
     }
 }
 
-/// A string. One that is exactly a slot keeps the type of its value, unless it is a key.
+/// A string. If it is exactly one slot it keeps the type of its value, unless it is a key.
 fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
     let place = |slot: &Slot, place| PatternPart::Slot(Slot { place, ..slot.clone() });
     if let [PatternPart::Slot(slot)] = &pattern.parts[..]
@@ -152,7 +152,7 @@ fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
     pieces.text("\"");
 }
 
-/// A form with files, and its media type.
+/// A multipart form, and its media type.
 pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<(Pieces, String), Fault> {
     let mut pieces = Pieces::default();
     for part in parts {
@@ -177,7 +177,7 @@ pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<
     Ok((pieces, format!("multipart/form-data; boundary={BOUNDARY}")))
 }
 
-/// As browsers write names in a part (the HTML standard).
+/// Quotes a name in a part like browsers do (the HTML standard).
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,11 +1,11 @@
-//! Marks stand for slots while a step is made as one without slots would be.
+//! Marks: placeholders for slots while a step is made like one without slots.
 
 use plan::{Pattern, PatternPart, Slot, SlotPlace};
 
-/// Letters and digits stay what they are in URLs, headers and texts.
+/// The suffix of marks. Letters and digits stay unchanged in URLs, headers and texts.
 const BEHIND: &str = "q7z";
 
-/// What marks of a file begin with: nothing that stands in any of its texts.
+/// The prefix of marks for a file: one that no text of it contains.
 pub(crate) fn beginning(is_used: impl Fn(&str) -> bool) -> String {
     (7u32..).map(|number| format!("zq{number}slot")).find(|text| !is_used(text)).unwrap_or_default()
 }
@@ -18,12 +18,12 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// `setup`: as [`beginning`] gives it.
+    /// `before`: the result of [`beginning`].
     pub(crate) fn new(before: &str) -> Self {
         Self { before: before.to_owned(), slots: Vec::new() }
     }
 
-    /// A text with slots as they are written where it has marks; `None` where it has none.
+    /// A text with its marks replaced by the source of the slots; `None` without marks.
     pub(crate) fn shown(&self, text: &str) -> Option<String> {
         self.pattern(text, |_| None).map(|pattern| pattern.to_string())
     }
@@ -50,7 +50,8 @@ impl Marks {
         self.slots.is_empty()
     }
 
-    /// The pattern of what was made of a text; `None` when no mark is in it. A slot for which `place` says something stands there.
+    /// The pattern of the result made from a marked text; `None` when it contains no mark. `place` may
+    /// return another place for a slot.
     pub(crate) fn pattern(&self, text: &str, place: impl Fn(&Slot) -> Option<SlotPlace>) -> Option<Pattern> {
         let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some(at) = rest.find(&self.before) {

@@ -1,4 +1,4 @@
-//! What names mean to the users of a scenario.
+//! Resolution of names for the users of a scenario.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,26 +13,26 @@ pub(crate) struct Naming<'a> {
     file: &'a File,
     environment: &'a dyn Fn(&str) -> Option<String>,
     numbers: HashMap<String, u32>,
-    /// In the order of their numbers, with what they are when an iteration begins.
+    /// The variables in the order of their numbers, with their values at the begin of an iteration.
     variables: Vec<(String, Value)>,
-    /// So many of them are there from the beginning on.
+    /// The number of variables that have a value from the beginning on.
     globals: usize,
-    /// Those of them that are not the same for all users, always: they draw them, or take them from answers.
+    /// Global variables that are not constant: users draw them, or extract them from responses.
     changed: HashSet<u32>,
     columns: Vec<Column>,
     column_numbers: HashMap<(String, String), u32>,
     counters: Vec<String>,
     expressions: Vec<Expression>,
-    /// Where each stands first.
+    /// The first position of each expression.
     places: Vec<Span>,
-    /// Variables of the environment that are not set, and that an expression cannot do without.
+    /// Environment variables that are not set, and that an expression needs.
     pub(crate) unset: Vec<(String, Span)>,
-    /// What is looked at now.
+    /// The current position.
     pub(crate) at: Span,
 }
 
 impl<'a> Naming<'a> {
-    /// The names that are there for some lists of steps.
+    /// The names that are available to some lists of steps.
     pub(crate) fn new(
         file: &'a File,
         globals: &[(String, Value)],
@@ -91,7 +91,7 @@ impl<'a> Naming<'a> {
         self.numbers.get(name).copied()
     }
 
-    /// A value that is the same for all users, always.
+    /// The value of a slot that is constant for all users.
     pub(crate) fn constant(&self, slot: &Slot) -> Option<Value> {
         match &slot.filling {
             Filling::Name(name) => {
@@ -106,11 +106,11 @@ impl<'a> Naming<'a> {
         }
     }
 
-    /// The slots of a pattern looked up.
+    /// A pattern with resolved slots.
     pub(crate) fn rendering(&mut self, pattern: &Pattern) -> Result<Rendering, Unknown> {
         let mut pattern = pattern.clone();
         for part in &mut pattern.parts {
-            // What a variable holds under a key is an expression for whoever evaluates it.
+            // A member of a variable is an expression for the evaluator.
             if let PatternPart::Slot(slot) = part
                 && let Filling::Column(name, _) = &slot.filling
                 && !self.file.data.iter().any(|set| set.name.text == *name)
@@ -152,7 +152,7 @@ impl<'a> Naming<'a> {
         self.expressions.len() as u32 - 1
     }
 
-    /// The expressions with where they stand.
+    /// The expressions with their positions.
     pub(crate) fn placed_expressions(&self) -> impl Iterator<Item = (&Expression, Span)> {
         self.expressions.iter().zip(self.places.iter().copied())
     }
@@ -161,13 +161,13 @@ impl<'a> Naming<'a> {
         self.variables.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The variables and the columns whose values the file calls secret.
+    /// The variables and the columns that the file declares secret.
     pub(crate) fn secrets(&mut self) -> (Vec<u32>, Vec<u32>) {
         let (file, mut variables, mut columns) = (self.file, Vec::new(), Vec::new());
         for secret in &file.secrets {
             let name = &secret.name.text;
             variables.extend(self.number(name).filter(|_| secret.column.is_none()));
-            // Data without a column is secret as a whole.
+            // A data set without a column is secret as a whole.
             let all =
                 file.data.iter().filter(|set| set.name.text == *name).flat_map(|set| set.columns.iter().flatten());
             let meant = all.filter(|column| secret.column.as_ref().is_none_or(|one| one == *column));
@@ -176,7 +176,7 @@ impl<'a> Naming<'a> {
         (variables, columns)
     }
 
-    /// What users remember: variables, columns, expressions, and the number of counters.
+    /// The state of users: variables, columns, expressions, and the number of counters.
     pub(crate) fn memory(&mut self) -> (Vec<Value>, Vec<Column>, Vec<Expression>, u32) {
         let values = self.variables.iter().map(|(_, value)| value.clone()).collect();
         let columns = std::mem::take(&mut self.columns);
@@ -207,7 +207,7 @@ impl Names for Naming<'_> {
         if value.is_none() {
             self.unset.push((name.to_owned(), self.at));
         }
-        // It is told, and everything else is looked at.
+        // It is reported, and the rest is checked.
         Some(value.unwrap_or_default())
     }
 

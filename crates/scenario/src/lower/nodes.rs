@@ -1,4 +1,4 @@
-//! Steps of a file become nodes of a program, and the steps of a plan that these ask for.
+//! Lowering of steps to nodes of a program, and to the steps of a plan that these refer to.
 
 use plan::{Barrier, Choice, Node, Step as PlanStep, Target, Transaction};
 
@@ -9,7 +9,7 @@ use super::talks::Turn;
 use crate::diagnostic::Fault;
 use crate::file::{Action, Expression, Step, Talk};
 
-/// What the program of one scenario is made of.
+/// The input of the program of one scenario.
 pub(super) struct Nodes<'m, 'a> {
     making: &'m mut DynamicParts<'a>,
     barriers: &'m mut Barriers,
@@ -18,7 +18,7 @@ pub(super) struct Nodes<'m, 'a> {
     transactions: Vec<Transaction>,
 }
 
-/// How a conversation is opened; nothing of what is none.
+/// The handshake of a message connection; `None` for other targets.
 type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
@@ -30,7 +30,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         (self.steps, self.targets.into_iter().map(|(target, _)| target).collect(), self.transactions)
     }
 
-    /// Steps one after the other. What is wrong is told and left out.
+    /// Nodes of steps in sequence. Errors are reported and left out.
     pub(super) fn all(&mut self, steps: &[Step]) -> Vec<Node> {
         steps.iter().filter_map(|step| self.node(step)).collect()
     }
@@ -42,7 +42,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 Node::Ask { step: number, on_failure: self.making.on_failure(step) }
             }
             Action::Talk(talk) => self.talk(step, talk)?,
-            // These stand in a conversation, which goes through them itself.
+            // These are part of a message connection, which goes through them itself.
             Action::Send(_) | Action::Receive(_) => return None,
             Action::Think(think) => Node::Think(*think),
             Action::Transaction { with_think, steps } => {
@@ -105,7 +105,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         Some(self.steps.len() - 1)
     }
 
-    /// Its number; places that are reached in the same way are one.
+    /// The number of a target; targets that are reached in the same way are one.
     fn target(&mut self, target: Target, opening: Opening) -> usize {
         let known = self.targets.iter().position(|(known, opened)| {
             (&known.host, known.port, &known.dial, &known.unix, known.protocol, &known.tls)
@@ -118,7 +118,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         })
     }
 
-    /// A conversation: its exchanges one after the other on a connection of its own.
+    /// A message connection: its exchanges in sequence on a connection of its own.
     fn talk(&mut self, step: &Step, talk: &Talk) -> Option<Node> {
         let before = self.steps.len();
         let nodes = if talk.steps.is_empty() {
@@ -148,7 +148,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
                     continue;
                 }
             };
-            // The two are one exchange: what is said at either of them is said of it.
+            // The two are one exchange: settings at either of them apply to it.
             let on_failure = self.making.on_failure(receive.filter(|one| one.on_failure.is_some()).unwrap_or(step));
             let named = receive.filter(|one| step.name == "send" && one.name != "receive").unwrap_or(step);
             let receive = receive.and_then(|step| match &step.action {
@@ -163,7 +163,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         nodes
     }
 
-    /// What holds other steps of a conversation.
+    /// A step of a message connection that contains other steps.
     fn turn_node(&mut self, step: &Step, talk: &Talk) -> Option<Node> {
         Some(match &step.action {
             Action::Transaction { with_think, steps } => {
@@ -182,7 +182,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 Node::Choose(choices.iter().map(way).collect())
             }
             Action::Shuffle(steps) => {
-                // Each by itself: what is shuffled is not one exchange with what comes behind it.
+                // Each by itself: a shuffled step is not one exchange with the next one.
                 Node::Shuffle(steps.iter().flat_map(|step| self.turns(std::slice::from_ref(step), talk)).collect())
             }
             Action::If { condition, then, otherwise } => Node::If {
@@ -202,7 +202,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
     }
 }
 
-/// Conversations share a connection only where they have the same handshake.
+/// Message connections are shared only where they have the same handshake.
 fn is_talk(one: &Target, other: &Target) -> bool {
     let is_one = |target: &Target| matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp);
     is_one(one) || is_one(other)

@@ -1,4 +1,4 @@
-//! Requests and calls as steps of a plan.
+//! Lowering of requests and calls to steps of a plan.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use super::{DynamicParts, bodies};
 use crate::diagnostic::Fault;
 use crate::file::{Body, Call, Expect, Extract as FileTake, Json, Request, Step};
 
-/// A step and where it goes.
+/// A step and its target.
 pub(super) type PreparedPart = (Target, PlanStep);
 
 impl DynamicParts<'_> {
-    /// What all steps have in common.
+    /// The common settings of all steps.
     pub(super) fn draft(&self) -> Draft {
         let mut draft = self.file.defaults.flags.clone();
         if draft.request.user_agent.is_empty() {
@@ -28,7 +28,8 @@ impl DynamicParts<'_> {
         draft
     }
 
-    /// A step goes there. Defaults are for the steps that they fit; what fits none of the file is told.
+    /// Sets the target of a step. Defaults apply to the steps that they fit; a default that fits no step of the file is
+    /// reported.
     pub(super) fn go_to(&self, draft: &mut Draft, url: &str) -> Result<(), Fault> {
         let address = Address::parse(url)?;
         if self.may_secure {
@@ -38,7 +39,7 @@ impl DynamicParts<'_> {
         Ok(())
     }
 
-    /// The headers of the defaults, and those of the step, which win.
+    /// Adds the headers of the defaults, and those of the step, which win.
     pub(super) fn add_headers(
         &self,
         draft: &mut Draft,
@@ -48,7 +49,7 @@ impl DynamicParts<'_> {
         let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let defaults = self.file.defaults.headers.iter().filter(|(name, _)| !is_own(name));
         for (name, value) in defaults.chain(own) {
-            // As the flag has it: a name alone leaves the header out, and one with a semicolon sends it empty.
+            // The syntax of the flag: a name alone leaves the header out, and one with a semicolon sends it empty.
             let text = match value.as_ref().map(|value| marks.text(value)) {
                 None => format!("{name}:"),
                 Some(value) if value.is_empty() => format!("{name};"),
@@ -61,7 +62,7 @@ impl DynamicParts<'_> {
         Ok(())
     }
 
-    /// What a good answer is: what the step says, and the defaults where it says nothing.
+    /// Adds the expectations: those of the step, and the defaults where it has none.
     pub(super) fn add_expects(&self, draft: &mut Draft, own: &Expect) -> (Vec<plan::Bound>, Vec<plan::Bound>) {
         let usual = &self.file.defaults.expect;
         let responses = &mut draft.responses;
@@ -73,7 +74,7 @@ impl DynamicParts<'_> {
         (all(&own.time, &usual.time), all(&own.size, &usual.size))
     }
 
-    /// What is taken from the answers of a step.
+    /// The extractions of a step.
     pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Extraction>, Fault> {
         let one = |take: &FileTake| {
             let default = take.default.as_ref().map(|json| self.value_pattern(json)).transpose()?;
@@ -103,7 +104,7 @@ impl DynamicParts<'_> {
         })
     }
 
-    /// A file that lies beside the scenario file.
+    /// Reads a file relative to the scenario file.
     pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, Fault> {
         let wrong = |reason: String| Fault::DataFile { path: path.display().to_string(), reason };
         let whole = self.outside.folder.join(path);
@@ -117,7 +118,7 @@ impl DynamicParts<'_> {
         std::fs::read(whole).map_err(|error| wrong(error.to_string()))
     }
 
-    /// A request of HTTP.
+    /// An HTTP request.
     pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<PreparedPart, Fault> {
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         draft.request.method = Some(request.method.clone());
@@ -128,7 +129,7 @@ impl DynamicParts<'_> {
             draft.request.timeout = Some(timeout);
         }
         draft.responses.location = request.location.unwrap_or(draft.responses.location);
-        // How far they are followed may stand in the defaults for the steps that do follow.
+        // The defaults may limit redirects for the steps that do follow them.
         draft.responses.max_redirs = draft.responses.max_redirs.filter(|_| draft.responses.location);
         let (time, size) = self.add_expects(&mut draft, &request.expect);
         let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
@@ -144,8 +145,8 @@ impl DynamicParts<'_> {
         self.finish(step, (target, made), making)
     }
 
-    /// The parts of a request in which there are marks; where these stood, the step shows what is written there. `is_whole`: path and
-    /// query are one value.
+    /// The parts of a request that contain marks; in their place the step shows the source of the slot. `is_whole`:
+    /// path and query are one value.
     pub(super) fn making_of(
         &mut self,
         (target, made): (&mut Target, &mut PlanStep),
@@ -157,7 +158,7 @@ impl DynamicParts<'_> {
         if let Some(plan::PatternPart::Text(text)) =
             path.as_mut().filter(|_| is_whole).and_then(|path| path.parts.first_mut())
         {
-            // The slash stands for what is there in the end.
+            // The slash stands for the final value.
             *text = text.trim_start_matches('/').to_owned();
         }
         if let Some(path) = &path {
@@ -171,7 +172,7 @@ impl DynamicParts<'_> {
                 continue;
             };
             if made.follow.is_some() && name.eq_ignore_ascii_case("content-range") {
-                // Redirects may leave the body out, and make another field of it.
+                // Redirects may drop the body, and derive another field from it.
                 return Err(Fault::SlotHere);
             }
             making.headers.push((number, self.naming.rendering(&pattern)?));
@@ -183,11 +184,11 @@ impl DynamicParts<'_> {
         Ok(making)
     }
 
-    /// A step with its name, and with what is made anew for each exchange, if there is something.
+    /// Finishes a step with its name, and with its dynamic parts, if there are any.
     pub(super) fn finish(&mut self, step: &Step, part: PreparedPart, making: Made) -> Result<PreparedPart, Fault> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
-        // Cookies of the user go with what is made for it.
+        // Cookies of the user are added to the dynamic parts.
         let is_needed = making.makes_requests() || !making.takes.is_empty() || self.file.defaults.cookies;
         made.making = is_needed.then(|| Arc::new(making));
         Ok((target, made))
@@ -211,7 +212,7 @@ impl DynamicParts<'_> {
         pieces.finish(self)
     }
 
-    /// What a call is made of, but for its messages.
+    /// The draft of a call, without its messages.
     pub(super) fn call_draft(&mut self, call: &Call) -> Result<Draft, Fault> {
         self.call_parts(call).map(|(draft, _)| draft)
     }
@@ -232,7 +233,7 @@ impl DynamicParts<'_> {
         Ok((draft, marks))
     }
 
-    /// A call of gRPC.
+    /// A gRPC call.
     pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<PreparedPart, Fault> {
         let (mut draft, marks) = self.call_parts(call)?;
         let (time, size) = self.add_expects(&mut draft, &call.expect);
@@ -265,7 +266,7 @@ fn constants(renderings: &[Rendering]) -> Vec<String> {
     texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
 }
 
-/// The same message, where nothing is said that is not known yet: what fits every type stands there.
+/// The same message with placeholders for unknown values that fit every type.
 fn without_slots(json: &Json) -> serde_json::Value {
     match json {
         Json::Null => serde_json::Value::Null,
@@ -284,7 +285,7 @@ fn without_slots(json: &Json) -> serde_json::Value {
             plain.map_or(serde_json::Value::Null, serde_json::Value::from)
         }
         Json::List(items) => {
-            // A list has no place for nothing.
+            // A list has no place for an absent value.
             let items: Vec<_> = items.iter().map(without_slots).filter(|item| !item.is_null()).collect();
             items.into()
         }

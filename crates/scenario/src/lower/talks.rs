@@ -1,4 +1,4 @@
-//! Conversations: a message that is sent and the one that is waited for behind it are one exchange.
+//! Exchanges on message connections: a sent message and the one that is awaited after it are one exchange.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use super::{DynamicParts, bodies};
 use crate::diagnostic::Fault;
 use crate::file::{Message, MessageData, Receive, Step, Talk};
 
-/// What is said and heard in one exchange.
+/// The messages of one exchange.
 pub(super) struct Turn<'a> {
     pub(super) talk: &'a Talk,
     pub(super) send: Option<&'a Message>,
     pub(super) receive: Option<&'a Receive>,
-    /// Nothing is said in this block: a sign of life is exchanged.
+    /// Whether nothing is sent in this block: a ping is exchanged.
     pub(super) is_alone: bool,
 }
 
 impl DynamicParts<'_> {
-    /// An exchange of a conversation.
+    /// An exchange on a message connection.
     pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<PreparedPart, Fault> {
         let Turn { talk, send, receive, is_alone } = turn;
         self.naming.at = step.at;
@@ -53,7 +53,7 @@ impl DynamicParts<'_> {
         }
         let empty = crate::file::Expect::default();
         let expect = receive.map_or(&empty, |receive| &receive.expect);
-        // What is usual for answers of HTTP says nothing of messages.
+        // The defaults for HTTP responses do not apply to messages.
         draft.responses.bodies.extend(expect.bodies.iter().cloned());
         draft.responses.json.extend(expect.json.iter().cloned());
         let (mut target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
@@ -74,7 +74,7 @@ impl DynamicParts<'_> {
         } else {
             draft.request.headers.clear();
         }
-        // What only HTTP has stands in the defaults for the requests beside this.
+        // Defaults that only HTTP has are meant for the requests of the file.
         (draft.request.method, draft.connection.version, draft.connection.streams) = (None, None, None);
         draft.responses = plan::draft::ResponseChecks::default();
         Ok(())

@@ -1,4 +1,4 @@
-//! Where a step goes: the host is known before the run, and the rest may change with each exchange.
+//! The URL of a step: the host is known before the run, and the rest may change with each exchange.
 
 use plan::{Filling, Pattern, PatternPart, Slot};
 
@@ -9,12 +9,12 @@ use crate::diagnostic::Fault;
 /// A URL whose slots are marks.
 pub(super) struct UrlTemplate {
     pub(super) marked: String,
-    /// All of path and query is one value, which may be a URL of the target.
+    /// Whether path and query are one value, which may be a URL of the target.
     pub(super) is_whole: bool,
 }
 
 impl DynamicParts<'_> {
-    /// The URL of a step. `scheme`: of relative ones, where it is not that of the target.
+    /// The URL of a step. `scheme`: that of relative URLs, where it is not that of the target.
     pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<UrlTemplate, Fault> {
         let first = url.parts.first();
         let is_fixed =
@@ -29,7 +29,7 @@ impl DynamicParts<'_> {
         };
         let mut marked = if is_relative { self.base(scheme)? } else { String::new() };
         if is_dynamic {
-            // What was taken from a page leads to a place of the target, and is looked at when it is there.
+            // A URL extracted from a page belongs to the target, and is checked once it is known.
             marked.push('/');
         }
         for part in &url.parts {
@@ -45,7 +45,7 @@ impl DynamicParts<'_> {
         Ok(UrlTemplate { marked, is_whole: is_dynamic })
     }
 
-    /// What relative URLs begin with.
+    /// The base of relative URLs.
     fn base(&self, scheme: Scheme) -> Result<String, Fault> {
         let Some(target) = &self.file.target else { return Err(Fault::NoTarget { url: "/".to_owned() }) };
         let mut text = String::new();
@@ -64,7 +64,7 @@ impl DynamicParts<'_> {
     }
 }
 
-/// A slot whose value nobody knows before the run.
+/// The fault of a slot whose value is unknown before the run.
 fn not_constant(slot: &Slot) -> Fault {
     match &slot.filling {
         Filling::Environment(name) => Fault::Unset { name: name.clone() },
@@ -72,13 +72,13 @@ fn not_constant(slot: &Slot) -> Fault {
     }
 }
 
-/// The host of a URL is over.
+/// Whether the host of a URL is complete.
 fn has_path(text: &str) -> bool {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     rest.contains(['/', '?', '#'])
 }
 
-/// What is spoken with the target of a relative URL.
+/// The scheme for the target of a relative URL.
 #[derive(Clone, Copy)]
 pub(super) enum Scheme {
     Http,
@@ -87,7 +87,7 @@ pub(super) enum Scheme {
 }
 
 impl Scheme {
-    /// The same place, spoken with otherwise.
+    /// The same target with this scheme.
     fn of(self, url: &str) -> String {
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         let is_tls = matches!(scheme, "https" | "wss" | "grpcs");

@@ -1,4 +1,4 @@
-//! Values that are there before anything is sent.
+//! Values that exist before anything is sent.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use super::{DynamicParts, Outside};
 use crate::diagnostic::{DiagnosticSink, Fault};
 use crate::file::{File, Variable};
 
-/// What constants are made of.
+/// The source of constants.
 struct Fixed<'a> {
     values: Vec<Value>,
     counts: Vec<u64>,
@@ -69,17 +69,17 @@ impl Scope for Fixed<'_> {
     }
 }
 
-/// Why no expression is evaluated.
+/// The reason why no expression is evaluated.
 pub(crate) const NO_INTERPRETER: &str = "this build evaluates no expressions; build it with --features script";
 
-/// The variables of a file, each reckoned once: those of users too, so that what is wrong with them is told before the run.
+/// The variables of a file, each computed once: those of users too, so that their errors are reported before the run.
 pub(super) fn globals(
     file: &File,
     outside: &Outside<'_>,
     mark: String,
     found: &mut DiagnosticSink,
 ) -> Vec<(String, Value)> {
-    // All names are there while one is reckoned; none is made of one that is made of it.
+    // All names exist while one is computed; there are no cycles.
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
     let naming = Naming::new(file, &empty, &[], outside.environment);
@@ -135,7 +135,7 @@ pub(super) fn globals(
     names.into_iter().zip(fixed.values).map(of_all).collect()
 }
 
-/// The variables of a file, each behind those that it is made of.
+/// The variables of a file, each after those that it depends on.
 pub(super) fn order(file: &File) -> Vec<usize> {
     let mut done: Vec<usize> = Vec::new();
     while done.len() < file.vars.len() {
@@ -147,7 +147,8 @@ pub(super) fn order(file: &File) -> Vec<usize> {
             let mut is_ready = true;
             let text = format!("{:?}", variable.value);
             for (other, known) in file.vars.iter().enumerate() {
-                // A name that stands somewhere in it; more order than needed does no harm but in a circle, which there is not.
+                // A name that occurs in the value. An unneeded dependency does no harm except in a cycle, and there is
+                // none.
                 let is_part = other != place && uses(&text, &known.name.text);
                 is_ready &= !is_part || done.contains(&other);
             }
@@ -156,7 +157,7 @@ pub(super) fn order(file: &File) -> Vec<usize> {
             }
         }
         if done.len() == before {
-            // Names in plain text look like circles: those go as they stand.
+            // Names in plain text can look like cycles: those variables keep their order.
             done.extend((0..file.vars.len()).find(|place| !done.contains(place)));
         }
     }

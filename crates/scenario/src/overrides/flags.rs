@@ -1,4 +1,4 @@
-//! Flags beside a file: what they say wins over the file.
+//! Flags given with a file: they override the file.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::Opened;
 use crate::file::{Amount, File, Iterations, Load, Scenario};
 use crate::read::load::DURATION_LONG;
 
-/// Why a flag cannot stand beside a file.
+/// The reason why a flag cannot be combined with a file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlagFault {
-    /// It is wrong in itself, or together with the file.
+    /// The flag is invalid in itself, or together with the file.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// It describes one request.
+    /// The flag describes one request.
     #[error(
         "{flag} describes one request, and a scenario file has its own; write it there (onrush check FILE names the keys)"
     )]
@@ -23,12 +23,12 @@ pub enum FlagFault {
         /// The flag.
         flag: &'static str,
     },
-    /// It describes one load.
+    /// The flag describes one load.
     #[error("{flag} is the load of one scenario, and {count} of them run; choose one with --only NAME: {names}")]
     Several {
         /// The flag.
         flag: &'static str,
-        /// How many scenarios there are.
+        /// The number of scenarios.
         count: usize,
         /// Their names.
         names: String,
@@ -36,16 +36,16 @@ pub enum FlagFault {
 }
 
 impl Opened {
-    /// Lets a command line win over the file. What a step says of itself stays. `only`: the scenarios that run, all when empty.
+    /// Applies flags to the file. Settings of a step stay. `only`: the scenarios that run, all when empty.
     ///
     /// # Errors
-    /// The first flag that cannot stand beside the file.
+    /// The first flag that cannot be combined with the file.
     pub fn give(&mut self, flags: &Flags, only: &[String]) -> Result<(), FlagFault> {
         if let Some(flag) = of_request(flags) {
             return Err(FlagFault::OfRequest { flag });
         }
         let seed = flags.seed.as_deref().map(|text| parse_count("--seed", text, 0, u64::MAX)).transpose()?;
-        // Here a seed is that of the run.
+        // The seed is that of the run here.
         let flags = &Flags { url: None, seed: None, ..flags.clone() };
         let given = flags.draft()?;
         let file = &mut self.file;
@@ -72,7 +72,7 @@ impl Opened {
     }
 }
 
-/// What holds for all steps that say nothing else.
+/// Applies flags to the defaults of the steps.
 fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
     let defaults = &mut file.defaults;
     let of_steps = Flags {
@@ -104,7 +104,7 @@ fn without_load(flags: &Flags) -> Flags {
         duration: None,
         rate: None,
         stages: None,
-        stages_of: None,
+        user_stages: None,
         ramp: None,
         rendezvous: false,
         arrivals: None,
@@ -116,7 +116,7 @@ fn without_load(flags: &Flags) -> Flags {
     }
 }
 
-/// The first flag that says what one request or message is.
+/// The first flag that describes a request or a message.
 fn of_request(flags: &Flags) -> Option<&'static str> {
     let given = [
         ("-X", flags.method.is_some()),
@@ -145,6 +145,7 @@ fn first_of_load(flags: &Flags) -> &'static str {
         ("-z", flags.duration.is_some()),
         ("-q", flags.rate.is_some()),
         ("--stages", flags.stages.is_some()),
+        ("--user-stages", flags.user_stages.is_some()),
         ("--ramp", flags.ramp.is_some()),
         ("--rendezvous", flags.rendezvous),
         ("--arrivals", flags.arrivals.is_some()),
@@ -163,14 +164,14 @@ fn give_load(scenario: &mut Scenario, given: &Wanted) -> Result<(), FlagFault> {
     let is_rate = matches!(scenario.load.amount, Amount::Rate { .. });
     scenario.connections = match (was_rate, is_rate) {
         (_, true) => connections.or(scenario.connections.filter(|_| was_rate)),
-        // What bounded a rate is not shared by users.
+        // The connections that limited a rate are not shared by users.
         (true, false) => None,
         (false, false) => scenario.connections,
     };
     Ok(())
 }
 
-/// The load of the file, with what was given in its place; and the iterations of each user.
+/// The load of the file, overridden by the given one; and the iterations per user.
 fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
     let file = &scenario.load;
     let (of_all, of_each) = match file.iterations {
@@ -204,13 +205,13 @@ fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
                 }
                 _ => (base.stages, base.duration) = (Some(Stages::Rate(stages.clone())), None),
             }
-            // Users that take the place of a rate.
+            // Users replace a rate.
             if matches!(given.stages, Some(Stages::Users(_))) {
                 base = Wanted { requests: base.requests, ..Wanted::default() };
             }
         }
     }
-    // What ends a load is said anew.
+    // The end of the load is given anew.
     let is_counted = given.requests.is_some() || given.requests_each.is_some();
     if given.stages.is_some() || given.duration.is_some() || is_counted {
         (base.duration, base.requests, each) = (None, None, given.requests_each.map(Iterations::Each));
@@ -241,7 +242,7 @@ fn of_plan(load: PlanLoad, wanted: &Wanted, given: Option<u64>) -> (Load, Option
         }
         PlanLoad::Open { stages, arrivals, requests, connections, .. } => {
             let duration = Some(stages.iter().map(|stage| stage.span).sum());
-            // What nobody said depends on the steps.
+            // The defaults of these depend on the steps.
             let (max_lateness, preconnect) = (wanted.max_lateness, wanted.preconnect);
             let amount = Amount::Rate { stages, arrivals, max_lateness, preconnect };
             let named = match connections {

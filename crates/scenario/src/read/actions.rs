@@ -1,4 +1,4 @@
-//! Steps that decide which other steps come next, and pauses.
+//! Steps of control flow, and pauses.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::Node;
 
-/// The most ways of one choice.
+/// The most alternatives of one choice.
 const CHOICES_MAX: usize = 10_000;
 
-/// A step with one of these verbs, and what it is called.
+/// A step with one of these verbs, and its name.
 pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
     let head = fields.need(reader, verb);
     let action = match verb {
@@ -59,13 +59,13 @@ fn object_of(verb: &str) -> &'static Object {
     verb_of(verb).unwrap_or(&STEP)
 }
 
-/// The steps within.
+/// The nested steps.
 fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Vec<crate::file::Step> {
     let object = object_of(verb);
     fields.need(reader, "steps").map(|node| super::some(reader, node, object)).unwrap_or_default()
 }
 
-/// A name for people: in one line, and not nothing.
+/// A display name: one line, and not empty.
 fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
     let text = reader.text(node)?;
     match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {

@@ -1,4 +1,4 @@
-//! Data files: what is said of them, and the names of their columns when they can be read.
+//! Data files: their settings, and the names of their columns when they can be read.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
-/// So much of a data file is read for the names of its columns.
+/// The number of bytes of a data file that are read for the names of its columns.
 const DATA_HEAD_BYTES_MAX: usize = 256 * 1024;
 
 pub(super) fn sets(reader: &mut Reader<'_>, node: &Node) -> Vec<DataSet> {
@@ -24,7 +24,7 @@ pub(super) fn sets(reader: &mut Reader<'_>, node: &Node) -> Vec<DataSet> {
 }
 
 fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
-    // A path alone, for what has no wishes.
+    // A path alone, without options.
     if matches!(node.value, Value::Scalar(_)) {
         let path = reader.text(node)?;
         let format = format_of(reader, node, path)?;
@@ -57,7 +57,7 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         fields.get("on_end").and_then(|node| reader.word(node, &[("repeat", AtEnd::Again), ("stop", AtEnd::Stop)]));
     let columns = fields.get("columns").map(|node| reader.one_or_more(node, Reader::owned));
     if pick == Some(RowPick::Random) {
-        // A row at random has no end, and is nobody's own.
+        // Random rows have no end, and are not distributed.
         fields.given(&["sharing", "on_end"]).into_iter().for_each(|one| {
             reader.found.add(fields.place(one), Fault::Conflict { one, other: "order: random" });
         });
@@ -80,7 +80,7 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         separator: separator.unwrap_or_else(|| separator_of(path)),
         pick: pick.unwrap_or_default(),
         share: share.unwrap_or_default(),
-        // No row comes twice where each is for one alone.
+        // Unique rows do not repeat.
         at_end: at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() }),
         is_headless: columns.is_some(),
         columns,
@@ -131,7 +131,7 @@ fn separator(reader: &mut Reader<'_>, node: &Node) -> Read<u8> {
     }
 }
 
-/// Looks at the file for its columns.
+/// Reads the columns of the file.
 fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSet> {
     let path = set.file.to_string_lossy().into_owned();
     let head = match reader.files.head(&set.file, DATA_HEAD_BYTES_MAX) {
@@ -158,7 +158,7 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
     Some(set)
 }
 
-/// What each row has; nothing, when its first row is longer than what was read, or no such row.
+/// The columns of each row; `None` when the first row is longer than what was read, or there is none.
 fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let is_whole = head.len() < DATA_HEAD_BYTES_MAX;
@@ -176,7 +176,7 @@ fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
     }
 }
 
-/// The head of a file in UTF-8. What it was cut in, at its end, is not looked at.
+/// The head of a file in UTF-8. A character that is cut at its end is ignored.
 fn decoded(head: &[u8], encoding: Encoding) -> Cow<'_, [u8]> {
     match encoding {
         Encoding::Utf8 => Cow::Borrowed(head),

@@ -1,4 +1,4 @@
-//! What is true of each step. What a flag says, too, is read by the flags.
+//! Defaults of the steps. Values that flags have too are parsed by the flags.
 
 use plan::Flags;
 
@@ -8,10 +8,10 @@ use crate::keys::{DEFAULTS, Kind};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::Node;
 
-/// Where the text of a key goes.
+/// Sets the flag for the text of a key.
 type Put = fn(&mut Flags, String);
 
-/// What a switch does.
+/// Sets the flag of a switch.
 type Set = fn(&mut Flags);
 
 /// Keys that are flags with a value.
@@ -40,7 +40,7 @@ const TEXTS: [(&str, Put); 22] = [
     ("grpc_encoding", |flags, text| flags.grpc_encoding = Some(text)),
 ];
 
-/// Keys that are flags without one, and what they must be to be set.
+/// Keys that are flags without a value, and the switch value that sets them.
 const SWITCHES: [(&str, bool, Set); 6] = [
     ("location", true, |flags| flags.location = true),
     ("keepalive", false, |flags| flags.no_keepalive = true),
@@ -68,7 +68,7 @@ pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
         };
         for text in texts {
             put(&mut flags, text.clone());
-            // By itself, so that a mistake is told where it stands.
+            // Parsed by itself, so that an error is reported at its position.
             let mut alone = Flags::default();
             put(&mut alone, text);
             reader.value(node.at, alone.draft());

@@ -1,4 +1,4 @@
-//! What a good answer is: the checks of the flags, and bounds of times and sizes.
+//! Expectations on a good response: the checks of the flags, and bounds of times and sizes.
 
 use plan::{HeaderCheck, JsonCheck, PlanError, StatusSet, TextCheck, parse_bytes, parse_duration};
 
@@ -10,7 +10,7 @@ use crate::keys::EXPECT;
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
-/// The signs of bounds, the longer before the shorter.
+/// The operators of bounds, the longer before the shorter.
 const RELATIONS: [(&str, Relation); 4] =
     [("<=", Relation::AtMost), (">=", Relation::AtLeast), ("<", Relation::Below), (">", Relation::Above)];
 
@@ -31,7 +31,7 @@ pub(super) fn expect(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Rea
     Some(expect)
 }
 
-/// One text, or a list of them, that mean the same as with commas.
+/// One text, or a list of texts, which means the same as with commas.
 fn statuses(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<StatusSet> {
     let parse = if is_call { StatusSet::parse_grpc } else { StatusSet::parse };
     let texts = reader.one_or_more(node, |reader, node| {

@@ -1,4 +1,4 @@
-//! What is taken from answers.
+//! Extractions from responses.
 
 use plan::{ExtractError, ExtractFrom, PlanError, Which};
 
@@ -8,9 +8,9 @@ use crate::keys::TAKE;
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
-/// The keys that say where a value stands.
+/// The keys for the source of a value.
 const SOURCES: [&str; 7] = ["json", "regex", "header", "cookie", "status", "css", "body"];
-/// The most takes of one step.
+/// The most extractions of one step.
 const TAKES_MAX: usize = 1_000;
 
 pub(super) fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
@@ -29,7 +29,7 @@ pub(super) fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
 
 type Parts = (ExtractFrom, Which, Option<crate::file::Json>);
 
-/// With a key for each part.
+/// The form with a key for each part.
 fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
     let mut fields = Fields::open(reader, node, &TAKE)?;
     fields.at_most_one(reader, &SOURCES);
@@ -55,7 +55,7 @@ fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
     from.map(|from| (from, which.unwrap_or_default(), default))
 }
 
-/// `json $.id`, in one text.
+/// The form in one text: `json $.id`.
 fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
     let text = reader.text(node)?.trim();
     let (source, rest) =
@@ -108,7 +108,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
         _ => ExtractFrom::Body,
     };
     match plan::Extract::new(&from, Which::First) {
-        // Whether a build reads HTML is no matter of the file.
+        // Whether a build can read HTML does not depend on the file.
         Ok(_) | Err(ExtractError::NoSelectors) => Some(from),
         Err(error) => reader.tell(node.at, Fault::Extract(error)),
     }

@@ -1,4 +1,4 @@
-//! How much load a scenario makes.
+//! The load of a scenario.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
                 reader.found.add(node.at, Fault::MissingKey { object: &LOAD, key: "users" });
                 None
             } else if iterations.is_some() {
-                // So many iterations, one after the other.
+                // The number of iterations, in sequence.
                 Some(Amount::Users { count: 1, shape: UserShape::AtOnce })
             } else {
                 reader.tell(fields.at, Fault::MissingKey { object: &LOAD, key: "users" })
@@ -66,7 +66,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
     amount.map(|amount| Load { amount, duration, iterations })
 }
 
-/// Keys that belong to users, to rates, or to one number of them are not given with others.
+/// Checks that keys of users, of rates, or of a single number are not mixed.
 fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_staged: bool) {
     let of_users: &[&'static str] = &["ramp", "rendezvous", "iterations_per_user"];
     let of_rates: &[&'static str] = &["arrivals", "max_lateness", "preconnect"];
@@ -94,7 +94,7 @@ fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_st
     faults.into_iter().for_each(|(at, fault)| reader.found.add(at, fault));
 }
 
-/// A list, or one text with a time.
+/// Whether the value is a list, or one text with a time.
 fn is_stages(node: &Node) -> bool {
     match &node.value {
         Value::List(_) => true,
@@ -103,7 +103,7 @@ fn is_stages(node: &Node) -> bool {
     }
 }
 
-/// The texts of stages with what they belong to: each by itself, so that each mistake is told where it is.
+/// The texts of stages with their nodes: each separate, so that each error is reported at its position.
 fn stage_texts<'n>(reader: &mut Reader<'_>, node: &'n Node) -> Read<Vec<(&'n Node, &'n str)>> {
     let items = match &node.value {
         Value::List(items) => &items[..],
@@ -120,7 +120,7 @@ fn stage_texts<'n>(reader: &mut Reader<'_>, node: &'n Node) -> Read<Vec<(&'n Nod
     texts.into_iter().collect()
 }
 
-/// Reads stages: each mistake by itself, then all of them together.
+/// Parses stages: each separately for its errors, then all of them together.
 fn stages<T>(reader: &mut Reader<'_>, node: &Node, parse: impl Fn(&str) -> Result<Vec<T>, PlanError>) -> Read<Vec<T>> {
     let texts = stage_texts(reader, node)?;
     let mut is_good = true;
@@ -162,7 +162,7 @@ fn rate_stages(reader: &mut Reader<'_>, node: &Node, duration: Option<Duration>)
     if !is_stages(node) {
         let text = reader.measure(node, Wanted::Rate)?;
         let rate = reader.value(node.at, parse_rate("rate", text))?;
-        // Without a time the number of iterations ends it, as long as that takes.
+        // Without a time the number of iterations ends it, however long that takes.
         let span = duration.unwrap_or(DURATION_LONG);
         return Some(vec![plan::RateStage { from: rate, to: rate, span }]);
     }
@@ -174,10 +174,10 @@ fn rate_stages(reader: &mut Reader<'_>, node: &Node, duration: Option<Duration>)
     }
 }
 
-/// Longer than any run.
+/// A time longer than any run.
 pub(crate) const DURATION_LONG: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 
-/// How long stages last.
+/// The duration of stages.
 fn staged_time(amount: &Amount) -> Option<Duration> {
     match amount {
         Amount::Users { shape: UserShape::Stages(stages), .. } => Some(stages.iter().map(|stage| stage.span).sum()),

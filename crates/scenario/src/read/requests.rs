@@ -1,4 +1,4 @@
-//! Requests of HTTP and calls of gRPC.
+//! HTTP requests and gRPC calls.
 
 use plan::{Ground, Header, Pattern, PatternPart, PlanError};
 
@@ -13,16 +13,16 @@ use crate::tree::{Node, Value};
 const HEADERS_MAX: usize = 1_000;
 /// The most messages of one call.
 const CALL_MESSAGES_MAX: usize = 1_000;
-/// The keys that say what a request carries.
+/// The keys for the body of a request.
 const BODIES: [&str; 4] = ["body", "json", "form", "multipart"];
 
-/// Names and values; a name that is none, and one that frames the body, are told.
+/// Names and values; an invalid name, and one that frames the body, are reported.
 pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Headers {
     let named = super::bounded(reader, node, Things::Headers, HEADERS_MAX);
     let mut all = Vec::new();
     for (name, at, node) in named {
         let shown = name;
-        // The value is looked at with its slots as text: they become one.
+        // The value is checked with its slots as text: they become one.
         let header = Header::parse(&format!("{name}: x")).map(|header| header.name);
         let name = reader.value(at, header);
         let text = match node.is_null() {
@@ -46,7 +46,7 @@ fn refuse_line_ends(reader: &mut Reader<'_>, node: &Node, name: &str, text: &Pat
     }
 }
 
-/// A step with one of the verbs of HTTP; gives what it is called, too.
+/// A step with one of the HTTP verbs, and its name.
 pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
     let url = fields.need(reader, verb);
     let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
@@ -82,7 +82,7 @@ fn method_and_url(reader: &mut Reader<'_>, node: &Node) -> Read<(String, Pattern
     Some((method.to_owned(), url))
 }
 
-/// What a step is called that has no name: its verb and its URL, with `{...}` for slots.
+/// The default name of a step: its verb and its URL, with `{...}` for slots.
 pub(super) fn series(verb: &str, url: &Pattern) -> String {
     let mut name = format!("{verb} ");
     for part in &url.parts {
@@ -124,7 +124,7 @@ fn body(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Body> {
     text.or(json).or(form).or(multipart)
 }
 
-/// A value of a form may be empty.
+/// The value of a form field, which may be empty.
 fn text_or_nothing(reader: &mut Reader<'_>, node: &Node, ground: Ground) -> Read<Pattern> {
     if node.is_null() { Some(Pattern::default()) } else { reader.pattern(node, ground) }
 }
@@ -144,7 +144,7 @@ fn part(reader: &mut Reader<'_>, name: &str, node: &Node) -> Read<Part> {
     Some(Part { name: name.to_owned(), value })
 }
 
-/// A call of gRPC.
+/// A gRPC call.
 pub(super) fn call(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Action, String)> {
     fields.at_most_one(reader, &["message", "messages"]);
     let url = fields.need(reader, "grpc").and_then(|node| urls::url(reader, node, "grpc"));
@@ -168,7 +168,7 @@ fn messages(reader: &mut Reader<'_>, node: &Node) -> Vec<crate::file::Json> {
     items.iter().take(CALL_MESSAGES_MAX).filter_map(|node| message(reader, node)).collect()
 }
 
-/// A message is an object; whoever has written its JSON as text meant the object.
+/// A message is an object; JSON written as text means the object.
 fn message(reader: &mut Reader<'_>, node: &Node) -> Read<crate::file::Json> {
     match &node.value {
         Value::Map(_) => reader.json(node),

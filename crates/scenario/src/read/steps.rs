@@ -11,10 +11,10 @@ use crate::tree::{Key, Node, Value};
 
 /// The most steps of one list.
 const STEPS_MAX: usize = 10_000;
-/// The most tries of a step that is repeated after a failure.
+/// The most retries of a step after a failure.
 const RETRIES_MAX: u64 = u16::MAX as u64;
 
-/// Steps that there may be none of.
+/// Reads optional steps.
 pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
     let items = reader.list(node, Wanted::Steps);
     if let Some(item) = items.get(STEPS_MAX) {
@@ -23,7 +23,7 @@ pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
     items.iter().take(STEPS_MAX).filter_map(|item| step(reader, item)).collect()
 }
 
-/// Steps of which there must be one.
+/// Reads steps of which at least one is required.
 pub(super) fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object) -> Vec<Step> {
     if matches!(&node.value, Value::List(items) if items.is_empty()) || node.is_null() {
         reader.found.add(node.at, Fault::Empty { object, key: "steps" });
@@ -65,7 +65,7 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     Some(Step { at, name: name.unwrap_or(made), action, on_failure })
 }
 
-/// What is said of a conversation holds for those of its steps that do not say it of themselves.
+/// Settings of a message connection apply to those of its steps that have none.
 fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<OnFailure>) {
     for step in steps {
         let is_said = matches!(step.action, Action::Send(_) | Action::Receive(_));
@@ -77,7 +77,7 @@ fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<OnFailure>
     }
 }
 
-/// Something in a list of steps that is none.
+/// Reports an item in a list of steps that is no step.
 fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
     if reader.tell_wide(node) {
         return None;
@@ -95,10 +95,10 @@ fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
     }
 }
 
-/// What a step does: the one key that is a verb.
+/// The verb of a step: the one key that is a verb.
 fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'static str> {
     let verbs: Vec<_> = pairs.iter().filter_map(|(key, _)| verb_of(&key.name).map(|verb| (verb, key.at))).collect();
-    // The key of one verb may be a word of another: `until` of a tcp step.
+    // The key of one verb may be an option of another: `until` of a tcp step.
     let fits = |(verb, _): &&(&'static Object, _)| verbs.iter().all(|(other, _)| verb.field(other.id).is_some());
     match (&verbs[..], verbs.iter().find(fits)) {
         ([], _) => no_verb(reader, node, pairs),
@@ -115,7 +115,7 @@ fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<
     }
     let verbs = STEPS.iter().map(|object| object.id);
     match pairs.iter().find_map(|(key, _)| meant(&key.name, verbs.clone())) {
-        // It is told with the other keys that the step does not have.
+        // It is reported with the other keys that the step does not have.
         Some(verb) => Some(verb),
         None => {
             let at = pairs.first().map_or(node.at, |(key, _)| key.at);

@@ -1,4 +1,4 @@
-//! Connections of WebSocket and TCP, and what is said on them.
+//! WebSocket and TCP connections, and their messages.
 
 use plan::{Flags, Ground, MessageKind, PlanError, ResponseEnd};
 
@@ -9,10 +9,10 @@ use crate::keys::{MESSAGE, RECEIVE, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
-/// The keys that say what a message is.
+/// The keys for the content of a message.
 const DATA: [&str; 4] = ["text", "json", "hex", "file"];
 
-/// A step that opens a connection; gives what it is called, too.
+/// A step that opens a connection, and its name.
 pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
     let url = fields.need(reader, verb).and_then(|node| urls::url(reader, node, verb));
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
@@ -31,10 +31,10 @@ pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'sta
     Some((Action::Talk(Box::new(Talk { url, headers, subprotocols, responses, timeout, steps })), name))
 }
 
-/// Where the text of a key goes.
+/// Sets the flag for the text of a key.
 type Put = fn(&mut Flags, String);
 
-/// Where a message of TCP ends, as the flags say it.
+/// The end of a TCP message, as in the flags.
 fn responses_of(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<ResponseEnd> {
     const ENDS: [(&str, Put); 3] = [
         ("until", |flags, text| flags.until = Some(text)),
@@ -79,7 +79,7 @@ fn message(reader: &mut Reader<'_>, node: &Node) -> Read<Message> {
     text.or(json).or(bytes).or(file).map(|data| Message { data, kind })
 }
 
-/// Pairs of hexadecimal digits, as `-d hex:` has them.
+/// Pairs of hexadecimal digits, as in `-d hex:`.
 fn hex(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<u8>> {
     let text = reader.text(node)?;
     let digits: Vec<char> = text.chars().filter(|each| !each.is_whitespace()).collect();
@@ -114,7 +114,7 @@ pub(super) fn receive(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<
     Some((Action::Receive(Box::new(receive)), "receive".to_owned()))
 }
 
-/// A message has neither status nor head.
+/// Refuses checks of status and head, which a message does not have.
 fn refuse_head(reader: &mut Reader<'_>, receive: &Receive, at: crate::source::Span) {
     let given = [("status", receive.expect.status.is_some()), ("header", !receive.expect.headers.is_empty())];
     for (one, _) in given.into_iter().filter(|(_, is_given)| *is_given) {

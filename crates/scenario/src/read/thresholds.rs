@@ -1,4 +1,4 @@
-//! Thresholds: those of the flag, and which transaction, step or scenario they are of.
+//! Thresholds: those of the flag, with the transaction, step or scenario that they are about.
 
 use metrics::{NamedPart, Threshold};
 

@@ -6,9 +6,9 @@ use crate::diagnostic::{Fault, shortened};
 use crate::reader::{Read, Reader, Target};
 use crate::tree::Node;
 
-/// What relative URLs begin with.
+/// The base of relative URLs.
 pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
-    // Until it is read well, nobody complains of what is relative to it.
+    // Until it is read without an error, relative URLs are not reported.
     reader.target = Target::Open;
     if reader.tell_wide(node) {
         return None;
@@ -19,7 +19,7 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     }
     let like = sample(&target);
     reader.value(node.at, Address::parse(&like))?;
-    // As the flags: without a scheme, http:// is meant.
+    // As in the flags: without a scheme, http:// is meant.
     let like = if like.contains("://") { like } else { format!("http://{like}") };
     reader.target = Target::Like(like.trim_end_matches('/').to_owned());
     Some(target)
@@ -32,7 +32,7 @@ pub(super) fn url(reader: &mut Reader<'_>, node: &Node, verb: &'static str) -> R
     Some(url)
 }
 
-/// Looks whether a URL can be one of this verb.
+/// Checks that a URL is valid for this verb.
 pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &'static str) {
     if begins_with_slot(url) {
         return;
@@ -44,7 +44,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
         _ => &["http", "https"],
     };
     let like = sample(url);
-    // A path or a query may hold a URL.
+    // A path or a query may contain a URL.
     let is_relative = like.starts_with(['/', '?']);
     let scheme = like.split_once("://").filter(|_| !is_relative).map(|(scheme, _)| scheme.to_ascii_lowercase());
     let shown = || shortened(&masked_url(&like));
@@ -71,7 +71,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
     }
 }
 
-/// A method is named as `/package.Service/Method`, unless a slot says more of it.
+/// A method has the form `/package.Service/Method`, unless part of it is a slot.
 fn method(reader: &mut Reader<'_>, node: &Node, url: &Pattern, like: &str) {
     let path = like.split_once("://").map_or(like, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
     let is_method = path
@@ -87,7 +87,7 @@ fn begins_with_slot(url: &Pattern) -> bool {
     matches!(url.parts.first(), Some(PatternPart::Slot(_)))
 }
 
-/// What a URL looks like once its slots are filled, as far as anybody can know now.
+/// A sample of the URL with its slots filled, as far as known.
 fn sample(url: &Pattern) -> String {
     let parts = url.parts.iter().map(|part| match part {
         PatternPart::Text(text) => text.as_str(),

@@ -1,4 +1,4 @@
-//! The keys of one map, by the table.
+//! Reading of the keys of one map, by the table.
 
 use super::{Read, Reader, home, meant};
 use crate::diagnostic::{Fault, Wanted, shortened};
@@ -6,21 +6,21 @@ use crate::keys::Object;
 use crate::source::Span;
 use crate::tree::{Key, Node, Value, wide_in};
 
-/// The keys of one map. Each key of the table is asked for, so that nothing is accepted and ignored.
+/// The keys of one map. Each key of the table must be read, so that nothing is accepted and ignored.
 pub(crate) struct Fields<'n> {
     object: &'static Object,
-    /// Whom to blame for what is missing.
+    /// The position for messages about missing keys.
     pub(crate) at: Span,
     pairs: &'n [(Key, Node)],
-    /// Of unknown keys, the one that was probably meant: what stands behind them is looked at all the same.
+    /// For unknown keys, the one that was probably meant: their values are checked all the same.
     meant: Vec<(&'static str, usize)>,
-    /// Where unknown keys belong.
+    /// The objects that unknown keys belong to.
     homes: Vec<&'static Object>,
     requested: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
-    /// The keys of a map that is one of these; unknown ones are told.
+    /// The keys of a map that is one of these objects; unknown ones are reported.
     pub(crate) fn open(reader: &mut Reader<'_>, node: &'n Node, object: &'static Object) -> Read<Self> {
         let Value::Map(pairs) = &node.value else { return reader.wrong(node, Wanted::Map) };
         let at = pairs.first().map_or(node.at, |(key, _)| key.at);
@@ -49,48 +49,48 @@ impl<'n> Fields<'n> {
         Some(fields)
     }
 
-    /// The key of this name, or one that was meant as it.
+    /// The key of this name, or one that probably means it.
     fn pair(&self, name: &str) -> Option<&'n (Key, Node)> {
         let written = self.pairs.iter().find(|(key, _)| key.name == name);
         written.or_else(|| self.meant.iter().find(|(meant, _)| *meant == name).map(|(_, place)| &self.pairs[*place]))
     }
 
-    /// What stands behind a key, if it is there.
+    /// The value of a key, if there is one.
     pub(crate) fn get(&mut self, name: &'static str) -> Option<&'n Node> {
         debug_assert!(self.object.field(name).is_some(), "{name} is not in the table of {}", self.object.title);
         self.requested.push(name);
         self.pair(name).map(|(_, node)| node)
     }
 
-    /// The same of one that must be there.
+    /// The value of a required key.
     pub(crate) fn need(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Read<&'n Node> {
         debug_assert!(self.object.field(name).is_none_or(|field| field.is_needed), "{name} is needed");
         let found = self.get(name);
-        // What belongs into it stands beside it, and that was told.
+        // Its content is beside it, and that was reported.
         if found.is_none() && !self.homes.iter().any(|home| home.id == name) {
             reader.found.add(self.at, Fault::MissingKey { object: self.object, key: name });
         }
         found
     }
 
-    /// The first of these keys that are there.
+    /// Those of the keys that are there.
     pub(crate) fn given(&self, names: &[&'static str]) -> Vec<&'static str> {
         names.iter().copied().filter(|name| self.pair(name).is_some()).collect()
     }
 
-    /// Where a key stands.
+    /// The position of a key.
     pub(crate) fn place(&self, name: &str) -> Span {
         self.pair(name).map_or(self.at, |(key, _)| key.at)
     }
 
-    /// At most one of these is there; a second is told.
+    /// Checks that at most one of these is there.
     pub(crate) fn at_most_one(&self, reader: &mut Reader<'_>, names: &[&'static str]) {
         if let [one, other, ..] = self.given(names)[..] {
             reader.found.add(self.place(other), Fault::Conflict { one, other });
         }
     }
 
-    /// All is read.
+    /// Ends the reading of the map, after which each key of the table must have been read.
     pub(crate) fn close(self) {
         let missed = self.object.fields.iter().find(|field| !self.requested.contains(&field.name));
         debug_assert!(

@@ -1,4 +1,4 @@
-//! Values of JSON, written as YAML.
+//! JSON values, written as YAML.
 
 use plan::{Pattern, loses_digits};
 use serde_json::Number;
@@ -9,7 +9,7 @@ use crate::file::Json;
 use crate::tree::{Node, Scalar, Value};
 
 impl Reader<'_> {
-    /// A value of JSON whose strings are patterns.
+    /// A JSON value whose strings are patterns.
     pub(crate) fn json(&mut self, node: &Node) -> Read<Json> {
         match &node.value {
             Value::Broken => None,
@@ -53,20 +53,20 @@ impl Reader<'_> {
     }
 }
 
-/// Digits with underscores: a number for YAML 1.1, and text for YAML 1.2.
+/// Whether it has digits with underscores: a number for YAML 1.1, and text for YAML 1.2.
 fn is_grouped(scalar: &Scalar) -> bool {
     let text = scalar.text.strip_prefix(['-', '+']).unwrap_or(&scalar.text);
     let is_of_it = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
     scalar.is_plain && is_of_it && text.contains('_') && text.starts_with(|each: char| each.is_ascii_digit())
 }
 
-/// `.inf` and `.nan`, which JSON does not have.
+/// Whether it is `.inf` or `.nan`, which JSON does not have.
 fn is_endless(scalar: &Scalar) -> bool {
     let lower = scalar.text.trim_start_matches(['-', '+']).to_ascii_lowercase();
     scalar.is_plain && matches!(lower.as_str(), ".inf" | ".nan")
 }
 
-/// A number of YAML 1.2 (10.3.2), as JSON has it.
+/// A number of YAML 1.2 (10.3.2), in the form of JSON.
 fn number_of(scalar: &Scalar) -> Option<Json> {
     let text = scalar.text.as_str();
     if !scalar.is_plain || !text.starts_with(|each: char| each.is_ascii_digit() || matches!(each, '-' | '+' | '.')) {
@@ -76,7 +76,7 @@ fn number_of(scalar: &Scalar) -> Option<Json> {
     if let Some(number) = Json::of_number(text) {
         return Some(number);
     }
-    // `1.` and `.5` are numbers of YAML, and none of JSON.
+    // `1.` and `.5` are numbers in YAML, but not in JSON.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
         && text.bytes().any(|byte| byte.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
@@ -91,7 +91,7 @@ impl Json {
         Some(if !is_whole && loses_digits(text) { Self::Digits(text.to_owned()) } else { Self::Number(number) })
     }
 
-    /// The text, when it is nothing else.
+    /// The text, if it is a plain string.
     pub fn as_text(&self) -> Option<&Pattern> {
         match self {
             Self::Text(pattern) => Some(pattern),

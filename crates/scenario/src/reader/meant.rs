@@ -1,10 +1,10 @@
-//! What somebody meant with a key that nobody knows: one that is written nearly so, one of another program, or one of another place.
+//! Suggestions for unknown keys: one of similar spelling, one of another program, or one of another object.
 
 use plan::did_you_mean;
 
 use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
 
-/// Words of other programs, and what they are called here.
+/// Words of other programs, and their names here.
 const WORDS: [(&str, &[&str]); 20] = [
     ("users", &["vus", "virtual_users", "concurrency", "threads", "vu"]),
     ("for", &["duration", "time"]),
@@ -28,7 +28,7 @@ const WORDS: [(&str, &[&str]); 20] = [
     ("json", &["body_json", "json_body"]),
 ];
 
-/// The key of these that was meant.
+/// The key that was probably meant.
 pub(crate) fn meant<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let lower = key.to_ascii_lowercase().replace('-', "_");
     let same = known.clone().find(|known| *known == lower);
@@ -38,11 +38,11 @@ pub(crate) fn meant<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone)
     })
 }
 
-/// Where a key belongs that stands in `object`, which does not have it.
+/// The object that a key belongs to, if `object` does not have it.
 pub(crate) fn home(key: &str, object: &Object) -> Option<&'static Object> {
     const PLACES: [&Object; 5] = [&LOAD, &RUN, &DEFAULTS, &SCENARIO, &FILE];
     const WITHIN: [&Object; 5] = [&EXPECT, &TAKE, &RECEIVE, &DATA, &CHOICE];
-    // These mean something else in each place.
+    // These have a different meaning in each object.
     const MANY: [&str; 9] = ["name", "json", "file", "key", "text", "type", "log", "hdr", "weight"];
     if MANY.contains(&key) {
         return None;

@@ -1,5 +1,5 @@
-//! The schema and the reader go by the same tables, and here they are held against each other: whatever the reader takes the
-//! schema takes, and what the schema can say the reader says too.
+//! Tests of the schema against the reader, which use the same tables: the schema accepts whatever the reader accepts,
+//! and the reader refuses what the schema refuses.
 
 use serde_json::{Value as Data, json};
 
@@ -73,7 +73,7 @@ fn right_files_are_right_for_the_schema() {
     }
 }
 
-/// What a schema can say as well.
+/// Whether a schema can express the fault as well.
 fn is_of_shape(fault: &Fault) -> bool {
     matches!(
         fault,
@@ -86,7 +86,7 @@ fn is_of_shape(fault: &Fault) -> bool {
     ) || matches!(fault, Fault::Empty { key: "steps", .. })
 }
 
-/// A switch that is none is of the shape, but not in JSON, which takes any value.
+/// Whether the fault is an invalid switch, which a schema refuses, except in JSON, which takes any value.
 fn is_json(fault: &Fault) -> bool {
     matches!(fault, Fault::Boolean { .. })
 }
@@ -112,7 +112,8 @@ fn each_key_of_the_tables_is_in_the_file_that_has_everything() {
     let objects =
         [FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, PART, FILE_BODY];
     let named = objects.iter().chain(STEPS.iter().copied());
-    // One key of each object is taken out of the schema at a time, and then the file is wrong; of the verbs of HTTP one has all.
+    // One key of each object is removed from the schema at a time, and then the file is invalid; of the HTTP verbs one
+    // has all keys.
     let is_other_verb = |id: &str| ["get", "put", "patch", "delete", "head", "options", "request"].contains(&id);
     let whole = schema();
     for object in named {
@@ -130,7 +131,7 @@ fn each_key_of_the_tables_is_in_the_file_that_has_everything() {
     }
 }
 
-/// Every place of a value, as a JSON pointer.
+/// Every position in a value, as a JSON pointer.
 fn pointers(data: &Data, here: &str, all: &mut Vec<String>) {
     all.push(here.to_owned());
     match data {

@@ -1,8 +1,9 @@
-//! What people write in their first hours, in the words and places of other programs: all of it is told at once, with what is meant.
+//! Typical errors of new users, in the words and places of other programs: all of them are reported at once, with a
+//! suggestion.
 
 use super::*;
 
-/// The mistakes of a text, each with its line.
+/// The errors of a text, each with its line.
 fn lines(text: &str) -> Vec<String> {
     wrong(text)
 }
@@ -66,7 +67,7 @@ fn a_key_in_another_place_is_reported_its_own() {
     ] {
         let said = lines(text);
         assert!(said.iter().any(|line| line.contains(part)), "{part}: {said:#?}");
-        // What stands in another place is not missing as well.
+        // A key in the wrong place is not reported as missing as well.
         assert!(!said.iter().any(|line| line.contains("needs 'load'")), "{said:#?}");
     }
 }
@@ -91,7 +92,7 @@ fn signs_that_are_not_those_of_yaml_are_named_where_they_stand() {
             said.iter().any(|line| line.starts_with(place) && (sign == '\t' || line.contains(&format!("'{sign}'"))));
         assert!(reported, "{text}: {said:#?}");
     }
-    // Texts, quoted texts and comments may have them.
+    // Texts, quoted texts and comments may contain them.
     for steps in [
         "- {post: /, body: “你好，世界”}",
         "- {get: \"/：，“”\"}",
@@ -181,7 +182,7 @@ fn what_a_command_line_sets_keeps_its_kind() {
     ] {
         assert_eq!(value("number", given), expect, "{given}");
     }
-    // Without a target of its own the file needs one from somebody.
+    // Without a target of its own the file needs one from the command line.
     assert!(file(&[]).is_err_and(|said| said[0].contains("there is no target")));
     assert!(file(&[("target", "")]).is_ok() && file(&[("nobody", "1")]).is_err());
 }

@@ -1,5 +1,5 @@
-//! The reference of the format, made of its tables; `cargo xtask reference` writes it. The program itself never shows it, so this is a
-//! part of the tests only.
+//! The reference of the format, made from its tables; `cargo xtask reference` writes it. The program itself never shows
+//! it, so this is a part of the tests only.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const WRITE: &str = "ONRUSH_WRITE_REFERENCE";
 /// Longest line of a page, in columns.
 const COLUMNS: usize = 118;
 
-/// What belongs behind a key, in English and in Chinese.
+/// The kind of a key's value, in English and in Chinese.
 fn kind(kind: &Kind) -> (String, String) {
     let plain = |english: &str, chinese: &str| (english.to_owned(), chinese.to_owned());
     match kind {
@@ -71,7 +71,7 @@ fn page(is_chinese: bool) -> String {
     );
     let objects = [&FILE, &SCENARIO, &LOAD, &DATA, &DEFAULTS, &RUN];
     let parts = [&EXPECT, &TAKE, &CHOICE, &MEET, &RECEIVE, &MESSAGE, &PART];
-    // The verbs of HTTP have the same keys.
+    // The HTTP verbs have the same keys.
     let steps = STEPS.iter().copied().filter(|step| {
         !["put", "patch", "delete", "head", "options", "request"].contains(&step.id) && step.id != "post"
     });
@@ -102,7 +102,7 @@ fn page(is_chinese: bool) -> String {
     page
 }
 
-/// A text in lines that fit; a Chinese sentence has no spaces and is cut behind its marks.
+/// A text wrapped to lines; a Chinese sentence has no spaces and is cut after punctuation.
 fn wrapped(text: &str, indent: &str) -> String {
     let (mut lines, mut columns) = (String::new(), indent.len());
     for piece in text.split_inclusive([' ', '，', '；', '。', '、', '：']) {

@@ -30,7 +30,8 @@ fn step(head: &str, steps: &str) -> PlanStep {
     lowered(&file(head, steps)).scenarios.remove(0).steps.pop().expect("a step")
 }
 
-/// What goes to workers, and so to journals too, holds no mark: nor can anything that is made of it.
+/// Data that is sent to workers, and so written to journals too, contains no mark, and neither does anything derived
+/// from it.
 #[test]
 fn no_mark_is_left_in_a_plan() {
     for (head, steps) in [
@@ -83,7 +84,7 @@ fn no_mark_is_left_in_a_plan() {
         let carried = Carried::Load(Box::new(plan)).to_bytes().expect("it can be carried");
         for (bytes, kept) in [(carried, 0), (shown.into_bytes(), 0)] {
             let found = String::from_utf8_lossy(&bytes).into_owned();
-            // Those that the file itself says stay what they are.
+            // Marks that the file itself contains stay unchanged.
             let marks = ["zq9slot", "zq8slot", "zq7slot"].into_iter().filter(|mark| !text.contains(mark));
             assert_eq!(marks.map(|mark| found.matches(mark).count()).sum::<usize>(), kept, "{text}\n{found}");
         }
@@ -131,7 +132,7 @@ fn a_default_is_a_value_or_made_of_values() {
     assert!(matches!(default("{k: [\"${me}\"]}"), ValuePattern::Json(_)));
 }
 
-/// A name that a step takes is no constant, whatever `vars` says that it is at first.
+/// A name that a step extracts is no constant, whatever its initial value in `vars`.
 #[test]
 fn only_what_never_changes_is_part_of_a_host() {
     let targets = |head: &str, steps: &str| {
@@ -160,7 +161,7 @@ fn what_is_the_same_for_all_is_made_of_nothing_that_users_draw() {
     assert_eq!(plan.scenarios[0].memory.of_user.len(), 2);
 }
 
-/// Conversations with one URL share a connection only where they are opened alike.
+/// Message connections with one URL are shared only where their handshakes are equal.
 #[test]
 fn each_handshake_has_connections_of_its_own() {
     let count = |steps: &str| lowered(&file("", steps)).scenarios[0].targets.len();

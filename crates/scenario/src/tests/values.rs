@@ -1,4 +1,4 @@
-//! What files mean.
+//! Tests of the values of files.
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ fn slots_know_their_place_in_the_file() {
     let slots: Vec<_> = request(&steps[0]).url.slots().collect();
     assert_eq!(slots.iter().map(|slot| &text[slot.at.clone()]).collect::<Vec<_>>(), ["users.name", "uuid"]);
     assert_eq!(slots.iter().map(|slot| slot.place).collect::<Vec<_>>(), [SlotPlace::Path, SlotPlace::Query]);
-    // Nothing else is called so, so it is the function.
+    // Nothing else has this name, so it is the function.
     assert_eq!(slots[1].filling, Filling::Call(Function::Uuid, Vec::new()));
     let body = |step: &Step| match &request(step).body {
         Some(Body::Text(text)) => text.clone(),
@@ -133,7 +133,7 @@ fn slots_know_their_place_in_the_file() {
     };
     let bodies: Vec<_> = steps[1..].iter().map(body).collect();
     assert_eq!(&text[bodies[0].slots().next().expect("a slot").at.clone()], "1 + 2");
-    // A block may read otherwise than it is written: then the whole of it is the place.
+    // A block scalar may differ from its value: then the whole of it is the position.
     assert!(text[bodies[1].slots().next().expect("a slot").at.clone()].contains("env.HOME"));
 }
 
@@ -315,7 +315,7 @@ fn files_that_cannot_be_read_are_reported() {
 
 #[test]
 fn large_files_are_read_in_time_that_grows_with_them() {
-    // Each of them took minutes, when something was looked for once for each of the others.
+    // Each of them took minutes while a lookup was repeated for each of the others.
     let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let vars = lines(9_000, &|number| format!("  variable_{number}: ${{variable_{}}}\n", number + 1));
     let ways = lines(9_000, &|_| "          - {weight: 1, steps: [{get: \"/${t1}\"}]}\n".to_owned());

@@ -1,4 +1,4 @@
-//! From events to the tree. What is wrong is told, and as much as possible is read on.
+//! Building of the tree from events. Errors are reported, and as much as possible is read on.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{DEPTH_MAX, Key, Node, Scalar, VALUE_BYTES_MAX, VALUES_MAX, Value};
 use crate::diagnostic::{DiagnosticSink, Fault, SyntaxFault, shortened};
 use crate::source::{Source, Span};
 
-/// A list or a map that is not over.
+/// An unfinished list or map.
 struct Open {
     at: Span,
     anchor: usize,
@@ -22,7 +22,7 @@ enum Kind {
     Map(Pairs, Option<Key>),
 }
 
-/// What a map has, and where each key is in it.
+/// The pairs of a map, with the index of each key.
 #[derive(Default)]
 struct Pairs {
     all: Vec<(Key, Node)>,
@@ -33,14 +33,14 @@ struct Builder<'a> {
     source: &'a Source,
     found: &'a mut DiagnosticSink,
     open: Vec<Open>,
-    /// Values with an anchor; nothing for one that is not over.
+    /// Values with an anchor; `None` for an unfinished one.
     anchors: HashMap<usize, Option<Node>>,
     root: Option<Node>,
     values: usize,
     bytes: usize,
 }
 
-/// The tree of a file, and how far it could be read: behind its end, when nothing stopped the parser.
+/// The tree of a file, and the position up to which it could be read: after its end, when nothing stopped the parser.
 pub(crate) fn build(source: &Source, found: &mut DiagnosticSink) -> (Option<Node>, usize) {
     let limits = options! {
         disallow_directives: true,
@@ -89,9 +89,9 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, _) => {
                 let is_text = style != ScalarStyle::Plain;
                 self.count(at, 1, text.len())?;
-                // An empty value has no place of its own: the one before it is nearer than the next line.
+                // An empty value has no position of its own: the previous one is nearer than the next line.
                 let at = if at.start == at.end { self.behind_key(at) } else { at };
-                // A tag alone was text that begins with !, and that is told.
+                // A tag alone was text that begins with !, and that is reported.
                 let value = match tag_at {
                     Some(_) if text.is_empty() && !is_text => Value::Broken,
                     _ => Value::Scalar(Scalar { text: text.into_owned(), is_plain: !is_text }),
@@ -152,7 +152,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An alias is the value of its anchor once more.
+    /// An alias repeats the value of its anchor.
     fn repeat(&mut self, id: usize, at: Span) -> Stop {
         match self.anchors.get(&id) {
             Some(Some(node)) => {
@@ -182,7 +182,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Behind the key that waits for its value.
+    /// The position after the key that waits for its value.
     fn behind_key(&self, at: Span) -> Span {
         match self.open.last() {
             Some(Open { kind: Kind::Map(_, Some(key)), .. }) => key.at,
@@ -190,7 +190,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What is open, from the outside in: its place, and whether it is a map in braces.
+    /// The open containers, from the outside in: the position, and whether it is a map in braces.
     fn opening(&self) -> Vec<Span> {
         self.open.iter().map(|open| open.at).collect()
     }
@@ -210,7 +210,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `<<: *base`: what the map does not have itself.
+    /// Merges `<<: *base`: the keys that the map does not have itself.
     fn merge(&mut self, key: &Key, node: Node) {
         let maps = match node.value {
             Value::List(items) => items,
@@ -221,7 +221,7 @@ impl Builder<'_> {
             match map.value {
                 Value::Map(merged) => {
                     for (name, value) in merged {
-                        // Its own wins, also where it comes behind: see `Pairs::add`.
+                        // A key of its own wins, also where it comes later: see `Pairs::add`.
                         if !pairs.index.contains_key(&name.name) {
                             pairs.push(Key { is_merged: true, ..name }, value);
                         }
@@ -235,7 +235,7 @@ impl Builder<'_> {
 }
 
 impl Pairs {
-    /// Adds a value under a key that is not there yet; one that was merged gives way.
+    /// Adds a value under a key that is not there yet; a merged one is replaced.
     fn add(&mut self, source: &Source, found: &mut DiagnosticSink, key: Key, node: Node) {
         match self.index.get(&key.name).map(|at| &mut self.all[*at]) {
             Some(pair) if pair.0.is_merged => *pair = (key, node),
@@ -262,13 +262,13 @@ fn key_of(source: &Source, found: &mut DiagnosticSink, map: Span, node: Node) ->
             let fault = if is_double { SyntaxFault::Braces } else { SyntaxFault::Key };
             let at = if is_double { Span::new(map.start, map.start + 2) } else { at };
             found.add(at, Fault::Syntax(fault));
-            // It has no name, so nobody asks for it, and nobody complains a second time.
+            // It has no name, so it is never looked up, and not reported a second time.
             Key { at, name: String::new(), is_merged: false, is_broken: true }
         }
     }
 }
 
-/// How many values and bytes a tree has, and how deep it is.
+/// The number of values and bytes of a tree, and its depth.
 fn weight(node: &Node) -> (usize, usize, usize) {
     match &node.value {
         Value::Scalar(scalar) => (1, scalar.text.len(), 0),

@@ -1,4 +1,4 @@
-//! The mistakes that the parser tells apart, as those that people can do something about.
+//! Mapping of parser errors to those that users can act on.
 
 use granit_parser::ErrorKind;
 
@@ -6,7 +6,7 @@ use super::DEPTH_MAX;
 use crate::diagnostic::SyntaxFault;
 use crate::source::{Source, Span};
 
-/// What is wrong, and where a person should look: `opening` has the lists and maps that are open, from the outside in.
+/// The error, and the position that helps the user: `opening` has the open lists and maps, from the outside in.
 pub(super) fn syntax_fault(kind: &ErrorKind, at: usize, source: &Source, opening: &[Span]) -> (Span, SyntaxFault) {
     let here = Span::new(at, at + 1);
     if let Some(tab) = tab_before(source, at) {
@@ -71,7 +71,7 @@ pub(super) fn syntax_fault(kind: &ErrorKind, at: usize, source: &Source, opening
     (here, fault)
 }
 
-/// Signs that look like those of YAML, and what they should be.
+/// Characters that look like those of YAML, and the ones that they should be.
 const WIDE: [(char, &str); 17] = [
     ('：', "': '"),
     ('，', "','"),
@@ -92,7 +92,7 @@ const WIDE: [(char, &str); 17] = [
     ('\u{3000}', "' '"),
 ];
 
-/// The first such sign of a line that no quotes enclose and that stands in no comment.
+/// The first such character of a line outside of quotes and comments.
 pub(crate) fn wide_in(line: &str) -> Option<(usize, SyntaxFault)> {
     let mut quote = None;
     for (at, sign) in line.char_indices() {
@@ -115,7 +115,8 @@ pub(crate) fn wide_in(line: &str) -> Option<(usize, SyntaxFault)> {
     None
 }
 
-/// Such a sign on the line of an error, or on the last one above it that says something: a key without its colon is noticed only there.
+/// Such a character on the line of an error, or on the last non-empty line above it: a key without its colon is noticed
+/// only there.
 fn wide_near(source: &Source, at: usize) -> Option<(Span, SyntaxFault)> {
     let line = source.place(at).line;
     let above = (1..line).rev().find(|line| !source.line(*line).trim().is_empty());
@@ -128,7 +129,7 @@ fn wide_near(source: &Source, at: usize) -> Option<(Span, SyntaxFault)> {
     })
 }
 
-/// What is taken from an answer, or expected of it, within brackets and without quotes: it has brackets of its own.
+/// An extraction or an expectation within brackets and without quotes: it has brackets of its own.
 fn take_before(at: usize, source: &Source, opening: &[Span]) -> Option<(Span, SyntaxFault)> {
     const WORDS: [&str; 3] = ["css ", "json ", "regex "];
     let is_flow = opening.last().is_some_and(|open| source.text[open.start..].starts_with(['[', '{']));
@@ -152,7 +153,7 @@ fn slot_before(at: usize, source: &Source, opening: &[Span]) -> Option<Span> {
     (is_flow && is_bare).then(|| Span::new(start + slot, start + slot + 2))
 }
 
-/// Where a key cannot stand, the line above may be what is wrong: a bracket that is open, or a colon without its space.
+/// Where a key is not allowed, the line above may be wrong: an open bracket, or a colon without its space.
 fn cause_above(kind: &ErrorKind, at: usize, source: &Source, opening: &[Span]) -> Option<(Span, SyntaxFault)> {
     let is_surprise = matches!(
         kind,
@@ -180,13 +181,13 @@ fn cause_above(kind: &ErrorKind, at: usize, source: &Source, opening: &[Span]) -
     is_key.then(|| (Span::new(start, start + 1), SyntaxFault::Colon))
 }
 
-/// The innermost bracket of this kind that is open.
+/// The innermost open bracket of this kind.
 fn unclosed(open: char, here: Span, source: &Source, opening: &[Span]) -> (Span, SyntaxFault) {
     let innermost = opening.iter().rev().find(|at| source.text[at.start..].starts_with(open));
     (innermost.map_or(here, |at| Span::new(at.start, at.start + 1)), SyntaxFault::Unclosed(open))
 }
 
-/// A tab that indents the line, or the one before: whatever the parser makes of it.
+/// A tab that indents the line, or the one before, however the parser interprets it.
 fn tab_before(source: &Source, at: usize) -> Option<Span> {
     let line = source.place(at).line;
     [line, line.saturating_sub(1), line + 1].into_iter().filter(|line| *line > 0).find_map(|line| {

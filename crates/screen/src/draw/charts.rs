@@ -1,4 +1,4 @@
-//! Amounts and times over time.
+//! Charts of counts and times.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,10 +10,10 @@ use report::format;
 use super::{clock, style};
 use crate::known::ScreenState;
 
-/// A series: its name, its colour, and its key among those of charts.
+/// A series: its name, its color, and its key in the chart data.
 type Series = (&'static str, Color, &'static str);
 
-/// Requests that were asked for, done and failed; connections of a hold.
+/// Requested, completed and failed requests; or held connections.
 pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let of_load = [

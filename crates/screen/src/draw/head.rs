@@ -1,4 +1,4 @@
-//! What runs, how far it is, its main figures, and the keys.
+//! The run, its progress, its main figures, and the keys.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -29,7 +29,7 @@ pub(super) fn title(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     frame.render_widget(Paragraph::new(vec![first, what_runs(known)]), area);
 }
 
-/// One scenario in words; several with what each does now, and a mark at the one that keys change.
+/// One scenario in words; several with the current load of each, and a mark at the one that keys change.
 fn what_runs(known: &ScreenState) -> Line<'static> {
     let plan = &known.run["plan"];
     let now = known.run["scenarios"].as_array().map_or(&[][..], Vec::as_slice);
@@ -49,7 +49,7 @@ fn what_runs(known: &ScreenState) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What a scenario asks for now.
+/// The current requested load of a scenario.
 fn amount(known: &ScreenState, one: &Value) -> String {
     match one["kind"].as_str() {
         Some("users") => format!("{} {}", format::count(number(&one["now"]) as u64), known.pick("users", "用户")),
@@ -57,7 +57,7 @@ fn amount(known: &ScreenState, one: &Value) -> String {
     }
 }
 
-/// A bar with the share that is done, and the time.
+/// A progress bar, with the time.
 pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let (share, left) = known.progress();
     let mut text = format!(" {}", clock(known.elapsed().as_secs_f64()));
@@ -77,7 +77,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     frame.render_widget(Paragraph::new(bar), area);
 }
 
-/// A name, a figure, and a smaller one beside it.
+/// A name, a figure, and a smaller one next to it.
 type Tile = (&'static str, String, String);
 
 pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
@@ -132,7 +132,7 @@ fn of_hold(known: &ScreenState) -> Vec<Tile> {
     ]
 }
 
-/// The keys, or what was said to the last one.
+/// The keys, or the response to the last one.
 pub(super) fn foot(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     if !known.said.is_empty() {
         return frame.render_widget(Paragraph::new(known.said.clone()).style(style(known, Color::Yellow)), area);

@@ -1,4 +1,4 @@
-//! How often each time was met, what answers said, and steps one by one.
+//! The histogram of response times, the statuses of responses, and the table of steps.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -11,14 +11,14 @@ use serde_json::Value;
 use super::{number, style, time_of};
 use crate::known::ScreenState;
 
-/// Columns that a bar has beside its label and its share.
+/// Columns of a bar's label and share.
 const LABEL_WIDTH: u16 = 18;
 
 fn block(known: &ScreenState, title: &str) -> Block<'static> {
     Block::bordered().title(format!(" {title} ")).border_style(style(known, Color::DarkGray))
 }
 
-/// Response times of the whole run as bars, the quickest first.
+/// Response times of the whole run as bars, the shortest first.
 pub(super) fn histogram(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let block = block(known, known.pick("how often", "响应时间分布"));
     let inner = block.inner(area);
@@ -34,7 +34,7 @@ pub(super) fn histogram(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) 
     frame.render_widget(Paragraph::new(bars.iter().map(line).collect::<Vec<_>>()).block(block), area);
 }
 
-/// At most so many bars: the upper end of each in seconds, and how many there are.
+/// Up to `height` bars: the upper bound of each in seconds, and its count.
 fn bars(heat: &Value, height: usize) -> Vec<(f64, u64)> {
     let edges: Vec<f64> = heat["edges_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
     let mut counts = vec![0u64; edges.len().saturating_sub(1)];
@@ -54,7 +54,7 @@ fn bars(heat: &Value, height: usize) -> Vec<(f64, u64)> {
         .collect()
 }
 
-/// Statuses, failures, thresholds, and what happened last.
+/// Statuses, failures, thresholds, and the latest events.
 pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let live = &known.run["live"];
     let mut lines = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     }
     let key = known.pick("text", "text_zh");
     let events = known.run["events"].as_array().map_or(&[][..], Vec::as_slice);
-    // The last ones, as far as there is room.
+    // The latest ones, as far as there is room.
     let room = usize::from(area.height.saturating_sub(2)).saturating_sub(lines.len());
     for event in events.iter().rev().take(room).rev() {
         let at = super::clock(number(&event["at_s"]));

@@ -109,7 +109,7 @@ fn what_throws_or_gives_no_value_says_so() {
     }
 }
 
-/// Whatever an expression does, it ends, and the next one is as before.
+/// Any expression ends, and the next one is unaffected.
 #[test]
 fn time_and_memory_are_bounded() {
     let mut interpreter = Interpreter::new().expect("it starts");
@@ -121,7 +121,7 @@ fn time_and_memory_are_bounded() {
         ("'a'.repeat(5e8)", ScriptFault::Memory),
         ("({toJSON() { for (;;); }})", ScriptFault::TimedOut),
     ] {
-        // On a slow machine the time may be over before the memory is.
+        // On a slow machine the time limit may be reached before the memory limit.
         interpreter.watch.is_off.set(expect == ScriptFault::Memory);
         assert_eq!(evaluated(&mut interpreter, text, &[]), Err(expect), "{text}");
         interpreter.watch.is_off.set(false);
@@ -134,7 +134,7 @@ fn time_and_memory_are_bounded() {
     assert_eq!(evaluated(&mut interpreter, "1 + 1", &[]), Ok(Value::Int(2)));
 }
 
-/// Nothing but variables goes in, and nothing but a value comes out.
+/// Only variables go in, and only a value comes out.
 #[test]
 fn there_is_no_way_out() {
     let mut interpreter = Interpreter::new().expect("it starts");
@@ -163,7 +163,7 @@ fn there_is_no_way_out() {
         let seen = evaluated(&mut interpreter, &format!("typeof {name}"), &[]);
         assert_eq!(seen, Ok(Value::text("undefined")), "{name}");
     }
-    // What one leaves behind, the next would find.
+    // State left behind by one expression must not be visible to the next.
     for text in [
         "Object.prototype.mark = 1",
         "Array.prototype.map = 1",
@@ -191,7 +191,7 @@ fn there_is_no_way_out() {
     }
 }
 
-/// The same draws and the same clock give the same, whatever came before.
+/// The same draws and the same clock give the same result, whatever ran before.
 #[test]
 fn chance_and_time_are_given() {
     let mut interpreter = Interpreter::new().expect("it starts");
@@ -230,7 +230,7 @@ fn many_expressions_and_interpreters_leave_nothing_behind() {
 }
 
 proptest! {
-    /// Whatever is written: it is refused, it fails, or it gives a value; and the next one is as before.
+    /// Any text is refused, fails, or gives a value; and the next one is unaffected.
     #[test]
     fn anything_may_be_written(text in ".{0,60}") {
         let mut interpreter = Interpreter::new().expect("it starts");

@@ -4,7 +4,7 @@ fn value(lines: &[CapacityLine], name: Name) -> f64 {
     lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name:?} in {lines:?}")).value
 }
 
-/// Each case was worked by hand; with those of the next test there are twenty.
+/// Each case was computed by hand; with those of the next test there are twenty.
 fn check(cases: &[(CapacityInput, &[(Name, f64)])]) {
     for (given, expect) in cases {
         let lines = compute(given).unwrap_or_else(|error| panic!("{given:?}: {error}"));
@@ -41,12 +41,12 @@ fn machines_as_worked_by_hand() {
             CapacityInput { share: (1.0, 1.0), ..of_views(8_640_000.0, 1.0) },
             &[(Name::PeakRate, 100.0), (Name::Machines, 100.0), (Name::Busy, 1.0)],
         ),
-        // Three requests a view.
+        // Three requests per view.
         (
             CapacityInput { per_view: 3.0, ..of_views(864_000.0, 40.0) },
             &[(Name::PeakRate, 120.0), (Name::Machines, 3.0)],
         ),
-        // Half of a day's views in an hour of twelve.
+        // Half of a day's views in one hour of twelve.
         (
             CapacityInput { share: (0.5, 1.0 / 12.0), of: Duration::from_secs(43_200), ..of_views(720_000.0, 25.0) },
             &[(Name::PeakTime, 3_600.0), (Name::PeakRate, 100.0), (Name::Machines, 4.0), (Name::WithSpare, 5.0)],
@@ -54,7 +54,7 @@ fn machines_as_worked_by_hand() {
         (CapacityInput { per_machine: Some(500.0), ..rated(499.0) }, &[(Name::Machines, 1.0), (Name::Busy, 0.998)]),
         (CapacityInput { per_machine: Some(500.0), ..rated(500.0) }, &[(Name::Machines, 1.0), (Name::AtLoad, 2.0)]),
         (CapacityInput { per_machine: Some(500.0), ..rated(501.0) }, &[(Name::Machines, 2.0), (Name::OneLess, 500.0)]),
-        // 0.3 / 0.1 is a little more than 3 in binary, and is 3.
+        // 0.3 / 0.1 is a little more than 3 in binary, and counts as 3.
         (CapacityInput { per_machine: Some(0.1), ..rated(0.3) }, &[(Name::Machines, 3.0)]),
         (CapacityInput { per_machine: Some(100.0), load: 0.5, ..rated(1_000.0) }, &[(Name::AtLoad, 20.0)]),
     ]);
@@ -78,7 +78,7 @@ fn users_threads_and_networks_as_worked_by_hand() {
         ),
         (CapacityInput { users: Some(1_000.0), response_s: Some(0.5), ..rated(100.0) }, &[(Name::Think, 9.5)]),
         (CapacityInput { users: Some(1_000.0), think_s: Some(9.5), ..rated(100.0) }, &[(Name::Response, 0.5)]),
-        // A rate of users, for machines.
+        // The rate of users, for machines.
         (
             CapacityInput {
                 users: Some(6_000.0),

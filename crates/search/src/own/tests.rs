@@ -4,7 +4,7 @@ use crate::tally::Bin;
 const SPAN: Duration = Duration::from_millis(100);
 const STALL: Duration = Duration::from_millis(20);
 
-/// 20 pieces of a tenth of a second with 100 starts each; a stall of ours in two of them.
+/// 20 pieces of a tenth of a second with 100 starts each; two of them have a generator stall.
 fn stalled() -> OwnEffects {
     let mut own = OwnEffects::default();
     (0..20).for_each(|at| {
@@ -27,7 +27,7 @@ fn piece(at: usize) -> TimePiece {
     }
 }
 
-/// What such a trial lost: so many in each piece.
+/// The losses of such a trial, per piece.
 fn tally(lost: impl Fn(usize) -> u64) -> Tally {
     let mut tally = Tally::default();
     for at in 0..20 {
@@ -52,13 +52,13 @@ fn beyond(lost: u64) -> [GoalMisses; 1] {
 fn what_is_met_although_we_stood_still_is_met() {
     let (own, none) = (stalled(), tally(|_| 0));
     assert_eq!(own.fault(&ending(P99, &none, &beyond(0))), None);
-    // Whoever is called the limit then, nothing was lost.
+    // Whatever the bottleneck was, nothing was lost.
     for limit in [Disturbance::Generator, Disturbance::Users, Disturbance::Link] {
         let nothing = beyond(0);
         let full = TrialEnding { is_full: true, limit: Some(limit), ..ending(P99, &none, &nothing) };
         assert_eq!(own.fault(&full), None, "{limit:?}");
     }
-    // Others get room while we stand still.
+    // Others get room while we are stalled.
     assert_eq!(own.fault(&ending(P50, &none, &beyond(0))), Some(Disturbance::Stalls));
     assert_eq!(OwnEffects::default().fault(&ending(P50, &none, &beyond(0))), None);
 }
@@ -97,7 +97,7 @@ fn starts_have_to_keep_to_the_plan() {
 fn what_stalls_may_have_lost_is_unknown() {
     let own = stalled();
     assert_eq!(own.longest(), STALL * 2);
-    // 3 % in the pieces with a stall, and right behind them.
+    // 3 % in the pieces with a stall, and right after them.
     let behind = tally(|at| if matches!(at % 10, 3 | 4) { 15 } else { 0 });
     assert_eq!(own.fault(&ending(P99, &behind, &beyond(0))), Some(Disturbance::Stalls));
     let nothing = beyond(0);
@@ -110,7 +110,7 @@ fn what_stalls_may_have_lost_is_unknown() {
     assert_eq!(own.fault(&ending(P99, &elsewhere, &beyond(0))), None);
     assert_eq!(own.fault(&ending(FAILED, &behind, &beyond(60))), Some(Disturbance::Stalls), "a failure has no time");
     assert_eq!(own.fault(&ending(FAILED, &elsewhere, &beyond(60))), None);
-    // Who else was the limit is told where it counts.
+    // Another bottleneck is reported where it matters.
     let of = |limit, lost| own.fault(&TrialEnding { limit: Some(limit), ..ending(P99, &behind, &beyond(lost)) });
     assert_eq!(of(Disturbance::Link, 0), Some(Disturbance::Link));
     assert_eq!(
@@ -119,7 +119,7 @@ fn what_stalls_may_have_lost_is_unknown() {
     );
 }
 
-/// What runs behind a stall counts as touched until no more is under way than before.
+/// Pieces after a stall count as affected until no more is in flight than before.
 #[test]
 fn what_runs_behind_a_stall_is_touched() {
     let mut own = OwnEffects::default();
@@ -135,7 +135,7 @@ fn what_runs_behind_a_stall_is_touched() {
     assert_eq!(touched, [false, false, true, true, true, false, false, false]);
 }
 
-/// What piles up is what more is under way, and a stall of ours adds at most what came in it.
+/// The backlog is the growth of exchanges in flight, of which a stall adds at most what came in it.
 #[test]
 fn what_piles_up_is_noted() {
     let mut own = OwnEffects::default();
@@ -149,7 +149,7 @@ fn what_piles_up_is_noted() {
         })
         .collect();
     let none = Backlog { starts: 100.0, grown: 0.0, ours: 0.0, is_first: false };
-    // Nine under way, and two before; a fifth of the piece we stood still.
+    // Nine in flight, and two before; a fifth of the piece was a stall.
     let stalled = Backlog { grown: 7.0, ours: 20.0, ..none };
     assert_eq!(marks, [Backlog { is_first: true, ..none }, none, none, stalled]);
 }

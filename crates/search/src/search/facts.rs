@@ -1,4 +1,4 @@
-//! What the trials of a search say beside its bounds.
+//! Facts from the trials of a search besides its bounds.
 
 use std::time::Duration;
 
@@ -8,32 +8,33 @@ use crate::tally::Tally;
 use crate::trial::{Class, Disturbance, Purpose, Trial};
 use crate::usl::Usl;
 
-/// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
+/// The factor between a load that met its goals and a lower one that missed, above which the contradiction is not just
+/// a few percent of noise.
 const HIGHER: f64 = 1.3;
-/// The same, where both are sure by themselves.
+/// The same if both are certain by themselves.
 const SURELY_HIGHER: f64 = 1.0;
-/// Losses that lie in this share of the pieces, and are this share of all, are those of stalls.
+/// Stalls are assumed when losses lie in this share of the pieces, and are this share of all losses.
 const STALL_PIECES: f64 = 0.1;
 const STALL_LOSSES: f64 = 0.8;
-/// Fewer losses are no matter of stalls.
+/// The least losses for that.
 const STALL_LOSSES_MIN: u64 = 20;
-/// In a stall nearly all are lost, for longer than a queue has its ups and downs.
+/// In a stall nearly all are lost, for longer than a queue fluctuates.
 const STALL_SHARE_MIN: f64 = 0.5;
 const STALL_BIN_MIN: Duration = Duration::from_millis(200);
-/// A law that is farther from a trial says nothing.
+/// A law that deviates more from a trial is useless.
 const LAW_WORST_MAX: f64 = 0.2;
-/// The usual time of a target that has become worse is longer by this factor, though its load is lower.
+/// The typical time of a target that has become worse is longer by this factor, though its load is lower.
 const SLOWER_USUALLY: f64 = 1.05;
-/// The last third of a long trial is slower than the first by this factor, and so many standard errors.
+/// The last third of a long trial is slower than the first by this factor, and by this many standard errors.
 const SLOWER: f64 = 1.2;
 const SLOWER_ERRORS: f64 = 4.0;
-/// A load that grows slower is not held if its mean would reach the limit of a goal in this many times as long.
+/// A load that grows slower is not sustained if its mean would reach the limit of a goal in this many times as long.
 const SLOWER_AHEAD: f64 = 10.0;
-/// The name of the limit of a run that shared a full machine with its target.
+/// The bottleneck name of a run that shared a full machine with its target.
 const MACHINE: &str = "machine";
 
-/// A load that lost more than is allowed, and one that is higher and was met; and whether what lost always came later and had longer
-/// usual times: a target that has become worse, and not one that stands still now and then.
+/// A load that lost more than is allowed, and a higher one that met the goals; and whether the losing trials always
+/// came later and had longer typical times: then the target has become worse, and does not just stall now and then.
 pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
     let counts = |trial: &&Trial| {
         let is_good = trial.outcome.fault.is_none() && !trial.outcome.was_stopped && !trial.outcome.is_gone;
@@ -55,7 +56,7 @@ pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
     Some((Noise { missed_at: bad.order.at, met_at: good.order.at }, is_worse))
 }
 
-/// Nearly all losses of a load lie in a few pieces of time, with better ones behind them: the target stands still now and then.
+/// Detects stalls of the target: nearly all losses of a load lie in a few pieces of time, with better ones after them.
 pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
     let point = points.at(at)?;
     let stalls_of = |goal| {
@@ -73,7 +74,7 @@ pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
     (0..point.tally.goals()).find_map(stalls_of)
 }
 
-/// What our stalls spoiled with a load.
+/// The trials of a load that our stalls made unreliable.
 pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
     let unreliable =
         || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Disturbance::Stalls));
@@ -81,8 +82,8 @@ pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
     Unknown { at, trials: unreliable().count(), stall }
 }
 
-/// The highest load, below the upper bound, with a trial that lost nothing and showed that its goals are met; without one, that lost
-/// nothing. How long such trials were in all, and how many of all.
+/// The highest load, below the upper bound, with a trial without losses that showed that its goals are met; without
+/// one, a trial without losses. Also the total duration of such trials, and their number of all.
 pub(super) fn ran(trials: &[Trial], upper: Option<f64>) -> Option<Ran> {
     let is_good = |trial: &&Trial| {
         let is_nothing = trial.outcome.fault.is_some() || trial.outcome.is_gone || trial.class == Class::Missed;
@@ -101,7 +102,7 @@ pub(super) fn ran(trials: &[Trial], upper: Option<f64>) -> Option<Ran> {
     Some(Ran { at, span: there().map(|trial| trial.outcome.measured).sum(), trials: there().count(), of, is_met })
 }
 
-/// The target became slower in the time of a long trial.
+/// Detects a target that became slower during a long trial.
 pub(super) fn slower(at: f64, tally: &Tally) -> Option<Slower> {
     let (first_s, first_error) = tally.first(1.0 / 3.0).mean_with_error()?;
     let (last_s, last_error) = tally.last(1.0 / 3.0).mean_with_error()?;
@@ -110,27 +111,28 @@ pub(super) fn slower(at: f64, tally: &Tally) -> Option<Slower> {
     is_slower.then_some(Slower { at, first_s, last_s })
 }
 
-/// At this pace the mean response time alone would be above the limit of a goal before long.
+/// Whether at this pace the mean response time alone would exceed the limit of a goal before long.
 pub(super) fn would_be_too_slow(slower: &Slower, goals: &[(f64, Option<f64>)]) -> bool {
     // From the middle of the first third to that of the last, two thirds of the trial.
     let later_s = slower.last_s + (slower.last_s - slower.first_s) * 1.5 * SLOWER_AHEAD;
     goals.iter().filter_map(|(_, limit_s)| *limit_s).any(|limit_s| later_s > limit_s)
 }
 
-/// Who was the limit of a load that was too much: the target, unless it shared a full machine with us in each trial that shows it.
+/// The bottleneck of a load that was too high: the target, unless it shared a full machine with us in each trial that
+/// shows it.
 pub(super) fn limit_of(upper: f64, trials: &[Trial]) -> &'static str {
     let mut missed = trials.iter().filter(|trial| trial.order.at == upper && trial.class == Class::Missed).peekable();
     let is_machine = missed.peek().is_some() && missed.all(|trial| trial.outcome.limit == MACHINE);
     if is_machine { MACHINE } else { "target" }
 }
 
-/// The law of scalability through the trials: what was in the system is rate x mean time (Little).
+/// The law of scalability through the trials: the number in the system is rate x mean time (Little).
 pub(super) fn law(trials: &[Trial]) -> Option<Usl> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut loads: Vec<f64> = Vec::new();
     for trial in trials.iter().filter(|trial| trial.outcome.fault.is_none() && trial.order.purpose != Purpose::Confirm)
     {
-        // Where starts pile up, what is in the system is no matter of the system.
+        // With a growing backlog, the number in the system is not a property of the system.
         if trial.class == Class::Missed || loads.contains(&trial.order.at) {
             continue;
         }
@@ -138,6 +140,6 @@ pub(super) fn law(trials: &[Trial]) -> Option<Usl> {
         loads.push(trial.order.at);
         points.push((rate * trial.outcome.tally.times().mean(), rate));
     }
-    // What fits so badly is no law.
+    // A law that fits badly is dropped.
     Usl::of(&points).filter(|law| law.worst <= LAW_WORST_MAX)
 }

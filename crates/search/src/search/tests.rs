@@ -5,14 +5,15 @@ use metrics::GoalMisses;
 
 mod moments;
 
-/// A target that loses nothing up to a load, and everything above it. `fault_above`: from there on the trials are spoiled.
+/// A target that loses nothing up to a load, and everything above it. `fault_above`: from there on the trials are
+/// unreliable.
 struct Edge {
     at: f64,
     fault_above: f64,
     is_plain: bool,
 }
 
-/// A stall of ours, in each trial whose number says so, that loses twice what is allowed.
+/// Adds a generator stall that loses twice what is allowed.
 fn stalled(outcome: &mut TrialOutcome) {
     let mut tally = Tally::default();
     tally.extend(&outcome.tally);
@@ -64,7 +65,7 @@ fn settings(edge: &Edge) -> Settings {
     }
 }
 
-/// All trials take as long as they are planned.
+/// All trials take as long as planned.
 fn run(edge: &Edge, settings: Settings) -> (SearchResult, Vec<Trial>) {
     run_with(settings, |order| edge.outcome(order))
 }
@@ -105,7 +106,7 @@ fn an_edge_is_found() {
     }
 }
 
-/// What this machine cannot do says nothing of the target.
+/// The limit of this machine says nothing of the target.
 #[test]
 fn a_limit_of_ours_is_no_upper_bound() {
     let edge = Edge { at: f64::INFINITY, fault_above: 3_000.0, is_plain: false };
@@ -121,7 +122,7 @@ fn a_limit_of_ours_is_no_upper_bound() {
     assert_eq!(again.len(), most, "{again:?}");
 }
 
-/// One trial that was spoiled is made again, and is no bound.
+/// One unreliable trial is repeated, and is no bound.
 #[test]
 fn a_unreliable_trial_is_made_again() {
     let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
@@ -145,7 +146,7 @@ fn the_largest_and_the_least_end_it() {
     assert!(found.upper.is_some_and(|upper| upper <= 1.5), "{found:?}");
 }
 
-/// Connections are whole, and each trial says all.
+/// Connections are whole numbers, and each trial decides.
 #[test]
 fn connections_need_one_trial_each() {
     for at in [7.0, 1_017.0, 54_321.0] {
@@ -158,7 +159,7 @@ fn connections_need_one_trial_each() {
     }
 }
 
-/// Whoever stops it has what was found.
+/// A stopped search has the result so far.
 #[test]
 fn it_can_be_stopped_at_any_time() {
     let edge = Edge { at: 777.0, fault_above: f64::INFINITY, is_plain: false };
@@ -184,7 +185,7 @@ fn it_can_be_stopped_at_any_time() {
     }
 }
 
-/// It ends after as many trials as it may make, with what they found, and nobody rests behind the last one.
+/// It ends after the most trials, with their result, and does not rest after the last one.
 #[test]
 fn the_trials_may_be_counted() {
     let edge = Edge { at: 777.0, fault_above: f64::INFINITY, is_plain: false };
@@ -196,12 +197,12 @@ fn the_trials_may_be_counted() {
         assert_eq!(orders(&trials), orders(&all[..most]), "they are those of the whole search");
         assert!(trials.last().is_some_and(|last| last.recovered.is_none() && last.not_recovered.is_none()));
     }
-    // One that ends by itself has another reason.
+    // A search that ends by itself has another reason.
     let (found, _) = run(&edge, Settings { trials_max: Some(all.len() + 1), ..settings(&edge) });
     assert_eq!((found.ended, found.lower), (whole.ended, whole.lower));
 }
 
-/// Nothing takes longer than it may, whatever it finds.
+/// Nothing takes longer than allowed, whatever the result.
 #[test]
 fn the_budget_holds() {
     for seconds in [10, 30, 60, 300, 720, 3_600] {
@@ -214,7 +215,8 @@ fn the_budget_holds() {
     }
 }
 
-/// Hardly anything is under way: so the looks come to a fast target's loads in a few steps, and in small ones between the last two.
+/// Hardly anything is in flight: so the looks reach a fast target's loads in a few steps, and in small ones between the
+/// last two.
 #[test]
 fn looks_grow_faster_on_a_fast_target() {
     let edge = Edge { at: 45_000.0, fault_above: f64::INFINITY, is_plain: false };
@@ -237,7 +239,7 @@ fn looks_grow_faster_on_a_fast_target() {
     assert_eq!(looks, [10.0, 160.0, 2_560.0, 7_680.0, 15_360.0, 30_720.0, 61_440.0], "{found:?}");
     let lower = found.lower.expect("a bound");
     assert!(lower > 40_000.0 && found.is_confirmed && found.took <= wanted.budget, "{found:?}");
-    // Where one step was too large, the loads between are looked at.
+    // Where one step was too large, the loads between are tried.
     let jump =
         |order: &TrialOrder| if order.at > 500.0 { Edge { at: 500.0, ..edge }.outcome(order) } else { fast(order) };
     let (found, trials) = run_with(wanted, jump);
@@ -247,7 +249,7 @@ fn looks_grow_faster_on_a_fast_target() {
     assert!(found.lower.is_some_and(|lower| lower > 450.0 && lower <= 500.0), "{found:?}");
 }
 
-/// A trial that our stalls spoiled is made again; a load of which nothing is known is no bound, and no reason to stop.
+/// A trial made unreliable by our stalls is repeated; an unknown load is no bound, and no reason to stop.
 #[test]
 fn what_our_stalls_spoil_is_unknown_and_never_failed() {
     let edge = Edge { at: 1_234.0, fault_above: f64::INFINITY, is_plain: false };
@@ -263,7 +265,7 @@ fn what_our_stalls_spoil_is_unknown_and_never_failed() {
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     assert!(lower <= edge.at && edge.at < upper && lower > edge.at * 0.9, "{found:?}");
     assert!(found.noise.is_none() && found.is_confirmed, "{found:?}");
-    // One load is spoiled whenever it is tried, and what lies above it is found all the same.
+    // One load is unreliable whenever it is tried, and the result above it is found all the same.
     let (found, trials) = run_with(settings(&edge), |order| {
         let mut outcome = edge.outcome(order);
         if order.at == 160.0 {
@@ -273,7 +275,7 @@ fn what_our_stalls_spoil_is_unknown_and_never_failed() {
     });
     assert_eq!(trials.iter().filter(|trial| trial.order.at == 160.0).count(), LOOK_FAULTS_MAX);
     assert!(found.lower.is_some_and(|lower| lower > edge.at * 0.9) && found.unknown.is_none(), "{found:?}");
-    // All above a load are: that is told, and it is no upper bound.
+    // All above a load are: that is reported, and it is no upper bound.
     let (found, trials) = run_with(settings(&edge), |order| {
         let mut outcome = edge.outcome(order);
         if order.at > 700.0 {
@@ -301,7 +303,7 @@ fn fewer_requests_are_no_way_out() {
     assert!(found.lower.is_some_and(|lower| lower >= 80.0), "{found:?}");
 }
 
-/// When the time is over, the highest load that ran without a loss is told, with how often it did.
+/// When the time is over, the highest load without losses is reported, with its number of trials.
 #[test]
 fn what_ran_without_a_loss_is_reported() {
     let edge = Edge { at: 40_000.0, fault_above: f64::INFINITY, is_plain: false };
@@ -317,12 +319,12 @@ fn what_ran_without_a_loss_is_reported() {
     let ran = found.ran.expect("it is told");
     assert_eq!((found.lower, ran.at, ran.trials, ran.of), (None, 40_000.0, 2, 5), "{found:?}");
     assert_eq!(ran.span, trials[0].outcome.measured + trials[1].outcome.measured);
-    // Above what is known to be too much nothing is told.
+    // Above the known limit nothing is reported.
     let (found, _) = run(&edge, Settings { trials_max: Some(9), ..settings(&edge) });
     assert!(found.ran.is_some_and(|ran| ran.at <= edge.at), "{found:?}");
 }
 
-/// What came of a trial of a target that does 200 a second, and takes a while when there are more: nothing is lost yet.
+/// The trial of a target with a capacity of 200 per second and a growing backlog above it: nothing is lost yet.
 fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> TrialOutcome {
     let (mut tally, bin_s) = (Tally::default(), order.bin.as_secs_f64());
     let pieces = (order.span.as_secs_f64() / bin_s) as usize;
@@ -344,7 +346,8 @@ fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> TrialOutcome {
     }
 }
 
-/// A limit of time that no trial is long enough for: what piles up shows that it would be passed, and our own stalls are no proof.
+/// A time limit that is too long for any trial: the backlog shows that it would be exceeded, and our own stalls are no
+/// proof.
 #[test]
 fn what_piles_up_is_missed_before_it_is_slow() {
     let edge = Edge { at: 0.0, fault_above: f64::INFINITY, is_plain: false };
@@ -361,7 +364,7 @@ fn what_piles_up_is_missed_before_it_is_slow() {
     assert_eq!(found.upper, None, "{found:?}");
 }
 
-/// Where answers take long many are under way soon, and no more later.
+/// With long responses many are in flight soon, and no more later.
 #[test]
 fn what_takes_long_does_not_pile_up() {
     let of = |stay: fn(usize) -> f64| {
@@ -383,7 +386,7 @@ fn what_takes_long_does_not_pile_up() {
     assert!((both.piles_up(2.0) - 0.5).abs() < 0.01);
 }
 
-/// Response times that go slowly up and down say nothing of failures, of which there are none.
+/// Response times that fluctuate slowly say nothing of failures, of which there are none.
 #[test]
 fn times_are_no_measure_of_failures() {
     let mut tally = Tally::default();
@@ -409,7 +412,7 @@ fn a_lower_bound_comes_early() {
     assert!(full[0] > 800.0 && found.lower.is_some_and(|lower| lower > 650.0), "{found:?}");
 }
 
-/// A trial that our stalls spoiled is made again, and never longer; what lies above it is narrowed as well.
+/// An unreliable trial is repeated, and never made longer; the range above it is narrowed as well.
 #[test]
 fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
     let edge = Edge { at: 1_000.0, fault_above: f64::INFINITY, is_plain: false };
@@ -429,7 +432,7 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
     assert!(!again.is_empty() && again.iter().all(|order| order.span_max == order.span), "{again:?}");
 }
 
-/// One lost of a few requests is no reason to look no higher; where there are many, a second look says more.
+/// One loss in a few requests is no reason not to look higher; with many requests, a second look says more.
 #[test]
 fn one_look_that_lost_some_is_not_the_end() {
     let edge = Edge { at: 9_000.0, fault_above: f64::INFINITY, is_plain: false };
@@ -437,7 +440,7 @@ fn one_look_that_lost_some_is_not_the_end() {
         let (found, trials) = run_with(settings(&edge), |order| {
             let mut outcome = edge.outcome(order);
             if order.purpose == Purpose::Look && unlucky(order) {
-                // All of one piece, and of many pieces in a row no other.
+                // All of one piece are lost, and none of many others.
                 let (mut tally, all) = (Tally::default(), outcome.tally.lost(0).of);
                 tally.extend(&outcome.tally);
                 tally.push(Bin { lost: vec![GoalMisses { lost: all / 60 + 1, of: all / 60 + 1 }], ..Bin::default() });
@@ -457,7 +460,8 @@ fn one_look_that_lost_some_is_not_the_end() {
     assert_eq!(many.len(), plain.len() + 1, "{many:?}");
 }
 
-/// One short time in which all is lost is no proof of what the target takes; two of them are, and so is what goes on to the end.
+/// One short time in which all is lost is no proof of the capacity; two of them are, and so is a loss that lasts to the
+/// end.
 #[test]
 fn one_event_is_no_proof() {
     let of = |is_lost: &dyn Fn(u64) -> bool| {
@@ -474,7 +478,7 @@ fn one_event_is_no_proof() {
     assert_eq!(of(&|piece| piece >= 28), Class::Missed);
 }
 
-/// Something is told in any case, and whether it is sure.
+/// A figure is reported in any case, and whether it is certain.
 #[test]
 fn the_response_is_one_figure() {
     let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
@@ -483,7 +487,7 @@ fn the_response_is_one_figure() {
     assert_eq!((one.lower, one.response(), one.has_met()), (None, Some(400.0), true), "{one:?}");
     let all = run(&edge, settings(&edge)).0;
     assert_eq!(all.response(), all.middle().map(|(middle, _)| middle));
-    // Nothing was met: a slow target of which one look has too few requests.
+    // No load met the goals: a slow target of which one look has too few requests.
     let slow = Edge { at: 5.0, ..edge };
     let few = run(&slow, Settings { start: 2.0, trials_max: Some(1), ..settings(&slow) }).0;
     assert_eq!((few.response(), few.has_met()), (Some(2.0), false), "{few:?}");

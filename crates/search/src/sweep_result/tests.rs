@@ -20,7 +20,7 @@ fn grid(text: &str) -> Grid {
     Grid::new(vec![Vary::parse(text).expect("it varies")], 1).expect("a grid")
 }
 
-/// What cannot be compared is left out, and told where it looks better.
+/// An incomparable cell is left out, and reported if it looks better.
 #[test]
 fn nothing_is_left_out_in_silence() {
     let grid = grid("connections=1,2,3,4");
@@ -31,7 +31,7 @@ fn nothing_is_left_out_in_silence() {
         let best = best(&cells, by);
         (best, left_out(&cells, best, by))
     };
-    // A stall that made p99 has no part in the rate, and none in the median.
+    // A stall that affects p99 has no effect on the rate or the median.
     assert_eq!(places(&runs, BestBy::Rate), (Some(2), vec![]));
     assert_eq!(places(&runs, BestBy::P50), (Some(2), vec![]));
     assert_eq!(places(&runs, BestBy::P99), (Some(1), vec![2]));
@@ -63,7 +63,7 @@ fn a_plateau_is_where_more_gives_the_same() {
     assert_eq!(of("keepalive=on,off", &[100.0, 100.0]), None);
     let two = Grid::new(["a=1,2", "b=1,2"].map(|text| Vary::parse(text).expect("it varies")).to_vec(), 1);
     assert_eq!(plateau(&two.expect("a grid"), &[]), None);
-    // What onrush could not do is no plateau of the target, nor are failures.
+    // A limit of onrush is no plateau of the target, nor are failures.
     let grid = grid("connections=1,2,4");
     let mut runs = vec![run(0, 100.0, 1), run(1, 200.0, 1), run(2, 200.0, 1)];
     runs[2].is_unreliable = true;

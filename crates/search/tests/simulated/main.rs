@@ -1,5 +1,5 @@
-//! Searches with the real engine against the real target, in simulated worlds. The target's `/queue` is a queue whose highest load
-//! theory knows.
+//! Searches with the real engine against the real target, in simulated worlds. The target's `/queue` is a queue whose
+//! highest load is known from theory.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
 
@@ -15,18 +15,18 @@ use std::time::Duration;
 use search::{SearchEnd, SearchResult};
 use town::Wanted;
 
-/// Fixed, so that a failure can be looked at again.
+/// Fixed, so that a failure can be reproduced.
 const SEEDS: u64 = 50;
-/// So many of them, unless the tests run at full length.
+/// The number of seeds, unless the tests run at full length.
 const SEEDS_FEW: u64 = 10;
-/// Nine in ten are right; of a few seeds, which are too few to tell nine from eight in ten, eight.
+/// Nine in ten must be right; with few seeds, which cannot distinguish nine from eight in ten, eight.
 const HITS_SHARE: f64 = 0.9;
 const HITS_SHARE_FEW: f64 = 0.8;
-/// With stalls of our own: so many, in parts of which each commit plays one.
+/// Searches with generator stalls: the number of seeds, and of their parts, of which each commit runs one.
 const STALLED_SEEDS: u64 = 100;
 const STALLED_PARTS: u64 = 25;
 
-/// The seeds of a queue that is one of several.
+/// The seeds for one of several queues.
 fn few() -> u64 {
     if std::env::var_os("ONRUSH_LONG").is_some() { SEEDS } else { SEEDS_FEW }
 }
@@ -44,11 +44,11 @@ fn line(found: &SearchResult) -> String {
     )
 }
 
-/// At least nine in ten searches have the load that theory names between their bounds, and hardly one of the rest says that it
-/// is elsewhere.
+/// At least nine in ten searches have the theoretical load between their bounds, and hardly any of the rest claims that
+/// it is elsewhere.
 #[track_caller]
 fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
-    // Two worlds at a time: each is of one thread.
+    // Two worlds at a time: each has one thread.
     let half = |first: u64| {
         let wanted = wanted.clone();
         std::thread::spawn(move || {
@@ -114,7 +114,8 @@ fn users_of_a_closed_load() {
     covers(&Wanted { has_users: true, ..wanted("/queue/1/2", 100, 240) }, truth, 0.8, few());
 }
 
-/// It refuses whoever finds too many, which is all beyond 500/s: so the goal is met up to where that is one of a hundred.
+/// It refuses requests that find too many others, which is all above 500/s: so the goal is met up to where that is one
+/// in a hundred.
 #[test]
 fn a_cliff_is_found_where_it_is() {
     let found = town::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
@@ -124,7 +125,7 @@ fn a_cliff_is_found_where_it_is() {
     assert_eq!((found.is_confirmed, found.ended, found.noise), (true, SearchEnd::Width, None), "{}", line(&found));
 }
 
-/// It stands still for a second, about every quarter of a minute.
+/// It stalls for a second, about every quarter of a minute.
 #[test]
 fn stalls_are_called_noise() {
     let reported = (1..=3).filter(|seed| {
@@ -135,8 +136,8 @@ fn stalls_are_called_noise() {
     assert!(reported.count() >= 2);
 }
 
-/// The generator has its core for half of each second, and a target that could take four times what is asked first: whatever is asked,
-/// the search says whose limit it met.
+/// The generator has its core for half of each second, and the target could take four times the first load: at any
+/// load, the search names the right bottleneck.
 #[test]
 fn a_limit_of_ours_is_never_the_targets() {
     for has_users in [false, true] {
@@ -148,7 +149,7 @@ fn a_limit_of_ours_is_never_the_targets() {
     }
 }
 
-/// The generator stands still for 20 ms once a second: the figure that is told is within a tenth of the truth all the same.
+/// The generator stalls for 20 ms once a second: the reported figure is within a tenth of the truth all the same.
 #[track_caller]
 fn is_near(wanted: &Wanted, truth: f64) {
     let seeds = claims::seeds::of_this_run(STALLED_SEEDS, STALLED_PARTS);
@@ -176,7 +177,7 @@ fn short_stalls_of_ours_and_one_worker() {
     is_near(&Wanted { is_random: false, ..wanted("/queue/1/2", 50, 480) }, truth);
 }
 
-/// Services grow by a fifth each minute.
+/// Service times grow by a fifth each minute.
 #[test]
 fn what_leaks_is_not_confirmed() {
     let reported = (1..=3).filter(|seed| {

@@ -16,17 +16,17 @@ use search::{
 };
 use target::{Behavior, SteppedServer};
 
-/// What is searched.
+/// The setup of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) url: String,
-    /// Starts come at random; else evenly.
+    /// Whether starts are random; else even.
     pub(crate) is_random: bool,
-    /// Users are searched, not a rate.
+    /// Whether to search users, not a rate.
     pub(crate) has_users: bool,
-    /// The generator stands still for so long in each second.
+    /// How long the generator stalls in each second.
     pub(crate) stalled: Duration,
-    /// 99 of 100 are faster.
+    /// The time that 99 of 100 must not exceed.
     pub(crate) limit: Duration,
     pub(crate) budget: Duration,
 }
@@ -49,7 +49,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> SearchResult {
     let behavior = Behavior { seed, ..Behavior::default() };
     let server = SteppedServer::start_as(driver, address(), behavior).expect("a free address");
     let mut town = Town { network, server, server_host };
-    // Whoever was refused is lost too.
+    // A refused request is lost too.
     let goals = [format!("p99(response_time) < {}ms", wanted.limit.as_millis()), "failed / done < 1%".to_owned()];
     let goals = goals.map(|text| Threshold::parse(&text).expect("a goal"));
     let settings = Settings {
@@ -72,7 +72,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> SearchResult {
                 let outcome = town.trial((&plan, &goals), &order, &search, wanted);
                 search.received(&order, outcome, began, town.network.now().as_duration());
             }
-            // What waits in the target leaves before the next trial begins.
+            // Requests waiting in the target leave before the next trial begins.
             Step::Rest => {
                 let rested = town.rest(wanted.limit);
                 search.rested(Ok(rested.as_duration()));
@@ -164,7 +164,7 @@ impl Town {
                 let in_flight = reported.total.gauges.in_flight.response.count();
                 let piece = TimePiece::of(reported.added, in_flight, order.bin);
                 let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
-                if reported.is_again || reported.from >= ends_at {
+                if reported.is_update || reported.from >= ends_at {
                     own.mend(&piece);
                     tally.mend(bin);
                 } else {
@@ -204,7 +204,7 @@ impl Town {
         }
     }
 
-    /// A host stands still for so long in each second of a time.
+    /// Stalls a host for this long in each second of a span.
     fn stall(&self, host: Host, began: Nanos, (span, stalled): (Duration, Duration)) {
         for second in 0..=span.as_secs() {
             let from = began + Nanos::from_millis(1_000 * second + 250);
@@ -212,7 +212,7 @@ impl Town {
         }
     }
 
-    /// As long as the longest that a request may wait, and all that is on its way.
+    /// Waits as long as the longest request may wait, plus all that is in flight.
     fn rest(&mut self, limit: Duration) -> Nanos {
         let began = self.network.now();
         let until = began + Nanos::from(limit) + Nanos::from_millis(2_000);

@@ -1,4 +1,4 @@
-//! Response times of queues, as the books have them.
+//! Response times of queues, from textbooks.
 
 /// The share of an M/M/c queue's customers that stay longer than `t`.
 pub(crate) fn mmc_longer(rate: f64, workers: u32, mean_s: f64, t: f64) -> f64 {
@@ -33,7 +33,7 @@ pub(crate) fn mmc_rate(workers: u32, mean_s: f64, t: f64, share: f64) -> f64 {
     rate_where(|rate| mmc_longer(rate, workers, mean_s, t), f64::from(workers) / mean_s, share)
 }
 
-/// The same of an M/D/1 queue: A. K. Erlang's waiting times, and the service behind them.
+/// The same of an M/D/1 queue: A. K. Erlang's waiting times, and the service after them.
 fn md1_longer(rate: f64, span_s: f64, t: f64) -> f64 {
     let used = rate * span_s;
     if used >= 1.0 {
@@ -73,8 +73,8 @@ pub(crate) fn dm1_rate(mean_s: f64, t: f64, share: f64) -> f64 {
     rate_where(|rate| dm1_longer(rate, mean_s, t), 1.0 / mean_s, share)
 }
 
-/// The most users of one worker with exponential services, of which just `share` of the stays are longer than `t`: each stay is as
-/// many services as there are users.
+/// The most users of one worker with exponential services, of which just `share` of the stays are longer than `t`: each
+/// stay is as many services as there are users.
 pub(crate) fn users_most(mean_s: f64, t: f64, share: f64) -> f64 {
     let x = t / mean_s;
     let (mut users, mut term, mut sum) = (0u32, (-x).exp(), 0.0);

@@ -1,4 +1,4 @@
-//! Searches in a world that is nothing but a queue, whose highest load theory knows.
+//! Searches in a world that is only a queue, whose highest load is known from theory.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
 
@@ -19,15 +19,15 @@ use world::{Arrivals, Service, World};
 const SEEDS: u64 = 50;
 const HITS_MIN: u64 = 45;
 const BOTH_MIN: u64 = 40;
-/// With stalls of our own nineteen in twenty are within a tenth.
+/// With generator stalls nineteen in twenty are within a tenth.
 const OWN_SEEDS: u64 = 100;
 const OWN_NEAR: f64 = 0.95;
-/// The seeds of a search that is long are played in so many parts, one by each commit.
+/// The number of parts into which the seeds of a long search are split, one for each commit.
 const OWN_PARTS: u64 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The load that theory names lies between the bounds of at least nine in ten searches, which are not wider than `width`, in the
-/// middle of all.
+/// The theoretical load lies between the bounds of at least nine in ten searches, whose median width is at most
+/// `width`.
 #[track_caller]
 fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Duration, truth: f64, width: f64) {
     let (mut hits, mut both, mut widths) = (0, 0, Vec::new());
@@ -45,7 +45,7 @@ fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Durati
     widths.sort_by(f64::total_cmp);
     let middle = widths[widths.len() / 2];
     println!("{name}: {hits} of {SEEDS} around {truth:.1}, {:.1} % wide", middle * 100.0);
-    // Some find no lower bound in their time: what is not known is not told.
+    // Some find no lower bound in their time: an unknown bound is not reported.
     assert!(both >= BOTH_MIN, "{name}: {both} of {SEEDS} have both bounds around {truth}");
     assert!(hits >= HITS_MIN && middle <= width, "{name}: {hits} of {SEEDS} hit {truth}, {middle} wide");
 }
@@ -98,7 +98,7 @@ fn users_of_a_closed_load() {
     covers("users", world, 0.050, MINUTE * 12, truth, 0.2);
 }
 
-/// A target that is fast until it is full, and then not at all: two workers, 2 ms each, and arrivals that come evenly.
+/// A target that is fast until it is full, and then not at all: two workers, 2 ms each, and even arrivals.
 #[test]
 fn a_cliff_is_found_where_it_is() {
     for seed in 1..=5 {
@@ -110,7 +110,7 @@ fn a_cliff_is_found_where_it_is() {
     }
 }
 
-/// The generator stands still for 20 ms once a second: the figure that is told is within a tenth of the truth all the same.
+/// The generator stalls for 20 ms once a second: the reported figure is within a tenth of the truth all the same.
 #[track_caller]
 fn is_near(name: &str, seeds: &[u64], world: impl Fn(u64) -> World, (limit_s, budget_s): (f64, u64), truth: f64) {
     let mut near = 0;
@@ -165,7 +165,7 @@ fn stalls_of_ours_and_a_shared_worker() {
     is_near("a shared worker", &some_seeds(), shared, (0.100, 720), truth);
 }
 
-/// It stands still for a second, about every three quarters of a minute: some trials meet it, and some do not.
+/// It stalls for a second, about every three quarters of a minute: some trials are affected, and some are not.
 #[test]
 fn stalls_are_called_noise() {
     let mut reported = 0;
@@ -177,11 +177,11 @@ fn stalls_are_called_noise() {
         reported += u32::from(found.noise.is_some());
         assert!(found.noise.is_some() || found.is_confirmed || found.not_confirmed.is_some(), "{}", line(&found));
     }
-    // One that meets no stall at the right time is as good as one that has none.
+    // A target without a stall at the right time is as good as one without stalls.
     assert!(reported >= 16, "{reported} of 20");
 }
 
-/// Services grow by a tenth each minute.
+/// Service times grow by a tenth each minute.
 #[test]
 fn what_leaks_is_not_confirmed() {
     let mut worse = 0;
@@ -196,7 +196,7 @@ fn what_leaks_is_not_confirmed() {
     assert!(worse >= 18, "{worse} of 20");
 }
 
-/// What is good is not called bad.
+/// A good target is not called bad.
 #[test]
 fn a_steady_target_is_called_neither() {
     let mut wrong = 0;

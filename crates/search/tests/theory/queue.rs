@@ -1,11 +1,11 @@
-//! What stands behind a load: workers with one line before them, or one worker that is shared by all that are there.
+//! The queue of a target: workers with one line before them, or one worker that is shared by all requests in it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const NANOS: f64 = 1e9;
 
-/// A request that is due at an instant, and leaves at another: seconds. The first is that of the plan.
+/// The due instant of a request, and the instant when it leaves: seconds. The first is that of the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stay {
     pub(crate) due: f64,
@@ -19,13 +19,13 @@ pub(crate) enum Queue {
     Shared(Shared),
 }
 
-/// Each of those that are there gets its part of one worker.
+/// Processor sharing: each request in it gets its part of one worker.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     now: f64,
-    /// How much each has got that was there all the time.
+    /// The service that a request has received if it was there all the time.
     got: f64,
-    /// By how much each will have got when it leaves; and when it was due.
+    /// The value of that at which each will leave; and when it was due.
     there: BinaryHeap<Reverse<(u64, u64)>>,
 }
 
@@ -38,14 +38,15 @@ impl Queue {
         Self::Shared(Shared::default())
     }
 
-    /// Nobody is served until then.
+    /// Serves no request until then.
     pub(crate) fn stands_still_until(&mut self, until: f64) {
         let Self::Line(free) = self else { unreachable!("nobody asks for it") };
         let until = (until * NANOS) as u64;
         *free = free.drain().map(|Reverse(free)| Reverse(free.max(until))).collect();
     }
 
-    /// One comes at an instant, which is no earlier than the one before. `left` gets those of whom it is known when they leave.
+    /// Adds a request at an instant, which is no earlier than the one before. `left` gets those whose leaving time is
+    /// known.
     pub(crate) fn comes(&mut self, (due, at): (f64, f64), service: f64, left: &mut Vec<Stay>) {
         match self {
             Self::Line(free) => {
@@ -62,14 +63,14 @@ impl Queue {
         }
     }
 
-    /// So late it is now.
+    /// Advances to this instant.
     pub(crate) fn on(&mut self, to: f64, left: &mut Vec<Stay>) {
         if let Self::Shared(shared) = self {
             shared.on(to, left);
         }
     }
 
-    /// When those were due of whom nobody knows yet when they leave.
+    /// The due instants of requests whose leaving time is unknown yet.
     pub(crate) fn there(&self) -> impl Iterator<Item = f64> + '_ {
         let there = match self {
             Self::Line(_) => None,

@@ -1,9 +1,9 @@
-//! Response times of one worker that is shared by all that are there.
+//! Response times of one worker that is shared by all requests in it.
 
 use crate::formulas::{mmc_longer, rate_where};
 
-/// The share that stays longer than `t`, with random arrivals and services (M/M/1-PS): whoever comes finds others, and looks at how
-/// their number goes up and down until it leaves. Instants of a process that is as fast everywhere are summed (uniformization).
+/// The share that stays longer than `t`, with random arrivals and services (M/M/1-PS): a new request finds others, and
+/// their number fluctuates until it leaves. Instants of a process with a uniform rate are summed (uniformization).
 pub(crate) fn shared_longer(rate: f64, mean_s: f64, t: f64) -> f64 {
     const MOST: usize = 400;
     let mu = 1.0 / mean_s;
@@ -12,7 +12,7 @@ pub(crate) fn shared_longer(rate: f64, mean_s: f64, t: f64) -> f64 {
         return 1.0;
     }
     let all = rate + mu;
-    // With so many others: still there after so many instants.
+    // By the number of others: the probability of still being there after this many instants.
     let mut there = vec![1.0; MOST];
     let (mut sum, mut weight, mut seen) = (0.0, (-all * t).exp(), 0.0);
     for step in 1.. {
@@ -41,7 +41,8 @@ pub(crate) fn shared_rate(mean_s: f64, t: f64, share: f64) -> f64 {
 
 #[test]
 fn shared_is_slower_for_the_slow() {
-    // Alone with its worker a service is as long as it is; shared, means are as in a line, and long stays are more.
+    // Alone with its worker a service takes its own time; shared, means are as in a line, and long stays are more
+    // frequent.
     assert!((shared_longer(1e-6, 0.001, 0.003) - (-3f64).exp()).abs() < 1e-6);
     let mean: f64 = (0..400).map(|at| shared_longer(500.0, 0.001, f64::from(at) * 1e-4) * 1e-4).sum();
     assert!((mean - 0.002).abs() < 0.0001, "{mean}");

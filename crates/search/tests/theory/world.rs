@@ -1,4 +1,4 @@
-//! A target that is a queue, in time that costs nothing.
+//! A target that is a queue, in virtual time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub(crate) enum Service {
 pub(crate) enum Arrivals {
     Random,
     Even,
-    /// The load is a number of users, each of whom comes again as soon as it leaves.
+    /// A load of users, each of which comes again as soon as it leaves.
     Users,
 }
 
@@ -34,22 +34,22 @@ pub(crate) struct World {
     arrivals: Arrivals,
     queue: Queue,
     now: f64,
-    /// Services grow by this share a minute.
+    /// The growth of service times per minute.
     pub(crate) leak: f64,
-    /// All workers stand still: every so many seconds on average, for so many.
+    /// Stalls of all workers: their mean distance, and their length, in seconds.
     pub(crate) stall: Option<(f64, f64)>,
     next_stall: f64,
-    /// The generator stands still once a second for so many seconds.
+    /// The length of a generator stall once a second, in seconds.
     pub(crate) own_stall: f64,
 }
 
 const NANOS: f64 = 1e9;
-/// Where in each second the generator stands still.
+/// The position of the generator stall in each second.
 const OWN_STALL_AT: f64 = 0.37;
-/// Starts that are this late, in seconds, are not as planned.
+/// The lateness, in seconds, from which on starts are not as planned.
 const LATE_S: f64 = 0.01;
 
-/// Those of a trial, by when the generator reads that they leave, in nanoseconds; when they were due, and what they need.
+/// Requests of a trial, by when the generator reads their end, in nanoseconds; when they were due, and their service.
 type Leaving = BinaryHeap<Reverse<(u64, u64)>>;
 
 impl World {
@@ -57,7 +57,7 @@ impl World {
         Self::with(seed, Queue::line(workers), service, arrivals)
     }
 
-    /// One worker that is shared by all that are there.
+    /// One worker that is shared by all requests in it.
     pub(crate) fn shared(seed: u64, service: Service, arrivals: Arrivals) -> Self {
         Self::with(seed, Queue::shared(), service, arrivals)
     }
@@ -82,7 +82,7 @@ impl World {
         if at >= began && at < began + self.own_stall { began + self.own_stall } else { at }
     }
 
-    /// How long its stalls are that begin between two instants.
+    /// The total length of its stalls that begin between two instants.
     fn own_stalls(&self, from: f64, to: f64) -> f64 {
         let before = |at: f64| (at - OWN_STALL_AT).ceil();
         (before(to) - before(from)) * self.own_stall
@@ -92,7 +92,7 @@ impl World {
         -(1.0 - self.random.unit()).ln() * mean
     }
 
-    /// One comes, who was due at an instant and is sent at another.
+    /// Adds a request that was due at an instant and is sent at another.
     fn comes(&mut self, due: f64, at: f64, left: &mut Vec<Stay>) {
         if let Some((every, span)) = self.stall {
             if self.next_stall == f64::INFINITY {
@@ -169,7 +169,7 @@ impl World {
             self.leave(&mut left, &mut leaving);
         }
         let measured = at - from;
-        // What is under way ends.
+        // Requests in flight finish.
         self.queue.on(f64::INFINITY, &mut left);
         self.leave(&mut left, &mut leaving);
         let last = leaving.iter().map(|Reverse((leaves, _))| *leaves as f64 / NANOS).fold(at, f64::max);
@@ -179,7 +179,7 @@ impl World {
     }
 }
 
-/// What the generator has seen of a trial.
+/// The generator's results of a trial.
 struct Seen {
     judge: Judge,
     from: f64,
@@ -201,7 +201,7 @@ impl Seen {
         Self { judge, from, limit_s, tally, own, bin: empty(), stays: Vec::new(), done: 0 }
     }
 
-    /// Those leave that have left by then; whoever was due before is not counted.
+    /// Removes the requests that have left by then; those due before the trial are not counted.
     fn leave(&mut self, leaving: &mut Leaving, by: f64) {
         while let Some(Reverse((leaves, due))) = leaving.peek().copied()
             && leaves as f64 / NANOS <= by

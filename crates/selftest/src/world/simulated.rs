@@ -1,5 +1,5 @@
-//! A simulated network with a target in it. Its time is virtual, so what a machine does meanwhile is in no figure: a load comes to the same
-//! figures each time, and a stall is as long as it was made.
+//! A simulated network with a target in it. Its time is virtual, so the state of the machine affects no figure: a load
+//! gives the same figures each time, and a stall has exactly its configured length.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -14,18 +14,18 @@ use target::{Behavior, SteppedServer};
 use super::World;
 use crate::SelftestError;
 
-/// What happens during a load, in virtual time since its start.
+/// Events during a load, in virtual time since its start.
 #[derive(Clone, Debug, Default)]
 pub struct Happens {
-    /// The target stands still from one instant to another.
+    /// Stalls of the target, from one instant to another.
     pub target_stalls: Vec<(Nanos, Nanos)>,
-    /// All threads of the generator do.
+    /// Stalls of all threads of the generator.
     pub generator_stalls: Vec<(Nanos, Nanos)>,
-    /// The load is stopped; what is in flight goes on.
+    /// The instant at which the load is stopped; requests in flight go on.
     pub stop_at: Option<Nanos>,
 }
 
-/// A simulated network with a target, which goes on from one load to the next.
+/// A simulated network with a target, which persists from one load to the next.
 pub struct SimulatedWorld {
     seed: u64,
     faults: Faults,
@@ -36,12 +36,12 @@ struct Town {
     network: Network,
     server: SteppedServer<SimDriver>,
     host: Host,
-    /// The last freeze that the target was asked for and was given, and all of them together.
+    /// The last freeze that was requested of the target and applied; `frozen` is the sum of all.
     freeze: Option<(Nanos, Nanos)>,
     frozen: Nanos,
-    /// When the last load began.
+    /// The beginning of the last load.
     began: Nanos,
-    /// How many requests the target had read to their end, and since when, from that instant on.
+    /// Total of requests that the target has read completely, from each instant on.
     came: Vec<(Nanos, u64)>,
 }
 
@@ -51,12 +51,12 @@ impl SimulatedWorld {
         Self { seed, faults, town: None }
     }
 
-    /// The address of all targets of all worlds.
+    /// The address of the target in every world.
     pub fn address() -> SocketAddr {
         SocketAddr::from(([10, 0, 0, 1], 80))
     }
 
-    /// Carries out a plan for [`Self::address`] on that many threads, and tells its intervals.
+    /// Runs a plan against [`Self::address`] on `threads` threads, and reports its intervals.
     ///
     /// # Errors
     /// A simulated driver does not work.
@@ -70,7 +70,7 @@ impl SimulatedWorld {
         self.run_with(plan, threads, happens, &StopHandle::default(), observe)
     }
 
-    /// The same, and half of its users go on for a moment where that tells something.
+    /// The same, followed by a probe with half of its users, if that is informative.
     ///
     /// # Errors
     /// A simulated driver does not work.
@@ -103,7 +103,7 @@ impl SimulatedWorld {
         Ok(probing.finish(Some(&done)))
     }
 
-    /// The same of a load that its observer may stop.
+    /// The same with a load that its observer may stop.
     ///
     /// # Errors
     /// A simulated driver does not work.
@@ -153,7 +153,7 @@ impl SimulatedWorld {
         Ok(run.finish_run(plan, reported)?)
     }
 
-    /// What is on its way arrives, and is looked at: some time passes.
+    /// Delivers and handles everything in transit: some time passes.
     ///
     /// # Errors
     /// A simulated driver does not work.
@@ -161,14 +161,14 @@ impl SimulatedWorld {
         self.town.as_mut().map_or(Ok(()), Town::settle)
     }
 
-    /// How many requests the target had read to their end after an instant of the last load.
+    /// Number of requests that the target has read completely after an instant of the last load.
     pub fn requests_after(&self, at: Nanos) -> u64 {
         let came = self.town.as_ref().map_or(&[][..], |town| &town.came);
         let total = |wanted: Nanos| came.iter().rev().find(|(at, _)| *at <= wanted).map_or(0, |(_, count)| *count);
         total(Nanos::NEVER) - total(at)
     }
 
-    /// How many requests of the last load the target read to their end.
+    /// Number of requests of the last load that the target read completely.
     pub fn requests(&self) -> u64 {
         self.requests_after(Nanos::ZERO)
     }
@@ -182,7 +182,7 @@ impl SimulatedWorld {
 }
 
 impl Town {
-    /// One turn of the target. What it agrees to stand still for is made by its network.
+    /// One turn of the target. Its network applies a freeze that it accepted.
     fn serve(&mut self) -> Result<(), SelftestError> {
         self.server.step()?;
         let requested = self.server.freeze_requested();

@@ -1,4 +1,4 @@
-//! Nothing is sent after the end of a load, however it ends: by the count of the target itself.
+//! Nothing is sent after the end of a load, however it ends: verified by the count of the target itself.
 
 use driver::sim::Faults;
 use pacing::Nanos;
@@ -7,9 +7,9 @@ use selftest::{Happens, SimulatedWorld};
 
 use crate::shown::{flags, ms};
 
-/// A packet takes 0.06 ms at most: what was sent before the end has come by then.
+/// A packet takes at most 0.06 ms: packets sent before the end have arrived by then.
 const ON_THE_WAY: Nanos = ms(1);
-/// How long loads start something.
+/// Time during which loads start requests.
 const SPAN: Nanos = ms(500);
 
 fn text(text: &str) -> Option<String> {
@@ -28,10 +28,7 @@ fn loads() -> Vec<(&'static str, Plan)> {
         ("closed", users()),
         ("open", rate()),
         ("open with stages", Flags { stages: text("200:250ms,200:250ms"), duration: None, ..base() }),
-        (
-            "users with stages",
-            Flags { stages: text("8:250ms,8:250ms"), stages_of: text("users"), duration: None, ..base() },
-        ),
+        ("users with stages", Flags { user_stages: text("8:250ms,8:250ms"), duration: None, ..base() }),
         ("rendezvous", Flags { rendezvous: true, ..users() }),
         ("steps", Flags { url: None, curl: steps(), ..users() }),
         ("open with steps", Flags { url: None, curl: steps(), rate: text("60"), ..base() }),

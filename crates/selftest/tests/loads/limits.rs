@@ -1,4 +1,4 @@
-//! Who was the limit, of loads in which nobody but the plan and the target has a hand.
+//! Bottlenecks of loads that are affected only by the plan and the target.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use selftest::{Happens, SimulatedWorld};
 
 use crate::shown::{Shown, plan};
 
-/// One at a time, 10 ms each: 100/s, and 300/s are asked. With 200 in flight as with 400 the target gives as much; with as many
-/// connections as are busy from the first moment on, nobody knows.
+/// One request at a time, 10 ms each: 100/s, and 300/s are requested. With 200 in flight as with 400 the target gives
+/// the same rate; with few connections, all busy from the first moment on, the bottleneck is unknown.
 #[test]
 fn the_target_is_accused() {
     let load = |connections| [("-q", "300"), ("-c", connections), ("-z", "4s"), ("--grace", "100ms")];
@@ -24,7 +24,7 @@ fn the_target_is_accused() {
     assert_eq!((shown.limit(), &shown.report["verdict"]["figures"]["reason"]), ("unknown", &"all_busy".into()));
 }
 
-/// What waits for more than a second is dropped, and what was dropped, and what was not, are all.
+/// Starts that wait for more than a second are dropped, and the counts of dropped and other starts add up.
 #[test]
 fn what_waits_too_long_is_dropped() {
     let shown = Shown::plainly("/serial/10", &[("-q", "300"), ("-c", "20"), ("-z", "3s"), ("--max-lateness", "1s")]);
@@ -37,8 +37,8 @@ fn what_waits_too_long_is_dropped() {
     assert!(words.starts_with("99.67/s of 300/s requested: starts waited for one of 20 connections; "), "{words}");
 }
 
-/// 50 users who wait 20 ms for each answer make 2,500/s, and half of them half of that: no target can change it. A way there and back
-/// takes 0.04 to 0.12 ms.
+/// 50 users who wait 20 ms for each response make 2,500/s, and half of them half of that: no target can change it. A
+/// round trip takes 0.04 to 0.12 ms.
 #[test]
 fn the_users_are_the_limit() {
     let shown = Shown::plainly("/delay/20", &[("-c", "50"), ("-z", "4s")]);
@@ -54,7 +54,7 @@ fn the_users_are_the_limit() {
     );
 }
 
-/// What the target reads is what the load sent, and what the probe sent beside it; without a probe it is the first alone.
+/// The target reads the requests of the load, and additionally those of the probe; without a probe only the former.
 #[test]
 fn the_target_reads_the_load_and_the_probe() {
     let load = plan("/serial/5", &[("-c", "10"), ("-z", "2s")]);
@@ -65,13 +65,14 @@ fn the_target_reads_the_load_and_the_probe() {
     let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     world.settle().expect("a world that works");
     let probe = probed.probes.first().expect("half of the users went on");
-    // The world counts those of its last run.
+    // The world counts the requests of its last run.
     assert_eq!((world.requests(), probe.users, probe.of), (probe.started, 5, 10));
     let longest = Nanos::from_millis(2_000) + Nanos::from_millis(1_000);
     assert!(probe.span <= longest, "{:?}", probe.span);
 }
 
-/// Two scenarios whose users end together: half of each go on, and each is judged by its own rate. Where one is a rate nobody tries.
+/// Two scenarios whose users end together: half of each go on, and each is judged by its own rate. If one of them is a
+/// rate, no probe is run.
 #[test]
 fn half_of_the_users_of_each_scenario_go_on() {
     let two = |path: &str, other: &str| {
@@ -82,7 +83,7 @@ fn half_of_the_users_of_each_scenario_go_on() {
         load
     };
     let mut world = SimulatedWorld::new(5, Faults::none());
-    // Both wait in one queue, and both are at its limit.
+    // Both share one queue, and both are at its limit.
     let load = two("/serial/5", "/serial/5");
     let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     world.settle().expect("a world that works");
@@ -91,7 +92,7 @@ fn half_of_the_users_of_each_scenario_go_on() {
     assert_eq!(world.requests(), probed.probes.iter().map(|probe| probe.started).sum::<u64>());
     let limits = |result: &RunResult| result.scenarios.iter().map(|one| one.verdict.limit).collect::<Vec<_>>();
     assert_eq!(limits(&probed), [Limit::Target, Limit::Target]);
-    // One is at the limit of what it asks for, and the other is not.
+    // One is at the limit of its endpoint, and the other is not.
     let load = two("/serial/5", "/delay/20");
     let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     assert_eq!(limits(&probed), [Limit::Target, Limit::Below]);
@@ -104,7 +105,8 @@ fn half_of_the_users_of_each_scenario_go_on() {
     assert_eq!(Probing::of(&load, &reported, ProbeOption::Safe).err(), Some(NotTried::Several));
 }
 
-/// With workers half of the users go on where each of them has some, and what ended is told less often.
+/// With workers, half of the users go on if each worker has enough of them, and results are reported at a longer
+/// interval.
 #[test]
 fn each_worker_has_half_of_its_users() {
     let mut world = SimulatedWorld::new(5, Faults::none());
@@ -120,7 +122,8 @@ fn each_worker_has_half_of_its_users() {
     }
 }
 
-/// Four at a time, 20 ms each on average: half of 40 users get all of it, and what they ask for is in no figure of the load.
+/// Four at a time, 20 ms each on average: half of 40 users get the full rate, and their requests are in no figure of
+/// the load.
 #[test]
 fn half_of_the_users_tell_a_target_at_its_limit() {
     let shown = Shown::plainly("/queue/4/20", &[("-c", "40"), ("-z", "4s")]);
@@ -141,7 +144,8 @@ fn a_plan_that_is_kept_is_said() {
     assert!(words.starts_with("the plan was kept: 600 starts at 200/s; of all requests lateness p99 "), "{words}");
 }
 
-/// Without a number of connections each start gets one: nothing waits for a connection, and yet more comes than goes.
+/// Without a number of connections each start gets its own: no start waits for a connection, and yet more requests
+/// start than complete.
 #[test]
 fn a_backlog_in_flight_accuses_the_target() {
     let shown = Shown::plainly("/serial/5", &[("-q", "400"), ("-z", "3s")]);
@@ -149,12 +153,13 @@ fn a_backlog_in_flight_accuses_the_target() {
     // Half of the 1,200 starts were served by then.
     let at_end = shown.number("/verdict/backlog/at_end");
     assert!((598.0..=602.0).contains(&at_end), "{at_end}");
-    // One that is slow, and follows, has as many in flight halfway as at the end.
+    // A slow target that keeps up has as many in flight halfway as at the end.
     let slow = Shown::plainly("/delay/900", &[("-q", "100"), ("-z", "3s")]);
     assert_eq!((slow.limit(), &slow.report["verdict"]["backlog"]), ("plan_kept", &serde_json::Value::Null));
 }
 
-/// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target, as far as is known.
+/// A connection that waits 5 ms for each response carries 200/s: that the rest of the requested rate is missing cannot
+/// be attributed to the target.
 #[test]
 fn too_few_connections_are_reported_from_a_slow_target() {
     let shown = Shown::plainly("/delay/5", &[("-q", "500"), ("-c", "1"), ("-z", "2s")]);
@@ -166,7 +171,8 @@ fn too_few_connections_are_reported_from_a_slow_target() {
     );
 }
 
-/// Users of a target that hangs since the warm-up are measured, as long as they have waited, and nothing meets a threshold.
+/// Users of a target that hangs since the warm-up are measured for as long as they have waited, and no threshold is
+/// met.
 #[test]
 fn a_warmup_that_hangs_meets_no_threshold() {
     let hung = plan("/delay/5000", &[("-c", "2"), ("-z", "500ms"), ("--warmup", "300ms"), ("--grace", "100ms")]);
@@ -182,7 +188,8 @@ fn a_warmup_that_hangs_meets_no_threshold() {
     assert!((0.6..0.601).contains(&wall), "the time and the grace: {wall} s");
 }
 
-/// A target that stands still for one of five seconds of a load at a rate, and is told by its instants: a fifth of the requests met that.
+/// A target that stalls for one of five seconds of a load at a rate, which is reported with its instants: a fifth of
+/// the requests met it.
 #[test]
 fn a_stall_within_a_rate_is_reported() {
     let load = plan("/delay/1", &[("-q", "100"), ("-z", "5s")]);
@@ -193,8 +200,8 @@ fn a_stall_within_a_rate_is_reported() {
     assert!((1.9..=2.1).contains(&from) && (2.9..=3.1).contains(&to), "{from} {to}");
 }
 
-/// Two scenarios side by side: 50 users who wait 20 ms, and one who waits 400 ms from the third of four seconds on. Each has a rate of
-/// its own, and that of the second is of the time in which it was there.
+/// Two concurrent scenarios: 50 users who wait 20 ms, and one who waits 400 ms from the third of four seconds on. Each
+/// has a rate of its own, and that of the second is over the time in which it was active.
 #[test]
 fn scenarios_have_rates_of_their_own() {
     let mut load = plan("/delay/20", &[("-c", "50"), ("-z", "4s")]);
@@ -205,12 +212,12 @@ fn scenarios_have_rates_of_their_own() {
     let rate = |number: usize| shown.number(&format!("/scenarios/{number}/requests_per_s"));
     assert!((2_475.0..=2_500.0).contains(&rate(0)), "{}", rate(0));
     assert!((2.0..=2.5).contains(&rate(1)), "{}", rate(1));
-    // The run is as long as the first of them.
+    // The run is as long as the first scenario.
     let sum = shown.number("/requests_per_s");
     assert!((sum - rate(0) - rate(1) / 2.0).abs() < 0.01 * sum, "{sum}");
 }
 
-/// A number ends the load, and half of its users are never alone: the first round tells what a queue was.
+/// A request count ends the load, so half of its users never run alone: the first round shows the queueing.
 #[test]
 fn a_load_that_a_number_ends_is_judged_by_its_first_round() {
     let shown = Shown::plainly("/serial/5", &[("-c", "50"), ("-n", "400")]);

@@ -1,5 +1,5 @@
-//! Whole loads in a simulated network, and all that is said of them: who was the limit, and what a freeze does to the figures. Time is
-//! virtual there, so each figure follows from the plan.
+//! Whole loads in a simulated network, and everything that is reported of them: the bottleneck, and the effect of a
+//! freeze on the figures. Time is virtual there, so each figure follows from the plan.
 
 #[macro_use]
 extern crate claims;

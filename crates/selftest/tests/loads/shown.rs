@@ -1,4 +1,4 @@
-//! A load, and what the command line would show of it.
+//! A load, and the output of the command line for it.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) fn plan(path: &str, pairs: &[(&str, &str)]) -> Plan {
     flags(path, pairs).plan().expect("a good plan")
 }
 
-/// What came of a load.
+/// The output for a load.
 pub(crate) struct Shown {
     pub(crate) run: Run,
     /// The report that `--output json` writes.
@@ -53,7 +53,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// The plan on one thread, with thresholds, in a new world where this happens.
+    /// Runs the plan on one thread, with thresholds, in a new world with these events.
     pub(crate) fn of(plan: &Plan, thresholds: &[&str], happens: &Happens) -> Self {
         let (mut json, mut world) = (Json::default(), SimulatedWorld::new(5, Faults::none()));
         let result = world.run_and_probe(plan, 1, happens, |reported| json.interval(&Interval::of(reported, plan)));
@@ -62,17 +62,17 @@ impl Shown {
         Self { run, report }
     }
 
-    /// The same of flags, where nothing happens.
+    /// The same for flags, without events.
     pub(crate) fn plainly(path: &str, pairs: &[(&str, &str)]) -> Self {
         Self::of(&plan(path, pairs), &[], &Happens::default())
     }
 
-    /// Who was the limit.
+    /// The bottleneck.
     pub(crate) fn limit(&self) -> &str {
         self.report["verdict"]["kind"].as_str().expect("a name")
     }
 
-    /// The verdict in words.
+    /// The text of the verdict.
     pub(crate) fn words(&self) -> &str {
         self.report["verdict"]["text"].as_str().expect("a text")
     }
@@ -85,7 +85,7 @@ impl Shown {
         self.report["requests"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {:#}", self.report["requests"]))
     }
 
-    /// The summary that a file or a pipe gets.
+    /// The summary as written to a file or a pipe.
     pub(crate) fn summary(&self, language: Language) -> String {
         report::summary(&self.run, Screen::plain(language))
     }

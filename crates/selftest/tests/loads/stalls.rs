@@ -1,22 +1,23 @@
-//! What is said of a target that stands still for a second, and of a generator that does.
+//! The report of a target that stalls for a second, and of a generator that does.
 
 use report::Language;
 use selftest::Happens;
 
 use crate::shown::{Shown, ms, plan};
 
-/// The target stands still for the second from 700 ms on.
+/// A stall of the target for the second from 700 ms on.
 fn frozen() -> Happens {
     Happens { target_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() }
 }
 
-/// What stands behind a text in another one.
+/// The text that follows `text` in `shown`.
 #[track_caller]
 fn behind<'a>(shown: &'a str, text: &str) -> &'a str {
     shown.split_once(text).unwrap_or_else(|| panic!("no '{text}' in {shown}")).1
 }
 
-/// The closed load shows no trace of a freeze but its maximum; the summary says what is hidden there, the open one what it waited.
+/// The closed load shows the freeze only in its maximum, and the summary reports the hidden part; the open load shows
+/// the waiting time.
 #[test]
 fn the_words_tell_what_a_freeze_does() {
     let closed = Shown::of(&plan("/delay/5", &[("-c", "10"), ("-z", "3s")]), &[], &frozen());
@@ -37,7 +38,7 @@ fn the_words_tell_what_a_freeze_does() {
     assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 }
 
-/// All threads stand still for a second of three.
+/// All threads stall for one second of three.
 #[test]
 fn the_generator_accuses_itself() {
     let stalled = Happens { generator_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() };
@@ -52,14 +53,14 @@ fn the_generator_accuses_itself() {
             chinese.contains("瓶颈在压测机：线程 0 在 3.00s 中卡顿了 1.00s（") && chinese.contains("结果不可靠"),
             "{chinese}"
         );
-        // A second of three, and of the ticks of the thread.
+        // One second of three, according to the ticks of the thread.
         let stood_still = shown.number("/generator/shards/0/stalled_s");
         assert!((0.99..=1.0).contains(&stood_still), "{stood_still}");
     }
 }
 
-/// A closed load whose thread has a core for half of the time, and each time is away for longer than answers take: half of what is
-/// measured is ours.
+/// A closed load whose thread has a core for half of the time, and each time loses it for longer than responses take:
+/// half of the measured time is ours.
 #[test]
 fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
     for (path, away) in [("/", 10), ("/delay/5", 40)] {
@@ -69,12 +70,13 @@ fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
         let load = plan(path, &[("-c", "10"), ("-z", "3s")]);
         let shown = Shown::of(&load, &[], &shared);
         assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("generator", &true.into()), "{path}");
-        // With the whole core, the users are.
+        // With the whole core, the bottleneck is the number of users.
         assert_eq!(Shown::of(&load, &[], &Happens::default()).limit(), "below", "{path}");
     }
 }
 
-/// Stalls of either side, of the same length: ours spoils a plan, and that of a target is told as its own.
+/// Stalls of either side, of the same length: ours makes a result unreliable, and that of a target is reported as its
+/// own.
 #[test]
 fn a_stall_of_the_target_is_none_of_ours() {
     let load = plan("/delay/5", &[("-q", "200"), ("-c", "20"), ("-z", "3s")]);
@@ -85,8 +87,8 @@ fn a_stall_of_the_target_is_none_of_ours() {
     assert_eq!(limits, ["target", "generator"]);
 }
 
-/// A load that says what it should, and times in which 30 ms of ours stand from p99 on: text and JSON say that they are unreliable. Where
-/// only what lies above p99 has them, neither does.
+/// A load that reaches its rate, with times that include 30 ms of our own stalls from p99 on: text and JSON report them
+/// as unreliable. If only times above p99 include them, neither does.
 #[test]
 fn times_that_include_stalls_of_ours_are_unreliable() {
     let load = plan("/delay/50", &[("-c", "10"), ("-z", "8s")]);

@@ -1,4 +1,4 @@
-//! The time of the users of a closed load: all of it is in its figures, to its end and over its borders.
+//! The time of the users of a closed load: all of it is in its figures, to its end and across its boundaries.
 
 use driver::sim::Faults;
 use engine::RunResult;
@@ -14,7 +14,7 @@ const SPAN: Nanos = ms(4_000);
 /// Flags with their values.
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-/// All response times, of what was given up at the end too, in nanoseconds.
+/// The sum of all response times, including those of incomplete requests at the end, in nanoseconds.
 fn spent(result: &RunResult) -> f64 {
     let of_class = |class| result.total.class(class).of(Measure::Response).sum();
     let incomplete = result.total.unfinished().of(Measure::Response).sum();
@@ -27,7 +27,7 @@ fn result(path: &str, more: Pairs<'_>, happens: &Happens) -> RunResult {
     world.run(&load, 1, happens, |_| ()).expect("a world that works")
 }
 
-/// Users do nothing but wait for a response: together they wait for as long as they are there, whatever comes of it.
+/// Users do nothing but wait for a response: together they wait for as long as they are active, whatever the outcome.
 #[test]
 fn the_time_of_users_is_all_there() {
     let freeze = Happens { target_stalls: vec![(ms(1_000), ms(2_500))], ..Happens::default() };
@@ -45,15 +45,15 @@ fn the_time_of_users_is_all_there() {
         let result = result(path, more, happens);
         let all = (USERS * SPAN.0) as f64;
         let share = spent(&result) / all;
-        // From a response to the next request a user takes no time, and connects again where it gave up.
+        // A user takes no time from a response to the next request, and reconnects after a timeout.
         assert!((0.995..=1.001).contains(&share), "{path} {more:?}: {share}");
         let users_s = result.scenarios[0].users_s.expect("it is known");
         assert!((users_s - all / 1e9).abs() < 0.01, "{path}: {users_s}");
     }
 }
 
-/// What is in flight when measuring begins has its whole time, so that what is more than the users were there is at most the part of
-/// those responses that lies before.
+/// A request in flight when measuring begins counts with its whole time, so the excess over the users' time is at most
+/// the part of those response times before that instant.
 #[test]
 fn the_time_of_users_reaches_over_the_border_by_what_was_in_flight() {
     for (path, longest) in [("/delay/20", ms(21)), ("/serial/5", ms(51)), ("/delay/300", ms(301))] {

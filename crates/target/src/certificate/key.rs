@@ -1,4 +1,4 @@
-//! The key of a certificate that is made on the spot, on P-256.
+//! The generated key of a self-signed certificate, on P-256.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,9 +6,9 @@ use graviola::hashing::Sha256;
 use graviola::signing::ecdsa::{P256, SigningKey};
 use rcgen::{PublicKeyData, SignatureAlgorithm};
 
-/// An uncompressed point: a mark and two numbers of 32 bytes.
+/// An uncompressed point: a marker byte and two numbers of 32 bytes.
 const POINT_BYTES: usize = 65;
-/// Room for the longest texts of a key and of a signature on this curve.
+/// Maximum length of an encoded key or signature on this curve.
 const DER_BYTES_MAX: usize = 256;
 /// Characters in a line of PEM (RFC 7468).
 const PEM_LINE_CHARS: usize = 64;
@@ -27,7 +27,7 @@ impl Key {
         let key = SigningKey::generate().map_err(unusable)?;
         let mut room = [0; DER_BYTES_MAX];
         let info = key.to_spki_der(&mut room).map_err(unusable)?;
-        // The point is the last thing in it.
+        // The point is its last element.
         let point = info.len().checked_sub(POINT_BYTES).map(|start| info[start..].to_vec());
         Ok(Self { point: point.ok_or(rcgen::Error::RemoteKeyError)?, key })
     }

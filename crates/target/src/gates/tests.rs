@@ -38,7 +38,7 @@ fn who_waits_is_counted_until_the_gate_opens_or_the_request_is_gone() {
     // It stays open.
     assert!(matches!(gates.enter(name("a")), GateEntry::IsOpen));
     assert_eq!(gates.open(name("a")), Some(0));
-    // One that nobody came to can be opened first.
+    // A gate that no request has entered can be opened in advance.
     assert_eq!(gates.open(name("c")), Some(0));
     assert!(matches!(gates.enter(name("c")), GateEntry::IsOpen));
 }
@@ -49,11 +49,11 @@ fn gates_are_bounded_and_those_that_nobody_needs_give_way() {
     let mut waiting: Vec<GateWaiter> = (0..GATES_MAX).map(|number| wait(&gates, &number.to_string())).collect();
     assert!(matches!(gates.enter(name("more")), GateEntry::NoRoom));
     assert_eq!(gates.open(name("more")), None);
-    // The known ones go on.
+    // Known gates still work.
     assert_eq!(gates.open(name("0")), Some(1));
     waiting.push(wait(&gates, "1"));
     assert_eq!(gates.waiting(name("1")), 2);
-    // One is left by all, and one that is open stays though nobody waits there.
+    // All requests leave one gate; an open one stays though no request waits there.
     waiting.swap_remove(5);
     waiting.swap_remove(0);
     let more = wait(&gates, "more");

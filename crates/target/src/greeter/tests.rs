@@ -1,4 +1,4 @@
-//! Calls in pieces, at their deadlines, and beyond their bounds.
+//! Calls in pieces, at their deadlines, and beyond their limits.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn request(name: &str, delay_ms: u32, status: u32, replies: u32) -> Vec<u8> {
     bytes
 }
 
-/// What a call says until it ends, driven by its own timers.
+/// The responses of a call until it ends, driven by its own timers.
 fn converse(path: &str, pieces: &[&[u8]]) -> (Vec<String>, CallEnding, Nanos) {
     let mut call = Call::new(path.as_bytes(), PLAIN, Nanos::NEVER).expect("a method");
     let mut now = Nanos::from_millis(5);

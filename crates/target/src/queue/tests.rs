@@ -32,7 +32,7 @@ fn paths_are_read() {
     }
 }
 
-/// One worker, 10 ms each: by hand.
+/// One worker, 10 ms each: computed by hand.
 #[test]
 fn a_worker_serves_in_turn() {
     let mut queues = Queues::new(1);
@@ -54,7 +54,7 @@ fn who_finds_no_room_is_refused() {
     assert_eq!([0, 1, 2, 9, 10, 11].map(&mut departs), [true, true, false, false, true, false]);
 }
 
-/// What is said of service times is what is logged, and all that leaves can be reckoned again from it.
+/// The service times are as configured, and all departures can be recomputed from the log.
 #[test]
 fn the_log_says_when_each_leaves() {
     let mut queues = Queues::new(7);
@@ -70,12 +70,12 @@ fn the_log_says_when_each_leaves() {
         sum += service.span.as_secs_f64();
     }
     let mean = sum / queues.log.len() as f64;
-    // Its standard error is a hundred-and-fortieth of it.
+    // The standard error of the mean is 1/140 of it.
     assert!((mean / 0.010 - 1.0).abs() < 0.03, "{mean}");
     assert_eq!(queues.log_csv().lines().count(), 20_001);
 }
 
-/// M/M/1 with half of its time used: a tenth of all stay longer than ln(10) / (mu - lambda).
+/// M/M/1 at half of its capacity: a tenth of all stay longer than ln(10) / (mu - lambda).
 #[test]
 fn times_are_those_of_theory() {
     let (mut queues, mut random) = (Queues::new(3), Random::new(5));
@@ -91,7 +91,7 @@ fn times_are_those_of_theory() {
     assert!((share - 0.1).abs() < 0.01, "{share}");
 }
 
-/// A stall makes all later by as long as it lasts, and its share of time is what was asked for.
+/// A stall delays all requests by its length, and its share of time is as requested.
 #[test]
 fn workers_stand_still() {
     let mut queues = Queues::new(9);
@@ -101,7 +101,7 @@ fn workers_stand_still() {
         let at = Nanos(k * 10 * MILLI);
         late += u64::from(queues.arrive(requested, at).expect("room").since(at).0 > MILLI);
     }
-    // 200 of 1,200 ms, of arrivals every 10 ms; some wait for those who waited.
+    // 200 of 1,200 ms, with arrivals every 10 ms; some wait for delayed ones.
     assert!((1_300..2_400).contains(&late), "{late}");
 }
 

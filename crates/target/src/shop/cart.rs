@@ -1,15 +1,15 @@
-//! What is for sale, and what a user wants of it.
+//! Items for sale, and the cart of a user.
 
 use std::fmt::{self, Write};
 
-/// Items have numbers from 1 to this.
+/// Items are numbered from 1 to this.
 pub(crate) const ITEMS_MAX: u32 = 1_000_000;
-/// Different items in a cart.
+/// Maximum number of different items in a cart.
 pub(crate) const LINES_MAX: usize = 20;
-/// Pieces of an item in a cart.
+/// Maximum number of pieces of an item in a cart.
 pub(crate) const COUNT_MAX: u32 = 1_000;
 
-/// Something for sale. All about it follows from its number.
+/// An item for sale. All its properties follow from its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item(u32);
 
@@ -18,29 +18,29 @@ impl Item {
         (1..=ITEMS_MAX).contains(&number).then_some(Self(number))
     }
 
-    /// From `7`, or from its path, `/items/7`.
+    /// Parses `7`, or the path `/items/7`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("/items/").unwrap_or(text);
         let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         Self::new(digits.parse().ok().filter(|_| is_plain)?)
     }
 
-    /// From 1.00 to 199.99, about as many below 100 as above.
+    /// Its price: from 1.00 to 199.99, about as many below 100 as above.
     pub(crate) fn cents(self) -> u64 {
         100 + u64::from(self.0) * 7_919 % 19_900
     }
 
-    /// At least one.
+    /// Its stock: at least one.
     pub(crate) fn stock(self) -> u32 {
         1 + self.0 % 50
     }
 
-    /// The one after it; the first after the last.
+    /// The next item; the first after the last.
     pub(crate) fn next(self) -> Self {
         Self(self.0 % ITEMS_MAX + 1)
     }
 
-    /// Its tag, with the quotes (RFC 9110 8.8.3).
+    /// Its entity tag, with the quotes (RFC 9110 8.8.3).
     pub(crate) fn tag(self) -> String {
         format!("\"{}-1\"", self.0)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Item {
     }
 }
 
-/// Money as a number of JSON: `19.95`.
+/// Money as a JSON number: `19.95`.
 pub(crate) struct Price(pub(crate) u64);
 
 impl fmt::Display for Price {
@@ -61,21 +61,21 @@ impl fmt::Display for Price {
     }
 }
 
-/// What a user wants.
+/// The items that a user wants, with counts.
 #[derive(Debug, Default)]
 pub(crate) struct Cart(Vec<(Item, u32)>);
 
-/// Why something does not go into a cart.
+/// Why an item does not fit into a cart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
-    /// For one item more.
+    /// Too many different items.
     Lines,
-    /// For so many of it.
+    /// Too many pieces of it.
     Count,
 }
 
 impl Cart {
-    /// What a full one takes, with the room that a growing list may have to spare.
+    /// Memory of a full cart, including the spare capacity of a growing list.
     pub(crate) const BYTES_MAX: usize = LINES_MAX.next_power_of_two() * size_of::<(Item, u32)>();
 
     pub(crate) fn add(&mut self, item: Item, count: u32) -> Result<(), NoRoom> {

@@ -1,4 +1,4 @@
-//! The pages of the shop: where they are, what may be asked of them, and how they look.
+//! The pages of the shop: their paths, their methods, and their content.
 
 use std::fmt::Write;
 
@@ -6,21 +6,21 @@ use super::cart::{ITEMS_MAX, Item, Price};
 use super::requested::Method;
 use super::sessions::SessionId;
 
-/// Links on a page of items.
+/// Number of links on a page of items.
 const LINKS: u32 = 20;
-/// Pages of items.
+/// Number of pages of items.
 pub(crate) const COUNT: u32 = ITEMS_MAX / LINKS;
-/// Items that a search finds.
+/// Number of items that a search finds.
 const FOUND: u32 = 5;
 
-/// A page.
+/// A page of the shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShopPage {
     Login,
     Logout,
     Account,
     Token,
-    /// A session, by its name: for who has its token.
+    /// A session by its ID: for clients with its token.
     Session(SessionId),
     Items,
     Item(u32),
@@ -28,16 +28,16 @@ pub(crate) enum ShopPage {
     Cart,
     Pay,
     PaidOrder,
-    /// Counts by session, of the server.
+    /// Counts by session, of the whole server.
     Sessions,
 }
 
-/// A path of the shop with a name or a number that makes no sense.
+/// A path of the shop with an invalid name or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadName;
 
 impl ShopPage {
-    /// By the first part of a path and the rest of it; `None` when it is none of the shop.
+    /// The page of a path, by its first part and the rest; `None` if it is not in the shop.
     pub(crate) fn of(name: &str, rest: Option<&str>) -> Option<Result<Self, BadName>> {
         Some(Ok(match (name, rest) {
             ("login", None) => Self::Login,
@@ -61,7 +61,7 @@ impl ShopPage {
         }))
     }
 
-    /// Its place among the names of [`crate::routes::NAMES`], from the first of the shop on.
+    /// Its index among the names of [`crate::routes::NAMES`], counted from the first of the shop.
     pub(crate) fn index(self) -> usize {
         match self {
             Self::Login => 0,
@@ -78,7 +78,7 @@ impl ShopPage {
         }
     }
 
-    /// Nobody needs to be known.
+    /// Whether it needs no session.
     pub(super) fn is_open(self) -> bool {
         matches!(self, Self::Items | Self::Item(_) | Self::Search)
     }
@@ -92,7 +92,7 @@ impl ShopPage {
         }
     }
 
-    /// The same, as `Allow` says it.
+    /// The methods in the form of `Allow`.
     pub(super) fn allow(self) -> &'static str {
         match self.methods() {
             [Method::Post] => "POST",
@@ -103,7 +103,7 @@ impl ShopPage {
     }
 }
 
-/// The form of login, with the token that has to come back.
+/// The login form, with the token that has to come back.
 pub(super) fn login(csrf: u64) -> String {
     format!(
         "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body>\n\
@@ -114,7 +114,7 @@ pub(super) fn login(csrf: u64) -> String {
     )
 }
 
-/// A page of links; pages count from 1.
+/// A page of links; pages are numbered from 1.
 pub(super) fn items(page: u32) -> String {
     let mut html = "<!DOCTYPE html>\n<html><head><title>Items</title></head><body>\n<ul>\n".to_owned();
     for item in ((page - 1) * LINKS + 1..=page * LINKS).filter_map(Item::new) {
@@ -128,7 +128,7 @@ pub(super) fn items(page: u32) -> String {
     html
 }
 
-/// What a search finds: always the same for the same text.
+/// The items that a search finds: always the same for the same text.
 pub(super) fn found(text: &str) -> String {
     // FNV-1a, 32 bits.
     let mixed = text.bytes().fold(0x811c_9dc5u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));

@@ -1,4 +1,4 @@
-//! What the shop wants to know of a request: kept from its head until its body is there.
+//! The fields of a request that the shop needs: stored from its head until its body has arrived.
 
 use super::cart::Item;
 use super::sessions::Key;
@@ -6,21 +6,21 @@ use super::sessions::Key;
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "sid";
 
-/// What is to be done.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// HEAD too: its answer ends with the head, wherever it is made.
+    /// Includes HEAD: its response ends with the head, wherever it is rendered.
     Get,
     Post,
     Delete,
     Other,
 }
 
-/// What a user shows to be known by.
+/// The cookie or token by which a user is identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     Absent,
-    /// Nothing that we gave.
+    /// A value that was not issued here.
     Strange,
     Key(Key),
 }
@@ -31,16 +31,16 @@ impl Proof {
     }
 }
 
-/// How a body is to be read.
+/// The format of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyForm {
-    /// Fields as browsers send them; also what says nothing of itself.
+    /// Fields as browsers send them; also for a body without a content type.
     Fields,
     Json,
     Other,
 }
 
-/// See the module.
+/// The stored fields of a request. See the module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShopRequest {
     pub(crate) method: Method,
@@ -48,7 +48,7 @@ pub(crate) struct ShopRequest {
     pub(crate) cookie: Proof,
     pub(crate) token: Proof,
     pub(crate) form: BodyForm,
-    /// `If-None-Match`; empty when there is none.
+    /// `If-None-Match`; empty when absent.
     tags: Box<str>,
 }
 
@@ -77,7 +77,8 @@ impl ShopRequest {
 
     fn take(&mut self, name: &[u8], value: &str) {
         if name.eq_ignore_ascii_case(b"cookie") {
-            // HTTP/2 may say each in a field of its own (RFC 9113 8.2.3). Of two the first counts: its path is the longer one.
+            // HTTP/2 may send each cookie in a field of its own (RFC 9113 8.2.3). Of two cookies of one name the first
+            // counts: its path is the longer one.
             let pairs = value.split(';').filter_map(|pair| pair.trim().split_once('='));
             let of_us = pairs.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value).next();
             if let (Proof::Absent, Some(value)) = (self.cookie, of_us) {
@@ -107,27 +108,27 @@ impl ShopRequest {
         fields.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
     }
 
-    /// Whoever asks has the item as it is (RFC 9110 13.1.2: weak tags count as strong ones here).
+    /// Whether the client has the current version of the item (RFC 9110 13.1.2: weak tags count as strong ones here).
     pub(crate) fn has(&self, item: Item) -> bool {
         let tag = item.tag();
         self.tags.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
     }
 }
 
-/// The fields of a form, as text; those of JSON that are texts, numbers or words.
+/// The fields of a form, as text; of JSON, those that are strings, numbers or literals.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said(Vec<(String, String)>);
+pub(crate) struct FormFields(Vec<(String, String)>);
 
-/// Why a body says nothing.
+/// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// Its kind is not read here.
+    /// Its content type is not supported.
     Kind,
-    /// It is no object of JSON.
+    /// It is not a JSON object.
     Broken,
 }
 
-impl Said {
+impl FormFields {
     pub(crate) fn read(form: BodyForm, body: &[u8]) -> Result<Self, Unread> {
         match form {
             _ if body.is_empty() => Ok(Self::default()),

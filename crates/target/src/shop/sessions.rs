@@ -1,4 +1,5 @@
-//! Sessions of users, kept in stripes, so that threads of the server seldom meet. What no user shows a cookie or a token for takes no lock.
+//! Sessions of users, in lock stripes, so that threads of the server rarely contend. Requests without a cookie or a
+//! token take no lock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +9,27 @@ use pacing::Random;
 
 use super::cart::Cart;
 
-/// Locks over all sessions: a thread waits only for one that looks at a session of the same stripe.
+/// Number of locks over all sessions: a thread waits only for one that accesses a session of the same stripe.
 const STRIPES: usize = 64;
-/// Sessions that a stripe keeps.
+/// Maximum number of sessions per stripe.
 const STRIPE_SESSIONS_MAX: usize = 4_096;
-/// Sessions that a server keeps. Beyond it a new one takes the place of one that was not used lately.
+/// Maximum number of sessions of a server. Beyond it a new one displaces one that was not used lately.
 pub(crate) const SESSIONS_MAX: usize = STRIPES * STRIPE_SESSIONS_MAX;
-/// The longest name of a user.
+/// Maximum length of a user name.
 pub(crate) const USER_BYTES_MAX: usize = 64;
-/// What all sessions take at most.
+/// Maximum memory of all sessions.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
 const _: () = core::assert!(
     SESSIONS_MAX * (size_of::<SessionSlot>() + USER_BYTES_MAX + Cart::BYTES_MAX) <= MEMORY_BYTES_MAX,
     "all sessions with long names and full carts stay within the bound"
 );
 
-/// Bits of an id that say where its session lies; those above count who lay there before.
+/// Bits of an ID that are the position of its session; those above are its generation, the number of earlier sessions
+/// there.
 const PLACE_BITS: u32 = SESSIONS_MAX.trailing_zeros();
 const _: () = core::assert!(SESSIONS_MAX.is_power_of_two() && PLACE_BITS < 32, "places are bits of an id");
 
-/// A session, by name: no other has it as long as the server runs.
+/// The ID of a session: unique as long as the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionId(u64);
 
@@ -59,7 +61,7 @@ impl FromStr for SessionId {
     }
 }
 
-/// What a cookie or a token says: a session, and what only its user was told.
+/// The content of a cookie or a token: a session ID, and a secret that only its user knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) session: SessionId,
@@ -81,63 +83,63 @@ impl FromStr for Key {
     }
 }
 
-/// 16 digits.
+/// A number of 16 hexadecimal digits.
 pub(crate) fn hex(text: &str) -> Option<u64> {
     let is_plain = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     u64::from_str_radix(text, 16).ok().filter(|_| is_plain)
 }
 
-/// What is known of a user.
+/// The state of a user's session.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Behind the id in its cookie.
+    /// The secret of its cookie.
     pub(crate) cookie: u64,
-    /// In its form of login.
+    /// The secret of its login form.
     pub(crate) csrf: u64,
-    /// Behind the id in its token, once it has one.
+    /// The secret of its token, once it has one.
     pub(crate) token: Option<u64>,
-    /// Empty before the login.
+    /// The user name; empty before the login.
     pub(crate) user: Box<str>,
     pub(crate) cart: Cart,
     pub(crate) order: Option<PaidOrder>,
-    /// Requests that came with its cookie or token, and the one that made it.
+    /// Number of requests with its cookie or token, including the one that created it.
     pub(crate) requests: u64,
 }
 
 impl Session {
-    /// With secrets of its own, begun by a request.
+    /// A session with secrets of its own, begun by a request.
     pub(crate) fn new(random: &mut Random) -> Self {
         Self { cookie: random.next_u64(), csrf: random.next_u64(), requests: 1, ..Self::default() }
     }
 }
 
-/// What was paid for, and is looked at until it is ready.
+/// A paid order, which is polled until it is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PaidOrder {
     pub(crate) cents: u64,
     pub(crate) looks: u32,
-    /// The look that finds it ready.
+    /// The number of the poll that finds it ready.
     pub(crate) ready_at: u32,
 }
 
-/// Where a session lies.
+/// The slot of a session.
 #[derive(Default)]
 struct SessionSlot {
     generation: u32,
-    /// Since the hand was here last.
+    /// Whether it was used since the clock hand passed.
     was_used: bool,
     session: Option<Session>,
 }
 
-/// What became of sessions.
+/// Counters of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionTally {
     pub(crate) made: u64,
-    /// By their users.
+    /// Sessions ended by their users.
     pub(crate) ended: u64,
-    /// By others, for want of room.
+    /// Sessions displaced by new ones, for lack of room.
     pub(crate) displaced: u64,
-    /// The fewest and the most requests of those that are open.
+    /// Minimum and maximum number of requests of the open sessions.
     pub(crate) requests: Option<(u64, u64)>,
 }
 
@@ -151,13 +153,13 @@ impl SessionTally {
 struct Places {
     all: Vec<SessionSlot>,
     free: Vec<u16>,
-    /// Goes round, and takes the first that was not used since its last visit.
+    /// The clock hand: it goes round, and stops at the first session that was not used since its last visit.
     hand: usize,
     tally: SessionTally,
 }
 
 impl Places {
-    /// A place for a new session; whoever lies there is forgotten.
+    /// A slot for a new session; the session in it is dropped.
     fn find_room(&mut self, most: usize) -> usize {
         if let Some(place) = self.free.pop() {
             return usize::from(place);
@@ -166,7 +168,7 @@ impl Places {
             self.all.push(SessionSlot::default());
             return self.all.len() - 1;
         }
-        // Once round, and the one where it began was passed: the walk ends.
+        // After one round all marks are cleared, so the walk ends.
         while std::mem::take(&mut self.all[self.hand].was_used) {
             self.hand = (self.hand + 1) % most;
         }
@@ -177,7 +179,7 @@ impl Places {
     }
 }
 
-/// On a cache line of its own.
+/// A stripe, on a cache line of its own.
 #[repr(align(128))]
 #[derive(Default)]
 struct Stripe(Mutex<Places>);
@@ -191,7 +193,7 @@ impl Stripe {
 /// The sessions of a server.
 pub(crate) struct Sessions {
     stripes: Box<[Stripe]>,
-    /// Of each stripe.
+    /// Maximum number of sessions per stripe.
     places_max: usize,
 }
 
@@ -202,12 +204,12 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// So many in each stripe at most.
+    /// With this maximum per stripe.
     fn with_places(places_max: usize) -> Self {
         Self { stripes: std::iter::repeat_with(Stripe::default).take(STRIPES).collect(), places_max }
     }
 
-    /// Keeps a new session. `turn` goes over the stripes, so that they fill alike.
+    /// Stores a new session. `turn` selects the stripe, so that they fill evenly.
     pub(crate) fn keep(&self, turn: usize, session: Session) -> SessionId {
         let stripe = turn % STRIPES;
         let mut places = self.stripes[stripe].lock();
@@ -215,12 +217,12 @@ impl Sessions {
         places.tally.made += 1;
         let place = &mut places.all[index];
         place.generation = place.generation.wrapping_add(1);
-        // Who never comes back goes before who does.
+        // Sessions that are never used again are displaced before those that are.
         (place.was_used, place.session) = (false, Some(session));
         SessionId::new(stripe * STRIPE_SESSIONS_MAX + index, place.generation)
     }
 
-    /// What `look` makes of a session; `None` when there is no such session, or none any more.
+    /// The result of `look` for a session; `None` when there is no such session, or no longer.
     pub(crate) fn visit<T>(&self, id: SessionId, look: impl FnOnce(&mut Session) -> T) -> Option<T> {
         let (stripe, index) = (id.place() / STRIPE_SESSIONS_MAX, id.place() % STRIPE_SESSIONS_MAX);
         let mut places = self.stripes[stripe].lock();
@@ -230,7 +232,7 @@ impl Sessions {
         Some(look(session))
     }
 
-    /// Its user has left.
+    /// Ends a session, because its user has left.
     pub(crate) fn end(&self, id: SessionId) {
         let (stripe, index) = (id.place() / STRIPE_SESSIONS_MAX, id.place() % STRIPE_SESSIONS_MAX);
         let mut places = self.stripes[stripe].lock();
@@ -242,7 +244,7 @@ impl Sessions {
         }
     }
 
-    /// What became of all.
+    /// Counters of all stripes together.
     pub(crate) fn tally(&self) -> SessionTally {
         let mut sum = SessionTally::default();
         for stripe in &self.stripes {
@@ -258,7 +260,7 @@ impl Sessions {
         sum
     }
 
-    /// Looks at each that is open.
+    /// Calls `see` for each open session.
     pub(crate) fn each(&self, mut see: impl FnMut(SessionId, &Session)) {
         for (stripe, places) in self.stripes.iter().enumerate() {
             for (index, place) in places.lock().all.iter().enumerate() {

@@ -1,13 +1,13 @@
 use super::*;
 
-/// A shop and its users.
+/// A shop with its users.
 struct World {
     sessions: Sessions,
     shop_thread: ShopThread,
     seen: Vec<Seen>,
 }
 
-/// What a user keeps.
+/// The state of a user.
 #[derive(Default)]
 struct User {
     cookie: Option<String>,
@@ -21,7 +21,7 @@ impl World {
         Self { sessions: Sessions::default(), shop_thread: ShopThread::new(3, 0), seen: Vec::new() }
     }
 
-    /// Asks as somebody: `POST /cart sku=7`.
+    /// Sends a request as a user: `POST /cart sku=7`.
     fn ask(&mut self, user: &mut User, line: &str) -> Reply {
         let mut parts = line.splitn(3, ' ');
         let (method, target) = (parts.next().expect("a method"), parts.next().expect("a path"));
@@ -58,7 +58,7 @@ impl World {
         reply
     }
 
-    /// The statuses of several.
+    /// The statuses of several requests.
     fn statuses(&mut self, user: &mut User, lines: &[&str]) -> Vec<u16> {
         lines.iter().map(|line| self.ask(user, line).status).collect()
     }
@@ -95,7 +95,7 @@ fn a_user_logs_in_buys_and_leaves() {
     let mut late = User { cookie: Some(before), ..User::default() };
     assert_eq!(world.ask(&mut late, "GET /account").status, 401, "the cookie from before is none any more");
     let account = world.ask(&mut user, "GET /account?user=a%22b");
-    // The form was asked for, five were refused, one logged in, and this one.
+    // The login form, five refused requests, one login, and this one.
     assert_eq!(
         (account.status, &json(&account)["user"], &json(&account)["requests"]),
         (200, &"a\"b".into(), &8.into())
@@ -117,7 +117,7 @@ fn a_user_logs_in_buys_and_leaves() {
     assert_eq!(world.count(|seen| seen.is_mixed), 0);
 }
 
-/// Whatever of one user comes with that of another is found out, and changes nothing.
+/// A value of one user together with one of another is detected, and changes nothing.
 #[test]
 fn users_that_are_mixed_up_are_found_out() {
     let mut world = World::new();
@@ -139,7 +139,7 @@ fn users_that_are_mixed_up_are_found_out() {
     assert_eq!(world.count(|seen| seen.is_mixed), found);
     assert_eq!(world.statuses(&mut token_of(&ann), &[&of_ann, &of_bob]), [200, 403]);
     assert_eq!(world.statuses(&mut ann, &["GET /account?user=bob", &of_bob]), [403; 2]);
-    // The form of one, sent by the other.
+    // The form of one user, sent by the other.
     world.statuses(&mut ann, &["GET /login"]);
     let (cookie, form) = (bob.cookie.clone(), format!("POST /login user=bob&csrf={}", ann.csrf));
     assert_eq!(world.statuses(&mut bob, &[&form]), [403]);

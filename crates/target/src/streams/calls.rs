@@ -1,4 +1,4 @@
-//! Calls of gRPC on the streams of a connection.
+//! gRPC calls on the streams of a connection.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -11,16 +11,16 @@ use crate::greeter::{Call, CallEnding, Zips};
 use crate::routes::Route;
 use crate::tools::Tools;
 
-/// What all calls of a connection may keep of their client.
+/// Maximum bytes that all calls of a connection store for their client.
 const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Pieces from this size on are a reason to look at what is kept.
+/// Pieces from this size on cause a check of the stored bytes.
 const LARGE_BYTES: usize = 1024;
 
 /// The calls of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     live: HashMap<u32, Call>,
-    /// Calls with something to send, that take turns.
+    /// Calls with something to send, which take turns.
     ready: VecDeque<u32>,
     /// Instants for which timers are set.
     timers: BTreeSet<Nanos>,
@@ -31,7 +31,7 @@ impl Calls {
         self.live.contains_key(&number)
     }
 
-    /// What all calls keep of their clients.
+    /// Bytes that all calls store for their clients.
     fn held_bytes(&self) -> usize {
         self.live.values().map(Call::held_bytes).sum()
     }
@@ -51,7 +51,7 @@ impl Calls {
 }
 
 impl Streams {
-    /// A request has begun. False when it is no call of gRPC.
+    /// Handles the beginning of a request. False when it is no gRPC call.
     pub(super) fn accept_call(
         &mut self,
         number: u32,
@@ -103,7 +103,7 @@ impl Streams {
         tools.stats().statuses[200].add(1);
     }
 
-    /// Bytes of messages came, and the end of them when they are the last.
+    /// Handles bytes of messages, and the end of the request if they are the last.
     pub(super) fn take_messages(&mut self, number: u32, bytes: &[u8], is_last: bool, at: Nanos, tools: &mut Tools) {
         let Some(call) = self.calls.live.get_mut(&number) else { return };
         if !bytes.is_empty() {
@@ -119,7 +119,7 @@ impl Streams {
         self.arm(number, tools);
     }
 
-    /// Calls whose time has come.
+    /// Handles calls whose timer has expired.
     pub(super) fn calls_due(&mut self, now: Nanos, tools: &mut Tools) {
         if self.calls.timers.first().is_none_or(|first| *first > now) {
             return;
@@ -127,7 +127,7 @@ impl Streams {
         self.calls.timers = self.calls.timers.split_off(&(now + Nanos(1)));
         let mut due: Vec<u32> =
             self.calls.live.iter().filter(|(_, call)| call.next() <= now).map(|(number, _)| *number).collect();
-        // In the same order each time, whatever the table's is.
+        // A fixed order, independent of the hash table.
         due.sort_unstable();
         for number in due {
             if let Some(call) = self.calls.live.get_mut(&number) {
@@ -139,7 +139,7 @@ impl Streams {
         self.wake_at(next, tools);
     }
 
-    /// One timer serves all calls that are due later.
+    /// Sets a timer, unless an earlier one already covers the instant.
     fn wake_at(&mut self, next: Nanos, tools: &mut Tools) {
         if next != Nanos::NEVER && self.calls.timers.first().is_none_or(|first| next < *first) {
             self.calls.timers.insert(next);
@@ -147,7 +147,7 @@ impl Streams {
         }
     }
 
-    /// The call is looked at when it has something to say: now, or when that is due.
+    /// Schedules the call for when it has something to send: now, or when that is due.
     fn arm(&mut self, number: u32, tools: &mut Tools) {
         let Some(call) = self.calls.live.get_mut(&number) else { return };
         if (call.ending.is_some() || call.from < call.outbox.len()) && !self.calls.ready.contains(&number) {
@@ -157,7 +157,7 @@ impl Streams {
         self.wake_at(next, tools);
     }
 
-    /// Answers go out in turns, as far as windows and the peer let them.
+    /// Sends responses in turns, as far as windows and the peer allow.
     pub(super) fn pump_calls(&mut self, now: Nanos, tools: &mut Tools) {
         let mut without_room = 0;
         while self.buffers_unsent < 2 && self.out.len() < AHEAD_BYTES_MAX && without_room < self.calls.ready.len() {
@@ -199,7 +199,7 @@ impl Streams {
                     }
                 }
                 None => {
-                    // More of a long answer may be due.
+                    // More of a long response may be due.
                     call.step(now);
                     self.arm(number, tools);
                 }
@@ -215,7 +215,7 @@ impl Streams {
         self.machine.trailers(number, fields, &mut self.out);
     }
 
-    /// The peer has ended its side: what it cannot take any more, it never will.
+    /// The peer has ended its side: calls whose responses wait for a window can never send them.
     pub(super) fn drop_deaf_calls(&mut self) {
         let machine = &mut self.machine;
         self.calls.live.retain(|number, call| {

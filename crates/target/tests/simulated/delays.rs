@@ -1,4 +1,4 @@
-//! The engine's times beside those that the target knows: delays of three shapes, and a freeze on the wire.
+//! The engine's times compared with those that the target knows: delays of three shapes, and a freeze at packet level.
 
 use metrics::{Class, Measure};
 use pacing::Nanos;
@@ -7,7 +7,7 @@ use plan::Flags;
 use crate::world::{LATENCY, World, flags, is_by_arithmetic};
 
 const MILLI: u64 = 1_000_000;
-/// There and back.
+/// A network round trip.
 const ROUND_TRIP: u64 = 2 * LATENCY.0;
 
 fn text(value: impl ToString) -> Option<String> {
@@ -25,14 +25,15 @@ fn delays(path: &str, theory: [f64; 2]) {
     let (held, times) = (world.target().held(), finished.total.class(Class::Succeeded));
     let service = times.of(Measure::Service);
     assert_eq!((service.count(), held.count()), (COUNT, COUNT));
-    // Each took as long as its answer was held, and the way there and back: so did the shortest, the longest, and all together.
+    // Each took as long as its response was delayed, plus the round trip: so did the shortest, the longest, and the sum
+    // of all.
     let [ours, theirs] = [service, &held].map(|times| u64::try_from(times.sum()).expect("hours"));
     is_by_arithmetic(ours, theirs + COUNT * ROUND_TRIP, 5 * COUNT);
-    // While connections are made an exchange may wait behind the events of all of them.
+    // While connections are established an exchange may wait behind the events of all of them.
     for (ours, theirs) in [(service.min(), held.min()), (service.max(), held.max())] {
         is_by_arithmetic(ours.expect("some"), theirs.expect("some") + ROUND_TRIP, 3 * CONNECTIONS);
     }
-    // A share of 20,000 random times is known to about a hundredth.
+    // A quantile of 20,000 random times is known to about a hundredth.
     for (quantile, expect) in [0.5, 0.9].into_iter().zip(theory) {
         let ours = held.quantile(quantile).expect("some") as f64 / MILLI as f64;
         assert!((ours / expect - 1.0).abs() <= 0.012, "{path} {quantile}: {ours} ms, {expect} ms in theory");
@@ -55,7 +56,7 @@ fn a_lognormal_delay() {
     delays("/delay/lognormal/20,0.5", [20.0, 37.96]);
 }
 
-/// Little's law: users that wait for nothing but answers are all busy, from when they are connected to the end.
+/// Little's law: users that wait only for responses are all busy, from when they are connected to the end.
 #[test]
 fn users_are_busy() {
     const USERS: u64 = 50;
@@ -69,11 +70,11 @@ fn users_are_busy() {
     assert!((0.99..=1.0).contains(&busy), "{busy} of {USERS} users were busy");
 }
 
-/// When the target stands still.
+/// The span in which the target is frozen.
 const FREEZE: [Nanos; 2] = [Nanos::from_millis(1_500), Nanos::from_millis(2_500)];
 
-/// 1,000 starts a second for four seconds on ten connections. Whoever finds none free waits for one; what the target finds after the
-/// freeze it answers at once. So the times of all are known by arithmetic.
+/// 1,000 starts a second for four seconds on ten connections. A start without a free connection waits for one; after
+/// the freeze the target answers all received requests at once. So all times can be computed.
 #[test]
 fn a_freeze() {
     let load =
@@ -82,7 +83,7 @@ fn a_freeze() {
     world.freeze(FREEZE[0], FREEZE[1]);
     let finished = world.play(Vec::new(), Some((&plan, 1))).finished.expect("a load");
     assert_eq!((finished.total.counts.started(), finished.total.counts.succeeded()), (4_000, 4_000));
-    // The first to wait finds a connection that has just been made.
+    // The first starts to wait find connections that have just been established.
     let (mut free, mut responses, mut services) = (vec![ROUND_TRIP; 10], Vec::new(), Vec::new());
     for number in 0..4_000 {
         let intended = number * MILLI;
@@ -99,7 +100,7 @@ fn a_freeze() {
         let ours = times.of(measure);
         let longest = by_hand.iter().copied().max().expect("some");
         is_by_arithmetic(ours.max().expect("some"), longest, 100);
-        // Whoever waits for those before it waits for their events too: four for each of some 1,100.
+        // A start that waits for earlier ones waits for their events too: four for each of some 1,100.
         let sum = u64::try_from(ours.sum()).expect("hours");
         is_by_arithmetic(sum, by_hand.iter().sum(), 4 * 1_100 * 1_100 / 2);
         let slow = by_hand.iter().filter(|time| **time >= 100 * MILLI).count() as u64;
@@ -111,7 +112,7 @@ fn a_freeze() {
     assert!(times.of(Measure::Response).count_between(100 * MILLI, u64::MAX) >= 900);
 }
 
-/// The closed model has the same few slow exchanges, and its response time shows no more than they do.
+/// The closed model has the same few slow exchanges, and its response times include no more than these.
 #[test]
 fn a_freeze_under_a_closed_load() {
     let load = Flags { connections: text(10), duration: text("3s"), ..flags("/delay/5") };

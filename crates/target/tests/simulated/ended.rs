@@ -1,4 +1,4 @@
-//! Servers that end a connection which they have kept: what goes out again, what does not, and how that is counted.
+//! Servers that end a kept-alive connection: which requests are retried, which are not, and how that is counted.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -19,19 +19,19 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 /// How a server ends a connection whose first request it has answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
-    /// So long behind the answer, while the next request is on its way, both sides.
+    /// It closes both sides this long after the response, while the next request is in transit.
     Closes(Nanos),
-    /// So long behind the answer its own side, and it reads on.
+    /// It ends its own side this long after the response, and reads on.
     HalfCloses(Nanos),
     /// When it has read the next request, which it does not answer.
     Drops,
 }
 
-/// See [`End`].
+/// A server that ends its connections. See [`End`].
 struct Server {
     end: End,
     read: Rc<Cell<u64>>,
-    /// What came of a request that is not whole, and how many were answered.
+    /// Received bytes of an incomplete request, and number of answered requests.
     connections: HashMap<(u32, u32), (Vec<u8>, u32)>,
     ends: Vec<(Nanos, Socket)>,
 }
@@ -78,7 +78,7 @@ impl OwnServer for Server {
     }
 }
 
-/// A load of one user, and how many requests the server read.
+/// A load of one user, and the number of requests that the server read.
 fn play(end: End, method: &str, no_retry: bool) -> (Finished, u64) {
     let read = Rc::new(Cell::new(0));
     let server = Server { end, read: read.clone(), connections: HashMap::new(), ends: Vec::new() };
@@ -103,17 +103,18 @@ fn play(end: End, method: &str, no_retry: bool) -> (Finished, u64) {
 
 const REPEATABLE: [&str; 6] = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"];
 const ONCE: [&str; 3] = ["POST", "PATCH", "PURGE"];
-/// The request is on its way when the end comes.
+/// The request is in transit when the end arrives.
 const CROSSING: Nanos = Nanos(LATENCY.0 / 2);
 
-/// The server read nothing twice, whatever was sent: what is repeatable goes out at once, all else when the server's kernel has refused it.
+/// The server read nothing twice, for any method: repeatable requests are retried at once, all others when the server's
+/// kernel has refused them.
 #[test]
 fn a_request_that_crosses_a_close_goes_out_again_whatever_its_method() {
     for method in REPEATABLE.into_iter().chain(ONCE) {
         let (finished, read) = play(End::Closes(CROSSING), method, false);
         let counts = &finished.total.counts;
         assert_eq!((counts.succeeded(), read), (REQUESTS, REQUESTS), "{method}");
-        // Each but the first meets the end of the connection of the one before it.
+        // Each but the first meets the end of the previous connection.
         let begun = if REPEATABLE.contains(&method) { REQUESTS - 1 } else { 0 };
         assert_eq!((counts.reconnects(), counts.begun_before()), (REQUESTS - 1, begun), "{method}");
     }
@@ -142,7 +143,7 @@ fn what_a_server_read_and_dropped_goes_out_again_where_that_does_no_harm() {
         let counts = &finished.total.counts;
         assert_eq!((counts.succeeded(), counts.begun_before()), (REQUESTS, counts.reconnects()), "{method}");
         assert_eq!((counts.reconnects(), read), (REQUESTS - 1, 2 * REQUESTS - 1), "{method}");
-        // Its time runs from the first planned start: two ways to the server and back before the way of its own connection.
+        // Its time runs from the first planned start: a round trip to the server before the time of its own connection.
         let times = finished.total.class(Class::Succeeded);
         let least = times.of(Measure::Service).max().map(|service| service + 2 * LATENCY.0);
         assert!(times.of(Measure::Response).max() >= least, "{method}");

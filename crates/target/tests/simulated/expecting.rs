@@ -1,4 +1,4 @@
-//! `Expect: 100-continue`: when the body leaves.
+//! `Expect: 100-continue`: when the body is sent.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ const BODY: &str = "hello=world";
 const REQUESTS: u64 = 4;
 const SECOND: u64 = 1_000_000_000;
 
-/// What a server says to a head.
+/// The server's reply to a head.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Word {
-    /// This, and it goes on to read.
+    /// Sends this, and goes on reading.
     Goes(&'static [u8]),
-    /// This, and it expects the next request.
+    /// Sends this, and expects the next request.
     Final(&'static [u8]),
 }
 
-/// Each request as it came: its head alone, or with what came of the body before the word was said.
+/// Each request as received: its head alone, or with the part of the body that arrived before the reply.
 type Came = Rc<RefCell<Vec<Vec<u8>>>>;
 
 struct Server {
@@ -71,7 +71,7 @@ fn a_body_waits_for_a_word_a_final_status_or_a_second() {
     let both = [hints, goes_on].concat().leak();
     let no: &[u8] = b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n";
     let early: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    // What is said, connections, successes, ways between us and the server for one request, and the time that is waited for nothing.
+    // Reply, connections, successes, one-way trips for one request, and the time spent waiting in vain.
     let cases = [
         (Word::Goes(goes_on), 1, REQUESTS, 4, 0),
         (Word::Goes(both), 1, REQUESTS, 4, 0),
@@ -89,7 +89,7 @@ fn a_body_waits_for_a_word_a_final_status_or_a_second() {
             let class = if succeeded > 0 { Class::Succeeded } else { Class::FailedAnswered };
             let service = finished.total.class(class).of(Measure::Service).min().expect("some");
             is_by_arithmetic(service, waited_ns + ways * LATENCY.0, 12);
-            // Of what was never sent nothing is counted.
+            // A body that was never sent is not counted.
             let is_final = matches!(word, Word::Final(_));
             let head = came[0].len() as u64;
             let each = if is_final { head } else { head + BODY.len() as u64 };
@@ -105,12 +105,12 @@ fn nothing_waits_that_does_not_ask_to() {
         let (_, came) = play(nothing, headers, |flags| flags);
         assert!(came.iter().all(|request| request.ends_with(BODY.as_bytes())), "{headers:?}");
     }
-    // A server of HTTP/1.0 knows no such word.
+    // An HTTP/1.0 server does not know `100 Continue`.
     let (_, came) = play(nothing, &["Expect: 100-continue"], |flags| Flags { http10: true, ..flags });
     assert!(came.iter().all(|request| request.ends_with(BODY.as_bytes())));
 }
 
-/// The time of a request runs from its head on, and ends it also while the body waits.
+/// The timeout of a request runs from its head on, and also ends it while the body waits.
 #[test]
 fn a_timeout_that_is_shorter_ends_the_waiting() {
     let (finished, came) =

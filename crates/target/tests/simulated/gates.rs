@@ -1,4 +1,4 @@
-//! Gates: all who wait are answered in one instant.
+//! Gates: all waiting requests are answered at one instant.
 
 use metrics::{Class, Measure};
 use pacing::Nanos;
@@ -6,7 +6,7 @@ use plan::Flags;
 
 use crate::world::{Call, LATENCY, World, flags, is_by_arithmetic};
 
-/// Who waits is counted, and all are answered when somebody opens.
+/// Waiting requests are counted, and all are answered when the gate opens.
 #[test]
 fn who_waits_is_answered_in_the_instant_of_the_opening() {
     let mut calls: Vec<Call> = (1..=4).map(|at_ms| Call::get(at_ms, "/gate/a")).collect();
@@ -21,7 +21,7 @@ fn who_waits_is_answered_in_the_instant_of_the_opening() {
     assert_eq!(said[..4], [("200", ""); 4]);
     assert_eq!(said[4..], [("200", "5"), ("200", "4"), ("200", "4"), ("200", "")]);
     let answered: Vec<u64> = played.calls.iter().map(|call| call.answered().0).collect();
-    // There and back to connect, and there and back to ask.
+    // A round trip to connect, and one for the request.
     let opened = Nanos::from_millis(3_600_000).0 + 4 * LATENCY.0;
     let all = [0, 1, 2, 3, 7].map(|call| answered[call]);
     all.into_iter().for_each(|at| is_by_arithmetic(at, opened, 20));
@@ -29,7 +29,7 @@ fn who_waits_is_answered_in_the_instant_of_the_opening() {
     assert_eq!(answered[4], Nanos::NEVER.0);
 }
 
-/// The same of streams of HTTP/2, as the engine measures them.
+/// The same with HTTP/2 streams, as the engine measures them.
 #[test]
 fn streams_are_answered_in_the_instant_of_the_opening() {
     let load = Flags {

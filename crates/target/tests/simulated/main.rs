@@ -1,5 +1,6 @@
-//! The target alone, and with the engine, in a simulated network. Its time is exact but for what simulated programs
-//! compute, up to two microseconds for each event: so times are judged by arithmetic and a number of events.
+//! The target alone, and with the engine, in a simulated network. Its time is exact except for the CPU time of
+//! simulated programs, up to two microseconds for each event: so times are checked against computed ones plus a number
+//! of events.
 
 #[macro_use]
 extern crate claims;

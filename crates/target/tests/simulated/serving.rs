@@ -1,4 +1,4 @@
-//! What the target does for single connections, at which instants.
+//! The behavior of the target for single connections, with exact instants.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use target::Behavior;
 
 use crate::world::{Call, LATENCY, World, is_by_arithmetic};
 
-/// Answers that come at these milliseconds and some ways of bytes later: two to ask and to be answered, two more for a new connection.
+/// Responses arrive at these milliseconds plus some one-way trips: two for request and response, two more for a new
+/// connection.
 #[track_caller]
 fn come_at(instants: &[Nanos], expected_ms: &[u64], ways: u64) {
     assert_eq!(instants.len(), expected_ms.len());
@@ -16,7 +17,7 @@ fn come_at(instants: &[Nanos], expected_ms: &[u64], ways: u64) {
     }
 }
 
-/// Five that come together leave one after the other; who comes to nobody is served at once.
+/// Five simultaneous requests are answered one after the other; one that arrives at an idle server is served at once.
 #[test]
 fn one_is_served_at_a_time() {
     let mut calls: Vec<Call> = (0..5).map(|_| Call::get(1, "/serial/30")).collect();
@@ -27,24 +28,24 @@ fn one_is_served_at_a_time() {
     come_at(&answered, &[31, 61, 91, 121, 151, 1_030], 4);
 }
 
-/// A new connection is not read for a while. What comes later on it is read at once.
+/// A new connection is not read for a while. Later bytes on it are read at once.
 #[test]
 fn a_connection_has_its_behavior() {
     let behavior = Behavior { accept_delay: Duration::from_millis(200), close_after: Some(3), ..Behavior::default() };
     let again = Call { again_ms: vec![300, 400], ..Call::get(1, "/") };
     let played = World::of(behavior).play(vec![again, Call::get(150, "/")], None);
     let [first, second] = &played.calls[..] else { panic!("two calls") };
-    // The delay begins when the connection is accepted, which is while the request is not yet on its way.
+    // The delay begins when the connection is accepted, while the request is not yet in transit.
     come_at(&first.instants, &[201, 300, 400], 2);
     come_at(&second.instants, &[350], 2);
-    // The third answer is the last one, and says so.
+    // The third response is the last one, and announces the close.
     let text = String::from_utf8_lossy(&first.response).to_lowercase();
     assert_eq!((text.matches(" 200 ok").count(), text.matches("connection: close").count()), (3, 1));
     assert!(first.closed >= first.answered() && first.closed != Nanos::NEVER);
     assert_eq!(second.closed, Nanos::NEVER);
 }
 
-/// The client ends its side and reads nothing for longer than the server waits for the end of a connection that it has finished.
+/// The client ends its side and reads nothing for longer than the server waits for the end of a finished connection.
 #[test]
 fn who_half_closes_gets_everything() {
     const BODY_BYTES: usize = 8_000_000;

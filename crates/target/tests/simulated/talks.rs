@@ -1,11 +1,12 @@
-//! Messages that are waited for.
+//! Awaited messages.
 
 use metrics::{Class, Failure, Measure, SeriesId};
 use plan::{Flags, Node, OnFailure, Program};
 
 use crate::world::{World, flags, is_by_arithmetic};
 
-/// The target gives back what was said, which is not what is waited for: it is counted, and the time of the exchange ends the waiting.
+/// The target echoes a message that is not the awaited one: it is counted, and the timeout of the exchange ends the
+/// waiting.
 #[test]
 fn what_never_comes_is_a_timeout() {
     const TIMEOUT: u64 = 200_000_000;

@@ -1,4 +1,4 @@
-//! A target that hangs: timeouts, the rows that tell of them, and the grace.
+//! A target that hangs: timeouts, the rows that report them, and the grace.
 
 use metrics::{Class, Failure, Measure};
 use pacing::Nanos;
@@ -44,7 +44,7 @@ fn timeouts_are_seen_while_the_target_hangs() {
             let mut rows: Vec<u64> = Vec::new();
             let played = World::silent().play_and_tell(Vec::new(), Some((&plan, threads)), |row| {
                 let failed = row.added.counts.failed();
-                match rows.last_mut().filter(|_| row.is_again) {
+                match rows.last_mut().filter(|_| row.is_update) {
                     Some(last) => *last += failed,
                     None => rows.push(failed),
                 }

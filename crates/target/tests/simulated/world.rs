@@ -1,4 +1,4 @@
-//! A simulated network with one server, single requests as they are told, and a load if there is one.
+//! A simulated network with one server, single scripted requests, and an optional load.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -10,13 +10,13 @@ use pacing::Nanos;
 use plan::{Flags, Plan};
 use target::{Behavior, SteppedServer};
 
-/// Bytes are on their way for so long.
+/// One-way latency.
 pub(crate) const LATENCY: Nanos = Nanos(50_000);
 
-/// A simulated program computes for so long at most when it is told of an event.
+/// Maximum CPU time of a simulated program per event.
 const EVENT_NS_MAX: u64 = 2_000;
 
-/// A time is what arithmetic says, or longer by what so many events cost those who handle them.
+/// Asserts that a time is the computed one, or longer by the CPU time of at most `events` events.
 #[track_caller]
 pub(crate) fn is_by_arithmetic(time_ns: u64, expected_ns: u64, events: u64) {
     let most = expected_ns + events * EVENT_NS_MAX;
@@ -35,20 +35,20 @@ pub(crate) fn flags(path: &str) -> Flags {
 /// A request on a connection of its own.
 pub(crate) struct Call {
     pub(crate) at: Nanos,
-    /// It closes its connection then, answered or not.
+    /// The instant at which it closes its connection, with or without a response.
     pub(crate) leaves: Nanos,
     pub(crate) request: String,
-    /// When the same request goes out again on its connection, in milliseconds.
+    /// When the same request is sent again on its connection, in milliseconds.
     pub(crate) again_ms: Vec<u64>,
-    /// It ends its side behind the request.
+    /// Whether it ends its side after the request.
     pub(crate) half_closes: bool,
-    /// It reads nothing before.
+    /// The instant before which it reads nothing.
     pub(crate) reads_from: Nanos,
     pub(crate) socket: Option<Socket>,
     pub(crate) response: Vec<u8>,
-    /// When pieces of answers came.
+    /// The instants at which pieces of responses arrived.
     pub(crate) instants: Vec<Nanos>,
-    /// When the server had closed; never, when it did not.
+    /// When the server had closed; never, if it did not.
     pub(crate) closed: Nanos,
 }
 
@@ -73,7 +73,7 @@ impl Call {
         Self { request, ..Self::get(at_ms, path) }
     }
 
-    /// When the last byte came; never, when there was none.
+    /// The arrival of the last byte; never, if there was none.
     pub(crate) fn answered(&self) -> Nanos {
         self.instants.last().copied().unwrap_or(Nanos::NEVER)
     }
@@ -86,7 +86,7 @@ impl Call {
     }
 }
 
-/// Who makes the calls.
+/// The client that makes the calls.
 struct Caller {
     driver: SimDriver,
     calls: Vec<Call>,
@@ -118,7 +118,7 @@ impl Caller {
 }
 
 impl Call {
-    /// What is due now: when it has to act again.
+    /// Does what is due now; returns when it has to act again.
     fn act(&mut self, now: Nanos, sockets: &mut SimSockets) -> Nanos {
         if self.at <= now && now < self.leaves && self.socket.is_none() {
             let options = OpenOptions { to: Peer::Ip(address()), from: None, no_delay: true };
@@ -154,34 +154,34 @@ impl Call {
     }
 }
 
-/// Who is called.
+/// The server of the world.
 enum Served {
     Target(Box<SteppedServer<SimDriver>>),
-    /// Its kernel takes connections and bytes, and nobody reads them.
+    /// Its kernel accepts connections and bytes, and they are not read.
     Silence(SimDriver),
     /// A server of a test.
     Own(SimDriver, Box<dyn OwnServer>),
 }
 
-/// A server that does as a test says.
+/// A server whose behavior a test defines.
 pub(crate) trait OwnServer {
-    /// Something came.
+    /// Handles an event.
     fn handle(&mut self, sockets: &mut SimSockets, event: Event<'_>);
 
-    /// What is due now is done: when there is more.
+    /// Does what is due now; returns when there is more to do.
     fn turn(&mut self, _now: Nanos, _sockets: &mut SimSockets) -> Nanos {
         Nanos::NEVER
     }
 }
 
-/// See the module.
+/// A simulated network with one server. See the module.
 pub(crate) struct World {
     network: Network,
     server: Served,
     server_host: Host,
 }
 
-/// What came of it.
+/// The result of a play.
 pub(crate) struct Played {
     pub(crate) calls: Vec<Call>,
     pub(crate) finished: Option<Finished>,
@@ -198,7 +198,7 @@ impl World {
         Network::new(1, Faults { latency_min: LATENCY, latency_max: LATENCY, ..Faults::none() })
     }
 
-    /// With a target of this behavior.
+    /// A world with a target of this behavior.
     pub(crate) fn of(behavior: Behavior) -> Self {
         let network = Self::network();
         let driver = network.add_host();
@@ -207,7 +207,7 @@ impl World {
         Self { network, server: Served::Target(Box::new(server)), server_host }
     }
 
-    /// With a server that answers nothing.
+    /// A world with a server that never responds.
     pub(crate) fn silent() -> Self {
         let network = Self::network();
         let mut driver = network.add_host();
@@ -217,14 +217,14 @@ impl World {
         Self { network, server: Served::Silence(driver), server_host }
     }
 
-    /// With a server of a test.
+    /// A world with a server of a test.
     pub(crate) fn with(own: impl OwnServer + 'static) -> Self {
         let Self { network, server, server_host } = Self::silent();
         let Served::Silence(driver) = server else { unreachable!("it is silent") };
         Self { network, server: Served::Own(driver, Box::new(own)), server_host }
     }
 
-    /// The server does nothing from one instant to another.
+    /// Freezes the server from one instant to another.
     pub(crate) fn freeze(&self, from: Nanos, until: Nanos) {
         self.network.freeze(self.server_host, from, until);
     }
@@ -237,12 +237,12 @@ impl World {
         }
     }
 
-    /// Single requests, and a load on so many threads.
+    /// Plays single requests, and a load on a number of threads.
     pub(crate) fn play(&mut self, calls: Vec<Call>, load: Option<(&Plan, usize)>) -> Played {
         self.play_and_tell(calls, load, |_| {})
     }
 
-    /// The same, with what the load tells while it goes on.
+    /// The same, with the intervals of the load while it runs.
     pub(crate) fn play_and_tell(
         &mut self,
         calls: Vec<Call>,

@@ -1,5 +1,5 @@
-//! A driver that keeps books: it stands between the engine and the poll driver, sees each request go out and each answer
-//! come in, and adds the times up by itself.
+//! An accounting driver: it stands between the engine and the poll driver, sees each request sent and each response
+//! received, and sums up the times by itself.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,19 +9,19 @@ use driver::{
 };
 use pacing::Nanos;
 
-/// The books.
+/// The accounts.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    /// From each send to the answer after it, added up.
+    /// Sum of the times from each send to the response after it.
     pub(crate) service_ns: u128,
-    /// From each answer to the send after it, added up.
+    /// Sum of the times from each response to the send after it.
     pub(crate) idle_ns: u128,
     lines: Vec<Line>,
-    /// The last instant that was read: the engine reads the clock just before it sends.
+    /// The last clock reading: the engine reads the clock just before it sends.
     pub(crate) read: Nanos,
 }
 
-/// What a socket did.
+/// The times of one socket.
 #[derive(Clone, Copy, Default)]
 struct Line {
     first_sent: Option<Nanos>,
@@ -54,13 +54,13 @@ impl Ledger {
         self.service_ns += u128::from(service);
     }
 
-    /// From the first send of each socket to its last answer, added up.
+    /// Sum of the times from the first send of each socket to its last response.
     pub(crate) fn spans_ns(&self) -> u128 {
         let ends = self.lines.iter().filter_map(|line| line.first_sent.zip(line.answered));
         ends.map(|(first, last)| u128::from(last.0 - first.0)).sum()
     }
 
-    /// The first send of all, and the last answer.
+    /// The first send of all, and the last response.
     pub(crate) fn span(&self) -> Option<(Nanos, Nanos)> {
         let first = self.lines.iter().filter_map(|line| line.first_sent).min();
         first.zip(self.lines.iter().filter_map(|line| line.answered).max())

@@ -1,5 +1,5 @@
-//! Sums that must come out, with the books of the test beside those of the engine. One process, one test at a time: the
-//! memory and the clock belong to it alone. `ONRUSH_LONG` makes each run ten million exchanges.
+//! Sums that must match, with the accounts of the test compared with those of the engine. One process, one test at a
+//! time: the memory and the clock belong to it alone. `ONRUSH_LONG` makes each run ten million exchanges.
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
@@ -20,7 +20,7 @@ use plan::Flags;
 use target::{ServeOptions, Server};
 
 const USERS: u64 = 50;
-/// A tenth of the exchanges is a warm-up for the memory.
+/// Maximum memory growth; the first tenth of the exchanges is a warm-up for the memory.
 const MEMORY_GROWTH_MAX: u64 = 2 << 20;
 
 fn chosen(kind: Kind) -> DriverSelection {
@@ -34,7 +34,7 @@ struct Bench {
 
 struct Run {
     result: RunResult,
-    /// Resident after a tenth of the exchanges, and after all of them.
+    /// Resident memory after a tenth of the exchanges, and after all of them.
     memory: (u64, u64),
 }
 
@@ -87,8 +87,8 @@ fn main() {
     println!("2 passed, 0 failed");
 }
 
-/// The engine's count and sum are exactly those that the test keeps by itself, and Little's law holds to the nanosecond: its
-/// service times and the moments without an exchange are the time that the users had.
+/// The engine's count and sum are exactly those that the test computes itself, and Little's law holds to the
+/// nanosecond: its service times and the times without an exchange are the total time of the users.
 fn times_add_up(bench: &Bench) {
     let book = Arc::new(Mutex::new(Ledger::default()));
     let (for_driver, made_at) = (book.clone(), Arc::new(OnceLock::new()));
@@ -112,8 +112,8 @@ fn times_add_up(bench: &Bench) {
     assert!((least..=most).contains(&result.wall), "{:?} is not of {least:?} to {most:?}", result.wall);
 }
 
-/// The users that are busy at a time are the sum of the service times over the time: never more than there are. A simulated world shows
-/// that they are all of them.
+/// The mean number of busy users is the sum of the service times divided by the time: never more than there are. A
+/// simulated world shows that it is all of them.
 fn users_are_busy_and_memory_stays(bench: &Bench) {
     let Run { result, memory: (early, late) } = bench.run(PollDriver::new);
     let class = result.total.class(Class::Succeeded);

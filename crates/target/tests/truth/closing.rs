@@ -1,4 +1,4 @@
-//! Servers that answer and close right behind it, and messages that are larger than what the kernel takes at once.
+//! Servers that close right after their response, and messages that are larger than what the kernel takes at once.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use wire::websocket::{self, Opcode};
 
 use crate::{Kind, check_sums, failures, flags, peers, run, text};
 
-/// What a server read behind its own end, and how many messages or requests at all.
+/// Counters of a server: what it read after its own end, and all messages or requests.
 #[derive(Default)]
 struct Books {
     read: AtomicU64,
@@ -42,7 +42,7 @@ fn message_in(stream: &mut TcpStream, at_half: impl FnOnce(&mut TcpStream)) -> O
     Some((head[0] & 15, length))
 }
 
-/// Answers to the handshake of WebSocket.
+/// Responds to the WebSocket handshake.
 fn agree(stream: &mut TcpStream) -> Option<()> {
     let mut bytes = Vec::new();
     let mut piece = [0; 1_024];
@@ -57,7 +57,7 @@ fn agree(stream: &mut TcpStream) -> Option<()> {
     stream.write_all(&response).ok()
 }
 
-/// Answers a message of WebSocket and closes in the same segment.
+/// Responds to a WebSocket message and closes in the same segment.
 fn says_goodbye(mut stream: TcpStream, books: &Books) -> Option<()> {
     agree(&mut stream)?;
     message_in(&mut stream, |_| {})?;
@@ -75,7 +75,7 @@ fn says_goodbye(mut stream: TcpStream, books: &Books) -> Option<()> {
     None
 }
 
-/// Answers one line of TCP; the end of its side leaves with the answer, and it reads on.
+/// Responds to one line of TCP; the end of its side is sent with the response, and it reads on.
 fn ends_with_response(mut stream: TcpStream, books: &Books) -> Option<()> {
     let mut piece = [0; 1_024];
     stream.read(&mut piece).ok().filter(|count| *count > 0)?;
@@ -123,7 +123,7 @@ fn what_goes_out_once_does_not_meet_an_end_that_is_there(kind: Kind) {
     }
 }
 
-/// Messages have no status.
+/// Checks sums of messages, which have no status.
 fn check_sums_of(scheme: &str, result: &engine::RunResult) {
     if scheme == "http" {
         return check_sums(result);
@@ -132,7 +132,7 @@ fn check_sums_of(scheme: &str, result: &engine::RunResult) {
     assert_eq!(counts.started(), counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished());
 }
 
-/// Reads each message to its end, and answers. In the middle it asks for a sign of life.
+/// Reads each message to its end, and responds. In the middle it sends a ping.
 fn asks_in_the_middle(mut stream: TcpStream, books: &Books) -> Option<()> {
     agree(&mut stream)?;
     loop {
@@ -153,7 +153,7 @@ fn asks_in_the_middle(mut stream: TcpStream, books: &Books) -> Option<()> {
     }
 }
 
-/// Its own message is nothing that a peer leaves unread.
+/// The client's own message in the send buffer does not count as bytes that the peer leaves unread.
 fn a_large_message_is_no_flood(kind: Kind) {
     for megabytes in [1, 3, 8] {
         let (address, books) = start(asks_in_the_middle);

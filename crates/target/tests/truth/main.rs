@@ -1,4 +1,5 @@
-//! The engine against real sockets, with the count of the test beside its own. `simulated` has what is a matter of time.
+//! The engine against real sockets, with the counts of the test compared with its own. `simulated` tests what depends
+//! on exact times.
 
 #[macro_use]
 extern crate claims;
@@ -58,7 +59,7 @@ fn server(kind: Kind, threads: usize) -> Server {
     Server::start(&ServeOptions::plain(listen, threads, kind)).expect("a server")
 }
 
-/// What must hold of every run.
+/// Invariants of every run.
 fn check_sums(result: &RunResult) {
     let counts = &result.total.counts;
     let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
@@ -85,7 +86,7 @@ fn requests_are_divided_exactly(kind: Kind) {
     }
 }
 
-/// Nobody is given up before it is due, as the engine itself measured.
+/// No request times out before it is due, as the engine itself measured.
 fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(20), requests: text(60), timeout: text("200ms"), ..flags(address, "/") };
@@ -98,7 +99,8 @@ fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     assert!(least >= Some(200_000_000), "given up after {least:?} ns");
 }
 
-/// Timeouts are counted while the target hangs, and none before it is due: this run ends as it was seen to have three rounds of them.
+/// Timeouts are counted while the target hangs, and none before it is due: this run ends once three rounds of them were
+/// observed.
 fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
     let address = peers::silent();
     let hung = Flags {
@@ -114,7 +116,7 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
         reported += interval.added.counts.failed();
         assert_eq!(reported, interval.total.counts.failed());
         let rounds = interval.to.0 / 200_000_000;
-        assert!(interval.is_again || reported <= 20 * rounds, "{reported} timeouts in {:?}", interval.to);
+        assert!(interval.is_update || reported <= 20 * rounds, "{reported} timeouts in {:?}", interval.to);
         if reported >= 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .expect("a run");
@@ -130,8 +132,8 @@ fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     assert_eq!((result.total.counts.started(), result.total.counts.unfinished()), (8, 8));
 }
 
-/// Each connection is closed after ten answers, without a word, when the eleventh request has come: the target took it, and did
-/// not answer. What goes out once only has failed, and so has all without retries.
+/// Each connection is closed after ten responses, silently, when the eleventh request has arrived: the target read it,
+/// and did not respond. Requests that may be sent only once have failed, and without retries all have.
 fn a_request_that_was_taken_does_not_go_out_again(kind: Kind) {
     for (method, no_retry) in [("POST", false), ("GET", true)] {
         let address = peers::closes_after(10);
@@ -153,7 +155,7 @@ fn a_request_that_was_taken_does_not_go_out_again(kind: Kind) {
     }
 }
 
-/// The same of a request that does no harm when it is done twice: it is sent again, and said to have been begun.
+/// The same with a request that is harmless when done twice: it is retried, and counted as begun before.
 fn a_request_that_may_be_done_twice_goes_out_again(kind: Kind) {
     for method in ["GET", "DELETE"] {
         let address = peers::closes_after(10);
@@ -168,8 +170,9 @@ fn a_request_that_may_be_done_twice_goes_out_again(kind: Kind) {
     }
 }
 
-/// Each connection ends with its tenth answer: a request that crosses the end on its way has been taken by nobody, and goes out again.
-/// What goes out once only does not meet an end that has come. What the peer read it answered.
+/// Each connection ends with its tenth response: a request that crosses the end in transit was not read, and is
+/// retried. A request that may be sent only once never meets a known end. Every request that the peer read was
+/// answered.
 fn a_request_that_nobody_took_goes_out_again(kind: Kind) {
     for method in ["GET", "POST"] {
         let (address, read) = peers::closes_behind(10);
@@ -235,7 +238,7 @@ fn large_uploads(kind: Kind, address: SocketAddr, requests: u64, timeout: &str) 
 
 fn an_early_response_ends_its_connection(kind: Kind) {
     let result = large_uploads(kind, peers::responses_early(), 10, "1h");
-    // What was not read would stand before the next request on the same connection.
+    // Unread bytes would precede the next request on the same connection.
     assert_eq!(result.total.counts.connections_established(), 10);
     assert_eq!(failures(&result), [(Failure::Status, 10)]);
     assert!(result.total.counts.bytes_sent() < 10 * 30_000_000, "{}", result.total.counts.bytes_sent());
@@ -247,7 +250,7 @@ fn a_hung_upload_counts_what_was_taken(kind: Kind) {
     assert!(result.total.counts.bytes_sent() < 40_000_000, "{}", result.total.counts.bytes_sent());
 }
 
-/// What is called sent after a timeout is what the peer finds in its socket, of requests and of messages.
+/// Bytes reported as sent after a timeout are those that the peer finds in its socket, for requests and for messages.
 fn what_is_called_sent_is_what_the_peer_gets(kind: Kind) {
     let mut file = tempfile(kind);
     let name = format!("{}-sent", file.0);
@@ -262,7 +265,7 @@ fn what_is_called_sent_is_what_the_peer_gets(kind: Kind) {
             connections: text(2),
             requests: text(6),
             timeout: text("300ms"),
-            // Rows come and go meanwhile: what was counted in an earlier one is taken back in a later one.
+            // Meanwhile rows are reported: a count in an earlier one is corrected in a later one.
             interval: text("100ms"),
             ..flags(address, "/")
         };
@@ -287,7 +290,8 @@ fn surplus_bytes_are_counted(kind: Kind) {
     assert_eq!((result.total.counts.succeeded(), result.total.counts.unsolicited()), (60, 60));
 }
 
-/// New connections that are closed without a byte may be a limit of the server; those whose answer had begun are none.
+/// New connections that are closed without a byte may be a limit of the server; those with the beginning of a response
+/// are not.
 fn only_what_had_no_response_at_all_is_cut_off(kind: Kind) {
     let cases: [(&'static [u8], bool); 6] = [
         (b"", false),
@@ -313,12 +317,12 @@ fn only_what_had_no_response_at_all_is_cut_off(kind: Kind) {
 
 fn nobody_listens(kind: Kind) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    // A hopeless run ends before its time: as each of its users was refused.
+    // A run that trips the reachability guard ends early: when each of its users was refused.
     let hopeless = Flags { connections: text(20), duration: text("1h"), ..flags(nobody, "/") };
     let result = run(kind, &hopeless, nobody, 2);
     check_sums(&result);
     assert_eq!(result.total.counts.connections_established(), 0);
-    // Each of them, and those that tried again before all were told.
+    // Each of them, and those that retried before all were notified.
     let failures = failures(&result);
     assert!(matches!(failures[..], [(Failure::ConnectRefused, 20..)]), "{failures:?}");
 }
@@ -327,7 +331,7 @@ fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
     let server = server(kind, 2);
     let address = server.address();
     let cases: [(&str, u64, u64, u64, f64); 7] = [
-        // path, requests, status, bytes of a body, least seconds of a response
+        // path, requests, status, bytes of a body, minimum seconds of a response
         ("/", 100, 200, 27, 0.0),
         ("/bytes/0", 10, 200, 0, 0.0),
         ("/bytes/3000000", 10, 200, 3_000_000, 0.0),

@@ -1,4 +1,4 @@
-//! Servers that misbehave, on plain sockets. Their threads end with the test's process.
+//! Misbehaving servers, on plain sockets. Their threads end with the test's process.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -30,7 +30,7 @@ fn read_request(stream: &mut TcpStream) -> bool {
     true
 }
 
-/// Accepts, and reads only when `may_read` says so: to the end, counting what comes. Never answers.
+/// Accepts, and reads only when `may_read` is set: to the end, counting the bytes. Never responds.
 pub(crate) fn reads_late() -> (SocketAddr, Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) {
     let (may_read, bytes, ended) = (Arc::default(), Arc::default(), Arc::default());
     let (requested, seen, over): (Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) =
@@ -46,12 +46,12 @@ pub(crate) fn reads_late() -> (SocketAddr, Arc<OnceLock<()>>, Arc<AtomicU64>, Ar
     (address, may_read, bytes, ended)
 }
 
-/// Accepts and never answers.
+/// Accepts and never responds.
 pub(crate) fn silent() -> SocketAddr {
     serve(|mut stream| while read_request(&mut stream) {})
 }
 
-/// Answers `count` requests on a connection, takes one more, and closes without a word.
+/// Responds to `count` requests on a connection, reads one more, and closes silently.
 pub(crate) fn closes_after(count: usize) -> SocketAddr {
     serve(move |mut stream| {
         for _ in 0..count {
@@ -65,8 +65,8 @@ pub(crate) fn closes_after(count: usize) -> SocketAddr {
     })
 }
 
-/// Answers `count` requests on a connection and ends it in the same segment as the last answer, so that whatever comes next comes too
-/// late. Also counts the requests that it read.
+/// Responds to `count` requests on a connection and ends it in the same segment as the last response, so that the next
+/// request comes too late. Also counts the requests that it read.
 pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let seen = read.clone();
@@ -77,7 +77,7 @@ pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
             }
             seen.fetch_add(1, Ordering::Relaxed);
             if number == count {
-                // What is corked leaves with the end.
+                // Corked bytes are sent with the end.
                 rustix::net::sockopt::set_tcp_cork(&stream, true).expect("an option that Linux has");
             }
             if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
@@ -88,17 +88,17 @@ pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
     (address, read)
 }
 
-/// Answers each request with these bytes and closes.
+/// Responds to each request with these bytes and closes.
 pub(crate) fn responses_and_closes(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) {
-            // A peer that gave up on us needs no answer.
+            // A peer that gave up on us needs no response.
             let _ = stream.write_all(response);
         }
     })
 }
 
-/// Answers each request with these bytes and goes on.
+/// Responds to each request with these bytes and goes on.
 pub(crate) fn responses(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         while read_request(&mut stream) {
@@ -109,7 +109,7 @@ pub(crate) fn responses(response: &'static [u8]) -> SocketAddr {
     })
 }
 
-/// Answers at the first bytes of a request, keeps the connection, and reads no more.
+/// Responds at the first bytes of a request, keeps the connection, and reads no more.
 pub(crate) fn responses_early() -> SocketAddr {
     serve(|mut stream| {
         if stream.read(&mut [0; 100]).is_ok_and(|count| count > 0) {

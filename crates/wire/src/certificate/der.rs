@@ -1,6 +1,6 @@
-//! The encoding of certificates (X.690): each value has a tag, a length, and its bytes.
+//! The encoding of certificates (DER, X.690): each value has a tag, a length, and its bytes.
 
-/// The tags that certificates have.
+/// The tags used in certificates.
 pub(super) mod tag {
     pub(crate) const BOOLEAN: u8 = 0x01;
     pub(crate) const INTEGER: u8 = 0x02;
@@ -27,28 +27,28 @@ pub(super) mod tag {
     /// An `iPAddress` among general names.
     pub(crate) const IP_ADDRESS: u8 = implicit(7);
 
-    /// A numbered place in a sequence, around a value with a tag of its own.
+    /// The tag of a numbered field in a sequence, around a value with a tag of its own (EXPLICIT).
     pub(crate) const fn explicit(number: u8) -> u8 {
         0xa0 | number
     }
 
-    /// A number instead of a tag.
+    /// A number in place of a tag (IMPLICIT).
     pub(crate) const fn implicit(number: u8) -> u8 {
         0x80 | number
     }
 }
 
-/// Tags of several bytes begin with it; certificates have none of these.
+/// First byte of tags of several bytes; certificates have none of these.
 const LONG_TAG: u8 = 0x1f;
-/// Bytes of a length that are read: four gigabytes are enough for anybody's certificate.
+/// Maximum length bytes that are read: lengths up to four gigabytes, more than any certificate has.
 const LENGTH_BYTES_MAX: usize = 4;
 
-/// What is left of a row of values.
+/// A reader over the rest of a series of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next value with its tag; `None` at the end, and where what follows is no whole value.
+    /// The next value with its tag; `None` at the end, and where the rest is no complete value.
     pub(super) fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (&tag, rest) = self.0.split_first()?;
         let (&first, rest) = rest.split_first()?;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         let (length, rest) = match first {
             0..0x80 => (usize::from(first), rest),
             _ => {
-                // 0x80 alone is a length that is not known; DER has none.
+                // 0x80 alone means an indefinite length; DER has none.
                 let bytes = usize::from(first & 0x7f);
                 if !(1..=LENGTH_BYTES_MAX).contains(&bytes) {
                     return None;
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         Some((tag, value))
     }
 
-    /// The next value if it has this tag; otherwise it stays.
+    /// The next value if it has this tag; otherwise it is not consumed.
     pub(super) fn take(&mut self, wanted: u8) -> Option<&'a [u8]> {
         let mut ahead = *self;
         let (tag, value) = ahead.next()?;

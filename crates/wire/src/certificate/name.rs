@@ -1,8 +1,8 @@
-//! A name of X.501 as one line, as other tools write it: `C=CN, O=Example, CN=example.org`.
+//! An X.501 name as one line, as other tools write it: `C=CN, O=Example, CN=example.org`.
 
 use super::der::{Reader, tag};
 
-/// A row of sets of attributes, each a kind and a value.
+/// A distinguished name: a sequence of sets of attributes, each a kind and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a>(pub(super) &'a [u8]);
 
@@ -26,7 +26,7 @@ impl core::fmt::Display for Name<'_> {
     }
 }
 
-/// `CN` and the others that people know; the numbers of any other.
+/// The short name of a well-known attribute such as `CN`; the dotted numbers of any other.
 fn kind_of(identifier: &[u8]) -> String {
     let known = match identifier {
         [0x55, 0x04, last] => match last {
@@ -62,7 +62,7 @@ fn kind_of(identifier: &[u8]) -> String {
     known.to_owned()
 }
 
-/// Numbers with dots between them (X.690 8.19): seven bits a byte, and the first two numbers in one.
+/// An object identifier as dotted numbers (X.690 8.19): seven bits per byte, the first two numbers in one.
 fn numbers_of(identifier: &[u8]) -> String {
     let mut text = String::new();
     let mut number = 0u64;
@@ -82,7 +82,7 @@ fn numbers_of(identifier: &[u8]) -> String {
     text
 }
 
-/// The value as a person reads it; one that is no text is shown by its bytes.
+/// A value as readable text; one that is no text is shown as bytes.
 fn text_of(form: u8, value: &[u8]) -> String {
     match form {
         tag::OBJECT_DESCRIPTOR
@@ -105,7 +105,8 @@ fn text_of(form: u8, value: &[u8]) -> String {
     }
 }
 
-/// A certificate comes from anybody: what would move a terminal is not shown.
+/// Text with control characters replaced: certificates come from untrusted peers, and control characters would move the
+/// terminal.
 pub(super) fn shown(text: &str) -> String {
     text.chars().map(|each| if each.is_control() { char::REPLACEMENT_CHARACTER } else { each }).collect()
 }

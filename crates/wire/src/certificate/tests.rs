@@ -1,6 +1,6 @@
 use super::*;
 
-/// A value with its tag and its length.
+/// A DER value with its tag and its length.
 fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let inside = parts.concat();
     let mut bytes = vec![tag];
@@ -102,7 +102,8 @@ impl Made {
     }
 }
 
-/// What is read of it, after every truncation was refused and every byte had been every wrong one of a few.
+/// What `look` reads from the certificate, after every truncation was refused and each byte was replaced by a few wrong
+/// values.
 fn read<T>(made: &Made, look: impl Fn(&Certificate<'_>) -> T) -> T {
     let mut der = made.der();
     for length in 0..der.len() {
@@ -113,7 +114,7 @@ fn read<T>(made: &Made, look: impl Fn(&Certificate<'_>) -> T) -> T {
         for wrong in [0, 1, 0x1f, 0x30, 0x7f, 0x80, 0x81, 0x84, 0xff, right ^ 1, right ^ 0x80] {
             der[at] = wrong;
             if let Some(certificate) = Certificate::read(&der) {
-                // Whatever it says, it can be shown.
+                // Any content can be shown.
                 let names: Vec<String> = certificate.names().collect();
                 let text = format!("{}{}{names:?}", certificate.subject, certificate.issuer);
                 assert!(!text.contains(char::is_control), "{text}");
@@ -180,7 +181,7 @@ fn hosts_and_addresses_are_reported_and_other_names_are_not() {
             extensions.insert(0, extension(&[0x55, 0x1d, 0x13], true, &[0x30, 0]));
             extensions.push(extension(&[0x55, 0x1d, 0x0f], false, &[3, 2, 7, 0x80]));
         }
-        // Identifiers of version 2 lie before the extensions.
+        // The unique identifiers of version 2 stand before the extensions.
         let identifiers = if others { [value(0x81, &[&[0, 1]]), value(0x82, &[&[0, 2]])].concat() } else { Vec::new() };
         read(&Made { extensions, identifiers, ..Made::plain() }, |read| read.names().collect::<Vec<_>>())
     };
@@ -200,7 +201,7 @@ fn hosts_and_addresses_are_reported_and_other_names_are_not() {
     for others in [false, true] {
         let names = names_in(&content, others);
         assert_eq!(names, ["example.org", "*.example.org", "127.0.0.1", "::1", "a\u{fffd}b"]);
-        // What is broken ends the row.
+        // A malformed value ends the list.
         assert_eq!(names_in(&[&content[..13], &[0x82, 0x7f]].concat(), others), ["example.org"]);
         assert!(names_in(&[], others).is_empty());
     }
@@ -228,7 +229,7 @@ fn bits_of_a_key_are_those_of_its_modulus() {
     assert_eq!(bits(key(&[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1], &[4; 65])), None);
 }
 
-/// Both forms, the years that two digits mean, and what is no time.
+/// Both forms, the years meant by two digits, and values that are no time.
 #[test]
 fn times_are_seconds_of_the_calendar() {
     let of = |time: Vec<u8>| {
@@ -279,7 +280,7 @@ fn times_are_seconds_of_the_calendar() {
     assert!(seconds.windows(2).all(|pair| [365, 366].map(|days| days * 86_400).contains(&(pair[1] - pair[0]))));
 }
 
-/// Lengths that nobody could hold, unknown ones, and tags of several bytes.
+/// Lengths too large for any memory, indefinite ones, and tags of several bytes.
 #[test]
 fn hostile_lengths_are_refused() {
     for der in [

@@ -4,7 +4,7 @@ use super::der::{Reader, tag};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// A second of the calendar, in UTC.
+/// A calendar time in UTC, to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     year: i64,
@@ -16,7 +16,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The next value, as the time that it is.
+    /// The next value, read as a time.
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let (form, text) = reader.next()?;
         let (century, text) = match form {
@@ -42,7 +42,7 @@ impl Time {
         (is_time && is_day).then_some(Self { year, month, day, hour, minute, second })
     }
 
-    /// Seconds since 1970 began, without leap seconds.
+    /// Seconds since the Unix epoch, without leap seconds.
     pub fn unix_seconds(&self) -> i64 {
         let years_before = self.year - 1;
         let leaps = |years: i64| years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);

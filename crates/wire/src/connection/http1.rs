@@ -1,23 +1,23 @@
-//! HTTP/1 as a line: one request, its answer, the next one.
+//! HTTP/1 as a connection: one request, its response, the next one.
 
 use super::{
     ALONE, ConnectionEvent, ExchangeStart, Fault, Head, IdleState, Mask, ProtocolConnection, ResponseKind, Scratch, Tag,
 };
 use crate::http1::{Client, Ending, HeadMemory, RequestKind, Response};
 
-/// A line of HTTP/1. The caller sends its requests, which are templates.
+/// The state of an HTTP/1 connection. The caller sends its requests, which are templates.
 #[derive(Debug, Default)]
 pub struct Http1 {
     client: Client,
 }
 
 impl Http1 {
-    /// The end of the connection would complete the answer.
+    /// Whether the end of the connection would complete the response.
     pub fn ends_with_connection(&self) -> bool {
         self.client.ends_with_connection()
     }
 
-    /// The same as [`ProtocolConnection::handle`], of bytes that stay as they are.
+    /// The same as [`ProtocolConnection::handle`], for input that is not modified.
     ///
     /// # Errors
     /// The peer broke the protocol.

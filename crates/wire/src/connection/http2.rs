@@ -1,4 +1,5 @@
-//! HTTP/2 as a line: as many requests at a time as the peer allows, each on its stream. Calls of gRPC go over it as they are.
+//! HTTP/2 as a connection: as many requests at a time as the peer allows, each on its stream. It also carries gRPC
+//! calls.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::{
 use crate::http1::Ending;
 use crate::http2::{Client, Event};
 
-/// A line of HTTP/2.
+/// The state of an HTTP/2 connection.
 #[derive(Debug, Default)]
 pub struct Http2 {
     client: Client,
@@ -65,13 +66,13 @@ impl ProtocolConnection for Http2 {
             Event::Reset { tag, code, .. } => ConnectionEvent::Reset { tag, code },
             Event::Broken { tag, fault, .. } => ConnectionEvent::Broken { tag, fault },
             Event::GoAway { last, .. } => ConnectionEvent::GoAway { last },
-            // A client hears no requests.
+            // A client receives no requests.
             Event::Nothing | Event::Request { .. } => ConnectionEvent::Nothing,
         };
         Ok((taken, said))
     }
 
-    /// No exchange has the line for itself.
+    /// No exchange has the connection to itself.
     fn handle_end(&mut self) -> Ending {
         Ending::Idle
     }
@@ -118,7 +119,7 @@ impl ProtocolConnection for Http2 {
         true
     }
 
-    /// Both sides remember fields.
+    /// Both sides have header compression state.
     fn park(&self) -> Option<IdleState> {
         None
     }

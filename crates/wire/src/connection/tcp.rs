@@ -1,4 +1,4 @@
-//! A plain stream of bytes as a line: one message, and its answer, which ends where its framing says.
+//! A plain TCP stream as a connection: one message, and its response, which ends as its framing defines.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use super::{
 use crate::http1::Ending;
 use crate::tcp::{Framing, Reader};
 
-/// A line over TCP. The caller sends its messages, which are templates.
+/// The state of a plain TCP connection. The caller sends its messages, which are templates.
 #[derive(Debug, Default)]
 pub struct Tcp {
-    /// Where answers end, and what nobody asked for: as the last message wanted it.
+    /// Where responses end, and how unsolicited bytes are split: as the last message defined it.
     framing: Option<Arc<Framing>>,
     reader: Reader,
 }
 
 impl Tcp {
-    /// A line on which answers end so, if anything says where.
+    /// A connection whose responses end by this framing, if there is one.
     pub fn new(framing: Option<Arc<Framing>>) -> Self {
         Self { framing, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! Each line on bytes: what it says is the same whole, at every split, byte by byte and cut off at every length, behind the enum and
-//! plugged in.
+//! Each protocol on bytes: its events are the same whole, at every split, byte by byte and cut off at every length,
+//! behind the enum and as a custom protocol.
 
 mod http;
 mod messages;
@@ -10,14 +10,14 @@ use crate::http1::BodyLength;
 
 const MASK: Mask = [7, 0, 200, 9];
 
-/// What was said, in words. Pieces of one body are joined: only their sum is a fact.
+/// The events, as text. Pieces of one body are joined: only their sum is a fact.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SessionEvent {
     words: Vec<String>,
-    /// What is to leave.
+    /// Outgoing bytes.
     out: Vec<u8>,
     fault: Option<Fault>,
-    /// What is known of the line at last.
+    /// The final state of the connection.
     is_idle: bool,
     parked: Option<IdleState>,
     ending: Option<Ending>,
@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// One word, and whose body goes on in it.
+/// An event as one word, and the tag whose body it continues.
 fn word_of(said: &ConnectionEvent<'_>) -> Option<(String, Option<Tag>)> {
     let word = match said {
         ConnectionEvent::NeedMore | ConnectionEvent::Nothing => return None,
@@ -91,7 +91,7 @@ impl SessionEvent {
     }
 }
 
-/// What a line makes of pieces. `between` has it between two of them.
+/// The events of a connection for input in pieces. `between` is called with the connection between two pieces.
 fn listen(
     mut line: AnyConnection,
     pieces: &[&[u8]],
@@ -113,7 +113,7 @@ fn listen(
                 }
                 Err(fault) => {
                     received.fault = Some(fault);
-                    // How much of a body was told that never ended depends on the cuts.
+                    // How much of an incomplete body was reported depends on the cuts.
                     received.words.truncate(goes_on.iter().map(|(_, at)| *at).min().unwrap_or(received.words.len()));
                     return received;
                 }
@@ -126,7 +126,8 @@ fn listen(
     received
 }
 
-/// The same at every split, in three pieces, byte by byte, and plugged in; and nothing is made of a part that the whole does not say.
+/// The events are the same at every split, in three pieces, byte by byte, and as a custom protocol; and a part yields
+/// no event that the whole does not.
 fn at_every_split(make: impl Fn() -> AnyConnection, bytes: &[u8]) -> SessionEvent {
     let plug = |line: AnyConnection| match line {
         AnyConnection::Http1(line) => AnyConnection::Custom(Box::new(line)),
@@ -157,7 +158,7 @@ fn at_every_split(make: impl Fn() -> AnyConnection, bytes: &[u8]) -> SessionEven
     whole
 }
 
-/// A line that is parked whenever it can be says what one says that never was.
+/// A connection that is parked whenever possible yields the same events as one that never was.
 fn parked_or_not(make: impl Fn() -> AnyConnection, unpark: impl Fn(IdleState) -> AnyConnection, bytes: &[u8]) {
     let each: Vec<&[u8]> = bytes.chunks(1).collect();
     let whole = listen(make(), &each, |line| line);

@@ -1,4 +1,4 @@
-//! WebSocket as a line: both sides agree on it, then one message goes out, and its answer comes in.
+//! WebSocket as a connection: a handshake, then one message at a time goes out, and its response comes in.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::websocket::{
     Deflate, Kind, Opening, Role, Session, SessionEvent, Terms, key_of, push_message, read_response, render_request,
 };
 
-/// The code of a close without a fault (RFC 6455, 7.4.1).
+/// The code of a normal closure (RFC 6455, 7.4.1).
 const NORMAL: u16 = 1_000;
 
-/// What a client asks for, and what it takes; the same for many connections.
+/// The handshake options and message limits of a client; shared by many connections.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// With its port, unless that is the usual one.
+    /// The host, with its port unless that is the default.
     pub host: String,
     /// Path and query.
     pub target: String,
@@ -22,11 +22,11 @@ pub struct Offer {
     pub protocols: Vec<String>,
     /// More fields, in their order.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Compression is offered.
+    /// Whether compression is offered.
     pub offers_deflate: bool,
-    /// The largest message that is taken.
+    /// The largest accepted message.
     pub message_bytes_max: u64,
-    /// So much of a message is kept; 0 when nobody looks at messages.
+    /// Bytes of a message that are captured; 0 when messages are not inspected.
     pub kept_bytes_max: usize,
 }
 
@@ -39,7 +39,7 @@ impl Offer {
 
 #[expect(clippy::large_enum_variant, reason = "a line lies in a box, and opens once")]
 enum State {
-    /// Of the answer to our handshake so much has come.
+    /// Bytes of the handshake response that have arrived.
     Opening {
         key: String,
         head: Vec<u8>,
@@ -47,7 +47,7 @@ enum State {
     Talking(Session),
 }
 
-/// A line of WebSocket.
+/// The state of a WebSocket connection.
 pub struct WebSocket {
     offer: Arc<Offer>,
     state: State,
@@ -55,24 +55,24 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// A line that begins with a handshake; `random` makes its key.
+    /// A connection that begins with a handshake; `random` makes its key.
     pub fn new(offer: Arc<Offer>, random: [u8; 16]) -> Self {
         let state = State::Opening { key: key_of(random), head: Vec::new() };
         Self { offer, state, deflate: None }
     }
 
-    /// A line that was agreed on, and parked since.
+    /// A connection restored from its idle state, after the handshake.
     pub fn unparked(offer: Arc<Offer>, parked: IdleState) -> Self {
         let (state, deflate) = (State::Talking(offer.session(parked.deflate)), parked.deflate);
         Self { offer, state, deflate }
     }
 
-    /// How messages may be compressed, once that was agreed on.
+    /// The compression of messages, once negotiated.
     pub fn deflate(&self) -> Option<Deflate> {
         self.deflate
     }
 
-    /// The answer to our handshake, which may come in pieces.
+    /// Handles the response to our handshake, which may come in pieces.
     fn agree(&mut self, input: &[u8]) -> Result<(usize, ConnectionEvent<'static>), Fault> {
         let State::Opening { key, head } = &mut self.state else { return Ok((0, ConnectionEvent::NeedMore)) };
         let had = head.len();
@@ -107,7 +107,7 @@ impl ProtocolConnection for WebSocket {
         usize::from(matches!(self.state, State::Talking(_)))
     }
 
-    /// [`Payload::Rendered`] is a text.
+    /// [`Payload::Rendered`] is sent as a text message.
     fn begin(&mut self, _tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32 {
         if let Payload::Rendered(text) = ask.what {
             push_message(Kind::Text, false, Some(mask), text, out);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The most digits.
+/// Maximum number of digits.
 const DIGITS_MAX: usize = 8;
 
 /// The units, the finest first, in nanoseconds.
@@ -15,7 +15,7 @@ const UNITS: [(u8, u128); 6] = [
     (b'H', 3_600_000_000_000),
 ];
 
-/// The span that a value says.
+/// The duration of a `grpc-timeout` value.
 pub fn parse_timeout(value: &[u8]) -> Option<Duration> {
     let (unit, digits) = value.split_last()?;
     let (_, unit) = UNITS.iter().find(|(name, _)| name == unit)?;

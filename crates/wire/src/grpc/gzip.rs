@@ -1,4 +1,4 @@
-//! Messages that are compressed with gzip.
+//! Gzip compression of messages.
 
 use std::io::{Read, Write};
 
@@ -6,25 +6,25 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// A message, compressed.
+/// A message, compressed with gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2 + 32), Compression::default());
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
     written.expect("memory takes all")
 }
 
-/// What became of bytes that were compressed.
+/// The result of decompressing a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unzipped {
     /// The message.
     Whole(Vec<u8>),
-    /// It has more bytes than may be; these are the first.
+    /// It is larger than the limit; these are the first bytes.
     TooLarge(Vec<u8>),
-    /// It is no gzip.
+    /// It is not gzip.
     Malformed,
 }
 
-/// The message that was compressed, up to so many bytes.
+/// Decompresses a message, up to `most` bytes.
 pub fn gunzip(bytes: &[u8], most: usize) -> Unzipped {
     let mut message = Vec::new();
     match GzDecoder::new(bytes).take(most as u64 + 1).read_to_end(&mut message) {

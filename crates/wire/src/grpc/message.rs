@@ -1,6 +1,6 @@
 //! Messages in the bytes of a body: a flag, a length, and the message itself.
 
-/// What stands before each message: whether it is compressed, and its length.
+/// Bytes before each message: the compression flag and the length.
 pub const PREFIX_BYTES: usize = 5;
 
 /// Appends a message with its prefix.
@@ -14,16 +14,16 @@ pub fn push_message(bytes: &[u8], is_compressed: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessagePiece<'a> {
-    /// All input was taken, and a message or its prefix is not complete.
+    /// All input was consumed, and a message or its prefix is not complete.
     NeedMore,
     /// A message has begun.
     Begun {
-        /// Its bytes are compressed.
+        /// Whether it is compressed.
         is_compressed: bool,
-        /// How many there are.
+        /// Its length.
         length: u32,
     },
     /// Some of its bytes; never empty.
@@ -43,7 +43,7 @@ enum Position {
     Inside { left: u32 },
 }
 
-/// Reads the messages of a body, however it was cut. Keeps a prefix at most.
+/// Reads the messages of a body, however it was cut. Stores a prefix at most.
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
     place: Position,
@@ -57,10 +57,11 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Understands the front of `input`: how many bytes, and what they meant. Call it again until it says [`MessagePiece::NeedMore`].
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call it again until it returns
+    /// [`MessagePiece::NeedMore`].
     ///
     /// # Errors
-    /// The bytes are no messages.
+    /// The bytes are no gRPC messages.
     #[inline]
     pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, MessagePiece<'a>), BadFlag> {
         match self.place {
@@ -93,7 +94,7 @@ impl Messages {
         }
     }
 
-    /// No message has begun that is not complete.
+    /// Whether no message is incomplete.
     pub fn is_between(&self) -> bool {
         self.place == Position::Prefix { taken: 0 }
     }

@@ -1,17 +1,17 @@
-//! The messages of server reflection: `grpc.reflection.v1` and `v1alpha` have the same.
+//! The messages of server reflection: the same in `grpc.reflection.v1` and `v1alpha`.
 
 use prost::{Message, Oneof};
 
-/// The call, in both versions, the newer first.
+/// The method path in both versions, the newer first.
 pub const PATHS: [&str; 2] = [
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// What a client asks.
+/// A request of a client.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Request {
-    /// Of no meaning here.
+    /// Unused here.
     #[prost(string, tag = "1")]
     pub host: String,
     /// The question.
@@ -19,16 +19,16 @@ pub struct Request {
     pub question: Option<Question>,
 }
 
-/// A question.
+/// The query of a request.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum Question {
     /// A file of this name.
     #[prost(string, tag = "3")]
     FileByFilename(String),
-    /// The file in which this is defined.
+    /// The file that defines this symbol.
     #[prost(string, tag = "4")]
     FileContainingSymbol(String),
-    /// The file with an extension; `type.name` and a number.
+    /// The file with an extension, given by type and number.
     #[prost(message, tag = "5")]
     FileContainingExtension(ExtensionRequest),
     /// The numbers of all extensions of a type.
@@ -39,49 +39,49 @@ pub enum Question {
     ListServices(String),
 }
 
-/// An extension.
+/// An extension of a type.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct ExtensionRequest {
-    /// What is extended.
+    /// The extended type.
     #[prost(string, tag = "1")]
     pub containing_type: String,
-    /// By which number.
+    /// Its field number.
     #[prost(int32, tag = "2")]
     pub extension_number: i32,
 }
 
-/// What a server answers.
+/// A response of a server.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Response {
-    /// As in the request.
+    /// The host of the request.
     #[prost(string, tag = "1")]
     pub valid_host: String,
-    /// As it was asked.
+    /// The request that this responds to.
     #[prost(message, optional, tag = "2")]
     pub original_request: Option<Request>,
-    /// The answer.
+    /// The content of the response.
     #[prost(oneof = "ReflectionBody", tags = "4, 5, 6, 7")]
     pub said: Option<ReflectionBody>,
 }
 
-/// An answer.
+/// The content of a response.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum ReflectionBody {
     /// Files, each a `FileDescriptorProto`.
     #[prost(message, tag = "4")]
     DescriptorFiles(DescriptorFiles),
-    /// Numbers of extensions.
+    /// Extension numbers of a type.
     #[prost(message, tag = "5")]
     ExtensionNumbers(ExtensionNumbers),
     /// All services.
     #[prost(message, tag = "6")]
     Services(Services),
-    /// It cannot be answered.
+    /// An error.
     #[prost(message, tag = "7")]
     Error(Refusal),
 }
 
-/// Files that define something, and may come with what they import.
+/// File descriptors that define a symbol, possibly with those that they import.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DescriptorFiles {
     /// Each a `FileDescriptorProto`.
@@ -89,13 +89,13 @@ pub struct DescriptorFiles {
     pub files: Vec<Vec<u8>>,
 }
 
-/// Numbers of extensions.
+/// Extension numbers of a type.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct ExtensionNumbers {
-    /// What is extended.
+    /// The extended type.
     #[prost(string, tag = "1")]
     pub base_type_name: String,
-    /// By which numbers.
+    /// The field numbers.
     #[prost(int32, repeated, tag = "2")]
     pub extension_number: Vec<i32>,
 }
@@ -103,7 +103,7 @@ pub struct ExtensionNumbers {
 /// All services.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Services {
-    /// Each with its name.
+    /// The services by name.
     #[prost(message, repeated, tag = "1")]
     pub service: Vec<Service>,
 }
@@ -111,18 +111,18 @@ pub struct Services {
 /// A service.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Service {
-    /// With its package.
+    /// Its full name with its package.
     #[prost(string, tag = "1")]
     pub name: String,
 }
 
-/// Why a question has no answer.
+/// Why a request failed.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Refusal {
-    /// A status of gRPC.
+    /// A gRPC status code.
     #[prost(int32, tag = "1")]
     pub error_code: i32,
-    /// In words.
+    /// The error as text.
     #[prost(string, tag = "2")]
     pub error_message: String,
 }

@@ -1,79 +1,79 @@
-//! The answer to a call as a machine: its head, its messages, and the status that it ends with.
+//! The response to a call as a state machine: its head, its messages, and its final status.
 
 use super::{MessagePiece, Messages, Status, is_content_type};
 use crate::hpack::FieldList;
 
-/// What is wrong with an answer. The first fault is the one that counts.
+/// What is wrong with a response. The first fault is the one that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseFault {
-    /// A message begins with a flag that is neither 0 nor 1.
+    /// The flag of a message is neither 0 nor 1.
     #[error("a message begins with a flag that is neither 0 nor 1")]
     Flag,
-    /// A message is compressed, and the head does not say how.
+    /// A message is compressed, but the head names no encoding.
     #[error("a message is compressed, and grpc-encoding does not say how")]
     Encoding,
-    /// Messages may be compressed in a way that was not offered.
+    /// The head names an encoding that was not offered.
     #[error("grpc-encoding names a compression that was not offered")]
     NotOffered,
-    /// A message cannot be taken apart.
+    /// A message cannot be decompressed.
     #[error("a compressed message is damaged, or its compression is not known here")]
     Unzip,
-    /// A message is too large when it is taken apart.
+    /// A decompressed message is too large.
     #[error("a compressed message holds too much")]
     UnzippedTooLarge,
-    /// A message is not of its type.
+    /// A message does not decode as its type.
     #[error("a message is not of the type that the method answers with")]
     Type,
-    /// The answer ends within a message.
+    /// The response ends within a message.
     #[error("the answer ends within a message")]
     Cut,
-    /// A method without a stream has none, or several.
+    /// A unary method returned no message, or several.
     #[error("a method without a stream answers with one message")]
     Count,
-    /// There is no status at its end.
+    /// It has no final status.
     #[error("the answer ends without grpc-status")]
     NoStatus,
-    /// The status is no number.
+    /// The status is not a number.
     #[error("grpc-status is not a number")]
     BadStatus,
-    /// It is something else than an answer of gRPC.
+    /// It is not a gRPC response.
     #[error("the content type is not one of gRPC")]
     ContentType,
 }
 
-/// Why a call has no status of its own.
+/// Why a call has no usable status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusError {
-    /// HTTP says how it ended.
+    /// The outcome is given by the HTTP status.
     Http,
-    /// The answer breaks the rules.
+    /// The response breaks the protocol.
     ResponseFault(ResponseFault),
 }
 
-/// How the messages of an answer are compressed that say so.
+/// The encoding of messages that are flagged as compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Encoding {
-    /// The answer names none.
+    /// The response names none.
     #[default]
     None,
     Gzip,
-    /// It was offered, and is not known here.
+    /// An encoding that was offered, but is not supported here.
     Foreign,
     NotOffered,
 }
 
-/// What an answer says of its status.
+/// The status fields of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum StatusFields {
     #[default]
     Nothing,
     Status(Status),
-    /// Something that is no number.
+    /// A value that is not a number.
     Nonsense,
 }
 
-/// The machine. Call [`Response::head`], [`Response::handle`] with what the body brings, [`Response::status`] with the fields at the end, and
-/// then [`Response::ending`].
+/// The state machine. Call [`Response::head`], [`Response::handle`] with the bytes of the body, [`Response::status`]
+/// with the trailer fields, and then [`Response::ending`].
 #[derive(Debug, Default)]
 pub struct Response {
     reader: Messages,
@@ -85,7 +85,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// The head of the answer. `offered`: the compressions that the request names.
+    /// Handles the head of the response. `offered`: the encodings named by the request.
     pub fn head(&mut self, fields: &FieldList, offered: &[u8]) {
         self.is_grpc = fields.find(b"content-type").is_some_and(is_content_type);
         let is_offered = |name: &[u8]| offered.split(|byte| *byte == b',').any(|one| one.trim_ascii() == name);
@@ -97,41 +97,41 @@ impl Response {
         };
     }
 
-    /// It is one of gRPC; anything else has no messages.
+    /// Whether it is a gRPC response; any other has no messages.
     #[inline]
     pub fn is_grpc(&self) -> bool {
         self.is_grpc
     }
 
-    /// Messages that are compressed are so by gzip.
+    /// Whether flagged messages are compressed with gzip.
     #[inline]
     pub fn is_gzipped(&self) -> bool {
         self.encoding == Encoding::Gzip
     }
 
-    /// Messages that came whole.
+    /// Number of complete messages.
     #[inline]
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Something was wrong: nothing more of it is understood.
+    /// Whether a fault was found: the rest is not parsed.
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.fault.is_some()
     }
 
-    /// Something is wrong that only those see who look into messages.
+    /// Records a fault that is found only by inspecting messages.
     #[cold]
     pub fn blame(&mut self, fault: ResponseFault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Understands the front of `input`, as long as nothing was wrong: how many bytes, and what they meant. Call it again until it says
-    /// [`MessagePiece::NeedMore`]. `is_read`: somebody wants to see what messages hold.
+    /// Parses the start of `input` until a fault is found: how many bytes were consumed, and the event. Call it again
+    /// until it returns [`MessagePiece::NeedMore`]. `is_read`: message contents are inspected.
     ///
     /// # Errors
-    /// The answer breaks the rules, which is remembered.
+    /// The response breaks the protocol; the fault is stored.
     #[inline]
     pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, MessagePiece<'a>), ResponseFault> {
         let handled = self.reader.handle(input).map_err(|_| ResponseFault::Flag);
@@ -153,13 +153,13 @@ impl Response {
         match self.encoding {
             Encoding::None => Err(ResponseFault::Encoding),
             Encoding::NotOffered => Err(ResponseFault::NotOffered),
-            // Nobody here can read it.
+            // It cannot be decoded here.
             Encoding::Foreign if is_read => Err(ResponseFault::Unzip),
             Encoding::Foreign | Encoding::Gzip => Ok(()),
         }
     }
 
-    /// Fields that may have the status: those at the end, or a head without anything behind it. Gives the status, if they do.
+    /// Looks for a status in trailer fields, or in a head that is the whole response. Returns it if present.
     pub fn status(&mut self, fields: &FieldList) -> Option<Status> {
         let value = fields.find(b"grpc-status")?;
         let status = Status::read(value);
@@ -167,13 +167,13 @@ impl Response {
         status
     }
 
-    /// The answer came to its end: the status that it says.
+    /// Ends the response and returns its status.
     ///
     /// # Errors
-    /// It has none, or what came before does not go with it.
+    /// There is no status, or it contradicts what came before.
     pub fn ending(&self, http_status: u16, responses_stream: bool) -> Result<Status, StatusError> {
         let reported = if let StatusFields::Status(status) = self.status { Some(status) } else { None };
-        // Who says how it ended is believed, but not that something else is a good answer.
+        // A failure status is always trusted; an OK status only of a gRPC response.
         let Some(status) = reported.filter(|status| *status != Status::OK || self.is_grpc) else {
             return Err(match self.status {
                 StatusFields::Nonsense => StatusError::ResponseFault(ResponseFault::BadStatus),

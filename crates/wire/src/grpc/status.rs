@@ -1,44 +1,45 @@
-//! How a call ended.
+//! The status of a call.
 
-/// The highest number that is known.
+/// The highest known status code.
 const LAST: u8 = 16;
-/// Counters for statuses: the known ones, and one for all others.
+/// Number of status counters: the known codes, and one for all others.
 pub const STATUS_COUNT: usize = LAST as usize + 2;
 
-/// The status of a call (`grpc-status`); numbers that are not known are one.
+/// The status of a call (`grpc-status`); unknown codes are one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(u8);
 
 impl Status {
-    /// It went well.
+    /// The call succeeded.
     pub const OK: Self = Self(0);
-    /// Somebody gave it up.
+    /// The call was cancelled.
     pub const CANCELLED: Self = Self(1);
-    /// Nobody knows how it ended.
+    /// The outcome is unknown.
     pub const UNKNOWN: Self = Self(2);
-    /// It took longer than it may.
+    /// The deadline passed.
     pub const DEADLINE_EXCEEDED: Self = Self(4);
-    /// No such thing.
+    /// Not found.
     pub const NOT_FOUND: Self = Self(5);
-    /// Not allowed to this caller.
+    /// The caller is not permitted.
     pub const PERMISSION_DENIED: Self = Self(7);
-    /// More than a bound allows.
+    /// A quota or limit was exceeded.
     pub const RESOURCE_EXHAUSTED: Self = Self(8);
-    /// No such method.
+    /// The method is not implemented.
     pub const UNIMPLEMENTED: Self = Self(12);
-    /// Something that must not be.
+    /// An internal error.
     pub const INTERNAL: Self = Self(13);
-    /// The service cannot be reached.
+    /// The service is unavailable.
     pub const UNAVAILABLE: Self = Self(14);
-    /// Without credentials, or with bad ones.
+    /// Missing or invalid credentials.
     pub const UNAUTHENTICATED: Self = Self(16);
 
-    /// The status of a number.
+    /// The status of a code.
     pub fn of(number: u32) -> Self {
         Self(number.min(u32::from(LAST) + 1) as u8)
     }
 
-    /// What an answer without `grpc-status` means by its status of HTTP (`doc/http-grpc-status-mapping.md` of github.com/grpc/grpc).
+    /// The status of a response without `grpc-status`, from its HTTP status (`doc/http-grpc-status-mapping.md` of
+    /// github.com/grpc/grpc).
     pub fn of_http(status: u16) -> Self {
         match status {
             400 | 431 => Self::INTERNAL,
@@ -50,8 +51,8 @@ impl Status {
         }
     }
 
-    /// What a stream that was reset with this code means (`doc/PROTOCOL-HTTP2.md` there). The text names nothing for a closed stream,
-    /// for `HTTP_1_1_REQUIRED`, and for codes that it does not know.
+    /// The status of a stream that was reset with this error code (`doc/PROTOCOL-HTTP2.md` there). The document defines
+    /// none for a closed stream, for `HTTP_1_1_REQUIRED`, and for unknown codes.
     pub fn of_reset(code: u32) -> Self {
         match code {
             0..=4 | 6 | 9 | 10 => Self::INTERNAL,
@@ -63,12 +64,12 @@ impl Status {
         }
     }
 
-    /// Its number, below [`STATUS_COUNT`].
+    /// Its counter index, below [`STATUS_COUNT`].
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// What a trailer says; `None` when that is no number.
+    /// The status in a trailer; `None` when it is not a number.
     #[inline]
     pub fn read(value: &[u8]) -> Option<Self> {
         match value {
@@ -81,7 +82,7 @@ impl Status {
     }
 }
 
-/// What `grpc-message` says (percent-encoded UTF-8); what is wrongly encoded stays as it is.
+/// The text of `grpc-message` (percent-encoded UTF-8); invalid encoding is kept unchanged.
 pub fn percent_decode(value: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value;

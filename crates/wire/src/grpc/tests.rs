@@ -100,7 +100,7 @@ fn compressed_messages_are_bounded() {
     assert_eq!(gunzip(&small[..small.len() - 9], 1 << 21), Unzipped::Malformed);
 }
 
-/// What a message holds that comes in these pieces; `None` when it is damaged or not whole.
+/// The decompressed content of a message in these pieces; `None` when it is damaged or incomplete.
 fn unzip(machine: &mut Unzip, pieces: &[&[u8]], room: usize) -> Option<Vec<u8>> {
     let (mut out, mut all) = (vec![0; room], Vec::new());
     machine.begin();
@@ -118,7 +118,7 @@ fn unzip(machine: &mut Unzip, pieces: &[&[u8]], room: usize) -> Option<Vec<u8>> 
     machine.is_whole().then_some(all)
 }
 
-/// A member with every part that a header may have.
+/// A gzip member with every optional header field.
 fn with_all_parts(content: &[u8]) -> Vec<u8> {
     let plain = gzip(content);
     let mut bytes = plain[..3].to_vec();
@@ -222,7 +222,7 @@ fn statuses_that_were_not_said() {
 proptest! {
     #[test]
     fn any_bytes_unzip_to_the_same_however_cut(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0..200usize, by in 0..200usize) {
-        // Something that begins well, with a byte that is changed.
+        // A valid beginning with one changed byte.
         let mut zipped = gzip(&bytes);
         let place = by % zipped.len();
         zipped[place] ^= bytes.first().copied().unwrap_or(0) & 3;

@@ -1,12 +1,12 @@
-//! A message that is compressed with gzip (RFC 1952), taken apart as it comes. Of what it holds no more is kept than the window that
-//! the format needs, and one machine serves one message after the other.
+//! Streaming decompression of a gzip message (RFC 1952). It stores no more of the content than the window of the
+//! format, and one instance decompresses one message after another.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// Extra fields, a name and a comment of a member together; senders of messages write none of them.
+/// Limit for extra fields, name and comment of a member together; message senders write none of them.
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
-/// A byte that is compressed stands for no more bytes than these (RFC 1951: 258 bytes for a bit of length and one of distance).
+/// Maximum output per compressed byte (RFC 1951: 258 bytes for a bit of length and one of distance).
 pub const UNZIP_GROWTH_MAX: usize = 1_032;
 
 const HAS_CRC: u8 = 2;
@@ -15,15 +15,15 @@ const HAS_NAME: u8 = 8;
 const HAS_COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
 
-/// The bytes are no gzip.
+/// The bytes are no valid gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a compressed message cannot be decompressed")]
 pub struct Damaged;
 
-/// What is awaited.
+/// The next expected part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expecting {
-    /// The ten bytes that a member begins with.
+    /// The ten fixed bytes of a member.
     Fixed {
         taken: u8,
         flags: u8,
@@ -45,12 +45,12 @@ enum Expecting {
     Trailer {
         taken: u8,
     },
-    /// A further member, or nothing.
+    /// A further member, or the end.
     Between,
 }
 
-/// The machine. Call [`Unzip::begin`] for each message, [`Unzip::handle`] with what arrives until it takes and gives nothing more,
-/// [`Unzip::is_whole`] at its end.
+/// The state machine. Call [`Unzip::begin`] for each message, [`Unzip::handle`] with its bytes until it neither
+/// consumes nor produces anything, [`Unzip::is_whole`] at its end.
 #[derive(Debug)]
 pub struct Unzip {
     inflate: Decompress,
@@ -75,7 +75,7 @@ impl Default for Unzip {
 }
 
 impl Unzip {
-    /// A message begins.
+    /// Begins a message.
     pub fn begin(&mut self) {
         self.place = Expecting::Fixed { taken: 0, flags: 0 };
         self.begin_member();
@@ -87,16 +87,16 @@ impl Unzip {
         self.header_bytes = 0;
     }
 
-    /// The message may end here.
+    /// Whether the message may end here.
     pub fn is_whole(&self) -> bool {
         self.place == Expecting::Between
     }
 
-    /// Understands the front of `input`: how many bytes of it, and how many of what they hold are in `out` now. Call it again with the
-    /// rest until all is taken and nothing is given.
+    /// Parses the start of `input`: how many bytes were consumed, and how many decompressed bytes are in `out`. Call it
+    /// again with the rest until all is consumed and nothing is produced.
     ///
     /// # Errors
-    /// The bytes are no gzip.
+    /// The bytes are no valid gzip.
     pub fn handle(&mut self, input: &[u8], out: &mut [u8]) -> Result<(usize, usize), Damaged> {
         let mut taken = 0;
         loop {
@@ -128,7 +128,7 @@ impl Unzip {
         Ok((taken, given, status == Status::StreamEnd))
     }
 
-    /// One byte of what stands around the content.
+    /// Handles one byte of the header or trailer.
     fn frame(&mut self, byte: u8) -> Result<(), Damaged> {
         self.place = match self.place {
             Expecting::Between => {
@@ -180,7 +180,7 @@ impl Unzip {
         Ok(())
     }
 
-    /// What follows a part of the header: those parts that the flags name, in this order.
+    /// The next part of the header: those that the flags name, in this order.
     fn after(&self, part: u8) -> Expecting {
         if part < HAS_EXTRA && self.flags & HAS_EXTRA != 0 {
             Expecting::ExtraLength { taken: 0, length: 0 }

@@ -1,7 +1,7 @@
-//! The Huffman code of RFC 7541, appendix B: encoded by a table of codes, decoded half a byte at a time by a machine of 256 states
-//! that the compiler builds from the same table.
+//! The Huffman code of RFC 7541, appendix B: encoded with a table of codes, decoded four bits at a time by a machine of
+//! 256 states that the compiler builds from the same table.
 
-/// Codes by symbol; the last one is the end of a string. Each with its length in bits.
+/// Codes by symbol, each with its length in bits; the last one is the end-of-string symbol.
 #[rustfmt::skip]
 const CODES: [(u32, u8); 257] = [
     (0x1ff8, 13), (0x7fffd8, 23), (0xfffffe2, 28), (0xfffffe3, 28), (0xfffffe4, 28), (0xfffffe5, 28), (0xfffffe6, 28),
@@ -41,13 +41,13 @@ const CODES: [(u32, u8); 257] = [
 
 const SYMBOL: u32 = 1 << 16;
 const FAILURE: u32 = 1 << 17;
-/// A padding is shorter than a byte.
+/// Padding is shorter than a byte.
 const PADDING_BITS_MAX: usize = 7;
 
-/// For each state and half a byte: the next state, the symbol that was completed, if any, or the failure.
+/// For each state and four bits: the next state, the completed symbol, if any, or the failure.
 struct Machine {
     steps: [[u32; 16]; 256],
-    /// A string may end here: what came since the last symbol is a padding.
+    /// Whether a string may end here: the bits since the last symbol are padding.
     may_end: [bool; 256],
 }
 
@@ -115,7 +115,7 @@ impl Machine {
     }
 }
 
-/// Appends what the code means; false when it is no code.
+/// Appends the decoded bytes; false when the code is invalid.
 #[must_use]
 pub(super) fn decode(code: &[u8], out: &mut Vec<u8>) -> bool {
     // The shortest symbol has five bits.
@@ -136,12 +136,12 @@ pub(super) fn decode(code: &[u8], out: &mut Vec<u8>) -> bool {
     MACHINE.may_end[state]
 }
 
-/// How many bytes the code of a text has.
+/// Encoded length of a string in bytes.
 pub(super) fn encoded_bytes(text: &[u8]) -> usize {
     text.iter().map(|byte| usize::from(CODES[usize::from(*byte)].1)).sum::<usize>().div_ceil(8)
 }
 
-/// Appends the code of a text.
+/// Appends the encoded string.
 pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
     let (mut kept, mut bits) = (0u64, 0u32);
     for byte in text {
@@ -154,7 +154,7 @@ pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     if bits > 0 {
-        // The padding is the beginning of the end.
+        // Padding is a prefix of the end-of-string code.
         out.push((kept << (8 - bits)) as u8 | 0xff >> bits);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// What an entry counts beyond its bytes (RFC 7541, 4.1).
+/// Bytes that an entry counts beyond its strings (RFC 7541, 4.1).
 pub const ENTRY_OVERHEAD: usize = 32;
 
-/// RFC 7541, appendix A; the first has index 1.
+/// The static table (RFC 7541, appendix A); the first entry has index 1.
 pub(super) const STATIC: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),
@@ -72,7 +72,7 @@ pub(super) const STATIC: [(&str, &str); 61] = [
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Counted from the first byte that the table ever held.
+    /// Offset from the first byte that the table ever stored.
     at: u64,
     name_bytes: u32,
     value_bytes: u32,
@@ -88,9 +88,9 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
-    /// How many bytes went before the first in `bytes`.
+    /// Number of bytes that were removed before the first in `bytes`.
     offset: u64,
-    /// The newest last.
+    /// Entries, the newest last.
     entries: VecDeque<Entry>,
     size: usize,
     size_max: usize,
@@ -126,7 +126,7 @@ impl Table {
         (&self.bytes[at..at + name_bytes], &self.bytes[at + name_bytes..at + name_bytes + value_bytes])
     }
 
-    /// Adds an entry; the oldest make room. One that is larger than the table empties it.
+    /// Adds an entry; the oldest are evicted. One that is larger than the table empties it.
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + ENTRY_OVERHEAD;
         self.evict(size);
@@ -152,14 +152,14 @@ impl Table {
         let end = self.offset + self.bytes.len() as u64;
         let first = self.entries.front().map_or(end, |entry| entry.at);
         let dead = (first - self.offset) as usize;
-        // The dead are moved out of the way once they are as many as may live.
+        // Evicted bytes are compacted away once they are as many as the table may hold.
         if dead > 0 && dead >= self.size_max.max(1) || dead == self.bytes.len() {
             self.bytes.drain(..dead);
             self.offset = first;
         }
     }
 
-    /// The index of a field, and of a name, where there are such.
+    /// The index of a field, and of a name, if present.
     pub(super) fn find(&self, name: &[u8], value: &[u8]) -> (Option<usize>, Option<usize>) {
         let mut of_name = None;
         for (index, (known, text)) in STATIC.iter().enumerate() {

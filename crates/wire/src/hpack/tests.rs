@@ -47,8 +47,8 @@ fn integers_of_the_rfc() {
     }
 }
 
-/// Every connection of appendix C: blocks in, fields and table out; and where the examples use the Huffman code, our encoder writes
-/// blocks of the same length and meaning.
+/// Every connection of appendix C: blocks in, fields and table out; where the examples use the Huffman code, our
+/// encoder writes blocks of the same length and meaning.
 #[test]
 fn connections_of_the_rfc() {
     let (mut decoder, mut reader, mut encoder) = (Decoder::new(0), Decoder::new(0), Encoder::default());
@@ -82,7 +82,7 @@ fn connections_of_the_rfc() {
                     for (name, value) in &expect {
                         encoder.field(name.as_bytes(), value.as_bytes(), Indexing::Kept, &mut out);
                     }
-                    // A text whose code is as long as itself stays as it is: that is cheaper to read.
+                    // A string whose code is not shorter stays plain: that is cheaper to read.
                     assert_eq!(out.len(), block.len());
                     let mut read = FieldList::default();
                     reader.decode(&out, &mut read, LIST_BYTES_MAX).expect("our own block");
@@ -99,23 +99,23 @@ fn connections_of_the_rfc() {
 #[test]
 fn hostile_blocks() {
     let cases: [(&[u8], HpackError); 13] = [
-        // Indices of nothing.
+        // Indices without an entry.
         (&[0x80], HpackError::Malformed),
         (&[0xbe], HpackError::Malformed),
         (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff], HpackError::Malformed),
-        // Integers without end, and too large.
+        // Integers that never end, and too large ones.
         (&[0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], HpackError::Malformed),
         (&[0xff, 0x80], HpackError::Malformed),
         (&[0x40, 0x7f, 0xff, 0xff, 0xff, 0xff, 0x0f], HpackError::Malformed),
-        // Texts that end early.
+        // Strings that end early.
         (&[0x40], HpackError::Malformed),
         (&[0x40, 0x05, b'a'], HpackError::Malformed),
         (&[0x42, 0x01], HpackError::Malformed),
-        // Huffman: a padding of a whole byte, of zeros, and the end of the string inside.
+        // Huffman: padding of a whole byte, padding of zeros, and the end-of-string symbol inside.
         (&[0x02, 0x82, 0x1f, 0xff], HpackError::Malformed),
         (&[0x02, 0x81, 0x00], HpackError::Malformed),
         (&[0x02, 0x84, 0xff, 0xff, 0xff, 0xff], HpackError::Malformed),
-        // A size that was not allowed, also not behind a field.
+        // A size that was not allowed; also one after a field.
         (&[0x3f, 0xe2, 0x1f], HpackError::Malformed),
     ];
     for (block, error) in cases {
@@ -142,7 +142,7 @@ fn every_byte_has_its_code() {
     assert_eq!(back, text);
 }
 
-/// What nghttp2 makes of it, both ways. Its binding is unsafe, so it stands in a file of its own.
+/// Comparison with nghttp2, both ways. Its binding is unsafe, so it stands in a file of its own.
 #[path = "tests/nghttp2.rs"]
 mod nghttp2;
 
@@ -177,7 +177,7 @@ proptest! {
         let (mut own, mut own_fields) = (Decoder::new(TABLE_BYTES_DEFAULT), FieldList::default());
         for (fields, size) in blocks {
             if let Some(size) = size {
-                // What a decoder allows, its peer keeps to.
+                // The peer of a decoder respects the allowed size.
                 inflater.resize(size);
                 encoder.resize(size);
                 let size = size.min(TABLE_BYTES_DEFAULT);
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn any_bytes_are_survived(block in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut decoder = Decoder::new(TABLE_BYTES_DEFAULT);
-        // Refused or read: it does not matter, as long as it ends.
+        // Rejected or decoded: either is fine, as long as it terminates.
         let _ = decoder.decode(&block, &mut FieldList::default(), LIST_BYTES_MAX);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{Limits, ProtocolError};
 
-/// What the head said about the body (RFC 9112 6.3).
+/// The body length that the head announces (RFC 9112 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyLength {
-    /// There is none, whatever the fields say.
+    /// No body, whatever the fields say.
     None,
     /// This many bytes.
     Known(u64),
@@ -15,7 +15,7 @@ pub enum BodyLength {
     UntilClose,
 }
 
-/// A body that is being received. Each state is named for what it waits for.
+/// The state of a body that is being received. Each state is named for what it waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     Nothing,
@@ -54,7 +54,7 @@ impl Body {
         Self::with(length, false)
     }
 
-    /// The body of an answer, whose trailer fields may go on in a line that begins with a blank (RFC 9112 5.2).
+    /// The body of a response, whose trailer fields may continue on a line that begins with a blank (RFC 9112 5.2).
     pub(super) fn of_response(length: BodyLength) -> Self {
         Self::with(length, true)
     }
@@ -70,7 +70,7 @@ impl Body {
         }
     }
 
-    /// Understands the front of `input`: how many bytes, and what they were.
+    /// Parses the start of `input`: how many bytes were consumed, and their event.
     ///
     /// # Errors
     /// The framing is broken; the body cannot go on.
@@ -98,7 +98,7 @@ impl Body {
     }
 }
 
-/// What whole chunks hold; `None` when their framing is broken, or they do not end where `bytes` do.
+/// The content of complete chunks; `None` when their framing is broken, or they do not end with `bytes`.
 pub fn dechunk(bytes: &[u8]) -> Option<Vec<u8>> {
     let (mut body, mut rest, mut content) = (Body::of_response(BodyLength::Chunked), bytes, Vec::new());
     loop {

@@ -1,33 +1,33 @@
-//! The client's side: one request out, one answer in, as often as the connection allows.
+//! The client's side: one request out, one response in, as often as the connection allows.
 
 use super::body::{Body, BodyEvent};
 use super::{LIMITS, ProtocolError, RequestKind, ResponseHead, head};
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Response<'a> {
-    /// Nothing is complete yet; all input was taken.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
-    /// An interim answer (1xx) was passed over.
+    /// An interim response (1xx) was skipped.
     Interim(u16),
-    /// The head of the final answer.
+    /// The head of the final response.
     Head(ResponseHead),
     /// Bytes of the body, framing removed.
     Body(&'a [u8]),
-    /// The answer is complete. Input beyond it belongs to nobody.
+    /// The response is complete. Input beyond it belongs to no response.
     End,
 }
 
-/// What the end of the connection means for the answer.
+/// The meaning of the connection's end for the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// No request was waiting.
+    /// No response was pending.
     Idle,
-    /// Not one byte of the answer had come.
+    /// No byte of the response had arrived.
     BeforeAnswer,
-    /// The answer is cut short.
+    /// The response is truncated.
     Early,
-    /// The body was to end with the connection: the answer is complete.
+    /// The body was to end with the connection: the response is complete.
     Complete,
 }
 
@@ -38,11 +38,11 @@ enum Waits {
     Body(Body),
 }
 
-/// A head of this size is remembered; longer ones are parsed each time.
+/// Heads up to this size are cached; longer ones are parsed each time.
 const REMEMBERED_BYTES_MAX: usize = 2 * 1024;
 
-/// The last head that was parsed. Under load most heads are the same bytes as the one before, and the same bytes mean
-/// the same: comparing them costs a tenth of parsing them. One memory serves all connections of a thread.
+/// Cache of the last parsed head. Under load most heads have the same bytes as the one before: comparing them costs a
+/// tenth of parsing them. One cache serves all connections of a thread.
 #[derive(Debug, Default)]
 pub struct HeadMemory {
     bytes: Vec<u8>,
@@ -50,7 +50,7 @@ pub struct HeadMemory {
 }
 
 impl HeadMemory {
-    /// The last head that was parsed, as it came.
+    /// The last parsed head, as received.
     pub fn last(&self) -> &[u8] {
         &self.bytes
     }
@@ -70,7 +70,7 @@ impl HeadMemory {
     }
 }
 
-/// The machine. See the module for the call order.
+/// The state machine. See the module for the call order.
 #[derive(Debug)]
 pub struct Client {
     waits: Waits,
@@ -87,7 +87,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// A request goes out; the machine waits for its answer. Whatever was before is forgotten.
+    /// Starts waiting for the response to a sent request. Earlier state is discarded.
     pub fn start(&mut self, kind: RequestKind) {
         self.waits = Waits::Head;
         self.kind = kind;
@@ -95,8 +95,9 @@ impl Client {
         self.tail.clear();
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
-    /// [`Response::NeedMore`] or [`Response::End`]. What `memory` holds changes nothing but the time it takes.
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call again with the rest until it
+    /// returns [`Response::NeedMore`] or [`Response::End`]. The content of `memory` affects only the time that this
+    /// takes.
     ///
     /// # Errors
     /// The peer broke the protocol; the connection must be closed.
@@ -124,17 +125,17 @@ impl Client {
         }
     }
 
-    /// No answer is awaited.
+    /// Whether no response is pending.
     pub fn is_idle(&self) -> bool {
         matches!(self.waits, Waits::Request)
     }
 
-    /// The end of the connection would complete the answer.
+    /// Whether the end of the connection would complete the response.
     pub fn ends_with_connection(&self) -> bool {
         matches!(self.waits, Waits::Body(Body::Close | Body::Nothing))
     }
 
-    /// The peer has closed its side: what that means for the answer.
+    /// Handles the peer's close: its meaning for the response.
     pub fn handle_eof(&mut self) -> Ending {
         match std::mem::replace(&mut self.waits, Waits::Request) {
             Waits::Request => Ending::Idle,

@@ -1,23 +1,23 @@
-//! Heads: from bytes to what framing and reuse need to know.
+//! Message heads: parsed for framing and connection reuse.
 
 use std::mem::MaybeUninit;
 
 use super::{BodyLength, HEADER_COUNT_MAX, Limits, ProtocolError, RequestKind, Version};
 
-/// What is kept of the head of an answer.
+/// The stored part of a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseHead {
     /// 100 to 999.
     pub status: u16,
     /// The version that the peer speaks.
     pub version: Version,
-    /// The connection may carry another request after this answer.
+    /// Whether the connection may carry another request after this response.
     pub keep_alive: bool,
     /// Where the body ends.
     pub body: BodyLength,
 }
 
-/// The head of a request, lent for the length of the call.
+/// The head of a request, borrowed for the length of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestHead<'a> {
     /// Any token, as sent.
@@ -26,17 +26,17 @@ pub struct RequestHead<'a> {
     pub target: &'a str,
     /// The version that the peer speaks.
     pub version: Version,
-    /// The connection may carry another request after this one.
+    /// Whether the connection may carry another request after this one.
     pub keep_alive: bool,
-    /// `Expect: 100-continue`: the peer waits for a word before it sends the body.
+    /// `Expect: 100-continue`: the peer waits for an interim response before it sends the body.
     pub expect_continue: bool,
     /// Where the body ends; never [`BodyLength::UntilClose`].
     pub body: BodyLength,
-    /// All of it as it came, for [`fields`].
+    /// All bytes as received, for [`fields`].
     pub bytes: &'a [u8],
 }
 
-/// The fields of a head that was kept: what stands before the first colon of each line, and behind it.
+/// The fields of a stored head: the text before the first colon of each line, and after it.
 pub fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
     head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
         let colon = memchr::memchr(b':', line)?;
@@ -44,8 +44,8 @@ pub fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
     })
 }
 
-/// RFC 9112 5.2: a line of an answer's head that begins with a blank continues the one before it. The line end and the blanks around it
-/// become spaces, in place, so that [`fields`] finds each field in one line.
+/// RFC 9112 5.2: a line of a response head that begins with a blank continues the one before it. The line end and the
+/// blanks around it become spaces, in place, so that [`fields`] finds each field in one line.
 pub fn unfold(head: &mut [u8]) {
     let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
     let mut from = 0;
@@ -67,7 +67,8 @@ pub fn unfold(head: &mut [u8]) {
 
 type Fields<'h, 'b> = &'h [httparse::Header<'b>];
 
-/// What records of TLS begin with that a server may answer a plain request with: an alert, a handshake (RFC 8446 5.1).
+/// First bytes of the TLS records with which a server may respond to a plain request: an alert, a handshake (RFC 8446
+/// 5.1).
 const TLS_RECORDS: [u8; 2] = [0x15, 0x16];
 
 /// Reads a response head from the front of `input`: its length and content, or `None` when more bytes are needed.
@@ -107,9 +108,10 @@ pub(super) fn response(
     Ok(Some((length, ResponseHead { status, version, keep_alive, body })))
 }
 
-/// RFC 9110 2.5: an answer of HTTP/1.2 or later is read as the highest minor version that is known. Where its digit stands.
+/// RFC 9110 2.5: a response of HTTP/1.2 or later is read as the highest known minor version. Returns the position of
+/// its digit.
 fn later_minor(window: &[u8]) -> Option<usize> {
-    // Empty lines in front of the status line mean nothing (RFC 9112 2.2).
+    // Empty lines before the status line are ignored (RFC 9112 2.2).
     let from = window.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let minor = window[from..].strip_prefix(b"HTTP/1.")?.first()?;
     matches!(minor, b'2'..=b'9').then_some(from + b"HTTP/1.".len())
@@ -141,7 +143,7 @@ pub(super) fn request<'a>(input: &'a [u8], limits: &Limits) -> Result<Option<(us
         (Coding::None, length) => length.map_or(BodyLength::None, BodyLength::Known),
         (_, Some(_)) => return Err(ProtocolError::AmbiguousLength),
         (Coding::Chunked, None) if version == Version::Http11 => BodyLength::Chunked,
-        // RFC 9112 6.3: a request whose final coding is not chunked has no length that can be known.
+        // RFC 9112 6.3: the length of a request whose final coding is not chunked cannot be known.
         _ => return Err(ProtocolError::TransferEncoding),
     };
     Ok(Some((
@@ -179,14 +181,15 @@ fn response_body(
 ) -> Result<BodyLength, ProtocolError> {
     let bodiless = kind == RequestKind::Head || (100..200).contains(&status) || status == 204 || status == 304;
     if framing.coding != Coding::None && framing.length.is_some() {
-        // RFC 9112 6.3: Transfer-Encoding beats Content-Length, and having both ought to be an error. We count it and close.
+        // RFC 9112 6.3: Transfer-Encoding overrides Content-Length, and having both ought to be an error. We count it
+        // and close.
         return Err(ProtocolError::AmbiguousLength);
     }
     if bodiless {
         return Ok(BodyLength::None);
     }
     if kind == RequestKind::Connect && (200..300).contains(&status) {
-        // A tunnel: all that follows is its content.
+        // A tunnel: everything after the head is its content.
         return Ok(BodyLength::UntilClose);
     }
     match (framing.coding, framing.length) {
@@ -219,7 +222,7 @@ impl Framing {
     fn read(fields: Fields<'_, '_>) -> Result<Self, ProtocolError> {
         let mut framing = Self { coding: Coding::None, was_chunked: false, length: None, close: false, keep: false };
         for field in fields {
-            // The length of the name decides first: three of four fields are passed over with one comparison.
+            // The length of the name is compared first: three of four fields are skipped with one comparison.
             match field.name.len() {
                 14 if field.name.eq_ignore_ascii_case("content-length") => framing.read_length(field.value)?,
                 17 if field.name.eq_ignore_ascii_case("transfer-encoding") => framing.read_coding(field.value)?,

@@ -3,10 +3,10 @@
 use super::body::{Body, BodyEvent};
 use super::{LIMITS, Limits, ProtocolError, RequestHead, head};
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ServerEvent<'a> {
-    /// Nothing is complete yet; all input was taken.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
     /// The head of a request.
     Head(RequestHead<'a>),
@@ -22,13 +22,13 @@ enum Waits {
     Body(Body),
 }
 
-/// The machine: call [`Server::handle`] with what arrives, again with the rest until it says
+/// The state machine: call [`Server::handle`] with received bytes, again with the rest until it returns
 /// [`ServerEvent::NeedMore`].
 #[derive(Debug)]
 pub struct Server {
     waits: Waits,
     tail: Vec<u8>,
-    /// The head that `tail` holds was given out; it goes with the next call.
+    /// Whether the head in `tail` was handed out; it is removed by the next call.
     tail_is_spent: bool,
     limits: Limits,
 }
@@ -40,20 +40,20 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A machine on a new connection, with its bounds.
+    /// The state of a new connection, with its limits.
     pub fn new(limits: Limits) -> Self {
         Self { waits: Waits::Head, tail: Vec::new(), tail_is_spent: false, limits }
     }
 
-    /// Between requests: nothing of a next one has come.
+    /// Whether no part of a next request has arrived.
     pub fn is_idle(&self) -> bool {
         matches!(self.waits, Waits::Head) && (self.tail.is_empty() || self.tail_is_spent)
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant.
+    /// Parses the start of `input`: how many bytes were consumed, and the event.
     ///
     /// # Errors
-    /// The peer broke the protocol; answer 400 and close.
+    /// The peer broke the protocol; respond with 400 and close.
     pub fn handle<'a>(&'a mut self, input: &'a [u8]) -> Result<(usize, ServerEvent<'a>), ProtocolError> {
         if std::mem::take(&mut self.tail_is_spent) {
             self.tail = Vec::new();

@@ -5,7 +5,7 @@ mod requests;
 
 use super::*;
 
-/// Everything the client machine said about `pieces`, as one line. Body pieces are joined: only their sum is a fact.
+/// All events of the client machine for `pieces`, as one line. Body pieces are joined: only their sum is a fact.
 fn transcript(kind: RequestKind, pieces: &[&[u8]]) -> String {
     let mut memory = HeadMemory::default();
     let first = transcript_with(kind, pieces, &mut memory);
@@ -68,7 +68,8 @@ impl Said {
     }
 }
 
-/// The outcome is as expected, however the bytes are cut, and a cut-off answer says the same in one piece as in many.
+/// The outcome is as expected, however the bytes are cut, and a truncated response gives the same events in one piece
+/// as in many.
 fn check(name: &str, kind: RequestKind, bytes: &[u8], expect: &str) {
     assert_eq!(transcript(kind, &[bytes]), expect, "{name}: whole");
     // Long cases are cut at steps that hit every position class; the short ones at every byte.
@@ -159,7 +160,7 @@ fn hostile_byte() -> impl proptest::strategy::Strategy<Value = u8> {
     proptest::sample::select(b"0123aAfF;:\r\n\r\n \tx\0".to_vec())
 }
 
-/// However the record is cut: its first byte is none of HTTP.
+/// However the record is cut: its first byte cannot begin an HTTP response.
 #[test]
 fn a_peer_that_speaks_tls_is_known_by_its_first_byte() {
     for record in [&[0x15, 3, 1, 0, 2, 2, 0x46][..], &[0x15], &[0x16, 3, 3], &[0x16]] {

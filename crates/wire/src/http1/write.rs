@@ -1,4 +1,4 @@
-//! Messages to bytes. What is written here was checked before: names are tokens, values have no line ends.
+//! Rendering of messages. The input was checked before: names are tokens, values have no line ends.
 
 use super::Version;
 
@@ -24,7 +24,7 @@ pub fn render_request(
     out.extend_from_slice(body);
 }
 
-/// What the head of an answer says.
+/// The content of a response head.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseStart {
     /// 100 to 999.
@@ -35,20 +35,20 @@ pub struct ResponseStart {
     pub content_type: &'static str,
     /// `Location`, of a redirect.
     pub location: Option<&'static str>,
-    /// Ends the connection after this answer.
+    /// Whether the connection ends after this response.
     pub close: bool,
-    /// Says `Connection: keep-alive`, which an HTTP/1.0 peer needs to hear.
+    /// Whether to send `Connection: keep-alive`, which an HTTP/1.0 peer needs.
     pub keep_alive: bool,
 }
 
-/// Appends the head of an answer; `more` is a field beyond those of the start: its name and its value.
+/// Appends the head of a response; `more` is an additional field: its name and its value.
 pub fn write_response_head(start: &ResponseStart, more: Option<(&str, &str)>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"HTTP/1.1 ");
     push_decimal(u64::from(start.status), out);
     out.push(b' ');
     out.extend_from_slice(reason_phrase(start.status).as_bytes());
     out.extend_from_slice(b"\r\n");
-    // RFC 9110 8.6: no length in 1xx and 204. 304 has no body either; a length there would speak of the 200.
+    // RFC 9110 8.6: no length in 1xx and 204. 304 has no body either; a length there would describe the 200.
     if start.status >= 200 && start.status != 204 && start.status != 304 {
         out.extend_from_slice(b"Content-Type: ");
         out.extend_from_slice(start.content_type.as_bytes());
@@ -94,7 +94,7 @@ fn push_decimal(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// The standard phrase of a status (RFC 9110 15, RFC 6585), or a plain word for one that has none.
+/// The standard phrase of a status (RFC 9110 15, RFC 6585), or a generic one for a status that has none.
 pub fn reason_phrase(status: u16) -> &'static str {
     match status {
         100 => "Continue",

@@ -6,12 +6,12 @@ use super::connection::{Connection, Event, Role};
 use super::{Code, Error, PREFACE, Request, frame};
 use crate::hpack::FieldList;
 
-/// Streams have odd numbers of 31 bits; then a connection is used up.
+/// The highest stream number (31 bits); after it a connection is used up.
 const STREAM_NUMBER_MAX: u32 = (1 << 31) - 1;
-/// No more is framed beforehand than this; the rest follows when it was sent.
+/// Maximum bytes that are framed ahead; the rest follows when those were sent.
 const AHEAD_BYTES_MAX: usize = 256 * 1024;
 
-/// What the peer's table of fields holds.
+/// The content of the peer's header table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Remembered {
     Nothing,
@@ -19,13 +19,13 @@ enum Remembered {
     Request(u32),
 }
 
-/// The machine. Call [`Client::start`] once, [`Client::send`] for each request, [`Client::handle`] with what arrives until it says
-/// [`Event::NeedMore`].
+/// The state machine. Call [`Client::start`] once, [`Client::send`] for each request, [`Client::handle`] with received
+/// bytes until it returns [`Event::NeedMore`].
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
     remembered: Remembered,
-    /// Streams with content that the windows, or what is framed already, hold back.
+    /// Streams whose content is held back by windows or by the limit of framed bytes.
     held_back: Vec<u32>,
 }
 
@@ -36,18 +36,18 @@ impl Default for Client {
 }
 
 impl Client {
-    /// What comes first on a connection.
+    /// Begins the connection.
     pub fn start(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(PREFACE);
         self.connection.start(out);
     }
 
-    /// Streams that are not over.
+    /// Number of open streams.
     pub fn streams(&self) -> usize {
         self.connection.streams.len()
     }
 
-    /// Further requests that can go out now.
+    /// Number of further requests that can be sent now.
     pub fn room(&self) -> usize {
         if self.is_used_up() {
             return 0;
@@ -55,17 +55,17 @@ impl Client {
         (self.connection.allowed.streams as usize).saturating_sub(self.connection.streams.len())
     }
 
-    /// A further request can go out now.
+    /// Whether a further request can be sent now.
     pub fn can_send(&self) -> bool {
         self.room() > 0
     }
 
-    /// No further request will ever go out on this connection.
+    /// Whether no further request can ever be sent on this connection.
     pub fn is_used_up(&self) -> bool {
         self.connection.goaway.is_some() || self.connection.next_stream > STREAM_NUMBER_MAX
     }
 
-    /// Sends a request, which is called `tag` from then on. Gives its stream; only when [`Client::can_send`].
+    /// Sends a request, identified by `tag` from then on. Returns its stream; only when [`Client::can_send`].
     pub fn send(&mut self, request: &Request, tag: u64, out: &mut Vec<u8>) -> u32 {
         let number = self.connection.next_stream;
         self.connection.next_stream += 2;
@@ -81,7 +81,7 @@ impl Client {
         }
         self.connection.streams.insert(number, stream);
         let most = self.connection.allowed.frame_bytes_max;
-        // A table of a size that was changed begins anew; one that is too small is not used.
+        // A table whose size changed starts empty; one that is too small is not used.
         let mut size_change = Vec::new();
         self.connection.encoder.begin(&mut size_change);
         if !size_change.is_empty() {
@@ -126,24 +126,25 @@ impl Client {
         }
     }
 
-    /// Content that is held back goes out as far as it may. Call it after [`Event::Window`], and when what was framed is sent.
+    /// Sends held-back content as far as allowed. Call it after [`Event::Window`], and when framed bytes were sent.
     pub fn resume(&mut self, out: &mut Vec<u8>) {
         let mut held_back = std::mem::take(&mut self.held_back);
         held_back.retain(|number| !self.push(*number, out));
         self.held_back = held_back;
     }
 
-    /// Whether content of the stream waits for a window, or for what is framed to be sent; `None` of a stream that is over.
+    /// Whether content of the stream waits for a window, or for framed bytes to be sent; `None` if the stream is
+    /// closed.
     pub fn holds_back_of(&mut self, number: u32) -> Option<bool> {
         self.connection.streams.find(number).map(|stream| !stream.unsent.is_empty())
     }
 
-    /// Something waits for a window, or for what is framed to be sent.
+    /// Whether content of any stream waits for a window, or for framed bytes to be sent.
     pub fn holds_back(&self) -> bool {
         !self.held_back.is_empty()
     }
 
-    /// True when nothing of the stream is held back any more.
+    /// True when no content of the stream is held back any more.
     fn push(&mut self, number: u32, out: &mut Vec<u8>) -> bool {
         loop {
             let Some(stream) = self.connection.streams.find(number) else { return true };
@@ -169,36 +170,36 @@ impl Client {
         }
     }
 
-    /// Gives a stream up. What still comes of it means nothing.
+    /// Cancels a stream. Later frames of it are ignored.
     pub fn cancel(&mut self, number: u32, out: &mut Vec<u8>) {
         if self.connection.streams.cancel(number).is_some() {
             frame::push_reset(number, Code::Cancel, out);
         }
     }
 
-    /// Takes out the streams above `last`: the peer has not looked at them. Gives what they are called, in their order.
+    /// Removes the streams above `last`, which the peer has not processed, and returns their tags in order.
     pub fn take_unprocessed(&mut self, last: u32) -> Vec<u64> {
         let numbers = self.connection.streams.above(last);
         numbers.into_iter().filter_map(|number| Some(self.connection.streams.cancel(number)?.tag)).collect()
     }
 
-    /// Says goodbye: the connection is closed with nothing in flight.
+    /// Sends GOAWAY: the connection is closed with nothing in flight.
     pub fn leave(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.connection.is_leaving, true) {
             frame::push_goaway(0, Code::NoError, out);
         }
     }
 
-    /// Nothing of a frame is kept.
+    /// Whether no part of a frame is stored.
     pub fn is_between_frames(&self) -> bool {
         self.connection.is_between_frames()
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
-    /// [`Event::NeedMore`] with nothing left.
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call again with the rest until it
+    /// returns [`Event::NeedMore`] with nothing left.
     ///
     /// # Errors
-    /// The peer broke the protocol; `out` says so to it, and the connection must be closed.
+    /// The peer broke the protocol; `out` contains the error for it, and the connection must be closed.
     pub fn handle<'a>(
         &mut self,
         input: &'a [u8],

@@ -1,4 +1,4 @@
-//! What both sides of a connection do alike: frames, windows, settings, and the bounds.
+//! The common part of both sides of a connection: frames, windows, settings, and the limits.
 
 mod blocks;
 mod control;
@@ -13,37 +13,37 @@ use super::{
 use crate::hpack::{Decoder, Encoder, FieldList, TABLE_BYTES_DEFAULT};
 use blocks::Block;
 
-/// What windows begin with (RFC 9113, 6.9.2).
+/// The initial window (RFC 9113, 6.9.2).
 const WINDOW_DEFAULT: i64 = 65_535;
 const WINDOW_MAX: i64 = (1 << 31) - 1;
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Nothing is complete yet; all input was taken.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
-    /// Something between the machines.
+    /// A frame that needs no action by the caller.
     Nothing,
-    /// The peer says what it allows: more may be possible than before, or less.
+    /// The peer's settings: more may be possible than before, or less.
     Settings,
     /// More may be sent than before.
     Window,
-    /// An interim answer (1xx) was passed over.
+    /// An interim response (1xx) was skipped.
     Interim {
-        /// Whose.
+        /// The exchange.
         tag: u64,
         /// All fields.
         fields: &'a FieldList,
     },
-    /// The head of a final answer.
+    /// The head of a final response.
     Head {
-        /// Whose.
+        /// The exchange.
         tag: u64,
         /// Its status.
         status: u16,
         /// All fields.
         fields: &'a FieldList,
-        /// There is nothing more.
+        /// Whether the message ends here.
         is_last: bool,
     },
     /// A request.
@@ -52,52 +52,52 @@ pub enum Event<'a> {
         stream: u32,
         /// All fields.
         fields: &'a FieldList,
-        /// There is nothing more.
+        /// Whether the message ends here.
         is_last: bool,
     },
     /// A piece of a body.
     Body {
         /// Its stream.
         stream: u32,
-        /// Whose.
+        /// The exchange.
         tag: u64,
         /// Never empty, unless it is the last.
         bytes: &'a [u8],
-        /// There is nothing more.
+        /// Whether the message ends here.
         is_last: bool,
     },
-    /// The fields after a body; there is nothing more.
+    /// The trailer fields; the message ends here.
     Trailers {
         /// Its stream.
         stream: u32,
-        /// Whose.
+        /// The exchange.
         tag: u64,
-        /// All of them.
+        /// All fields.
         fields: &'a FieldList,
     },
-    /// The peer gave up a stream.
+    /// The peer reset a stream.
     Reset {
         /// Its stream.
         stream: u32,
-        /// Whose.
+        /// The exchange.
         tag: u64,
-        /// Why (RFC 9113, 7).
+        /// The error code (RFC 9113, 7).
         code: u32,
     },
-    /// A stream broke the protocol and was given up; the connection goes on.
+    /// A stream broke the protocol and was reset; the connection goes on.
     Broken {
         /// Its stream.
         stream: u32,
-        /// Whose.
+        /// The exchange.
         tag: u64,
-        /// What was wrong.
+        /// The protocol error.
         fault: Fault,
     },
-    /// The peer takes no further requests on this connection. Those above `last` were not looked at.
+    /// The peer takes no further requests on this connection. Those above `last` were not processed.
     GoAway {
-        /// The last stream that may have been looked at.
+        /// The last stream that may have been processed.
         last: u32,
-        /// Why (RFC 9113, 7).
+        /// The error code (RFC 9113, 7).
         code: u32,
     },
 }
@@ -108,7 +108,7 @@ pub(super) enum Role {
     Server,
 }
 
-/// What the peer allows.
+/// The limits that the peer allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowed {
     pub(super) frame_bytes_max: usize,
@@ -117,7 +117,7 @@ pub(super) struct Allowed {
     pub(super) table_bytes: usize,
 }
 
-/// A data frame that has begun.
+/// A data frame that is being received.
 #[derive(Clone, Copy, Debug)]
 struct Data {
     stream: u32,
@@ -135,22 +135,22 @@ pub(super) struct Connection {
     pub(super) allowed: Allowed,
     pub(super) send_window: i64,
     receive_window: i64,
-    /// Taken since the last window update.
+    /// Bytes received since the last window update.
     unacknowledged: i64,
-    /// The last stream that the peer began; of a server.
+    /// The last stream that the peer began; only used by a server.
     pub(super) last_stream: u32,
-    /// The next that we begin; of a client.
+    /// The next stream that we begin; only used by a client.
     pub(super) next_stream: u32,
     /// An incomplete frame.
     tail: Vec<u8>,
     data: Option<Data>,
     block: Option<Box<Block>>,
-    /// How much of the preface has come; of a server.
+    /// Received bytes of the preface; only used by a server.
     preface: usize,
     has_settings: bool,
-    /// The last stream that the peer will look at, once it said so.
+    /// The last stream that the peer will process, once it sent GOAWAY.
     pub(super) goaway: Option<u32>,
-    /// We have said that we take no more.
+    /// Whether we have sent GOAWAY.
     pub(super) is_leaving: bool,
     idle_frames: u32,
     rapid_resets: u32,
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// What both sides begin with.
+    /// Begins the connection: the frames common to both sides.
     pub(super) fn start(&mut self, out: &mut Vec<u8>) {
         let own = match self.role {
             Role::Client => (frame::SETTING_ENABLE_PUSH, 0),
@@ -223,12 +223,12 @@ impl Connection {
         }
     }
 
-    /// Nothing of a frame is kept.
+    /// Whether no part of a frame is stored.
     pub(super) fn is_between_frames(&self) -> bool {
         self.tail.is_empty() && self.data.is_none() && self.block.is_none()
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant.
+    /// Parses the start of `input`: how many bytes were consumed, and the event.
     pub(super) fn handle<'a>(
         &mut self,
         input: &'a [u8],
@@ -258,7 +258,7 @@ impl Connection {
         if self.tail.is_empty()
             && let Some((head, rest)) = input.split_first_chunk::<HEADER_BYTES>()
         {
-            // The frame lies in the input as a whole, or at least its head does.
+            // The input contains the whole frame, or at least its head.
             let header = self.admit(Header::read(head))?;
             if header.kind == frame::DATA {
                 match rest.first() {
@@ -287,7 +287,7 @@ impl Connection {
         Ok(count)
     }
 
-    /// Collects a frame that is in pieces.
+    /// Assembles a frame that arrives in pieces.
     fn gather<'a>(
         &mut self,
         input: &'a [u8],
@@ -298,7 +298,7 @@ impl Connection {
         self.take_up_to(HEADER_BYTES, input);
         let Some(head) = self.tail.first_chunk::<HEADER_BYTES>() else { return Ok((input.len(), Event::NeedMore)) };
         let header = self.admit(Header::read(head))?;
-        // Of a data frame the length of its padding is enough.
+        // Of a data frame, the padding length suffices.
         let is_data = header.kind == frame::DATA;
         let needed = match (is_data, header.has(frame::PADDED)) {
             (true, true) if header.length > 0 => HEADER_BYTES + 1,
@@ -326,7 +326,7 @@ impl Connection {
         self.tail.extend_from_slice(&input[..count]);
     }
 
-    /// What can be said of a frame before its payload is there.
+    /// Checks that are possible before the payload has arrived.
     fn admit(&self, header: Header) -> Result<Header, Error> {
         if !self.has_settings && (header.kind != frame::SETTINGS || header.has(frame::ACK)) {
             return Err(protocol(Fault::Preface));
@@ -356,18 +356,18 @@ impl Connection {
         }
     }
 
-    /// One more frame that brings nothing forward.
+    /// Counts a frame without progress.
     fn idle(&mut self, fault: Fault) -> Result<(), Error> {
         self.idle_frames += 1;
         if self.idle_frames > IDLE_FRAMES_MAX { Err(error(fault, Code::EnhanceYourCalm)) } else { Ok(()) }
     }
 
-    /// Something goes forward.
+    /// Resets the count of frames without progress.
     pub(super) fn progress(&mut self) {
         self.idle_frames = 0;
     }
 
-    /// A stream that was never begun.
+    /// Whether a stream never began.
     fn is_idle_stream(&self, stream: u32) -> bool {
         let is_clients = stream % 2 == 1;
         match self.role {
@@ -376,7 +376,7 @@ impl Connection {
         }
     }
 
-    /// A frame on a stream that is not there: fine if we gave it up, else an error.
+    /// Handles a frame on an unknown stream: ignored if we cancelled the stream, otherwise an error.
     fn on_missing_stream(&mut self, stream: u32) -> Result<(), Error> {
         if self.is_idle_stream(stream) {
             return Err(protocol(Fault::FrameStream));
@@ -387,7 +387,7 @@ impl Connection {
         Err(error(Fault::FrameStream, Code::StreamClosed))
     }
 
-    /// The stream is given up because of what the peer did with it.
+    /// Resets a stream because the peer broke the protocol on it.
     pub(super) fn break_stream<'a>(&mut self, number: u32, fault: Fault, code: Code, out: &mut Vec<u8>) -> Taken<'a> {
         frame::push_reset(number, code, out);
         match self.streams.cancel(number) {
@@ -396,14 +396,14 @@ impl Connection {
         }
     }
 
-    /// What may be sent on a stream now.
+    /// Bytes that may be sent on a stream now.
     pub(super) fn room(&mut self, number: u32) -> usize {
         let of_connection = self.send_window;
         let of_stream = self.streams.find(number).map_or(0, |stream| stream.send_window);
         of_connection.min(of_stream).max(0) as usize
     }
 
-    /// Sends content, as much as there is room for, in frames. Gives how much.
+    /// Sends content in frames, as far as there is room. Returns how much.
     pub(super) fn push_data(&mut self, number: u32, bytes: &[u8], ends: bool, out: &mut Vec<u8>) -> usize {
         let count = self.room(number).min(bytes.len());
         let bytes = &bytes[..count];

@@ -28,7 +28,7 @@ pub(super) const SETTING_INITIAL_WINDOW_SIZE: u16 = 4;
 pub(super) const SETTING_MAX_FRAME_SIZE: u16 = 5;
 pub(super) const SETTING_MAX_HEADER_LIST_SIZE: u16 = 6;
 
-/// What every frame begins with.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) length: usize,
@@ -85,7 +85,7 @@ pub(super) fn push_goaway(last: u32, code: Code, out: &mut Vec<u8>) {
     out.extend_from_slice(&(code as u32).to_be_bytes());
 }
 
-/// A block of fields, in as many frames as the peer's largest makes necessary.
+/// Appends a header block, in as many frames as the peer's frame limit requires.
 pub(super) fn push_block(block: &[u8], stream: u32, ends_stream: bool, frame_bytes_max: usize, out: &mut Vec<u8>) {
     let end_stream = if ends_stream { END_STREAM } else { 0 };
     if block.len() <= frame_bytes_max {

@@ -1,9 +1,9 @@
-//! Whether fields make a message (RFC 9113, 8).
+//! Validation of header fields as messages (RFC 9113, 8).
 
 use super::Fault;
 use crate::hpack::FieldList;
 
-/// What the head of an answer says.
+/// The content of a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResponseHead {
     pub(super) status: u16,
@@ -66,7 +66,7 @@ pub(super) fn trailers(fields: &FieldList) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A field that is not of the protocol itself. Names are in lower case, and nothing in it is about the connection (8.2).
+/// Checks a field other than pseudo-fields: its name is in lower case, and it is not connection-specific (8.2).
 fn plain(name: &[u8], value: &[u8], content_length: &mut Option<u64>) -> Result<(), Fault> {
     let is_bad = |byte: &u8| byte.is_ascii_uppercase() || *byte <= b' ' || *byte >= 0x7f || *byte == b':';
     if name.is_empty() || name.iter().any(is_bad) || value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) {

@@ -1,4 +1,4 @@
-//! A request that is sent often: its fields are compressed once for all connections.
+//! A request that is sent many times: its fields are compressed once for all connections.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use crate::hpack::{ENTRY_OVERHEAD, Encoder, Indexing};
 /// A request, ready to be sent on any connection.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// No two of a connection have the same.
+    /// Its number, unique on a connection.
     pub(super) number: u32,
-    /// Its fields for a connection whose table is empty; they enter it.
+    /// Its fields for a connection whose table is empty; they enter the table.
     pub(super) first: Vec<u8>,
     /// Its fields for a connection that has sent them before: hardly more than a byte each.
     pub(super) again: Vec<u8>,
     /// Its fields without any table.
     pub(super) plain: Vec<u8>,
-    /// The table that `first` and `again` need.
+    /// The table size that `first` and `again` need.
     pub(super) table_bytes: usize,
     pub(super) body: Arc<[u8]>,
-    /// More than `body` may follow.
+    /// Whether more than `body` may follow.
     pub(super) is_open: bool,
-    /// The answer to HEAD has no content.
+    /// Whether it is a HEAD request, whose response has no content.
     pub(super) is_head: bool,
 }
 
 impl Request {
-    /// Compresses the fields, pseudo-fields first, names in lower case. Secrets do not enter tables.
-    /// Requests that meet on a connection have different numbers.
+    /// Compresses the fields, pseudo-fields first, names in lower case. Secrets do not enter tables. Requests on the
+    /// same connection have different numbers.
     pub fn new<'a>(number: u32, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone, body: &[u8]) -> Self {
         let (mut encoder, mut first, mut again) = (Encoder::default(), Vec::new(), Vec::new());
         let mut write = |out: &mut Vec<u8>| {
@@ -54,7 +54,7 @@ impl Request {
         }
     }
 
-    /// The same, with more to be sent after its body.
+    /// The same request, with more to be sent after its body.
     pub fn kept_open(mut self) -> Self {
         self.is_open = true;
         self

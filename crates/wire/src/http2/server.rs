@@ -1,11 +1,12 @@
-//! The server's side: requests in, answers out, in any order.
+//! The server's side: requests in, responses out, in any order.
 
 use super::connection::{Connection, Event, Role};
 use super::{Code, Error, frame};
 use crate::hpack::{FieldList, Indexing};
 
-/// The machine. Call [`Server::start`] once and [`Server::handle`] with what arrives until it says [`Event::NeedMore`]. Each
-/// [`Event::Request`] wants [`Server::response`], then [`Server::data`] or [`Server::trailers`] until one of them was the last.
+/// The state machine. Call [`Server::start`] once and [`Server::handle`] with received bytes until it returns
+/// [`Event::NeedMore`]. Each [`Event::Request`] needs [`Server::response`], then [`Server::data`] or
+/// [`Server::trailers`] until one of them was the last.
 #[derive(Debug)]
 pub struct Server {
     connection: Connection,
@@ -18,21 +19,21 @@ impl Default for Server {
 }
 
 impl Server {
-    /// What comes first on a connection.
+    /// Begins the connection.
     pub fn start(&mut self, out: &mut Vec<u8>) {
         self.connection.start(out);
     }
 
-    /// Streams that are not over.
+    /// Number of open streams.
     pub fn streams(&self) -> usize {
         self.connection.streams.len()
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
-    /// [`Event::NeedMore`] with nothing left.
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call again with the rest until it
+    /// returns [`Event::NeedMore`] with nothing left.
     ///
     /// # Errors
-    /// The peer broke the protocol; `out` says so to it, and the connection must be closed.
+    /// The peer broke the protocol; `out` contains the error for it, and the connection must be closed.
     pub fn handle<'a>(
         &mut self,
         input: &'a [u8],
@@ -42,7 +43,7 @@ impl Server {
         self.connection.handle(input, fields, out)
     }
 
-    /// The head of an answer, interim or final.
+    /// Sends the head of a response, interim or final.
     pub fn response<'f>(
         &mut self,
         stream: u32,
@@ -61,7 +62,7 @@ impl Server {
             let indexing = match name {
                 // A secret enters no table (RFC 7541 7.1.3).
                 b"set-cookie" => Indexing::Never,
-                // Lengths and tags hardly come twice.
+                // Lengths and entity tags rarely repeat.
                 b"content-length" | b"etag" => Indexing::NotKept,
                 _ => Indexing::Kept,
             };
@@ -70,7 +71,7 @@ impl Server {
         self.push_block(stream, &block, is_last, out);
     }
 
-    /// The fields after a body. They are the last.
+    /// Sends the trailer fields. They end the response.
     pub fn trailers<'f>(&mut self, stream: u32, fields: impl Iterator<Item = (&'f [u8], &'f [u8])>, out: &mut Vec<u8>) {
         if self.connection.streams.find(stream).is_none() {
             return;
@@ -90,17 +91,17 @@ impl Server {
         }
     }
 
-    /// What may be sent on a stream now.
+    /// Bytes that may be sent on a stream now.
     pub fn room(&mut self, stream: u32) -> usize {
         self.connection.room(stream)
     }
 
-    /// The stream is there: it was neither answered to its end nor given up.
+    /// Whether the stream is open: its response is not complete, and it was not reset.
     pub fn has(&mut self, stream: u32) -> bool {
         self.connection.streams.find(stream).is_some()
     }
 
-    /// Content of an answer, as much as [`Server::room`] says at most.
+    /// Sends content of a response, at most as much as [`Server::room`] returns.
     pub fn data(&mut self, stream: u32, bytes: &[u8], is_last: bool, out: &mut Vec<u8>) {
         debug_assert!(bytes.len() <= self.room(stream), "more than there is room for");
         self.connection.push_data(stream, bytes, is_last, out);
@@ -109,7 +110,7 @@ impl Server {
         }
     }
 
-    /// We have said all; a request that is still coming is not wanted any more (RFC 9113, 8.1).
+    /// Ends our side; a request that is still arriving is not needed any more (RFC 9113, 8.1).
     fn end(&mut self, stream: u32, out: &mut Vec<u8>) {
         self.connection.count_response();
         if self.connection.streams.find(stream).is_some_and(|stream| !stream.is_received) {
@@ -120,21 +121,21 @@ impl Server {
         }
     }
 
-    /// Gives a stream up.
+    /// Resets a stream.
     pub fn reset(&mut self, stream: u32, code: Code, out: &mut Vec<u8>) {
         if self.connection.streams.cancel(stream).is_some() {
             frame::push_reset(stream, code, out);
         }
     }
 
-    /// Takes no further requests; those that were begun are answered.
+    /// Sends GOAWAY: takes no further requests; those that began are completed.
     pub fn leave(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.connection.is_leaving, true) {
             frame::push_goaway(self.connection.last_stream, Code::NoError, out);
         }
     }
 
-    /// We have said goodbye.
+    /// Whether we have sent GOAWAY.
     pub fn is_leaving(&self) -> bool {
         self.connection.is_leaving
     }

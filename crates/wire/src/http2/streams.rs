@@ -1,4 +1,4 @@
-//! The streams of a connection that are not over.
+//! The open streams of a connection.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,32 +6,32 @@ use std::sync::Arc;
 
 use super::CANCELLED_MAX;
 
-/// One exchange on a connection.
+/// The state of one stream.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// What its owner calls it.
+    /// The owner's identifier of the exchange.
     pub(super) tag: u64,
-    /// What the peer takes.
+    /// Bytes that the peer accepts.
     pub(super) send_window: i64,
-    /// What we still take.
+    /// Bytes that we still accept.
     pub(super) receive_window: i64,
-    /// A final head has come.
+    /// Whether a final head has arrived.
     pub(super) has_head: bool,
     pub(super) interim_count: u32,
-    /// The answer has no content, whatever its head says.
+    /// Whether the response has no content, whatever its head says.
     pub(super) is_bodiless: bool,
-    /// What is still to come by the Content-Length.
+    /// Bytes of the Content-Length that are still to come.
     pub(super) length_left: Option<u64>,
-    /// We have said all.
+    /// Whether our side has ended.
     pub(super) is_sent: bool,
-    /// The peer has said all.
+    /// Whether the peer's side has ended.
     pub(super) is_received: bool,
-    /// What we would send if the windows let us, and whether it is the last.
+    /// Content that waits for the windows, with the offset of its unsent rest.
     pub(super) unsent: VecDeque<(Arc<[u8]>, usize)>,
     pub(super) ends_with_unsent: bool,
 }
 
-/// Numbers of streams are as good as random once multiplied.
+/// A hasher by multiplication, which is enough for stream numbers.
 #[derive(Debug, Default)]
 pub(super) struct NumberHasher(u64);
 
@@ -52,9 +52,9 @@ impl Hasher for NumberHasher {
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     live: HashMap<u32, Stream, BuildHasherDefault<NumberHasher>>,
-    /// Those that we gave up, whose last frames may still be on their way.
+    /// Streams that we cancelled, whose last frames may still be on their way.
     cancelled: VecDeque<u32>,
-    /// More were given up than we remember: frames of streams that are over mean nothing.
+    /// Whether more were cancelled than we remember: frames of closed streams are then ignored.
     has_forgotten: bool,
 }
 
@@ -76,7 +76,7 @@ impl Streams {
         self.live.remove(&number)
     }
 
-    /// It is over for us; the peer may not know yet.
+    /// Cancels a stream: it is over for us; the peer may not know yet.
     pub(super) fn cancel(&mut self, number: u32) -> Option<Stream> {
         let stream = self.live.remove(&number)?;
         if self.cancelled.len() >= CANCELLED_MAX {
@@ -95,7 +95,7 @@ impl Streams {
         self.live.iter_mut().map(|(number, stream)| (*number, stream))
     }
 
-    /// The numbers of those that lie above another, in order.
+    /// The numbers of the streams above another, in order.
     pub(super) fn above(&self, last: u32) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.live.keys().copied().filter(|number| *number > last).collect();
         numbers.sort_unstable();

@@ -16,7 +16,7 @@ fn get(number: u32, path: &str) -> Request {
     Request::new(number, fields(&list), b"")
 }
 
-/// What a client was told, in words.
+/// A client event, as text.
 fn reported(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::NeedMore | Event::Nothing => return None,
@@ -33,7 +33,7 @@ fn reported(event: &Event<'_>) -> Option<String> {
     })
 }
 
-/// Feeds bytes in pieces; what was told, with the pieces of a body put together again, and the error, if one came.
+/// Feeds bytes in pieces; returns the events, with the pieces of a body joined, and the error, if there was one.
 fn feed(client: &mut Client, bytes: &[u8], piece: usize, out: &mut Vec<u8>) -> (Vec<String>, Option<Error>) {
     let (mut received, mut bodies) = (Vec::new(), HashMap::<u64, usize>::new());
     for part in bytes.chunks(piece.max(1)) {
@@ -88,7 +88,7 @@ fn head(stream: u32, flags: u8, list: &[(&str, &str)]) -> Vec<u8> {
     frame_of(frame::HEADERS, flags | frame::END_HEADERS, stream, &block(list))
 }
 
-/// A client with this many requests out.
+/// A client with this many requests sent.
 fn client(requests: u64) -> Client {
     let mut client = Client::default();
     client.start(&mut Vec::new());
@@ -164,7 +164,7 @@ fn responses_at_every_split() {
     }
 }
 
-/// Both machines, with bytes between them cut anywhere: each answer carries what its request said.
+/// Both machines, with bytes between them cut anywhere: each response carries the content of its request.
 #[test]
 fn both_sides_understand_each_other() {
     for piece in [1, 3, 100, 5_000, usize::MAX] {
@@ -264,7 +264,7 @@ fn small_windows_are_kept() {
     assert!(matches!(client.handle(&update, &mut list, &mut out), Ok((13, Event::Window))));
     client.resume(&mut out);
     assert!(out.ends_with(b"abc") && out.len() == 12);
-    // The setting shrinks what every stream may send, below nothing if need be.
+    // The setting shrinks the send window of every stream, below zero if need be.
     out.clear();
     let shrunk = settings(&[(4, 0)]);
     assert!(matches!(client.handle(&shrunk, &mut list, &mut out), Ok((15, Event::Settings))));
@@ -279,7 +279,7 @@ fn small_windows_are_kept() {
     assert!(out.ends_with(b"de") && out[4] == frame::END_STREAM);
 }
 
-/// The table of the peer may be small, gone, or change while requests go out: they stay readable.
+/// The peer's table may be small, absent, or change while requests are sent: they stay readable.
 #[test]
 fn requests_are_readable_with_any_table() {
     for sizes in [&[4_096][..], &[0], &[50], &[200, 0, 4_096], &[100, 4_096, 30]] {

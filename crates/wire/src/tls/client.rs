@@ -1,4 +1,4 @@
-//! The settings of a client, and the sessions that they make.
+//! Client settings, and the sessions made from them.
 
 use std::sync::Arc;
 
@@ -13,40 +13,40 @@ use super::crypto;
 use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
 use super::{CertificatePart, Session, SetupError, Side, TlsFault};
 
-/// Sessions of a thread that can be resumed. One target has few names; each keeps up to eight tickets.
+/// Number of resumable server sessions per thread. One target has few names; each keeps up to eight tickets.
 const SESSIONS_MAX: usize = 64;
 
-/// Whom a client trusts.
+/// The trust of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever answers.
+    /// Any server.
     Anybody,
-    /// Those whom one of these has signed: certificates in DER.
+    /// Servers whose certificate is signed by one of these authorities: certificates in DER.
     Roots(Vec<Vec<u8>>),
-    /// The certificates of a PEM text, and those whom they have signed.
+    /// The certificates of a PEM text, and those that they have signed.
     Pem(Vec<u8>),
 }
 
-/// How a client makes its sessions.
+/// The TLS settings of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSettings {
-    /// Whom it trusts.
+    /// The trusted servers.
     pub trust: Trust,
     /// Its own certificates and key, as PEM texts.
     pub certificate: Option<(Vec<u8>, Vec<u8>)>,
-    /// The name that is asked for and verified.
+    /// The server name that is sent and verified.
     pub name: String,
-    /// Protocols that are offered, in order of preference.
+    /// Offered protocols, in order of preference.
     pub alpn: Vec<String>,
-    /// Key exchange groups, in order of preference; none for the usual ones.
+    /// Key exchange groups, in order of preference; empty for the default.
     pub groups: Vec<String>,
-    /// TLS 1.2 is refused.
+    /// Whether TLS 1.2 is refused.
     pub only_tls13: bool,
-    /// Earlier sessions are resumed.
+    /// Whether earlier sessions are resumed.
     pub resumes: bool,
 }
 
-/// Makes sessions. A clone has the same settings and memories of its own.
+/// Makes sessions. A clone has the same settings, but its own caches.
 pub struct ClientConfig {
     config: Arc<rustls::ClientConfig>,
     name: ServerName<'static>,
@@ -55,7 +55,7 @@ pub struct ClientConfig {
 }
 
 impl Clone for ClientConfig {
-    /// Sessions that can be resumed are not shared: each thread has its own.
+    /// Resumable sessions are not shared: each thread has its own.
     fn clone(&self) -> Self {
         let mut config = (*self.config).clone();
         config.resumption = resumption(self.resumes);
@@ -74,10 +74,10 @@ fn resumption(resumes: bool) -> Resumption {
 }
 
 impl ClientConfig {
-    /// Reads the settings.
+    /// Builds the configuration from settings.
     ///
     /// # Errors
-    /// A text is no certificate or key, or the settings contradict each other.
+    /// A text contains no valid certificate or key, or the settings contradict each other.
     pub fn new(settings: &ClientSettings) -> Result<Self, SetupError> {
         let witness = Arc::new(Witness::default());
         let config = config_of(settings, &witness, &[])?;
@@ -95,18 +95,19 @@ impl ClientConfig {
             .map_err(|error| TlsFault::of(&error))
     }
 
-    /// A server has asked for a certificate of ours, and there was none.
+    /// Whether a server requested a client certificate, and there was none.
     pub fn was_requested_in_vain(&self) -> bool {
         self.witness.was_requested()
     }
 
-    /// What the first certificate that was refused said of itself.
+    /// The content of the first certificate that was refused.
     pub fn refused(&self) -> Option<Refused> {
         self.witness.testimony()
     }
 }
 
-/// The same for a library that makes its sessions itself. Whatever it calls a server by, its certificate must be one of these names.
+/// The configuration for a library that makes its own sessions. Whatever name the library connects with, the
+/// certificate must be valid for one of these names.
 ///
 /// # Errors
 /// As [`ClientConfig::new`].
@@ -119,7 +120,7 @@ fn named(name: &str) -> Result<ServerName<'static>, SetupError> {
     ServerName::try_from(name.to_owned()).map_err(|_| SetupError::Name { name: name.to_owned() })
 }
 
-/// `names`: those of the server, where it is not known by the one that it was reached by.
+/// `names`: the accepted names of the server, where the name that it was reached by is not verified.
 fn config_of(
     settings: &ClientSettings,
     witness: &Arc<Witness>,
@@ -154,7 +155,7 @@ fn config_of(
     Ok(config)
 }
 
-/// Authorities of the system that cannot be read are left out, as other clients do; those of a file are not.
+/// System authorities that cannot be parsed are skipped, as other clients do; those of a file are not.
 fn verifier(
     certificates: Vec<CertificateDer<'static>>,
     is_strict: bool,
@@ -180,7 +181,7 @@ fn verifier(
     Ok(Verifier { inner, pinned, names: names.to_vec(), witness: witness.clone() })
 }
 
-/// The provider with the groups that were asked for.
+/// The provider with the requested groups.
 fn provider(groups: &[String]) -> Result<CryptoProvider, SetupError> {
     let mut provider = crypto::provider()?;
     if !groups.is_empty() {
@@ -203,10 +204,10 @@ pub(super) fn certificates(text: &[u8], of: CertificatePart) -> Result<Vec<Certi
     if found.is_empty() { Err(SetupError::NoCertificate { of }) } else { Ok(found) }
 }
 
-/// The curve P-521 as keys name it (secp521r1, 1.3.132.0.35; RFC 5480 2.1.1.1).
+/// The P-521 curve in an encoded key (secp521r1, 1.3.132.0.35; RFC 5480 2.1.1.1).
 const P521: [u8; 7] = [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23];
 
-/// Why a certificate and this key cannot be used together, if they cannot.
+/// The error for a certificate and key that cannot be used together.
 pub(super) fn of_pair(key: &PrivateKeyDer<'_>) -> impl Fn(rustls::Error) -> SetupError + use<> {
     let is_not_built = !crypto::HAS_P521 && key.secret_der().windows(P521.len()).any(|place| place == P521);
     move |error| {

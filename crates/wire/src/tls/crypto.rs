@@ -1,5 +1,5 @@
-//! The crypto below the sessions. The default builds fast and wants a CPU of the last ten years; the feature `aws-lc` runs on any and
-//! knows more groups and curves.
+//! The crypto provider of the sessions. The default builds fast and requires a CPU of the last ten years; the feature
+//! `aws-lc` runs on any CPU and supports more groups and curves.
 
 use std::sync::Arc;
 #[cfg(not(feature = "aws-lc"))]
@@ -12,22 +12,22 @@ use rustls::server::ProducesTickets;
 
 use super::SetupError;
 
-/// The groups that can be asked for, by the names of the field.
+/// The groups that can be requested, by their standard names.
 #[cfg(feature = "aws-lc")]
 pub const GROUPS: &[&str] = &["X25519MLKEM768", "X25519", "secp256r1", "secp384r1", "SECP256R1MLKEM768", "MLKEM768"];
 
-/// The groups that can be asked for, by the names of the field.
+/// The groups that can be requested, by their standard names.
 #[cfg(not(feature = "aws-lc"))]
 pub const GROUPS: &[&str] = &["X25519MLKEM768", "X25519", "secp256r1", "secp384r1"];
 
-/// Groups that are spoken by builds with the feature `aws-lc` alone.
+/// Groups available only in builds with the feature `aws-lc`.
 #[cfg(not(feature = "aws-lc"))]
 const GROUPS_OF_AWS_LC: [&str; 2] = ["SECP256R1MLKEM768", "MLKEM768"];
 
-/// Signatures of ECDSA with P-521 can be verified.
+/// Whether ECDSA signatures with P-521 can be verified.
 pub const HAS_P521: bool = cfg!(feature = "aws-lc");
 
-/// The crypto with all that it can.
+/// The crypto provider with all its algorithms.
 ///
 /// # Errors
 /// It does not run on this CPU.
@@ -36,7 +36,7 @@ pub fn provider() -> Result<CryptoProvider, SetupError> {
     Ok(rustls::crypto::aws_lc_rs::default_provider())
 }
 
-/// The crypto with all that it can.
+/// The crypto provider with all its algorithms.
 ///
 /// # Errors
 /// It does not run on this CPU.
@@ -49,7 +49,7 @@ pub fn provider() -> Result<CryptoProvider, SetupError> {
     Ok(CryptoProvider { cipher_suites: suites.clone(), ..usual })
 }
 
-/// Keys of Ed25519 serve TLS 1.2 too (RFC 8422); the suites of the provider leave that out, though it verifies them.
+/// Ed25519 keys also serve TLS 1.2 (RFC 8422); the suites of the provider leave that out, though it verifies them.
 #[cfg(not(feature = "aws-lc"))]
 fn with_ed25519(suite: &SupportedCipherSuite) -> SupportedCipherSuite {
     use rustls::crypto::CipherSuiteCommon;
@@ -63,26 +63,26 @@ fn with_ed25519(suite: &SupportedCipherSuite) -> SupportedCipherSuite {
         common: CipherSuiteCommon { ..old.common },
         prf_provider: old.prf_provider,
         kx: old.kx,
-        // A handful, made once in a process.
+        // A few entries, leaked once per process.
         sign: Vec::leak(sign),
         aead_alg: old.aead_alg,
     };
     SupportedCipherSuite::Tls12(Box::leak(Box::new(new)))
 }
 
-/// Whether the crypto runs on this CPU. It ends the process where it is used and does not.
+/// Checks that the crypto runs on this CPU. Using it on a CPU that lacks the instructions aborts the process.
 ///
 /// # Errors
-/// It does not.
+/// It does not run here.
 #[cfg(feature = "aws-lc")]
 pub fn runs_here() -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Whether the crypto runs on this CPU. It ends the process where it is used and does not.
+/// Checks that the crypto runs on this CPU. Using it on a CPU that lacks the instructions aborts the process.
 ///
 /// # Errors
-/// It does not.
+/// It does not run here.
 #[cfg(not(feature = "aws-lc"))]
 pub fn runs_here() -> Result<(), SetupError> {
     if graviola::util::is_cpu_supported() { Ok(()) } else { Err(SetupError::Cpu) }
@@ -124,13 +124,13 @@ fn known(name: &str) -> Option<&'static dyn SupportedKxGroup> {
     rustls_graviola::kx::ALL_KX_GROUPS.iter().find(|group| group.name() == wanted).copied()
 }
 
-/// What gives clients the tickets with which they come back.
+/// The ticketer, which issues resumption tickets to clients.
 #[cfg(feature = "aws-lc")]
 pub(super) fn ticketer() -> Option<Arc<dyn ProducesTickets>> {
     rustls::crypto::aws_lc_rs::Ticketer::new().ok()
 }
 
-/// What gives clients the tickets with which they come back.
+/// The ticketer, which issues resumption tickets to clients.
 #[cfg(not(feature = "aws-lc"))]
 pub(super) fn ticketer() -> Option<Arc<dyn ProducesTickets>> {
     rustls_graviola::Ticketer::new().ok()

@@ -1,14 +1,14 @@
-//! Why a session or its settings fail.
+//! Errors of sessions and of their settings.
 
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
 use super::verify::WeakKey;
 
-/// Why a session cannot go on.
+/// Why a session failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u8)]
 pub enum TlsFault {
-    /// No authority that is trusted has signed the certificate.
+    /// No trusted authority has signed the certificate.
     #[error("the certificate is signed by nobody who is trusted")]
     UnknownIssuer,
     /// The certificate is no longer valid.
@@ -17,19 +17,20 @@ pub enum TlsFault {
     /// The certificate is not valid yet.
     #[error("the certificate is not valid yet")]
     NotYetValid,
-    /// The certificate is of another name.
+    /// The certificate is for another name.
     #[error("the certificate is of another name")]
     WrongName,
-    /// The certificate is unusable in another way.
+    /// The certificate is unusable for another reason.
     #[error("the certificate cannot be used")]
     Certificate,
-    /// A key of the certificate, or of who signed it, is of a kind that the crypto of this build does not verify, such as P-521.
+    /// A key of the certificate, or of its issuer, is of a kind that the crypto of this build does not verify, such as
+    /// P-521.
     #[error("a key of the certificate is of a kind that this build does not verify")]
     UnsupportedKey,
-    /// The peer serves nothing under the name that was asked for (`unrecognized_name`, RFC 6066 3).
+    /// The peer serves nothing under the requested name (`unrecognized_name`, RFC 6066 3).
     #[error("the peer does not know the name that it was asked for")]
     UnknownName,
-    /// The peer wants a certificate of ours, or another one.
+    /// The peer requires a client certificate, or another one.
     #[error("the peer wants a client certificate")]
     ClientCertificate,
     /// No version, group or cipher in common.
@@ -41,19 +42,19 @@ pub enum TlsFault {
     /// A key is too small to be verified.
     #[error("the certificate has, or is signed with, an RSA key of fewer than 2048 bits")]
     WeakKey,
-    /// More certificates lie between the peer's own and one that is trusted than can be verified.
+    /// The chain from the peer's certificate to a trusted one is too long to be verified.
     #[error("the chain of certificates is too long")]
     ChainTooLong,
-    /// What the peer sends in its handshake, which is its certificates, is larger than what is taken.
+    /// A handshake message of the peer, which is its certificates, is larger than the limit.
     #[error("a message of the handshake is larger than 64 KiB")]
     TooLarge,
-    /// The peer wants the handshake again in the middle of a TLS 1.2 session.
+    /// The peer requested a renegotiation in the middle of a TLS 1.2 session.
     #[error("the peer demands renegotiation")]
     Renegotiation,
-    /// What came is no TLS.
+    /// The received bytes are not TLS.
     #[error("the peer does not speak TLS")]
     NotTls,
-    /// The peer gave up with an alert.
+    /// The peer aborted with an alert.
     #[error("the peer gave up with an alert")]
     Alert,
     /// The peer closed during the handshake.
@@ -64,7 +65,7 @@ pub enum TlsFault {
     Other,
 }
 
-/// What the verifier of rustls calls a chain of more than six intermediate certificates.
+/// The rustls error for a chain of more than six intermediate certificates.
 const PATH_TOO_DEEP: &str = "MaximumPathDepthExceeded";
 
 impl TlsFault {
@@ -109,7 +110,7 @@ impl TlsFault {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::WrongName,
-            // Another authority of the same name has signed it.
+            // It was signed by another authority of the same name.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::Other(other) if other.0.is::<WeakKey>() => Self::WeakKey,
             CertificateError::UnsupportedSignatureAlgorithmContext { .. }
@@ -121,71 +122,71 @@ impl TlsFault {
     }
 }
 
-/// Whose certificates a text holds.
+/// The role of the certificates in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificatePart {
-    /// Those who are trusted.
+    /// The trusted authorities.
     Authorities,
-    /// One's own.
+    /// Our own certificate chain.
     Own,
 }
 
-/// Why settings make no session.
+/// Why settings are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
-    /// There is no certificate in a text that should hold one.
+    /// A text that should contain a certificate has none.
     #[error("there is no PEM certificate in it")]
     NoCertificate {
-        /// Which text.
+        /// The text.
         of: CertificatePart,
     },
-    /// There is no key in a text that should hold one.
+    /// A text that should contain a key has none.
     #[error("there is no PEM private key in it")]
     NoKey,
-    /// A certificate that nothing can be verified with.
+    /// An authority certificate that cannot be used for verification.
     #[error("certificate {number} in it is unusable: {reason}")]
     BadCertificate {
-        /// Which text.
+        /// The text.
         of: CertificatePart,
-        /// Counted from 1.
+        /// Its number, from 1.
         number: usize,
-        /// What the parser says.
+        /// The error of the parser.
         reason: String,
     },
     /// Certificate and key do not belong together, or the key is of an unknown kind.
     #[error("the certificate and the key cannot be used together: {reason}")]
     BadPair {
-        /// What the crypto says.
+        /// The error of the crypto.
         reason: String,
     },
-    /// A key of a kind that is spoken with other crypto than that of this build.
+    /// The key is of a kind that needs the crypto of another build.
     #[error("the key is of P-521, which this build does not speak")]
     KeyNotBuilt,
     /// No group of that name.
     #[error("'{name}' is no key exchange group that is known")]
     Group {
-        /// As given.
+        /// The name as given.
         name: String,
     },
-    /// A group that is spoken with other crypto than that of this build.
+    /// A group that needs the crypto of another build.
     #[error("'{name}' is a key exchange group that this build does not speak")]
     GroupNotBuilt {
-        /// As given.
+        /// The name as given.
         name: String,
     },
     /// The crypto of this build does not run on this CPU.
     #[error("the crypto of this build wants a CPU with AES, AVX2 and ADX (x86-64 since 2015) or AES and PMULL (ARM)")]
     Cpu,
-    /// A name that no certificate can have.
+    /// A name that is not valid in a certificate.
     #[error("'{name}' is no name that a certificate can have")]
     Name {
-        /// As given.
+        /// The name as given.
         name: String,
     },
-    /// Versions and groups that do not go together.
+    /// Versions and groups that do not fit together.
     #[error("these TLS versions and groups do not go together: {reason}")]
     Versions {
-        /// What the machine says.
+        /// The error of rustls.
         reason: String,
     },
 }

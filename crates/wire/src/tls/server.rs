@@ -1,4 +1,4 @@
-//! The settings of a server, and the sessions that they make.
+//! Server settings, and the sessions made from them.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::client::{certificates, of_pair, private_key};
 use super::crypto;
 use super::{CertificatePart, Session, SetupError, Side, TlsFault};
 
-/// How a server makes its sessions.
+/// The TLS settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
     /// Its certificates, its own first, as a PEM text.
     pub certificates: Vec<u8>,
     /// Its key, as a PEM text.
     pub key: Vec<u8>,
-    /// Protocols that it speaks, in order of preference.
+    /// Supported protocols, in order of preference.
     pub alpn: Vec<String>,
-    /// Clients must show a certificate that one of this PEM text has signed.
+    /// Authorities for client certificates, as a PEM text: clients must show a certificate signed by one of them.
     pub clients: Option<Vec<u8>>,
 }
 
@@ -33,10 +33,10 @@ impl std::fmt::Debug for ServerConfig {
 }
 
 impl ServerConfig {
-    /// Reads the settings.
+    /// Builds the configuration from settings.
     ///
     /// # Errors
-    /// A text is no certificate or key, or they do not belong together.
+    /// A text contains no valid certificate or key, or they do not belong together.
     pub fn new(settings: &ServerSettings) -> Result<Self, SetupError> {
         let provider = Arc::new(crypto::provider()?);
         let builder = rustls::ServerConfig::builder_with_provider(provider.clone())

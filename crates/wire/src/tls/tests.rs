@@ -45,7 +45,7 @@ fn server_of((certificates, key): (Vec<u8>, Vec<u8>)) -> ServerSettings {
     ServerSettings { certificates, key, alpn: vec!["http/1.1".to_owned()], clients: None }
 }
 
-/// Hands bytes to and fro in pieces of `piece` bytes until both are quiet; the first fault ends it.
+/// Passes bytes to and fro in pieces of `piece` bytes until both sides are quiet; the first fault ends it.
 fn converse(client: &mut Session, server: &mut Session, piece: usize) -> Result<(), (&'static str, TlsFault)> {
     let (mut to_server, mut to_client, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     client.start(&mut to_server).map_err(|fault| ("client", fault))?;
@@ -95,7 +95,7 @@ fn bytes_pass_at_every_cut() {
     }
 }
 
-/// Whichever side ends first: the other hears it, and its answer is heard.
+/// Either side closes first: the other one receives it, and its reply is received.
 #[test]
 fn an_end_is_answered() {
     let authority = authority();
@@ -190,7 +190,7 @@ fn clients_show_certificates() {
     settings.clients = Some(authority.pem());
     let server = ServerConfig::new(&settings).expect("settings");
     let mut requested = client_of(&authority, "here");
-    // The client believes itself done before the server has looked: the alert comes later.
+    // The client considers the handshake complete before the server has verified it: the alert comes later.
     let bare = ClientConfig::new(&requested).expect("settings");
     assert_eq!(met(&bare, &server, 4_096).map(drop), Err(("server", TlsFault::ClientCertificate)));
     let (mut client, mut there) = (bare.session().expect("a session"), server.session().expect("a session"));
@@ -216,7 +216,7 @@ fn groups_and_versions() {
         settings.groups = vec![(*group).to_owned()];
         settings.only_tls13 = true;
         let client = ClientConfig::new(&settings).expect("settings");
-        // Servers of this machine take all but the rare ones.
+        // Servers of this machine support all but the rare groups.
         let met = met(&client, &server, 4_096).map(drop);
         assert!(matches!(met, Ok(()) | Err((_, TlsFault::NothingInCommon))), "{group}: {met:?}");
     }
@@ -259,7 +259,7 @@ fn texts_that_are_no_certificates() {
     assert!(matches!(ClientConfig::new(&settings).err(), Some(SetupError::Name { .. })));
 }
 
-/// What peers and verifiers say has a kind of its own where a person can do something about it.
+/// Peer alerts and verifier errors have a kind of their own where the user can act on them.
 #[test]
 fn alerts_and_keys_have_their_own_kinds() {
     use rustls::{AlertDescription as Alert, CertificateError as Certificate, Error};

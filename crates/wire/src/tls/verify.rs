@@ -1,4 +1,4 @@
-//! Whether a server is who it says it is, and what its certificate said when it was refused.
+//! Verification of server certificates, and the content of a refused one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,29 +12,29 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, Signatu
 
 use crate::certificate::Certificate;
 
-/// What the first certificate that was refused said of itself.
+/// The content of the first certificate that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Whom it names.
+    /// Its subject.
     pub subject: String,
-    /// Who signed it.
+    /// Its issuer.
     pub issuer: String,
     /// The names that it is valid for.
     pub names: Vec<String>,
-    /// From when.
+    /// Start of its validity.
     pub not_before: String,
-    /// Until when.
+    /// End of its validity.
     pub not_after: String,
-    /// The name that was wanted.
+    /// The expected name.
     pub wanted: String,
-    /// Bits of its key, if that is one of RSA.
+    /// Bits of its key, if that is an RSA key.
     pub rsa_bits: Option<usize>,
 }
 
-/// Smaller keys of RSA are verified by nobody any more.
+/// Minimum RSA key size: smaller keys are refused as too weak.
 const RSA_BITS_MIN: usize = 2_048;
 
-/// A key of RSA is smaller than what is verified.
+/// The error of an RSA key smaller than the minimum.
 #[derive(Debug, thiserror::Error)]
 #[error("an RSA key has fewer than {RSA_BITS_MIN} bits")]
 pub(super) struct WeakKey;
@@ -49,7 +49,7 @@ fn is_weak(certificate: &CertificateDer<'_>) -> bool {
     Certificate::read(certificate).and_then(|read| read.rsa_bits).is_some_and(|bits| bits < RSA_BITS_MIN)
 }
 
-/// Remembers the first certificate that was refused, and that one of ours was asked for in vain.
+/// Remembers the first refused certificate, and whether a client certificate was requested that we do not have.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
     refused: Mutex<Option<Refused>>,
@@ -90,20 +90,22 @@ fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
     Certificate::read(certificate).is_some_and(|read| read.is_self_signed())
 }
 
-/// Verifies as the web does, and remembers whom it refused.
+/// Verifies with the Web PKI rules, and remembers the refused certificate.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) inner: Arc<WebPkiServerVerifier>,
-    /// Certificates that were named one by one: a server that shows just one of them is trusted, also if it signed itself.
+    /// Certificates that were given one by one: a server that shows exactly one of them is trusted, even if it is
+    /// self-signed.
     pub(super) pinned: Vec<CertificateDer<'static>>,
-    /// Names that the server is known to have, of which its certificate must have one; none where it has the one that it was reached by.
+    /// Accepted server names, of which the certificate must have one; empty where the name that the server was reached
+    /// by is verified.
     pub(super) names: Vec<ServerName<'static>>,
     pub(super) witness: Arc<Witness>,
 }
 
 impl Verifier {
-    /// A self-signed certificate that may sign others is refused at the end of a chain by the rules of the web; who names it in a
-    /// file means it all the same. Name and time count as ever.
+    /// The Web PKI rules refuse a self-signed CA certificate as a server certificate; a user that names it in a file
+    /// trusts it all the same. Name and time are verified as usual.
     fn is_pinned(&self, certificate: &CertificateDer<'_>, name: &ServerName<'_>, now: UnixTime) -> Result<bool, Error> {
         if !self.pinned.iter().any(|pinned| pinned == certificate) {
             return Ok(false);
@@ -135,7 +137,7 @@ impl Verifier {
             .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             .or_else(|error| match self.is_pinned(end_entity, server_name, now) {
                 Ok(true) => Ok(ServerCertVerified::assertion()),
-                // Who signed itself is signed by nobody else, whatever other rule it breaks.
+                // A self-signed certificate has no other issuer, whatever other rule it breaks.
                 Ok(false)
                     if matches!(error, Error::InvalidCertificate(CertificateError::Other(_)))
                         && is_self_signed(end_entity) =>
@@ -146,7 +148,7 @@ impl Verifier {
                 Err(closer) => Err(closer),
             })
             .map_err(|error| {
-                // A signature that cannot be verified looks like a wrong one.
+                // A signature that cannot be verified looks like an invalid one.
                 let is_unverified = matches!(
                     error,
                     Error::InvalidCertificate(
@@ -158,7 +160,7 @@ impl Verifier {
                 let mut chain = intermediates.iter().chain(&self.pinned).chain([end_entity]);
                 if is_unverified && chain.any(is_weak) { WeakKey::error() } else { error }
             })
-            // The handshake could not verify what this key signs.
+            // The handshake could not verify signatures of this key.
             .and_then(|verified| if is_weak(end_entity) { Err(WeakKey::error()) } else { Ok(verified) });
         if verified.is_err() {
             self.witness.note(end_entity, server_name);
@@ -204,7 +206,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Has no certificate to show, and remembers that one was asked for.
+/// Has no client certificate, and records that one was requested.
 #[derive(Debug)]
 pub(super) struct NoCertificate(pub(super) Arc<Witness>);
 
@@ -219,8 +221,8 @@ impl ResolvesClientCert for NoCertificate {
     }
 }
 
-/// Skips certificate verification. That the peer has the key of its certificate is still verified, as other clients do; but for keys of RSA
-/// that are too small for the library, since who trusts anybody loses nothing by it.
+/// Skips certificate verification. The peer's possession of its private key is still verified, as other clients do,
+/// except for RSA keys that are too small for the library: a client that trusts any server loses nothing by it.
 #[derive(Debug)]
 pub(super) struct Anybody(pub(super) Arc<CryptoProvider>);
 

@@ -1,34 +1,34 @@
-//! Compressed messages (RFC 7692). Ours are compressed each by itself, so an idle connection costs nothing more; a peer's are taken
-//! apart piece by piece, so that nobody has to hold one that is large.
+//! Compressed messages (RFC 7692). Each message that we send is compressed by itself, so an idle connection costs
+//! nothing more; received ones are decompressed piece by piece, so that a large one is never stored as a whole.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::Fault;
 
-/// What a sender leaves out at the end of each message (RFC 7692, 7.2.1).
+/// The bytes that a sender omits at the end of each message (RFC 7692, 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
-/// Bytes that are made room for at a time.
+/// Size of an output step in bytes.
 pub(super) const ROOM: usize = 16 * 1024;
-/// The window when no smaller one was asked for, as a power of two.
+/// The default window, as a power of two.
 pub const WINDOW_BITS_MAX: u8 = 15;
-/// The smallest window that there is.
+/// The smallest window of the protocol.
 pub const WINDOW_BITS_MIN: u8 = 8;
-/// The smallest window that the library has. In a smaller one it starts anew after as many bytes as the window has.
+/// The smallest window of the library. For a smaller one, compression restarts after as many bytes as the window has.
 const LIBRARY_BITS_MIN: u8 = 9;
 
-/// What was agreed on, in few bytes: each connection has a copy.
+/// The negotiated compression, in few bytes: each connection has a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deflate {
-    /// The window that our messages may need, as a power of two.
+    /// The window of messages that we send, as a power of two.
     pub window_bits: u8,
-    /// The peer's messages may point into those before them, which costs a window for each connection.
+    /// Whether the peer's messages may refer to earlier ones, which costs a window for each connection.
     pub keeps_context: bool,
 }
 
-/// Compresses messages one by one.
+/// Compresses each message by itself.
 pub struct Deflater {
     inner: Compress,
-    /// Nothing points further back than this.
+    /// Bytes after which compression restarts: no reference goes further back.
     reach: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for Deflater {
 }
 
 impl Deflater {
-    /// With a window of `bits`, from [`WINDOW_BITS_MIN`] to [`WINDOW_BITS_MAX`].
+    /// A compressor with a window of `bits`, from [`WINDOW_BITS_MIN`] to [`WINDOW_BITS_MAX`].
     pub fn with_window(bits: u8) -> Self {
         let library = bits.clamp(LIBRARY_BITS_MIN, WINDOW_BITS_MAX);
         let reach = if bits < library { 1 << WINDOW_BITS_MIN } else { usize::MAX };
@@ -54,7 +54,7 @@ impl Deflater {
         for number in 0..pieces {
             let from = number * self.reach.min(message.len());
             let piece = &message[from..message.len().min(from.saturating_add(self.reach))];
-            // A full flush forgets what came before it.
+            // A full flush resets the window.
             let flush = if number + 1 == pieces { FlushCompress::Sync } else { FlushCompress::Full };
             self.compress_piece(piece, flush, &mut out);
         }
@@ -70,7 +70,7 @@ impl Deflater {
         let mut rest = piece;
         loop {
             let (before, room) = (self.inner.total_in(), out.capacity() - out.len());
-            // Memory is all that it needs, and it has that.
+            // The compressor needs only memory, so it cannot fail.
             let done = self.inner.compress_vec(rest, out, flush);
             rest = &rest[(self.inner.total_in() - before) as usize..];
             if done.is_err() || (rest.is_empty() && out.len() < out.capacity() && room > 0) {
@@ -81,10 +81,10 @@ impl Deflater {
     }
 }
 
-/// Takes messages apart, one after the other.
+/// Decompresses messages, one after the other.
 pub(super) struct Inflater {
     inner: Decompress,
-    /// A block said that it was the last one, and nothing came behind it.
+    /// Whether the last block was marked as final, and no bytes followed it.
     has_ended: bool,
 }
 
@@ -95,13 +95,13 @@ impl Default for Inflater {
 }
 
 impl Inflater {
-    /// Forgets the messages before.
+    /// Discards the context of earlier messages.
     pub(super) fn reset(&mut self) {
         self.inner.reset(false);
         self.has_ended = false;
     }
 
-    /// Takes more of a message, and gives what it holds piece by piece, each no longer than `room`.
+    /// Takes more of a message, and outputs its content piece by piece, each no longer than `room`.
     pub(super) fn inflate(
         &mut self,
         compressed: &[u8],
@@ -118,23 +118,23 @@ impl Inflater {
             if written > 0 {
                 take(&room[..written])?;
             }
-            // What came out before it was broken counts: the fault is the same however the message was cut.
+            // Output before the broken position counts: the fault is the same however the message was cut.
             let status = status.map_err(|_| Fault::Deflate)?;
-            // A block that says it is the last one ends the stream; what follows begins another.
+            // A final block ends the stream; the following bytes begin another.
             self.has_ended = status == Status::StreamEnd;
             if self.has_ended {
                 self.inner.reset(false);
             } else if rest.is_empty() && written < room.len() {
                 break;
             } else if read == 0 && written == 0 {
-                // It can go on neither with these bytes nor with more room.
+                // It makes progress neither with these bytes nor with more room.
                 return Err(Fault::Deflate);
             }
         }
         Ok(())
     }
 
-    /// The message is complete.
+    /// Completes the message.
     pub(super) fn finish(
         &mut self,
         room: &mut [u8],
@@ -159,12 +159,12 @@ mod tests {
             assert_eq!(inflated(&compressed, compressed.len().max(1), room), Ok(message.to_vec()));
         }
         assert_eq!(inflated(&compressed, 7, ROOM), Ok(message.to_vec()));
-        // The library knows no smaller window.
+        // The library supports no smaller window.
         let bits = bits.max(LIBRARY_BITS_MIN);
         assert!(reach(&compressed) <= 1 << bits, "{} > 1 << {bits}", reach(&compressed));
     }
 
-    /// What comes out, when it goes in in pieces of such a size.
+    /// The decompressed output for input in pieces of this size.
     fn inflated(compressed: &[u8], piece: usize, room: usize) -> Result<Vec<u8>, Fault> {
         let (mut inflater, mut room, mut out) = (Inflater::default(), vec![0; room], Vec::new());
         let mut keep = |bytes: &[u8]| {
@@ -178,7 +178,7 @@ mod tests {
         Ok(out)
     }
 
-    /// The smallest power of two of a window with which it can be taken apart: the library judges.
+    /// The smallest window in bytes with which the library can decompress it.
     fn reach(compressed: &[u8]) -> usize {
         let can = |bits: u8| {
             let mut inflater = Decompress::new_with_window_bits(false, bits);
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// What lies 256 bytes back is out of reach of the smallest window.
+    /// References of 256 bytes back are beyond the smallest window.
     #[test]
     fn the_smallest_window_forgets() {
         let noise: Vec<u8> = (0..256u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();

@@ -1,27 +1,27 @@
-//! Frames: who sends them, what they carry, headers, masks, and how they are written.
+//! Frames: roles, opcodes, headers, masks, and rendering.
 
 use super::Fault;
 
-/// What a control frame carries at most (RFC 6455, 5.5).
+/// Maximum payload of a control frame (RFC 6455, 5.5).
 pub const CONTROL_BYTES_MAX: usize = 125;
 /// The longest header: two bytes, eight for the length, four for the mask.
 pub(super) const HEADER_BYTES_MAX: usize = 14;
-/// Lengths from this on are written in eight bytes.
+/// Lengths of at least this value are written in eight bytes.
 const LONG: usize = 1 << 16;
 
-/// What a client covers its bytes with; none of a server.
+/// The mask of a client's frame; `None` for a server.
 pub type Mask = Option<[u8; 4]>;
 
-/// Who somebody is.
+/// The role of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Who opened the connection, and masks.
+    /// The side that opened the connection, and masks its frames.
     Client,
-    /// Who accepted it.
+    /// The side that accepted the connection.
     Server,
 }
 
-/// What a message is.
+/// The type of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// UTF-8.
@@ -34,17 +34,17 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Opcode {
-    /// More of a message.
+    /// The continuation of a message.
     Continuation = 0,
-    /// A text begins.
+    /// The beginning of a text message.
     Text = 1,
-    /// Bytes begin.
+    /// The beginning of a binary message.
     Binary = 2,
-    /// The connection ends.
+    /// The close of the connection.
     Close = 8,
-    /// A sign of life is wanted.
+    /// A request for a pong.
     Ping = 9,
-    /// A sign of life.
+    /// The reply to a ping, or an unsolicited one.
     Pong = 10,
 }
 
@@ -66,18 +66,19 @@ impl Opcode {
     }
 }
 
-/// The beginning of a frame.
+/// A frame header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) is_last: bool,
-    /// The first reserved bit: of compressed messages.
+    /// The first reserved bit: set for compressed messages.
     pub(super) is_compressed: bool,
     pub(super) opcode: Opcode,
     pub(super) mask: Mask,
     pub(super) length: u64,
 }
 
-/// How many bytes a header has; more are needed to know when `None`. What is wrong is told as soon as it is seen.
+/// The length of a frame's header; `None` when more bytes are needed to know it. An error is reported as soon as it is
+/// visible.
 pub(super) fn header_bytes(bytes: &[u8], from: Role, may_compress: bool) -> Result<Option<usize>, Fault> {
     let Some(first) = bytes.first() else { return Ok(None) };
     let is_first_reserved = first & 0x40 != 0;
@@ -85,7 +86,7 @@ pub(super) fn header_bytes(bytes: &[u8], from: Role, may_compress: bool) -> Resu
         return Err(Fault::ReservedBits);
     }
     let opcode = Opcode::of(first & 0x0f).ok_or(Fault::Opcode)?;
-    // Only the first frame of a message says that it is compressed (RFC 7692, 6.1).
+    // Only the first frame of a message has the compression bit (RFC 7692, 6.1).
     if is_first_reserved && !matches!(opcode, Opcode::Text | Opcode::Binary) {
         return Err(Fault::ReservedBits);
     }
@@ -106,7 +107,7 @@ pub(super) fn header_bytes(bytes: &[u8], from: Role, may_compress: bool) -> Resu
 }
 
 impl Header {
-    /// Reads a header of which [`header_bytes`] has said how long it is.
+    /// Parses a header whose length [`header_bytes`] has returned.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let [first, second, rest @ ..] = bytes else { return Err(Fault::Length) };
         let opcode = Opcode::of(first & 0x0f).ok_or(Fault::Opcode)?;
@@ -121,7 +122,7 @@ impl Header {
             }
             short => (u64::from(short), rest),
         };
-        // RFC 6455, 5.2: as few bytes as possible, and the highest bit is 0.
+        // RFC 6455, 5.2: the shortest form, and the highest bit is 0.
         let is_short = match second & 0x7f {
             126 => length > CONTROL_BYTES_MAX as u64,
             127 => length >= LONG as u64 && length >> 63 == 0,
@@ -135,7 +136,7 @@ impl Header {
     }
 }
 
-/// Puts a mask on, or takes it off. `at`: how many bytes of the frame came before.
+/// Applies or removes a mask. `at`: number of earlier payload bytes of the frame.
 pub(super) fn cover(bytes: &mut [u8], mask: [u8; 4], at: usize) {
     let mut turned = mask;
     turned.rotate_left(at % 4);
@@ -174,7 +175,7 @@ pub fn push_frame(opcode: Opcode, is_last: bool, mask: Mask, payload: &[u8], out
     }
 }
 
-/// Appends a whole message in one frame. `is_compressed`: its payload is (RFC 7692, 6).
+/// Appends a whole message in one frame. `is_compressed`: the payload is compressed (RFC 7692, 6).
 pub fn push_message(kind: Kind, is_compressed: bool, mask: Mask, payload: &[u8], out: &mut Vec<u8>) {
     let at = out.len();
     let opcode = if kind == Kind::Text { Opcode::Text } else { Opcode::Binary };
@@ -184,7 +185,7 @@ pub fn push_message(kind: Kind, is_compressed: bool, mask: Mask, payload: &[u8],
     }
 }
 
-/// Appends a close frame; a reason that is too long is cut.
+/// Appends a close frame; a reason that is too long is truncated.
 pub fn push_close(code: u16, reason: &str, mask: Mask, out: &mut Vec<u8>) {
     let mut end = reason.len().min(CONTROL_BYTES_MAX - 2);
     while !reason.is_char_boundary(end) {

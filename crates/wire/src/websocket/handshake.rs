@@ -1,4 +1,4 @@
-//! How a connection of HTTP/1.1 becomes one of WebSocket (RFC 6455, 4).
+//! The WebSocket handshake over HTTP/1.1 (RFC 6455, 4).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,39 +9,40 @@ use super::deflate::{Deflate, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 /// The largest head of either side.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 const FIELDS_MAX: usize = 64;
-/// What is appended to a key (RFC 6455, 1.3).
+/// The GUID that is appended to a key (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What a client offers, in order of preference: the server forgets each message, or need not; and the form that browsers send, and
-/// the plain one, for servers that know no other. A server may choose our window in all but the last (RFC 7692, 5.1 and 7.1).
+/// The offers of a client, in order of preference: the server resets its context after each message; it may keep its
+/// context; the form that browsers send; the plain form for servers that know no other. A server may choose our window
+/// in all but the last (RFC 7692, 5.1 and 7.1).
 const DEFLATE_OFFERS: [&str; 4] = [
     "permessage-deflate; server_no_context_takeover; client_no_context_takeover; client_max_window_bits",
     "permessage-deflate; client_no_context_takeover; client_max_window_bits",
     "permessage-deflate; client_max_window_bits",
     "permessage-deflate",
 ];
-/// What a server of ours agrees to: compressed messages, each by itself (RFC 7692, 7.1.1).
+/// The terms of our server: each message is compressed by itself (RFC 7692, 7.1.1).
 const DEFLATE_TERMS: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
 
-/// Why the connection does not become one of WebSocket.
+/// Why a WebSocket handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeFault {
     /// The peer speaks TLS.
     #[error("the peer speaks TLS")]
     Tls,
-    /// It is no head of HTTP/1.1.
+    /// It is not an HTTP/1.1 head.
     #[error("the head is not one of HTTP/1.1")]
     Malformed,
-    /// It does not end.
+    /// The head exceeds the size limit.
     #[error("the head is larger than 16 KiB")]
     TooLarge,
-    /// The answer has another status than 101.
+    /// The response has another status than 101.
     #[error("the server answers with {0} instead of 101")]
     Status(u16),
     /// The peer does not switch to WebSocket.
     #[error("Upgrade or Connection do not say that the protocol changes to websocket")]
     Upgrade,
-    /// The answer is not to our key, or the request has none.
+    /// The response does not match our key, or the request has none.
     #[error("Sec-WebSocket-Key or Sec-WebSocket-Accept is missing or wrong")]
     Key,
     /// A version other than 13.
@@ -55,12 +56,12 @@ pub enum HandshakeFault {
     Extension,
 }
 
-/// The key of 16 random bytes.
+/// The `Sec-WebSocket-Key` of 16 random bytes.
 pub fn key_of(random: [u8; 16]) -> String {
     STANDARD.encode(random)
 }
 
-/// The answer to a key.
+/// The `Sec-WebSocket-Accept` of a key.
 pub fn accept_of(key: &str) -> String {
     let mut sha1 = Sha1::new();
     sha1.update(key.as_bytes());
@@ -68,10 +69,10 @@ pub fn accept_of(key: &str) -> String {
     STANDARD.encode(sha1.digest().bytes())
 }
 
-/// What a client asks for.
+/// The handshake options of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
-    /// With its port, unless that is the usual one.
+    /// The host, with its port unless that is the default.
     pub host: &'a str,
     /// Path and query.
     pub target: &'a str,
@@ -79,11 +80,11 @@ pub struct Opening<'a> {
     pub protocols: &'a [String],
     /// More fields, in their order.
     pub headers: &'a [(String, Vec<u8>)],
-    /// Compression is offered; ours is of each message by itself.
+    /// Whether compression is offered; our messages are compressed each by itself.
     pub offers_deflate: bool,
 }
 
-/// The request of a client.
+/// Renders the handshake request of a client.
 pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
     let (host, target) = (opening.host, opening.target);
     let head = format!(
@@ -105,26 +106,26 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What a server agreed to.
+/// The terms that a server accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The subprotocol that it chose.
+    /// The chosen subprotocol.
     pub protocol: Option<String>,
-    /// How messages may be compressed, if they may.
+    /// The compression of messages, if any.
     pub deflate: Option<Deflate>,
 }
 
-/// Reads the answer to `key` from the front of `input`: its length and content, or `None` when more bytes are needed.
+/// Parses the response to `key` at the start of `input`: its length and content, or `None` when more bytes are needed.
 ///
 /// # Errors
-/// The connection does not become one of WebSocket.
+/// The handshake failed.
 pub fn read_response(
     input: &[u8],
     key: &str,
     offered: &[String],
     offers_deflate: bool,
 ) -> Result<Option<(usize, Accepted)>, HandshakeFault> {
-    // An alert, or a handshake (RFC 8446 5.1).
+    // The first byte of a TLS record: an alert, or a handshake (RFC 8446 5.1).
     if matches!(input.first(), Some(0x15 | 0x16)) {
         return Err(HandshakeFault::Tls);
     }
@@ -153,7 +154,7 @@ pub fn read_response(
     Ok(Some((length, Accepted { protocol, deflate })))
 }
 
-/// A window as a power of two, as RFC 7692 allows it.
+/// A window as a power of two, in the range of RFC 7692.
 fn bits_of(value: &[u8]) -> Option<u8> {
     let value = value.trim_ascii();
     let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
@@ -161,7 +162,7 @@ fn bits_of(value: &[u8]) -> Option<u8> {
     (WINDOW_BITS_MIN..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
 }
 
-/// The name and the value of a parameter.
+/// The name and the value of an extension parameter.
 fn parameter(part: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     match part.iter().position(|byte| *byte == b'=') {
         Some(at) => (part[..at].trim_ascii().to_ascii_lowercase(), Some(part[at + 1..].trim_ascii())),
@@ -169,7 +170,8 @@ fn parameter(part: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     }
 }
 
-/// What a server made of our offers (RFC 7692, 7.1). Ours are compressed each by itself, whether it wants that or not.
+/// The compression that a server accepted from our offers (RFC 7692, 7.1). Our messages are compressed each by itself,
+/// whether the server requires that or not.
 fn agreed_to(extension: &[u8]) -> Option<Deflate> {
     let mut parts = extension.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     if !parts.next()?.eq_ignore_ascii_case(b"permessage-deflate") {
@@ -184,7 +186,7 @@ fn agreed_to(extension: &[u8]) -> Option<Deflate> {
         match (name.as_slice(), value) {
             (b"server_no_context_takeover", None) => deflate.keeps_context = false,
             (b"client_no_context_takeover", None) => {}
-            // Whatever window it keeps, ours is large enough (7.1.2.1).
+            // Any server window is fine: ours is large enough (7.1.2.1).
             (b"server_max_window_bits", Some(value)) => drop(bits_of(value)?),
             (b"client_max_window_bits", Some(value)) => deflate.window_bits = bits_of(value)?,
             _ => return None,
@@ -194,22 +196,23 @@ fn agreed_to(extension: &[u8]) -> Option<Deflate> {
     Some(deflate)
 }
 
-/// What a client asked for.
+/// The handshake request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// Bytes of its request.
+    /// Length of the request in bytes.
     pub length: usize,
     /// Path and query.
     pub target: String,
-    /// To which the answer must be.
+    /// The key that the response must match.
     pub key: String,
     /// Subprotocols, in order of preference.
     pub protocols: Vec<String>,
-    /// The window that it allows us, as a power of two, when it takes compressed messages; the first offer that can be kept.
+    /// The window that we may use for compression, as a power of two, from the first acceptable offer; `None` without
+    /// compression.
     pub deflate: Option<u8>,
 }
 
-/// The answer of a server, with the subprotocol and the window that it agrees to.
+/// Renders the handshake response of a server, with the subprotocol and the window that it accepts.
 pub fn render_response(key: &str, protocol: Option<&str>, deflate: Option<u8>, out: &mut Vec<u8>) {
     let accept = accept_of(key);
     out.extend_from_slice(
@@ -226,7 +229,7 @@ pub fn render_response(key: &str, protocol: Option<&str>, deflate: Option<u8>, o
     out.extend_from_slice(b"\r\n");
 }
 
-/// The window of an offer that can be kept.
+/// The window of an acceptable offer.
 fn window_of(offer: &[u8]) -> Option<u8> {
     let mut parts = offer.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     if !parts.next()?.eq_ignore_ascii_case(b"permessage-deflate") {
@@ -249,10 +252,10 @@ fn window_of(offer: &[u8]) -> Option<u8> {
     Some(window)
 }
 
-/// Reads the request of a client, or `None` when more bytes are needed.
+/// Parses a client's handshake request, or returns `None` when more bytes are needed.
 ///
 /// # Errors
-/// It does not ask for WebSocket.
+/// It is not a WebSocket handshake.
 pub fn read_request(input: &[u8]) -> Result<Option<Offered>, HandshakeFault> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
@@ -294,7 +297,7 @@ fn all<'h, 'b: 'h>(fields: HandshakeFields<'h, 'b>, name: &'h str) -> impl Itera
     fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
 }
 
-/// The value of a field that must not come twice.
+/// The value of a field that must not appear twice.
 fn one<'h, 'b: 'h>(fields: HandshakeFields<'h, 'b>, name: &'h str) -> Option<&'b [u8]> {
     let mut values = all(fields, name);
     let value = values.next()?;

@@ -1,69 +1,69 @@
-//! Frames in, messages and signs of life out.
+//! The frame parser: frames in, message pieces and control events out.
 
 use super::Fault;
 use super::frame::{CONTROL_BYTES_MAX, HEADER_BYTES_MAX, Header, Kind, Opcode, Role, cover, header_bytes};
 use super::utf8::Utf8;
 
-/// Frames that bring nothing forward, one after the other: empty pieces, pings, pongs.
+/// Maximum consecutive frames without progress: empty pieces, pings, pongs.
 pub const IDLE_FRAMES_MAX: u32 = 10_000;
 
-/// What the front of the input meant.
+/// The meaning of the first bytes of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// All input was taken, and nothing is complete.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
-    /// Something within a message: a frame begins, or ends.
+    /// A frame within a message begins or ends; no action is needed.
     Nothing,
     /// A message begins.
     Begun {
-        /// What it is.
+        /// The message type.
         kind: Kind,
-        /// Its bytes are compressed (RFC 7692).
+        /// Whether its bytes are compressed (RFC 7692).
         is_compressed: bool,
     },
     /// Some of its bytes; never empty.
     Bytes(&'a [u8]),
     /// It is complete.
     End,
-    /// A sign of life is wanted: the same bytes in a pong.
+    /// A ping: its payload is sent back in a pong.
     Ping(&'a [u8]),
-    /// A sign of life.
+    /// A pong.
     Pong(&'a [u8]),
-    /// The peer ends the connection; what comes after it means nothing.
+    /// The peer closes the connection; later bytes are ignored.
     Close {
-        /// Why (RFC 6455, 7.4), when it says.
+        /// The close code (RFC 6455, 7.4), if it gives one.
         code: Option<u16>,
-        /// In words.
+        /// The reason as text.
         reason: &'a str,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
-    /// Of a header so many bytes have come.
+    /// This many bytes of a header have arrived.
     Header { taken: u8 },
     /// In the payload of a frame of a message.
     Payload { left: u64, is_last: bool },
     /// In the payload of a control frame.
     Control { opcode: Opcode, length: u8 },
-    /// The last frame of a message is over.
+    /// The last frame of a message is complete.
     Ends,
     /// The peer has closed.
     Closed,
 }
 
-/// Reads what the other side sends.
+/// Parses the frames of the other side.
 #[derive(Debug)]
 pub struct Machine {
-    /// Who sends what we read.
+    /// The role of the sender.
     from: Role,
     may_compress: bool,
     place: Position,
     header: [u8; HEADER_BYTES_MAX],
     mask: [u8; 4],
-    /// Bytes of this frame that came before; only their rest by four matters.
+    /// Number of earlier payload bytes of this frame, modulo four.
     at: u8,
-    /// A message has begun and is not complete.
+    /// The type of the message that is not complete.
     message: Option<Kind>,
     is_compressed: bool,
     utf8: Utf8,
@@ -81,7 +81,7 @@ struct Control {
 }
 
 impl Machine {
-    /// Reads what `from` sends. `may_compress`: compression was agreed on.
+    /// A parser for frames of `from`. `may_compress`: compression was negotiated.
     pub fn new(from: Role, may_compress: bool, message_bytes_max: u64) -> Self {
         Self {
             from,
@@ -100,16 +100,16 @@ impl Machine {
         }
     }
 
-    /// Nothing has begun that is not complete.
+    /// Whether no frame and no message is incomplete.
     pub fn is_between_messages(&self) -> bool {
         self.message.is_none() && self.place == Position::Header { taken: 0 }
     }
 
-    /// Understands the front of `input`: how many bytes, and what they meant. Call it again with the rest until it says
-    /// [`Event::NeedMore`].
+    /// Parses the start of `input`: how many bytes were consumed, and the event. Call it again with the rest until it
+    /// returns [`Event::NeedMore`].
     ///
     /// # Errors
-    /// The peer broke the protocol; nothing more can be understood.
+    /// The peer broke the protocol; no further input can be parsed.
     pub fn handle<'a>(&'a mut self, input: &'a mut [u8]) -> Result<(usize, Event<'a>), Fault> {
         match self.place {
             Position::Header { taken } => self.read_header(usize::from(taken), input),
@@ -156,12 +156,12 @@ impl Machine {
         Ok((taken, Event::NeedMore))
     }
 
-    /// A header is complete.
+    /// Handles a complete header.
     fn begin<'a>(&mut self, length: usize, taken: usize) -> Result<(usize, Event<'a>), Fault> {
         let header = Header::read(&self.header[..length])?;
         (self.mask, self.at) = (header.mask.unwrap_or_default(), 0);
         if header.opcode.is_control() {
-            // Between messages signs of life may come for ever; a message must go on.
+            // Between messages, control frames may come forever; a message must make progress.
             if self.message.is_some() {
                 self.idle()?;
             }
@@ -239,12 +239,12 @@ impl Machine {
             return Ok((count, Event::NeedMore));
         }
         self.place = if opcode == Opcode::Close { Position::Closed } else { Position::Header { taken: 0 } };
-        // The payload lies in the input, or in what was gathered.
+        // The payload is in the input, or in the buffer of a split frame.
         let payload: &'a [u8] = match self.control.take() {
             None => &input[..count],
             Some(mut control) => {
                 control.bytes[had..whole].copy_from_slice(&input[..count]);
-                // It outlives the call in the place where it was gathered.
+                // It outlives the call in the buffer of the split frame.
                 &self.control.insert(control).bytes[..whole]
             }
         };
@@ -262,7 +262,7 @@ fn close(payload: &[u8]) -> Result<Event<'_>, Fault> {
         return if payload.is_empty() { Ok(Event::Close { code: None, reason: "" }) } else { Err(Fault::CloseCode) };
     };
     let code = u16::from_be_bytes(*code);
-    // RFC 6455, 7.4: those that may be sent, those that are registered, and those of applications.
+    // RFC 6455, 7.4: codes that may be sent, registered ones, and those of applications.
     if !matches!(code, 1_000..=1_003 | 1_007..=1_014 | 3_000..=4_999) {
         return Err(Fault::CloseCode);
     }

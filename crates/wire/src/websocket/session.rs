@@ -1,4 +1,5 @@
-//! A side of a conversation: whole messages in, and the answers that the protocol itself wants out (pongs, closes).
+//! One side of a WebSocket connection: whole messages in, and the replies that the protocol requires out (pongs,
+//! closes).
 
 use super::deflate::{Deflate, Inflater, ROOM};
 use super::frame::{Kind, Opcode, Role, push_close, push_frame};
@@ -6,20 +7,20 @@ use super::machine::{Event, Machine};
 use super::utf8::Utf8;
 use super::{Fault, Mask};
 
-/// What a connection needs for the time of a call or of a message; one serves all connections of a thread.
+/// Working memory of a connection for the time of a call or of a message; one serves all connections of a thread.
 #[derive(Default)]
 pub struct Scratch {
     inflaters: Vec<Inflater>,
     room: Vec<u8>,
-    /// The message that was told last.
+    /// The last reported message.
     message: Vec<u8>,
-    /// What stood in the last control frame that was told.
+    /// The payload of the last reported control frame.
     control: Vec<u8>,
 }
 
-/// Windows that are kept for later messages: 40 KiB each.
+/// Maximum number of windows that are retained for later messages: 40 KiB each.
 const INFLATERS_MAX: usize = 4;
-/// A buffer that grew beyond this for one message is not kept for the next.
+/// A buffer that grew beyond this for one message is freed after it.
 const SPARE_BYTES_MAX: usize = 16 * 1024;
 
 impl Scratch {
@@ -38,7 +39,7 @@ impl Scratch {
         }
     }
 
-    /// Keeps what a control frame says while its caller looks at it.
+    /// Stores the payload of a control frame while the caller inspects it.
     fn keep(&mut self, bytes: &[u8]) -> &[u8] {
         self.control.clear();
         self.control.extend_from_slice(bytes);
@@ -46,69 +47,69 @@ impl Scratch {
     }
 }
 
-/// What was agreed on, and how much is taken.
+/// The negotiated terms, and the limits of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Who we are.
+    /// Our role.
     pub role: Role,
-    /// How messages may be compressed, if they may.
+    /// The compression of messages, if any.
     pub deflate: Option<Deflate>,
-    /// The largest message that is taken; also of what it is when it is not compressed any more.
+    /// The largest accepted message; also applies to its decompressed size.
     pub message_bytes_max: u64,
-    /// So much of a message is kept; of one that is larger nothing. 0 when nobody looks at messages.
+    /// Bytes of a message that are captured; of a larger one nothing is. 0 when messages are not inspected.
     pub kept_bytes_max: usize,
 }
 
-/// What was heard.
+/// A received event.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SessionEvent<'a> {
-    /// All input was taken, and nothing is complete.
+    /// All input was consumed, and nothing is complete.
     NeedMore,
-    /// Something that is no news, or that was answered here.
+    /// Nothing to report, or something that was answered here.
     Nothing,
     /// A message.
     Message {
-        /// What it is.
+        /// The message type.
         kind: Kind,
-        /// Its bytes, when they are kept.
+        /// Its bytes, if captured.
         bytes: &'a [u8],
-        /// It is larger than what is kept.
+        /// It is larger than what is captured.
         is_cut: bool,
-        /// How many they are.
+        /// Its length.
         length: u64,
     },
-    /// A sign of life that was asked for, or not.
+    /// A pong, solicited or not.
     Pong(&'a [u8]),
-    /// The peer ends the connection. The answer to it stands in `out`, unless it is the answer to ours.
+    /// The peer closes the connection. The reply is in `out`, unless this is the reply to our close.
     Close {
-        /// Why, when it says.
+        /// The close code, if it gives one.
         code: Option<u16>,
-        /// In words.
+        /// The reason as text.
         reason: &'a str,
     },
 }
 
-/// See the module. One that is [at rest](Session::is_at_rest) can be forgotten and made anew.
+/// The session of a connection. See the module. One that is [at rest](Session::is_at_rest) can be dropped and rebuilt.
 pub struct Session {
     terms: Terms,
     machine: Machine,
     kind: Kind,
     is_compressed: bool,
     message: Message,
-    /// Takes a compressed message apart; also between messages when the peer keeps its context.
+    /// Decompresses messages; exists between messages only when the peer keeps its context.
     inflater: Option<Inflater>,
-    /// We have sent a close.
+    /// Whether we have sent a close.
     has_closed: bool,
 }
 
-/// What has come of a message.
+/// The received part of a message.
 #[derive(Default)]
 struct Message {
-    /// Its bytes, as far as they are kept.
+    /// Its captured bytes.
     kept: Vec<u8>,
     length: u64,
     is_cut: bool,
-    /// Of a text that was compressed; the machine looks at the others.
+    /// UTF-8 validation of a compressed text; the frame parser validates uncompressed ones.
     utf8: Utf8,
 }
 
@@ -121,7 +122,7 @@ impl Message {
         (self.length, self.is_cut, self.utf8) = (0, false, Utf8::default());
     }
 
-    /// Takes more of it, without its compression.
+    /// Takes more of the message, uncompressed.
     fn take(&mut self, bytes: &[u8], most: usize) {
         self.length += bytes.len() as u64;
         if most == 0 || self.is_cut {
@@ -129,19 +130,19 @@ impl Message {
         }
         let needed = self.kept.len() + bytes.len();
         if needed > most {
-            // A part of it is of no use to those who look at messages.
+            // A truncated message is useless for inspection.
             (self.is_cut, self.kept) = (true, Vec::new());
             return;
         }
         if needed > self.kept.capacity() {
-            // No more than what is kept at most, however it grows.
+            // The buffer never exceeds the capture limit.
             let room = needed.max(self.kept.capacity().saturating_mul(2)).min(most);
             self.kept.reserve_exact(room - self.kept.len());
         }
         self.kept.extend_from_slice(bytes);
     }
 
-    /// The same of a compressed one, which must be looked at here.
+    /// The same for decompressed bytes, which must be validated here.
     fn take_inflated(&mut self, bytes: &[u8], kind: Kind, terms: &Terms) -> Result<(), Fault> {
         self.take(bytes, terms.kept_bytes_max);
         if self.length > terms.message_bytes_max {
@@ -152,7 +153,7 @@ impl Message {
 }
 
 impl Session {
-    /// A conversation on these terms.
+    /// A session on these terms.
     pub fn new(terms: Terms) -> Self {
         let from = match terms.role {
             Role::Client => Role::Server,
@@ -169,33 +170,33 @@ impl Session {
         }
     }
 
-    /// Nothing has begun that is not complete, and nothing is remembered.
+    /// Whether no frame or message is incomplete, and no state is remembered.
     pub fn is_at_rest(&self) -> bool {
         !self.has_closed && self.inflater.is_none() && self.machine.is_between_messages()
     }
 
-    /// A message has begun and is not whole.
+    /// Whether a message is incomplete.
     pub fn is_within_message(&self) -> bool {
         !self.machine.is_between_messages()
     }
 
-    /// What has come of a message that is not whole, as far as it is kept and not compressed.
+    /// The received part of an incomplete message, as far as it is captured and not compressed.
     pub fn begun(&self) -> &[u8] {
         if self.is_compressed || self.machine.is_between_messages() { &[] } else { &self.message.kept }
     }
 
-    /// Sends a close; what arrives afterwards is still reported.
+    /// Sends a close; later frames of the peer are still reported.
     pub fn close(&mut self, code: u16, mask: Mask, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.has_closed, true) {
             push_close(code, "", mask, out);
         }
     }
 
-    /// Understands the front of `input`. What the protocol wants to be answered is appended to `out`, covered with `mask`. Call
-    /// it again with the rest until it says [`SessionEvent::NeedMore`].
+    /// Parses the start of `input`. Replies that the protocol requires are appended to `out`, masked with `mask`. Call
+    /// it again with the rest until it returns [`SessionEvent::NeedMore`].
     ///
     /// # Errors
-    /// The peer broke the protocol; the close that says so stands in `out`.
+    /// The peer broke the protocol; the close frame for it is in `out`.
     pub fn handle<'a>(
         &mut self,
         input: &mut [u8],
@@ -243,7 +244,7 @@ impl Session {
                 if !std::mem::replace(has_closed, true) {
                     agree(code, mask, out);
                 }
-                // It was text before it was copied.
+                // The reason was valid text before it was copied.
                 SessionEvent::Close {
                     code,
                     reason: std::str::from_utf8(scratch.keep(reason.as_bytes())).unwrap_or_default(),
@@ -276,7 +277,7 @@ impl Session {
     }
 }
 
-/// The answer to a close of the peer: the same.
+/// The reply to the peer's close: the same code.
 fn agree(code: Option<u16>, mask: Mask, out: &mut Vec<u8>) {
     match code {
         Some(code) => push_close(code, "", mask, out),
@@ -284,7 +285,7 @@ fn agree(code: Option<u16>, mask: Mask, out: &mut Vec<u8>) {
     }
 }
 
-/// Whoever broke the protocol hears so, unless the conversation was over.
+/// Sends a close to a peer that broke the protocol, unless the session was already closed.
 fn refuse(fault: Fault, has_closed: bool, mask: Mask, out: &mut Vec<u8>) -> Fault {
     if !has_closed {
         push_close(fault.close_code(), "", mask, out);

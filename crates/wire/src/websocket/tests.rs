@@ -7,7 +7,7 @@ use super::*;
 const MASK: Mask = Some([0x37, 0xfa, 0x21, 0x3d]);
 const MOST: u64 = 1 << 20;
 
-/// What was heard, without the cuts.
+/// Events, independent of the cuts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SessionEvent {
     Message(Kind, Vec<u8>),
@@ -50,7 +50,7 @@ fn read(from: Role, pieces: &[&[u8]]) -> (Vec<SessionEvent>, Option<Fault>) {
     (received, None)
 }
 
-/// The same at every split, and byte by byte.
+/// The events are the same at every split, and byte by byte.
 fn at_every_split(from: Role, bytes: &[u8]) -> (Vec<SessionEvent>, Option<Fault>) {
     let whole = read(from, &[bytes]);
     for at in 0..=bytes.len() {

@@ -1,6 +1,6 @@
-//! UTF-8 that comes in pieces: what is wrong is seen with the first byte that cannot be right.
+//! Validation of UTF-8 in pieces: an error is found with the first invalid byte.
 
-/// The bytes of a character that is not complete.
+/// The bytes of an incomplete character.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Utf8 {
     bytes: [u8; 4],
@@ -8,7 +8,7 @@ pub(super) struct Utf8 {
 }
 
 impl Utf8 {
-    /// Looks at a piece. False when the text cannot be UTF-8 any more.
+    /// Validates the next piece. False when the text can no longer be UTF-8.
     pub(super) fn goes_on_with(&mut self, piece: &[u8]) -> bool {
         let mut rest = piece;
         while self.length > 0 {
@@ -34,7 +34,7 @@ impl Utf8 {
         }
     }
 
-    /// The text may end here.
+    /// Whether the text may end here.
     pub(super) fn is_whole(&self) -> bool {
         self.length == 0
     }

@@ -3,7 +3,7 @@ use crate::root;
 
 const PAGE: &str = ".TH ONRUSH 1\n.SH \"COMMANDS\"\n.TP\n\\fBhold\\fR\nmany \\fBbold\\fR words\n.TP\n\\fBgrpc list\\fR\nasks\n.TP\n\\fBtwo\\-words\\fR\n.SH \"OPTIONS\"\n\\fB\\-q\\fR\n";
 
-/// A binary that says what it was asked.
+/// A fake binary that prints its arguments.
 fn answered(words: &[&str]) -> Result<Vec<u8>, Failure> {
     Ok(match words {
         ["man", "--lang", "en"] => PAGE.into(),

@@ -26,7 +26,7 @@ fn our_image_is_small_and_has_no_rights() {
     assert!(copied, "what it starts is not in it");
     let version = last.labels.iter().find(|(name, _)| name == "org.opencontainers.image.version");
     assert_eq!(version.map(|(_, value)| value.as_str()), Some(env!("CARGO_PKG_VERSION")));
-    // The image of the build has the toolchain of the tree, so that nothing else is fetched.
+    // The image of the build has the toolchain of the tree, so that no other is downloaded.
     let toolchain = std::fs::read_to_string(root().join("rust-toolchain.toml")).expect("it is there");
     let channel =
         toolchain.lines().find_map(|line| line.strip_prefix("channel = ")).expect("a channel").trim_matches('"');

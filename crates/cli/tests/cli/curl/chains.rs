@@ -1,4 +1,4 @@
-//! Redirects: real curl and onrush go the same way, from host to host, and say the same on it.
+//! Redirects: real curl and onrush follow the same chain, from host to host, and send the same requests.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
@@ -15,13 +15,13 @@ use super::{WORKERS, bash, comparable, ours};
 use crate::recorder::{Came, Recorder, read_request};
 
 const CHAINS: &str = include_str!("chains.txt");
-/// There are no fewer chains than this.
+/// The minimum number of chains.
 const CHAINS_MIN: usize = 60;
 
-/// What the server answers on a path: a status and a place.
-type RouteOverrides = HashMap<String, (u16, Vec<u8>)>;
+/// The server's response per path: a status and a location.
+type Redirects = HashMap<String, (u16, Vec<u8>)>;
 
-/// A command, and the redirects on its way.
+/// A command, and the redirects of its chain.
 struct Chain {
     command: String,
     /// Path, status, location.
@@ -44,12 +44,12 @@ fn chains() -> Vec<Chain> {
     all
 }
 
-/// Three servers that keep what comes in one list: two plain ones, and one behind TLS that speaks HTTP/2 too.
+/// Three servers that record requests in one list: two plain ones, and one with TLS that also has HTTP/2.
 struct Hosts {
     recorder: Recorder,
     ports: [u16; 3],
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<RouteOverrides>>,
+    ways: Arc<Mutex<Redirects>>,
 }
 
 const PLACES: [&str; 3] = ["PLAIN", "OTHER", "TLS"];
@@ -67,7 +67,7 @@ impl Hosts {
             clients: None,
         })
         .expect("a server");
-        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(RouteOverrides::new())));
+        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Redirects::new())));
         let ports = PLACES.map(|place| {
             let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
             let port = listener.local_addr().expect("an address").port();
@@ -87,7 +87,7 @@ impl Hosts {
         Self { recorder: Recorder::start(&format!("chains{worker}")), ports, came, ways }
     }
 
-    /// What stands for hosts and ports.
+    /// The placeholders for hosts and ports.
     fn fill(&self, text: &str) -> String {
         let [plain, other, tls] = self.ports;
         let resolve: Vec<String> = [("name.test", "127.0.0.1"), ("other.test", "127.0.0.2")]
@@ -113,11 +113,11 @@ impl Hosts {
 struct Host {
     place: &'static str,
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<RouteOverrides>>,
+    ways: Arc<Mutex<Redirects>>,
 }
 
 impl Host {
-    /// Keeps a request, and says where its path leads.
+    /// Records a request, and returns the redirect of its path.
     fn response(&self, mut came: Came) -> Option<(u16, Vec<u8>)> {
         came.place = self.place;
         let path = came.start.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -208,7 +208,7 @@ fn request_of(fields: &FieldList) -> Came {
     Came { place: "", start, fields: std::iter::once(host).chain(others).collect(), body: Vec::new() }
 }
 
-/// A stream behind TLS.
+/// A TLS stream.
 #[derive(Clone)]
 struct Secured {
     stream: Arc<TcpStream>,

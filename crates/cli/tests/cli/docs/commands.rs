@@ -1,4 +1,4 @@
-//! Every command of README and docs is run, with its numbers made small: a load of a minute becomes one of a moment.
+//! Every command of README and docs is run, with smaller numbers: a load of a minute becomes one of a moment.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{Page, pages, root};
 use crate::seen::stats;
 use crate::{Served, side_by_side};
 
-/// What is not run here, and why: it builds or installs, has a test of its own, or wants a machine of its own.
+/// Commands that are not run here: they build or install, have a test of their own, or need a machine of their own.
 const NOT_RUN: [&str; 8] = [
     // Builds and tests of the project itself.
     "cargo ",
@@ -23,7 +23,7 @@ const NOT_RUN: [&str; 8] = [
     "onrush doctor",
 ];
 
-/// The commands of a page, without comments and continued lines put together.
+/// The commands of a page, without comments and with continued lines joined.
 fn commands(page: &Page) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut is_console = false;
@@ -48,7 +48,7 @@ fn both_languages_have_the_same_commands() {
     for page in pages.iter().filter(|page| page.name().ends_with(".zh.md")) {
         let english = page.name().replace(".zh.md", ".md");
         let english = pages.iter().find(|page| page.name() == english).expect("each page has both");
-        // A page in Chinese may show what is said in Chinese.
+        // A Chinese page may show Chinese output.
         let chinese: Vec<String> = commands(page).iter().map(|command| command.replace(" --lang zh", "")).collect();
         assert_eq!(chinese, commands(english), "{}", page.name());
         number += commands(page).len();
@@ -56,7 +56,7 @@ fn both_languages_have_the_same_commands() {
     assert!(number > 60, "only {number} commands were found");
 }
 
-/// Two servers of one page listen on different ports: whoever types a page from top to bottom has both.
+/// Two servers of one page listen on different ports: a user who types a page from top to bottom has both.
 #[test]
 fn servers_of_a_page_run_side_by_side() {
     let mut servers = 0;
@@ -95,7 +95,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// A value that is as small as a test wants it.
+/// A value reduced for a test.
 fn small(flag: &str, value: &str) -> String {
     let capped = |most: u64| value.parse::<u64>().map_or(value.to_owned(), |number| number.min(most).to_string());
     match flag {
@@ -123,7 +123,7 @@ fn small(flag: &str, value: &str) -> String {
     }
 }
 
-/// What a command is run with instead.
+/// The reduced command.
 fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
     let mut made: Vec<String> = Vec::new();
     let is_tool = words.first().is_some_and(|word| word == "as");
@@ -132,7 +132,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
         let value = if is_tool { servers.at(word) } else { servers.at(&small(&flag, word)) };
         made.push(value);
     }
-    // What says nothing of its time would take the usual one.
+    // A command without a time would take the default one.
     let has = |made: &[String], flags: &[&str]| made.iter().any(|word| flags.contains(&word.as_str()));
     let brief = |place: usize, flag: &str, mut made: Vec<String>| {
         made.splice(place..place, [flag.to_owned(), "200ms".to_owned()]);
@@ -140,7 +140,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
     };
     match words[0].as_str() {
         "grpc" | "as" | "demo" | "man" | "completions" | "check" | "init" | "report" | "history" | "compare" => {}
-        // A file says how long it takes.
+        // A file has its own duration.
         "run" if words.iter().any(|word| word.ends_with(".yaml")) => {}
         "capacity" => {}
         // The least that it takes.
@@ -164,7 +164,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
     made
 }
 
-/// The servers that the pages speak of, each on a free port.
+/// The servers that the pages mention, each on a free port.
 struct Servers {
     plain: Served,
     tls: Served,
@@ -179,7 +179,7 @@ impl Servers {
         Self { plain: Served::start(), tls: Served::with(&["--tls"]), _tcp: tcp, tcp_port }
     }
 
-    /// A word that leads to our own servers.
+    /// A word with the address of our own servers.
     fn at(&self, word: &str) -> String {
         let host =
             |served: &Served| served.url("").split("://").nth(1).unwrap_or_default().trim_end_matches('/').to_owned();
@@ -220,7 +220,7 @@ fn write_files(page: &Page, servers: &Servers, folder: &Path) {
     }
 }
 
-/// A server that a page starts: it says where it listens, and ends.
+/// A server that a page starts: it prints where it listens, and ends.
 fn serves(words: &[String], folder: &Path) -> Result<(), String> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "&").collect();
     match words.iter().position(|word| *word == "--listen") {
@@ -244,10 +244,10 @@ fn onrush(words: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// Runs a command; what is wrong with it, if something is.
+/// Runs a command; returns the error, if any.
 fn run(command: &str, servers: &Servers, folder: &Path) -> Result<(), String> {
     let line = command.strip_prefix("onrush ").ok_or("what is this?")?;
-    // Within quotes they are no signs of the shell.
+    // Within quotes they are no shell operators.
     let is_outside = |at: &usize| line[..*at].matches('\'').count() % 2 == 0;
     let end =
         [" > ", " | "].iter().flat_map(|sign| line.match_indices(sign)).map(|(at, _)| at).filter(is_outside).min();
@@ -259,7 +259,8 @@ fn run(command: &str, servers: &Servers, folder: &Path) -> Result<(), String> {
     let made = made_small(&words, servers);
     let made: Vec<&str> = made.iter().map(String::as_str).collect();
     let done = onrush(&made, folder).output().map_err(|error| error.to_string())?;
-    // Thresholds and checks may fail, and connections that are held are judged always: they were understood, and that is what counts here.
+    // Thresholds and checks may fail, and held connections always have a verdict: the command was understood, and that
+    // is what counts here.
     let is_judged = made[0] == "hold"
         || made.iter().any(|word| {
             ["--threshold", "--strict", "--fail-if"].contains(word)
@@ -267,7 +268,7 @@ fn run(command: &str, servers: &Servers, folder: &Path) -> Result<(), String> {
                 || word.ends_with(".yaml")
                 || *word == "find-max"
         });
-    // A failure that a page shows on purpose, and one that a frozen server makes, is told by the page.
+    // An intended failure, and one that a frozen server causes, is described by the page.
     let shown = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     match done.status.code() {
         Some(0) => Ok(()),
@@ -297,11 +298,11 @@ fn every_command_runs() {
             if let Err(wrong) = run(&command, &servers, &folder) {
                 wrongs.push(format!("{}: {command}\n    {wrong}", page.name()));
             }
-            // A freeze that a command made is over before the next one: the server answers again.
+            // A freeze that a command caused is over before the next one: the server responds again.
             stats(&servers.plain);
         }
     }
-    // Those that take their time need nothing of each other.
+    // Slow commands run concurrently.
     let found = Mutex::new(wrongs);
     side_by_side(&long, |(page, command)| {
         if let Err(wrong) = run(command, &servers, &folder) {

@@ -1,4 +1,4 @@
-//! Links between pages, and to the places in them.
+//! Links between pages, and to their sections.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn links(text: &str) -> Vec<String> {
         if is_code {
             continue;
         }
-        // What stands between backticks is code too.
+        // Text between backticks is code too.
         let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join(" ");
         all.extend(
             plain.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()),
@@ -24,7 +24,7 @@ fn links(text: &str) -> Vec<String> {
     all
 }
 
-/// The name that a heading has in links: small letters, hyphens for blanks, no marks.
+/// The anchor of a heading: small letters, hyphens for blanks, no marks.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     text.chars().filter(|each| each.is_alphanumeric() || " -_".contains(*each)).collect::<String>().replace(' ', "-")
@@ -43,7 +43,7 @@ fn ids(text: &str) -> Vec<String> {
     tags.map(str::to_owned).collect()
 }
 
-/// What is wrong with a link, if something is.
+/// The error of a link, if any.
 fn wrong(page: &Page, link: &str) -> Option<String> {
     if link.starts_with("https://") {
         return None;

@@ -1,4 +1,4 @@
-//! Far ends that hang, refuse, are slow or say no: the run does not feel them, and what did not arrive is told.
+//! Receivers that hang, refuse, are slow or report errors: the run is not affected, and missing data is reported.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use super::{answered, exported, said};
 use crate::seen::wait_for;
 use crate::{Served, closed_port, line_with, next_of, onrush, output, report, signal};
 
-/// Answers so many requests and none after them. Gives the port, and tells of each request that came.
+/// A server that responds to this many requests and none after them. Returns the port, and a channel with each request.
 fn hangs_after(responses: usize) -> (u16, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -27,7 +27,7 @@ fn hangs_after(responses: usize) -> (u16, Receiver<()>) {
                 }
                 left -= 1;
             }
-            // It stays open, and whoever waits has no answer.
+            // The connection stays open, without a response.
             kept.push(stream);
         }
     });
@@ -53,11 +53,11 @@ fn no_far_end_disturbs_the_run() {
     places.iter().for_each(|place| words.extend(["--export", place]));
     let url = served.url("/");
     words.push(&url);
-    // Nothing is waited for but the end of the exports, which has its time: that it ends is the proof.
+    // Only the end of the exports is awaited, which has a time limit: that it ends is the proof.
     let ran = output(&words);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     let report = report(&ran);
-    // A start may be as late as it likes here, and each was made.
+    // A start may have any lateness here, and each was made.
     let counts = ["started", "succeeded", "dropped"].map(|name| report["requests"][name].as_u64());
     assert_eq!(counts, [Some(1_500), Some(1_500), Some(0)], "{}", report["requests"]);
     assert_eq!(answered(&served), 1_500);
@@ -83,7 +83,7 @@ fn no_far_end_disturbs_the_run() {
     assert!(udp["left_out"].as_u64() > Some(0), "{udp}");
 }
 
-/// A server that is there only after a while: what waited for it arrives, with sums that are right.
+/// A server that starts later: the queued data arrives, with correct sums.
 #[test]
 fn a_far_end_that_comes_back_gets_everything() {
     let (served, port) = (Served::start(), closed_port());
@@ -159,7 +159,7 @@ fn https_trusts_what_the_system_trusts() {
     [cert, key].iter().for_each(|file| std::fs::remove_file(file).expect("the file goes"));
 }
 
-/// A far end that hangs keeps nobody from leaving: what was measured is written when Ctrl-C comes twice, and one at the end is enough.
+/// A receiver that hangs delays no exit: results are written when Ctrl-C comes twice, and one at the end is enough.
 #[test]
 fn ctrl_c_ends_every_wait() {
     let served = Served::start();

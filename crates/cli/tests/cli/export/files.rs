@@ -14,11 +14,11 @@ fn file(name: &str) -> PathBuf {
 #[test]
 fn csv_has_a_line_for_each_interval_and_series() {
     let (served, file) = (Served::start(), file("figures.csv"));
-    // What an earlier run left behind does not show.
+    // Content of an earlier run is overwritten.
     std::fs::write(&file, "x".repeat(1_000_000)).expect("a file");
     let report = run_scenario(&served, "csv", &format!("csv={}", file.display()));
     assert_eq!(exported(&report, "csv")["left_out"], 0);
-    // A judge that others wrote reads it.
+    // An independent parser reads it.
     let reader = "import csv, sys\nrows = list(csv.DictReader(open(sys.argv[1], encoding='utf-8', newline='')))\n\
         sums = {}\nfor row in rows:\n    key = (row['series'], row['scenario'], row['name'])\n    \
         one = sums.setdefault(key, [0, 0])\n    one[0] += int(row['succeeded'])\n    one[1] += int(row['failed'])\n\
@@ -78,7 +78,7 @@ fn github_gets_a_page_and_annotations() {
     let page = std::fs::read_to_string(&file).expect("the page");
     assert!(page.starts_with("before\n### onrush: `http://127.0.0.1:"), "{page}");
     assert!(page.contains("| ❌ | p99(response\\_time) &lt; 1ns"), "{page}");
-    // JSON stays JSON.
+    // JSON stays valid JSON.
     let ran = run(&["-o", "json"]);
     assert_eq!(exported(&report(&ran), "github")["delivered"], 1);
     assert!(said(&ran).contains("::error title=onrush::"), "{ran:?}");
@@ -87,7 +87,7 @@ fn github_gets_a_page_and_annotations() {
     std::fs::remove_file(file).expect("the file goes");
 }
 
-/// A page that nobody reads goes after its time, which is 15 s, or what is said.
+/// A page without a reader closes after its time limit, which is 15 s, or as set.
 #[test]
 fn a_page_without_a_reader_goes_after_its_time() {
     let served = Served::start();
@@ -99,14 +99,14 @@ fn a_page_without_a_reader_goes_after_its_time() {
     assert!(said.contains("figures for Prometheus at http://127.0.0.1:"), "{said}");
     assert!(said.contains("the final figures can be read for up to 0.2s"), "{said}");
     assert!(said.contains("nobody read the final figures"), "{said}");
-    // The usual time, which is ended by hand.
+    // The default time, which is ended by a signal.
     let mut command = onrush(&[&words[..], &[&url]].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     line_with(&mut said, "the final figures can be read for up to 15s");
     signal(&child, "-INT");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
-    // It bounds the end of something.
+    // It bounds the end of an export.
     for (language, says) in [("en", "--export-wait needs --export"), ("zh", "--export-wait 需要同时给出 --export")]
     {
         let refused = output(&["-n", "1", "--export-wait", "1s", "--lang", language, &url]);

@@ -1,4 +1,4 @@
-//! Connections that are held: what other programs know of them is what their report says.
+//! Held connections: exports have what their report has.
 
 use std::net::UdpSocket;
 
@@ -50,7 +50,7 @@ fn what_is_held_is_known_elsewhere() {
     assert!(lines.iter().any(|line| cell(line, "open") == "20"), "{text}");
     let sums = sums(&socket);
     assert_eq!(sums.get("onrush.held.messages_answered"), Some(&answered), "{sums:?}");
-    // The last read of the page is of the end.
+    // The last scrape of the page is of the end.
     for (query, value) in [
         ("onrush_held_messages_answered_total", answered),
         ("onrush_held_established_total", 20),

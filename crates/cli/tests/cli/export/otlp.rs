@@ -1,4 +1,4 @@
-//! A receiver of OTLP, which reads messages back with types that others made of the published ones.
+//! A receiver of OTLP, which decodes messages with types that others generated from the published ones.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -28,7 +28,7 @@ pub(super) fn read_request(stream: &mut BufReader<TcpStream>) -> Option<(String,
     Some((head, body))
 }
 
-/// A server that answers each request so; what it was sent comes out of the channel.
+/// A server with this response to each request; received requests come out of the channel.
 pub(super) fn receiver(response: &'static str) -> (u16, Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -72,7 +72,7 @@ fn a_receiver_reads_our_counts() {
     assert_eq!(exported(&report, "otlp")["left_out"], 0);
     let requests: Vec<(String, Vec<u8>)> = received.try_iter().collect();
     let (mut points, mut wrong) = (Vec::new(), Vec::new());
-    // How many there are is a matter of time; each is as it should be.
+    // Their number is a matter of time; each is checked.
     for (head, body) in &requests {
         let is_right = head.starts_with("POST /v1/metrics HTTP/1.1\r\n")
             && head.to_ascii_lowercase().contains("content-type: application/x-protobuf\r\n")

@@ -1,4 +1,4 @@
-//! Real programs that take figures, each on free ports with a folder of its own.
+//! Real programs that receive metrics, each on free ports with a folder of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use crate::seen::wait_for;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// A program that runs until the value goes.
+/// A program that runs until the value is dropped.
 pub(super) struct Program {
     child: Child,
     folder: PathBuf,
@@ -26,7 +26,7 @@ impl Drop for Program {
     }
 }
 
-/// What curl gets.
+/// The output of curl.
 pub(super) fn curl(words: &[&str]) -> String {
     let done = Command::new("curl").args(["--silent", "--show-error", "--max-time", "10"]).args(words).output();
     let done = done.expect("curl starts");
@@ -56,7 +56,7 @@ impl Program {
         program
     }
 
-    /// Prometheus, which reads the page at this port, if there is one, and takes what is written.
+    /// Prometheus, which scrapes the page at this port, if there is one, and accepts remote writes.
     pub(super) fn prometheus(page: Option<u16>, flags: &[&str]) -> Self {
         let port = crate::closed_port();
         let program = Self::start("prometheus", port, "/-/ready", |folder| {
@@ -70,7 +70,7 @@ impl Program {
             command.arg(format!("--web.listen-address=127.0.0.1:{port}"));
             command
         });
-        // It looks for its targets some seconds after it is ready.
+        // It discovers its targets some seconds after it is ready.
         let targets = format!("http://127.0.0.1:{port}/api/v1/targets");
         wait_for("Prometheus has a target", || {
             page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\"")
@@ -78,7 +78,7 @@ impl Program {
         program
     }
 
-    /// The one value that an expression has at this time; a minute is looked back. `None` when there is none.
+    /// The one value of an expression at this time, with a lookback of a minute. `None` when there is none.
     pub(super) fn query(&self, expression: &str) -> Value {
         let url = format!("http://127.0.0.1:{}/api/v1/query", self.port);
         let response = curl(&["--get", &url, "--data-urlencode", &format!("query={expression}")]);
@@ -117,7 +117,7 @@ impl Program {
         program
     }
 
-    /// The rows of a query of InfluxDB, each with its columns and tags.
+    /// The rows of an InfluxDB query, each with its columns and tags.
     pub(super) fn select(&self, query: &str) -> Value {
         let url = format!("http://127.0.0.1:{}/query", self.port);
         let query = format!("q={query}");

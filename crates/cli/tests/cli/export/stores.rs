@@ -1,4 +1,4 @@
-//! Prometheus and InfluxDB as Debian has them: they know the counts of the run and of the target.
+//! Prometheus and InfluxDB from Debian: they have the counts of the run and of the target.
 
 use std::process::Stdio;
 
@@ -16,7 +16,7 @@ fn bucket_of(seconds: f64) -> (f64, f64) {
     (bounds[place - 1], bounds[place])
 }
 
-/// A load that ends when Prometheus has read its page five times; its report, and how many requests it made.
+/// A load that ends when Prometheus has scraped its page five times; its report, and its number of requests.
 fn run_for_scrapes(served: &Served, page: u16, prometheus: &Program) -> (Value, u64) {
     let url = served.url("/delay/uniform/2-9");
     let page = format!("prometheus=127.0.0.1:{page}");
@@ -65,7 +65,7 @@ fn prometheus_reads_our_counts() {
     let received = report["bytes"]["received"].as_f64().expect("a number");
     assert_eq!(number("last_over_time(onrush_bytes_received_total[1m])"), received);
     assert_eq!(number("last_over_time(onrush_users[1m])"), 0.0);
-    // It was read as it grew, without a fall.
+    // It was scraped as it grew, without a decrease.
     assert_eq!(number("resets(onrush_requests_total{outcome='succeeded'}[1m])"), 0.0);
 }
 
@@ -86,7 +86,7 @@ fn prometheus_reads_native_histograms() {
         let theirs = response["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
         let theirs = theirs.unwrap_or_else(|| panic!("{response}"));
         let ours = report["times"]["succeeded"]["response_time"][key].as_f64().expect("a number") / 1e9;
-        // A bucket is 4.5 % wide at the most where times differ so little.
+        // A bucket is 4.5 % wide at most where times differ so little.
         assert!((theirs / ours - 1.0).abs() < 0.05, "{key}: {theirs} and {ours}");
     }
 }
@@ -125,7 +125,7 @@ fn prometheus_takes_what_is_written() {
     expected.sort();
     assert_eq!(seen, expected);
     assert_eq!(prometheus.number("last_over_time(onrush_failures_total{reason='status'}[1m])"), 100.0);
-    // It begins at zero, so what was added is known too.
+    // It begins at zero, so increases are known too.
     let zero = prometheus.query("min_over_time(onrush_failures_total[1m])");
     assert!(zero.as_array().is_some(), "{zero}");
     assert_eq!(prometheus.number("min_over_time(onrush_requests_total{step='broken',outcome='failed'}[1m])"), 0.0);
@@ -152,7 +152,7 @@ fn influx_takes_what_is_written() {
     assert_eq!(row("broken"), [0, 100, 0, 100].map(Value::from), "{series}");
     let failures = influx.select("SELECT last(total) FROM onrush_failures WHERE reason = 'status'");
     assert_eq!(failures[0]["values"][0][1], 100, "{failures}");
-    // A password that is wrong is told, and does not change how the run ends.
+    // A wrong password is reported, and does not change the exit code.
     let to = format!("influx=http://me:wrong@127.0.0.1:{}/write?db=load", influx.port);
     let ran = output(&["-n", "10", "-o", "json", "--export", &to, &served.url("/")]);
     assert!(ran.status.success(), "{ran:?}");

@@ -6,8 +6,8 @@ use std::net::UdpSocket;
 use super::{exported, run_scenario};
 use crate::Served;
 
-/// The sums of counters by name and tags, of all datagrams that have come. Those of a program that has ended are there: the way
-/// through this machine is a copy from one buffer to the other.
+/// The sums of counters by name and tags, of all received datagrams. Those of a program that has ended are there: on
+/// the loopback interface a packet is copied from one buffer to the other.
 pub(super) fn sums(socket: &UdpSocket) -> BTreeMap<String, u64> {
     socket.set_nonblocking(true).expect("a socket");
     let (mut sums, mut buffer, mut longest) = (BTreeMap::new(), vec![0; 65_536], 0);
@@ -23,7 +23,7 @@ pub(super) fn sums(socket: &UdpSocket) -> BTreeMap<String, u64> {
             }
         }
     }
-    // What fits into one packet on any way.
+    // The size that fits into one packet on any route.
     assert!(longest <= 1_232, "{longest}");
     sums
 }

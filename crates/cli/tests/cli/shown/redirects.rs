@@ -1,9 +1,9 @@
-//! A failure behind a redirect is blamed on the host that failed, with the way that led there.
+//! A failure after a redirect is attributed to the host that failed, with the chain that led there.
 
 use super::{DRIVERS, Script, debug, in_order, pieces};
 use crate::{closed_port, output, report, text};
 
-/// One that sends on to where its path says: `/to/PORT`, `/via/PORT/PORT`, `/name/HOST`.
+/// A server that redirects to where its path says: `/to/PORT`, `/via/PORT/PORT`, `/name/HOST`.
 fn sender() -> Script {
     Script::start(|path, stream| {
         let parts: Vec<&str> = path.split('/').skip(1).collect();

@@ -1,10 +1,10 @@
-//! A server that says what it is told to, and closes.
+//! A server that sends given data, and closes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// The first byte of a connection of TLS.
+/// The first byte of a TLS connection.
 const HANDSHAKE: u8 = 0x16;
 
 pub(crate) struct Script {
@@ -12,7 +12,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Each connection carries one request of HTTP/1: its path is told, and what is to be said.
+    /// Each connection carries one HTTP/1 request: `say` gets its path, and sends the response.
     pub(crate) fn start(say: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Self {
         Self::of_bytes(move |stream| {
             let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
@@ -27,7 +27,7 @@ impl Script {
         })
     }
 
-    /// Each connection is handled as it is told.
+    /// Each connection is handled by `say`.
     pub(crate) fn of_bytes(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -36,13 +36,13 @@ impl Script {
             for mut stream in listener.incoming().flatten() {
                 let say = say.clone();
                 std::thread::spawn(move || {
-                    // Whoever asks whether TLS is spoken here hears at once that it is not.
+                    // A TLS probe learns at once that there is no TLS.
                     let mut first = [0];
                     if stream.peek(&mut first).is_ok_and(|count| count == 0 || first[0] == HANDSHAKE) {
                         return;
                     }
                     say(&mut stream);
-                    // A close with bytes unread would be a reset: the peer closes first, or has nothing more to say.
+                    // A close with unread bytes would be a reset: the peer closes first, or sends nothing more.
                     let _ = stream.shutdown(std::net::Shutdown::Write);
                     let _ = std::io::copy(&mut stream, &mut std::io::sink());
                 });
@@ -56,11 +56,11 @@ impl Script {
     }
 }
 
-/// Says it in pieces of this size.
+/// Sends it in pieces of this size.
 pub(crate) fn pieces(stream: &mut TcpStream, bytes: &[u8], size: usize) {
     stream.set_nodelay(true).expect("a socket");
     for piece in bytes.chunks(size) {
-        // Whoever has heard enough goes away.
+        // The client may close before the end.
         if stream.write_all(piece).is_err() {
             return;
         }

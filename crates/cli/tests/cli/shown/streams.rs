@@ -1,4 +1,4 @@
-//! Frames by hand: what a server of HTTP/2, gRPC, WebSocket or TCP says is shown as far as it came.
+//! Handmade frames: the data of a server of HTTP/2, gRPC, WebSocket or TCP is shown as far as it came.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::{DRIVERS, Script, debug, failure, in_order};
 use crate::{output, text};
 
-/// Frames, how the exchange fails if it does, and what is shown.
+/// Frames, how the exchange fails if it does, and the display.
 type Case = (Vec<Vec<u8>>, Option<&'static str>, Vec<&'static str>);
 
 const HEADERS: u8 = 1;
@@ -37,12 +37,12 @@ fn data(is_last: bool, bytes: &[u8]) -> Vec<u8> {
     frame(DATA, u8::from(is_last), 1, bytes)
 }
 
-/// A message of gRPC.
+/// A gRPC message.
 fn message(bytes: &[u8]) -> Vec<u8> {
     [&[0][..], &(bytes.len() as u32).to_be_bytes(), bytes].concat()
 }
 
-/// Reads until a stream is opened and says the frames.
+/// Reads until a stream is opened and sends the frames.
 fn http2(frames: Vec<Vec<u8>>) -> Script {
     Script::of_bytes(move |stream| {
         let mut received = Vec::new();
@@ -290,7 +290,7 @@ fn conversations_are_shown_as_far_as_they_came() {
             &debug(driver, "en", &["-d", "x", &url]),
             &["> Upgrade: websocket\n", "< HTTP/1.1 403 No\n< X-Why: because\n", "no so"],
         );
-        // Nothing was measured, and what came is shown all the same.
+        // Nothing was measured, and the received data is shown all the same.
         let usual = ["--show-failures", "-c", "1", "-n", "1", "--driver", driver, "--lang", "zh", "-d", "x", &url];
         let ended = output(&usual);
         assert_eq!(ended.status.code(), Some(3));

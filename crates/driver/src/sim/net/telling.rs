@@ -1,4 +1,4 @@
-//! What a host is told: completions, one after the other, with the faults that a network and a kernel may add.
+//! Events of a host: completions, one after the other, with the faults that a network and a kernel may add.
 
 use super::{Completion, HostEvent, Kind, Net, STARVED_WAIT};
 use crate::sim::Host;
@@ -62,7 +62,7 @@ impl Net {
 
     pub(super) fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> HostEvent {
         let Some(Kind::Listener(address)) = self.slot(host, listener).map(|slot| slot.kind) else {
-            // Nobody listens any more: the kernel resets what waits.
+            // There is no listener any more: the kernel resets the waiting connections.
             self.ends[end].owner = Owner::Gone;
             self.send_reset(end);
             return HostEvent::Nothing;
@@ -118,7 +118,7 @@ impl Net {
         HostEvent::Nothing
     }
 
-    /// How much the next read gives at most.
+    /// Maximum bytes of the next read.
     pub(super) fn read_limit(&mut self) -> usize {
         let most = self.faults.read_bytes_max as u64;
         if self.strikes(self.faults.short_read) { self.random.between(1, most) as usize } else { most as usize }

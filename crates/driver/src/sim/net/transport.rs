@@ -1,4 +1,4 @@
-//! What lies between two programs: kernels that take and deliver, packets on their way, and what goes wrong with them.
+//! The network between two programs: kernels that take and deliver, packets in transit, and their faults.
 
 use std::net::SocketAddr;
 
@@ -8,14 +8,14 @@ use super::{Completion, Kind, Net};
 use crate::SocketError;
 use crate::sim::stream::{End, Owner};
 
-/// The kernel sends lost bytes again after this.
+/// The kernel retransmits lost bytes after this.
 const RETRANSMISSION_WAIT: Nanos = Nanos::from_millis(200);
-/// The kernel tries again after this to reach a listener that did not answer.
+/// The kernel retries after this to reach a listener that did not respond.
 const SYN_WAIT: Nanos = Nanos::from_millis(1_000);
-/// Tries before the kernel gives up, as with `tcp_syn_retries`.
+/// Connection attempts before the kernel gives up, as with `tcp_syn_retries`.
 const SYN_TRIES_MAX: u32 = 7;
 
-/// What happens in the network by itself.
+/// An event within the network.
 pub(super) enum Happening {
     Syn {
         from: usize,
@@ -39,14 +39,14 @@ pub(super) enum Happening {
     Reset {
         to: usize,
     },
-    /// The kernel takes more of what is queued.
+    /// The kernel takes more queued bytes.
     Write {
         end: usize,
     },
 }
 
 impl Net {
-    /// Nobody reads or writes at this end any more.
+    /// The program stops reading and writing at this end.
     pub(super) fn leave(&mut self, end: usize) {
         let end = &mut self.ends[end];
         end.owner = Owner::Gone;
@@ -54,7 +54,7 @@ impl Net {
         end.arrived.clear();
     }
 
-    /// The kernel takes what it can of what is queued.
+    /// The kernel takes as many queued bytes as it can.
     pub(super) fn write(&mut self, number: usize) {
         self.ends[number].write_is_due = false;
         while let Some(pending) = self.ends[number].queue.front() {
@@ -79,7 +79,7 @@ impl Net {
         }
     }
 
-    /// The kernel takes so many bytes of the first that is queued, and sends them.
+    /// The kernel takes `count` bytes of the first queued send, and transmits them.
     fn take(&mut self, number: usize, count: usize) {
         let Some(mut pending) = self.ends[number].queue.pop_front() else { return };
         let Owner::Program(host, socket) = self.ends[number].owner else { return };
@@ -108,7 +108,7 @@ impl Net {
         self.happen_at(at, Happening::Syn { from, to, tries });
     }
 
-    /// Nobody answered: the kernel waits and tries again, or gives up.
+    /// There was no response: the kernel waits and retries, or gives up.
     fn try_again(&mut self, from: usize, to: SocketAddr, tries: u32) {
         let wait = Nanos(SYN_WAIT.0 << (tries - 1));
         if tries < SYN_TRIES_MAX {
@@ -131,7 +131,7 @@ impl Net {
         self.happen_at(at, Happening::Segment { to, bytes });
     }
 
-    /// Somebody between the two gives the connection up.
+    /// A middlebox drops the connection.
     fn lose(&mut self, here: usize, there: usize) {
         self.lost += 1;
         let (near, far) = (self.now + self.latency(), self.now + self.latency());
@@ -168,7 +168,7 @@ impl Net {
         }
     }
 
-    /// When something sent now to an end arrives: after what was sent before.
+    /// The instant at which a segment sent now arrives at an end: after those that were sent before.
     fn arrival(&mut self, to: usize) -> Nanos {
         let mut at = self.now + self.latency();
         if self.strikes(self.faults.retransmission) {
@@ -259,7 +259,7 @@ impl Net {
         }
     }
 
-    /// A first packet arrives at an address.
+    /// The first packet of a connection arrives at an address.
     fn knock(&mut self, from: usize, to: SocketAddr, tries: u32) {
         if self.ends[from].owner == Owner::Gone {
             return;

@@ -1,4 +1,4 @@
-//! What the connections take of memory, and the end of opening before it runs out.
+//! Memory use of the connections, and the end of opening before memory runs out.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -7,19 +7,19 @@ use host::KernelMemory;
 
 use super::{HoldAggregator, MemoryUse, PartMemory, StoppedOpening};
 
-/// So much of the memory is left to others: a twentieth, but no more than this.
+/// Memory left to other processes: a twentieth, but no more than this.
 const RESERVE_SHARE: u64 = 20;
 const RESERVE_MAX: u64 = 512 * 1024 * 1024;
 
-/// By so much what the kernel takes moves by itself on any machine.
+/// Fluctuation of kernel memory that any machine may have.
 const REST_MIN: u64 = 1024 * 1024;
-/// It is told what connections take of it when that is so many times as much as it moves by itself.
+/// Kernel memory of connections is reported when it is this many times the fluctuation.
 const REST_TIMES: u64 = 3;
 
-/// By how much what the kernel takes, of the whole machine, moves while no connection comes or goes.
+/// Fluctuation of the kernel memory of the whole machine while no connection opens or closes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AtRest {
-    /// Connections at the last look, and what the kernel took then.
+    /// Connections at the last check, and the kernel memory then.
     last: Option<(u64, u64)>,
     moved: u64,
 }
@@ -35,27 +35,27 @@ impl AtRest {
         self.last = now;
     }
 
-    /// What is more than before, when the machine at rest does not do as much.
+    /// The additional kernel memory, unless it is within the fluctuation of the machine at rest.
     pub(super) fn reported(&self, more: Option<u64>) -> Option<u64> {
         more.filter(|more| *more > REST_TIMES * self.moved.max(REST_MIN))
     }
 }
 
-/// What is left to others.
+/// Memory left to other processes.
 pub(super) fn reserve() -> u64 {
     host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX))
 }
 
 impl HoldAggregator {
-    /// Looks at the machine with so many connections.
+    /// Checks the machine with `open` connections.
     pub(super) fn look_at_rest(&mut self, open: u64) {
-        if !self.is_afar() {
+        if !self.is_remote() {
             self.rest.see(open, host::kernel_memory().map(|memory| memory.slab + memory.tcp_buffers));
         }
     }
 
     pub(super) fn memory_now(&self) -> MemoryUse {
-        if self.is_afar() {
+        if self.is_remote() {
             return together(&self.parts);
         }
         let (resident_before, kernel_before) = self.setting.before;
@@ -70,9 +70,9 @@ impl HoldAggregator {
         }
     }
 
-    /// Stops opening before the kernel would have to kill somebody.
+    /// Stops opening before the kernel would have to kill a process.
     pub(super) fn watch_memory(&mut self) {
-        if self.is_afar() || self.opened_after.is_some() || self.stopped_opening.is_some() {
+        if self.is_remote() || self.opened_after.is_some() || self.stopped_opening.is_some() {
             return;
         }
         let Some(memory) = host::memory() else { return };
@@ -85,7 +85,7 @@ impl HoldAggregator {
     }
 }
 
-/// What parts take together: processes each for itself, the kernel of a machine once.
+/// Memory of the partitions together: each process by itself, the kernel of a machine once.
 fn together(parts: &[PartMemory]) -> MemoryUse {
     let mut all = MemoryUse::default();
     let mut machines: BTreeMap<&str, MemoryUse> = BTreeMap::new();
@@ -106,20 +106,21 @@ mod tests {
 
     const MIB: u64 = 1024 * 1024;
 
-    /// What a machine does by itself is no figure of connections.
+    /// The fluctuation of a machine is no figure of connections.
     #[test]
     fn what_the_machine_does_at_rest_is_not_reported() {
-        // Looks: connections, and what the kernel took; then what it took more than before, and whether that is told.
+        // Samples: connections and kernel memory; then the additional memory, and whether that is reported.
         type Case<'a> = (&'a [(u64, u64)], u64, bool);
         let cases: [Case<'_>; 9] = [
             (&[], 2 * MIB, false),
             (&[], 4 * MIB, true),
             (&[(0, 100 * MIB), (100, 102 * MIB)], 2 * MIB, false),
-            // A hundred connections on a machine whose kernel moves by 2 MiB: 25,661 bytes for each would be its figure.
+            // A hundred connections on a machine whose kernel memory moves by 2 MiB: 25,661 bytes for each would be its
+            // figure.
             (&[(100, 100 * MIB), (100, 102 * MIB), (100, 101 * MIB)], 2_566_100, false),
             (&[(100, 100 * MIB), (100, 102 * MIB)], 6 * MIB, false),
             (&[(100, 100 * MIB), (100, 102 * MIB)], 7 * MIB, true),
-            // While connections come, what moves is theirs.
+            // While connections are opened, the change is theirs.
             (&[(0, 100 * MIB), (1_000, 110 * MIB), (2_000, 120 * MIB)], 20 * MIB, true),
             (&[(2_000, 120 * MIB), (2_000, 110 * MIB), (2_000, 110 * MIB)], 20 * MIB, false),
             (&[(1_000_000, 9_000 * MIB), (1_000_000, 9_040 * MIB)], 9_000 * MIB, true),
@@ -130,7 +131,7 @@ mod tests {
             assert_eq!(rest.reported(Some(more)), is_reported.then_some(more), "{looks:?} {more}");
             assert_eq!(rest.reported(None), None);
         }
-        // A kernel that says nothing once is no change.
+        // A single missing kernel figure is no change.
         let mut rest = AtRest::default();
         [Some(100 * MIB), None, Some(200 * MIB)].into_iter().for_each(|kernel| rest.see(5, kernel));
         assert_eq!(rest.reported(Some(4 * MIB)), Some(4 * MIB));

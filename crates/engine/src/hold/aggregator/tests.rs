@@ -30,13 +30,13 @@ fn seen(established: u64, open: u64) -> Box<Held> {
     Box::new(Held { counts, now: HeldNow { open, ..HeldNow::default() }, ..Held::default() })
 }
 
-/// What is shown once a shard has told so much.
+/// The rows shown after a shard has reported.
 fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
     aggregator.take(Report::Interval { shard, reached, seen: seen(established, open) });
     let mut rows = Vec::new();
     while let Some(ready) = aggregator.next() {
         let row = aggregator.interval(&ready);
-        if !row.is_again {
+        if !row.is_update {
             rows.push((row.to, row.seen.now.open, row.seen.counts.established()));
         }
     }
@@ -53,7 +53,7 @@ fn rows_go_on_while_one_shard_hangs() {
         assert_eq!(tell(aggregator, 0, 1, 10, 10), []);
         assert_eq!(tell(aggregator, 1, 1, 10, 10), []);
         assert_eq!(tell(aggregator, 2, 1, 10, 10), [(seconds(1), 30, 30)]);
-        // The third one hangs: its connections are still there, as far as anybody knows.
+        // The third shard hangs: its connections count as open until it reports.
         let mut rows = Vec::new();
         for reached in 2..=60 {
             rows.extend(tell(aggregator, 0, reached, 1, 10));
@@ -67,7 +67,7 @@ fn rows_go_on_while_one_shard_hangs() {
         assert_eq!(rows.first(), Some(&(seconds(2), 29, 2)));
         assert_eq!(rows.last(), Some(&(seconds(58), 29, 2)));
         assert_eq!(rows.len(), 57, "{rows:?}");
-        // It comes back, with all that it saw meanwhile: no row had so much.
+        // It comes back with all that it saw meanwhile: no single row had that much.
         let back = tell(aggregator, 2, 60, 100, 7);
         assert_eq!(back, [(seconds(60), 26, 4)], "no row adds two intervals of a shard");
         assert_eq!(tell(aggregator, 0, 61, 1, 10), []);
@@ -104,7 +104,7 @@ fn each_shard_has_a_lag_of_its_own() {
     });
 }
 
-/// What a late shard saw is added to the row in which it fell silent, which is told again.
+/// A late report is added to the row in which the shard fell silent, which is reported again.
 #[test]
 fn a_row_is_reported_again_when_its_last_shard_has_reported() {
     with_aggregator(2, |aggregator| {
@@ -115,7 +115,7 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
         let mut reported = Vec::new();
         while let Some(ready) = aggregator.next() {
             let row = aggregator.interval(&ready);
-            reported.push((row.number, row.is_again, row.from, row.to, row.seen.counts.established()));
+            reported.push((row.number, row.is_update, row.from, row.to, row.seen.counts.established()));
         }
         assert_eq!(
             reported,
@@ -127,7 +127,8 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
     });
 }
 
-/// What a part that was silent tells later is added to the rows in which it happened, and its connections are not there meanwhile.
+/// Late reports of a silent partition are added to the rows in which they happened; its connections do not count
+/// meanwhile.
 #[test]
 fn a_part_that_is_silent_tells_later() {
     with_aggregator_of(Where::Remote, 2, |aggregator| {
@@ -157,7 +158,7 @@ fn a_part_that_is_silent_tells_later() {
     });
 }
 
-/// One part that leaves says nothing of when all of them close.
+/// One partition that leaves does not say when all of them close.
 #[test]
 fn a_part_that_leaves_closes_nothing_of_the_others() {
     with_aggregator_of(Where::Remote, 2, |aggregator| {

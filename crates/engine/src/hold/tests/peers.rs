@@ -1,4 +1,5 @@
-//! What peers do to held connections, on a network without faults: what they push, and what becomes of all that they lose at once.
+//! Actions of peers on held connections, on a network without faults: what they push, and what happens when many are
+//! lost at once.
 
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use metrics::Failure;
 
 use super::*;
 
-/// A connection that was lost is tried again after half of the first pause at the least.
+/// A lost connection is tried again after half of the first pause at least.
 const BACK_AFTER_MIN: Nanos = Nanos::from_millis(250);
-/// Bytes are on their way for 20 to 60 us each time, and ten thousand losses are told one after the other.
+/// Bytes take 20 to 60 us each way, and ten thousand losses are reported one after the other.
 const ON_THE_WAY_MAX: Nanos = Nanos::from_millis(20);
 
 fn flags_of_tcp(count: u64) -> HoldFlags {
@@ -41,7 +42,7 @@ fn pushes_are_counted_and_their_gaps_are_those_of_the_server() {
     }
 }
 
-/// What became of connections that were lost in one instant: when each of them was back, counted from there.
+/// For connections lost in one instant: when each of them was back, counted from there.
 fn back_after(seed: u64, count: u64) -> Vec<Nanos> {
     let network = Network::new(seed, Faults::none());
     let (mut server, mut driver) = (network.add_host(), network.add_host());
@@ -101,7 +102,7 @@ fn what_was_lost_at_once_comes_back_one_after_the_other() {
         assert!(back.is_sorted());
         let (first, last) = (back[0], back[back.len() - 1]);
         assert!(first >= BACK_AFTER_MIN && last <= BACK_AFTER_MIN + spread + ON_THE_WAY_MAX, "{first:?} {last:?}");
-        // Twenty parts of the time have a twentieth each, as far as chance has it so.
+        // Each of twenty equal parts of the time has a twentieth of them, give or take chance.
         let part = spread.0 / 20;
         let most = (0..20)
             .map(|place| BACK_AFTER_MIN.0 + place * part)

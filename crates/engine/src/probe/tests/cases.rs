@@ -1,22 +1,22 @@
-//! Loads whose truth is known: 27 kinds of targets, each with several services and numbers of users.
+//! Loads with known truth: 27 kinds of targets, each with several services and numbers of users.
 
 use super::target::{Discipline, Limiter, Nodes, Pace, Servers, Shape, Target};
 
-/// One load.
+/// A simulated load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) kind: &'static str,
-    /// The target does not change, and serves nobody else.
+    /// The target does not change, and serves no other users.
     pub(super) is_still: bool,
     pub(super) target: Target,
     pub(super) users: usize,
 }
 
-/// Users of targets of which the smallest numbers tell most.
+/// Numbers of users for targets where the smallest numbers are the most telling.
 const USERS: [usize; 7] = [2, 4, 5, 6, 8, 20, 60];
 const USERS_FEWER: [usize; 4] = [4, 8, 20, 60];
 const USERS_MANY: [usize; 2] = [100, 400];
-/// One server serves 200 a second.
+/// Service time of a server that serves 200 requests a second.
 const SERVICE_S: f64 = 0.005;
 
 const AUTOSCALING: [(&str, usize, usize, f64); 4] = [
@@ -57,7 +57,7 @@ pub(super) fn delay() -> Target {
     of(Discipline::Delay, 1)
 }
 
-/// Targets that stay as they are.
+/// Targets that do not change.
 fn still() -> Vec<(&'static str, Target, &'static [usize])> {
     let limiter = Some(Limiter { per_s: 200.0, burst: 20.0, refusal_s: 0.0005 });
     let trip = |round_trip_s| Target { round_trip_s, ..of(Discipline::Sharing, 2) };
@@ -78,7 +78,7 @@ fn still() -> Vec<(&'static str, Target, &'static [usize])> {
     ]
 }
 
-/// Targets that change while they are loaded, or have others to serve.
+/// Targets that change while they are loaded, or have background load.
 fn moving() -> Vec<(&'static str, Target)> {
     let mut all = Vec::new();
     for until_s in [1.0, 2.5, 4.5] {
@@ -103,7 +103,7 @@ fn moving() -> Vec<(&'static str, Target)> {
     all
 }
 
-/// All of them, in parts one after the other, each of which has its share of each kind.
+/// All cases, split into `parts`, each with its share of each kind.
 pub(super) fn all(parts: usize) -> Vec<Case> {
     let still = still().into_iter().map(|(kind, target, users)| (kind, true, target, users));
     let moving = moving().into_iter().map(|(kind, target)| (kind, false, target, &USERS_FEWER[..]));

@@ -7,18 +7,18 @@ use std::ops::ControlFlow;
 
 use pacing::{Nanos, Random};
 
-/// How a target divides its servers among requests.
+/// How a target assigns its servers to requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Discipline {
-    /// Each request has a server to itself; the others wait in a queue.
+    /// Each request has a server to itself; further requests wait in a queue.
     Fifo,
     /// All requests share the servers.
     Sharing,
-    /// Nothing waits.
+    /// Requests do not wait for servers.
     Delay,
 }
 
-/// How many servers there are.
+/// Number of servers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Servers {
     Fixed(usize),
@@ -40,7 +40,7 @@ impl Servers {
     }
 }
 
-/// How service times are distributed.
+/// Distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Deterministic,
@@ -54,7 +54,7 @@ pub(super) enum Shape {
 impl Shape {
     pub(super) const ALL: [Self; 4] = [Self::Deterministic, Self::Exponential, Self::Lognormal, Self::Bimodal];
 
-    /// One of them, with a mean of 1.
+    /// Draws a service time with a mean of 1.
     fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Deterministic => 1.0,
@@ -82,7 +82,7 @@ fn exponential(random: &mut Random) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pace {
     Constant,
-    /// Four times as long at first, and as ever from `until_s` on.
+    /// Four times as long at first, and normal from `until_s` on.
     SlowStart {
         until_s: f64,
     },
@@ -106,7 +106,7 @@ impl Pace {
     }
 }
 
-/// Which node a connection leads to.
+/// How a connection is assigned to a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Nodes {
     InTurn(usize),
@@ -120,7 +120,7 @@ impl Nodes {
     }
 }
 
-/// Lets some requests through, and refuses the others at once.
+/// A limiter that lets some requests through, and refuses the others at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limiter {
     pub(super) per_s: f64,
@@ -131,20 +131,20 @@ pub(super) struct Limiter {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) discipline: Discipline,
-    /// Of each node.
+    /// Servers of each node.
     pub(super) servers: Servers,
     pub(super) shape: Shape,
     pub(super) service_s: f64,
     pub(super) pace: Pace,
     pub(super) round_trip_s: f64,
-    /// Requests of others.
+    /// Background requests.
     pub(super) background_per_s: f64,
     pub(super) nodes: Nodes,
     pub(super) limiter: Option<Limiter>,
     pub(super) failing_per_million: u32,
 }
 
-/// What a user got.
+/// Response that a user got.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Response {
     pub(super) began: Nanos,
@@ -152,7 +152,7 @@ pub(super) struct Response {
     pub(super) succeeded: bool,
 }
 
-/// A user, or one of the others.
+/// The source of a request: a user, or the background.
 type Who = Option<usize>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,7 +163,7 @@ enum Event {
         node: usize,
         who: Who,
     },
-    /// The shortest of those that share is served, unless another came or went since.
+    /// The shortest request that shares servers is served, unless another came or left since.
     SharedServed {
         change: u64,
     },
@@ -180,7 +180,7 @@ struct Node {
     waiting: VecDeque<Who>,
 }
 
-/// Requests that share servers. All make the same progress, and each is served when that gets to its end.
+/// Requests that share servers. All make the same progress, and each is served when the progress reaches its end.
 #[derive(Default)]
 struct Sharing {
     progress_ns: f64,
@@ -194,12 +194,12 @@ struct User {
     began: Nanos,
 }
 
-/// A target that runs, and its users.
+/// A running target and its users.
 pub(super) struct World {
     target: Target,
     random: Random,
     now: Nanos,
-    /// The target stays as it is at this instant.
+    /// From this instant the target keeps its state.
     frozen: Option<Nanos>,
     events: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
     pushed: u64,
@@ -234,8 +234,8 @@ impl World {
         world
     }
 
-    /// New users begin at once, `pause` from now, and go on for `span`. `on_end` has the times of responses from then
-    /// on, and may end it; else it is over with the last response.
+    /// New users begin at once, `pause` from now, and go on for `span`. `on_end` gets the times of responses from then
+    /// on, and may end it; otherwise it is over with the last response.
     pub(super) fn load(
         &mut self,
         users: usize,
@@ -345,7 +345,7 @@ impl World {
         }
     }
 
-    /// How fast each of those that share is served.
+    /// The speed at which each sharing request is served.
     fn speed(&self) -> f64 {
         (self.servers() as f64 / self.sharing.served_at.len().max(1) as f64).min(1.0)
     }

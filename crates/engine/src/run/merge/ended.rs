@@ -1,4 +1,4 @@
-//! How the scenarios of a run ended, over all of their shards.
+//! Outcome of the scenarios of a run, over all of their shards.
 
 use metrics::Distribution;
 use pacing::Nanos;
@@ -7,16 +7,16 @@ use plan::BudgetPart;
 use crate::slices::Slices;
 use crate::times::Backlog;
 
-/// How a scenario ended, over all shards.
+/// The outcome of a scenario, over all shards.
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioEnds {
-    /// From the start to the instant from which nothing of it was started any more.
+    /// From the start to the instant from which it started nothing any more.
     pub(crate) stopped_at: Nanos,
-    /// What was started and not ended; of a plan that came to its end.
+    /// Backlog: started and not ended. Only for a plan that came to its end.
     pub(crate) backlog: Option<Backlog>,
-    /// The part of the budget that ended the run.
+    /// The budget part that ended the run.
     pub(crate) spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it.
+    /// What ended, in equal slices of time.
     pub(crate) slices: Slices,
     /// Service times of the first exchange of each user.
     pub(crate) first_times: Distribution,
@@ -30,7 +30,7 @@ impl Default for ScenarioEnds {
 }
 
 impl ScenarioEnds {
-    /// The same of one more shard.
+    /// Adds the outcome of one more shard.
     pub(super) fn add(&mut self, stopped_at: Nanos, backlog: Option<Backlog>, spent: Option<BudgetPart>) {
         let sum = |(sum, more): (Backlog, Backlog)| Backlog {
             halfway: sum.halfway + more.halfway,

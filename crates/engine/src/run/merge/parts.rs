@@ -1,4 +1,4 @@
-//! What those tell who carry out parts of a run elsewhere.
+//! Merging of the reports of remote partitions.
 
 use metrics::{InFlightAges, Snapshot};
 use pacing::Nanos;
@@ -7,18 +7,19 @@ use super::{Merger, Row, Source};
 use crate::remote::PartEnd;
 use crate::usage::ThreadUsage;
 
-/// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
-/// lost has.
+/// Most intervals that may be updated by late remote reports: more than the longest silence after which nothing is lost
+/// has.
 pub(super) const KEPT_MAX: usize = 128;
-/// The last of them may be shown again whoever was there: somebody may have begun in them of whom nobody has heard yet.
+/// The latest intervals that may be updated whichever partitions were there: a partition not known yet may have begun
+/// in them.
 pub(super) const KEPT_RECENT: u64 = 10;
 
-/// What somebody elsewhere has begun and not ended, as far as it told.
+/// Exchanges that a remote partition has begun and not ended, as far as it reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     begun: u64,
     ended: u64,
-    /// How long that had waited at the end of this interval, the last that was told.
+    /// Waits of those at the end of this interval, the last one reported.
     number: u64,
     ages: InFlightAges,
 }
@@ -35,7 +36,8 @@ impl Open {
 }
 
 impl Merger {
-    /// What those had in flight who never told that they were over is lost: it ended, perhaps, and nobody knows how.
+    /// Counts as lost what partitions had in flight that never reported their end: it may have ended, in an unknown
+    /// way.
     pub(super) fn count_lost(&mut self) {
         for source in self.sources.iter().filter(|source| source.reported.is_some() || source.is_silent) {
             for (scenario, open) in source.open.iter().enumerate() {
@@ -45,7 +47,7 @@ impl Merger {
         }
     }
 
-    /// Somebody elsewhere begins to tell, of the first interval that was not shown.
+    /// A remote partition begins to report, from the first interval that was not shown.
     pub(in crate::run) fn join(&mut self) {
         let count = self.timelines.len();
         self.sources.push(Source {
@@ -60,8 +62,8 @@ impl Merger {
         });
     }
 
-    /// Somebody elsewhere has seen this in an interval, or from one to another, and told all up to the end of `upto`.
-    pub(in crate::run) fn seen_afar(
+    /// A remote partition reports an interval, or several as one, and has reported everything up to the end of `upto`.
+    pub(in crate::run) fn seen_remote(
         &mut self,
         part: usize,
         (first, number): (u64, u64),
@@ -77,7 +79,7 @@ impl Merger {
         self.place(part, number, &seen.into_iter().map(Box::new).collect());
     }
 
-    /// The last of the intervals that are told as one, from the next on; that one itself, when there are no others.
+    /// The last of the intervals that are emitted as one, from the next on; the next itself, when there are no others.
     pub(super) fn last_of_next(&mut self) -> u64 {
         let mut last = self.shown + 1;
         while let Some((_, end)) = self.joined.iter().find(|(first, end)| *first <= last && *end > last) {
@@ -86,7 +88,7 @@ impl Merger {
         last
     }
 
-    /// What was told of the intervals up to this one, and not shown.
+    /// Takes the reports of the intervals up to this one that were not shown.
     pub(super) fn take_row(&mut self, number: u64) -> Row {
         let later = self.open.split_off(&(number + 1));
         let mut rows = std::mem::replace(&mut self.open, later).into_values();
@@ -99,12 +101,12 @@ impl Merger {
         row
     }
 
-    /// Nobody waits for what somebody elsewhere tells.
+    /// The reports of a remote partition are not waited for.
     pub(in crate::run) fn go_silent(&mut self, part: usize) {
         (self.sources[part].reported, self.sources[part].is_silent) = (None, true);
     }
 
-    /// Somebody elsewhere is over.
+    /// A remote partition is over.
     pub(in crate::run) fn part_over(&mut self, part: usize, end: PartEnd) {
         for (all, end) in self.ends.iter_mut().zip(&end.scenarios) {
             all.add(end.stopped_at, end.backlog(), end.spent);
@@ -116,9 +118,9 @@ impl Merger {
         self.parts.push(end);
     }
 
-    /// Nobody elsewhere has said when it was over: as far as anybody has told.
+    /// No remote partition has reported its end: the run ends with the last report.
     pub(super) fn end_untold(&mut self, wall: Nanos) {
-        let untold = self.ends.iter_mut().filter(|end| self.is_afar && end.stopped_at == Nanos::ZERO);
+        let untold = self.ends.iter_mut().filter(|end| self.is_remote && end.stopped_at == Nanos::ZERO);
         untold.for_each(|end| end.stopped_at = wall);
     }
 }
@@ -158,7 +160,7 @@ mod tests {
         Merger::new(times, timelines, Vec::new(), Vec::new(), true)
     }
 
-    /// So many began and ended in each way; and so many wait since then, each for so long.
+    /// A snapshot: exchanges begun, ended in each way, and the waits of those in flight since.
     fn seen(begun: u64, ended: [u64; 4], waits: &[u64]) -> Snapshot {
         let mut seen = Snapshot::default();
         seen.counts[Counter::Started] = begun;
@@ -178,7 +180,8 @@ mod tests {
         assert_eq!(total.counts.all_started(), total.counts.all_ended(total.counts.failed()), "{:?}", total.counts);
     }
 
-    /// What somebody had in flight who never told that it was over is a class of its own, and the sum is whole.
+    /// Exchanges in flight of a partition that never reported its end are a class of their own, and the sum is
+    /// complete.
     #[test]
     fn what_a_lost_part_had_in_flight_is_lost() {
         let over = || {
@@ -190,13 +193,13 @@ mod tests {
             let of_each = |of: Snapshot| vec![of; scenarios];
             let mut merger = merger(scenarios);
             (0..3).for_each(|_| merger.join());
-            merger.seen_afar(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
-            merger.seen_afar(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
-            merger.seen_afar(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
-            // An exchange in flight ends in a later interval; what waits then is what counts.
-            merger.seen_afar(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
-            merger.seen_afar(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
-            // The second is never heard of again; the others are over. What the third did is known.
+            merger.seen_remote(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
+            merger.seen_remote(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
+            merger.seen_remote(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
+            // An exchange in flight ends in a later interval; the waits at that time are what counts.
+            merger.seen_remote(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
+            merger.seen_remote(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
+            // The second partition never reports again; the others are over. What the third did is known.
             merger.part_over(0, over());
             merger.part_over(2, over());
             if silent {
@@ -216,14 +219,14 @@ mod tests {
         }
     }
 
-    /// Where all are over, nothing is lost, whatever was in flight at one time.
+    /// Where all partitions are over, nothing is lost, whatever was in flight at one time.
     #[test]
     fn nothing_is_lost_where_all_are_over() {
         let mut merger = merger(1);
         merger.join();
-        merger.seen_afar(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
+        merger.seen_remote(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
         merger.go_silent(0);
-        merger.seen_afar(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
+        merger.seen_remote(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
         let cpu = host::CpuTime::default();
         let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         merger.part_over(0, PartEnd { wall: Nanos(1), scenarios, shards, cpu, used_up, met });
@@ -233,7 +236,7 @@ mod tests {
         is_whole(&finished.total);
     }
 
-    /// Two parts, of which nobody knows what they saw in which of the first seconds.
+    /// Two partitions whose first seconds are only known as a sum.
     #[test]
     fn intervals_of_which_nobody_knows_are_one() {
         let second = Nanos::from_millis(1_000);
@@ -243,21 +246,21 @@ mod tests {
             while let Some(ready) = merger.next_interval() {
                 let reported_now = merger.reported_as(&ready);
                 let span = [reported_now.from, reported_now.to].map(|at| at.0 / second.0);
-                reported.push((reported_now.number, reported_now.is_again, span, reported_now.seen.counts.started()));
+                reported.push((reported_now.number, reported_now.is_update, span, reported_now.seen.counts.started()));
             }
         };
         (0..2).for_each(|_| merger.join());
-        merger.seen_afar(0, (1, 5), 5, started(50));
+        merger.seen_remote(0, (1, 5), 5, started(50));
         show(&mut merger, &mut reported);
-        merger.seen_afar(1, (1, 4), 4, started(40));
-        (5..7).for_each(|number| merger.seen_afar(1, (number, number), number, started(10)));
-        merger.seen_afar(0, (6, 6), 6, started(11));
+        merger.seen_remote(1, (1, 4), 4, started(40));
+        (5..7).for_each(|number| merger.seen_remote(1, (number, number), number, started(10)));
+        merger.seen_remote(0, (6, 6), 6, started(11));
         show(&mut merger, &mut reported);
         assert_eq!(reported, [(1, false, [0, 5], 100), (2, false, [5, 6], 21)]);
-        // What comes late is of the one that has its time.
+        // A late report belongs to the interval that covers its time.
         reported.clear();
-        merger.seen_afar(0, (3, 3), 0, started(1));
-        merger.seen_afar(1, (6, 6), 0, started(2));
+        merger.seen_remote(0, (3, 3), 0, started(1));
+        merger.seen_remote(1, (6, 6), 0, started(2));
         show(&mut merger, &mut reported);
         assert_eq!(reported, [(1, true, [0, 5], 101), (2, true, [5, 6], 23)]);
     }

@@ -1,4 +1,4 @@
-//! Intervals that are ready, as they are told.
+//! Ready intervals in the form in which they are emitted.
 
 use super::{Merger, ReadyInterval};
 use crate::run::Interval;
@@ -6,22 +6,22 @@ use crate::run::rows::{KeptInterval, Span};
 use crate::run::totals::{Totals, paused_of_all};
 
 impl Merger {
-    /// An interval that is ready, with what is known of it.
+    /// A ready interval, with its current data.
     pub(in crate::run) fn reported_as(&self, ready: &ReadyInterval) -> Interval<'_> {
         let (seen, added) = self.parts(ready);
         self.span(ready).interval(seen, added, &self.total)
     }
 
-    /// The same, for those who take it later.
+    /// An owned copy of it, for subscribers that take it later.
     pub(in crate::run) fn keep(&self, ready: &ReadyInterval) -> KeptInterval {
         let (seen, added) = self.parts(ready);
         KeptInterval::new(self.span(ready), seen.clone(), added.clone(), self.total.clone())
     }
 
-    /// What happened in an interval, and what of it is new.
+    /// The data of an interval, and what of it is new.
     fn parts(&self, ready: &ReadyInterval) -> (&Totals, &Totals) {
         let seen = if ready.is_current { &self.current } else { &self.again };
-        (seen, if ready.is_again { &self.added } else { &self.current })
+        (seen, if ready.is_update { &self.added } else { &self.current })
     }
 
     fn span(&self, ready: &ReadyInterval) -> Span {
@@ -33,7 +33,7 @@ impl Merger {
             paused: paused_of_all(&self.timelines, from, to),
             paused_of: self.timelines.iter().map(|timeline| timeline.paused_between(from, to)).collect(),
             late_shards: ready.late,
-            is_again: ready.is_again,
+            is_update: ready.is_update,
         }
     }
 }

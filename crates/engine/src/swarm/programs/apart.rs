@@ -1,4 +1,4 @@
-//! What users do before their first iteration and behind their last, and the pace between them.
+//! Work of users before their first iteration and after their last, and the pacing between them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Step 0 is the start, step 1 the iteration, step 2 the stop.
+/// A plan with `on_start` (step 0), an iteration (step 1) and `on_stop` (step 2).
 fn three(paths: &[&str], flags: Flags) -> Plan {
     let mut plan = plan(&[(paths, vec![ask(1)])], flags);
     let program = &mut plan.scenarios[0].program;
@@ -40,13 +40,13 @@ fn each_user_starts_and_stops_once() {
         let counts = &history.total.counts;
         assert_eq!(steps(&history), [7, 300, 7], "{threads}");
         assert_eq!((counts.iterations(), counts.iterations_cut(), counts.started()), (300, 0, 314), "{threads}");
-        // The same when time ends it: who is in an iteration is cut off, and stops then.
+        // The same when time ends it: a user in an iteration is cut off, and stops then.
         let history = run(three(&paths, lasting(7, "1s")), threads);
         let [started, requested, stopped] = steps(&history);
         assert_eq!((started, stopped), (7, 7), "{threads}");
         assert!(requested >= 7 * 60, "{requested}");
     }
-    // More users than iterations: whoever does none starts none.
+    // More users than iterations: a user without one starts none.
     let history = run(three(&paths, users(7, 3)), 1);
     assert_eq!(steps(&history), [3, 3, 3]);
 }
@@ -63,11 +63,11 @@ fn who_thinks_when_the_load_ends_stops_all_the_same() {
 
 #[test]
 fn a_start_that_fails_is_tried_again_and_no_iteration_begins() {
-    // At 0, 1, 3, 7 and 15 s; nothing was begun that could be stopped well, and it is all the same.
+    // At 0, 1, 3, 7 and 15 s; nothing was begun that would need a stop, and the outcome is the same.
     let history = run(three(&["/status/500", "/", "/"], lasting(4, "20s")), 2);
     assert_eq!(steps(&history), [4 * 5, 0, 4]);
     assert_eq!((history.total.counts.iterations(), history.total.counts.iterations_failed()), (0, 0));
-    // In a stop what fails ends it, and nobody tries again.
+    // A failure in a stop ends it, and it is not retried.
     let history = run(three(&["/", "/", "/status/500"], users(4, 40)), 2);
     assert_eq!(steps(&history), [4, 40, 4]);
     assert_eq!(history.total.counts.iterations(), 40);
@@ -94,7 +94,7 @@ fn iterations_start_so_often_and_each_user_has_so_many() {
         let history = run(plan, threads);
         // At 0, 100, ... 2,000 ms.
         assert_eq!((answered(&history, 0), history.total.counts.dropped()), (3 * 21, 0), "{threads}");
-        // One that takes longer than the pace begins at once, and the next counts from there.
+        // An iteration that takes longer than the pacing is followed at once by the next, which counts from there.
         let mut plan = super::plan(&[(&["/delay/150"], vec![ask(0)])], lasting(3, "1550ms"));
         plan.scenarios[0].every = Some(Duration::from_millis(100));
         let late = answered(&run(plan, threads), 0);

@@ -12,7 +12,7 @@ use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Users come to the meeting one after the other, within 900 ms.
+/// A random pause, so that users come to the barrier one after the other, within 900 ms.
 fn apart() -> Node {
     Node::Think(Think::Uniform(Duration::from_millis(100), Duration::from_millis(1_000)))
 }
@@ -34,8 +34,8 @@ fn lasting(count: u64, time: &str) -> Flags {
     Flags { connections: Some(count.to_string()), duration: Some(time.to_owned()), ..Flags::default() }
 }
 
-/// The target serves one at a time, for a millisecond each: of those that come in one instant the k-th waits k ms, and of those that
-/// come apart nobody waits for another.
+/// The target serves one at a time, for a millisecond each: of those that come in one instant the k-th waits k ms, and
+/// of those that come apart none waits for another.
 #[test]
 fn all_go_on_in_one_instant_and_each_round_forms_anew() {
     let rounds = 12;
@@ -52,16 +52,17 @@ fn all_go_on_in_one_instant_and_each_round_forms_anew() {
             let there = service.count_between(within(place) - 300_000, within(place) + 700_000);
             assert_eq!(there, rounds, "{threads} threads, place {place}: {:?}", service.mean());
         }
-        // What was waited for others is in no time of a request.
+        // Time spent waiting for others is in no time of a request.
         assert!(response.max() < Some(25_000_000), "{threads}: {:?}", response.max());
         assert!(seen.of(Measure::Lateness).max() < Some(1_000_000), "{threads}");
-        // In each round the slowest of twenty thinks for 100 to 1,000 ms, of a mean of 957.
+        // In each round the slowest of twenty pauses for 100 to 1,000 ms, of a mean of 957.
         let each = history.wall.0 as f64 / 1e6 / rounds as f64;
         assert!((880.0..1_030.0).contains(&each), "{threads}: {each} ms a round");
     }
 }
 
-/// More users than a round has, on shards that do not know of each other: the next that arrive form the next round.
+/// More users than a round has, on shards that do not know of each other: the next users that arrive form the next
+/// round.
 #[test]
 fn rounds_are_of_those_that_arrive_next() {
     for threads in [1, 2, 7] {
@@ -112,7 +113,7 @@ fn answered_of(history: &History, step: u32) -> u64 {
     history.total.count_of(SeriesId::step(step), Class::Succeeded)
 }
 
-/// Nobody waits for those that never come: the last iterations are fewer than a round, or one user has left.
+/// No user waits for those that never come: the last iterations are fewer than a round, or one user has left.
 #[test]
 fn nobody_waits_for_those_that_cannot_come() {
     for threads in [1, 2, 7] {
@@ -137,7 +138,7 @@ fn nobody_waits_for_those_that_cannot_come() {
     }
 }
 
-/// Two meetings whose users wait for each other would wait for ever.
+/// Two barriers whose users wait for each other would wait forever.
 #[test]
 fn barriers_that_wait_for_each_other_end() {
     for threads in [1, 2] {
@@ -151,7 +152,8 @@ fn barriers_that_wait_for_each_other_end() {
     }
 }
 
-/// The time that is waited is no part of a transaction, unless pauses are; also of one that the end of the load cuts off.
+/// The time spent waiting is no part of a transaction, unless pauses are; also of one that the end of the load cuts
+/// off.
 #[test]
 fn waiting_counts_as_a_pause_in_transactions() {
     let all = |number, nodes| Node::Transaction { number, nodes };
@@ -185,7 +187,7 @@ fn waiting_counts_as_a_pause_in_transactions() {
     }
 }
 
-/// What comes at a rate keeps it: each iteration is a visitor, and the rate is that of the plan.
+/// A load at a rate keeps it: each iteration is a visitor, and the rate is that of the plan.
 #[test]
 fn iterations_of_a_rate_meet() {
     for threads in [1, 2, 7] {
@@ -207,7 +209,7 @@ fn iterations_of_a_rate_meet() {
     }
 }
 
-/// Who waits when the load ends is cut off, and does what comes behind its last iteration.
+/// A user that waits when the load ends is cut off, and does what comes after its last iteration.
 #[test]
 fn the_end_of_a_load_ends_all_waiting() {
     for threads in [1, 2, 7] {

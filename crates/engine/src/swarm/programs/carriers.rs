@@ -1,4 +1,4 @@
-//! What users of a rate do before their first iteration and behind their last.
+//! Work of users of a rate before their first iteration and after their last.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Step 0 is the start, step 1 the iteration, step 2 the stop.
+/// A plan with `on_start` (step 0), an iteration (step 1) and `on_stop` (step 2).
 fn three(paths: &[&str], flags: Flags) -> Plan {
     let mut plan = plan(&[(paths, vec![ask(1)])], flags);
     let program = &mut plan.scenarios[0].program;
@@ -58,18 +58,18 @@ fn each_user_starts_and_stops_once_and_the_rate_stays() {
     }
 }
 
-/// A login of 500 ms: whoever is due waits for it, and that is in the time of the iteration.
+/// A login of 500 ms: a start that is due waits for it, and that is in the time of the iteration.
 #[test]
 fn getting_ready_is_part_of_the_response_time() {
     for threads in [1, 2] {
         let history = run(three(&["/delay/500", "/delay/10", "/"], rate("10", "4s")), threads);
         let [started, requested, stopped] = steps(&history);
         assert_eq!((requested, started), (40, stopped), "{threads}");
-        // One for each start that came while nobody was ready.
+        // One for each start that came while no user was ready.
         assert!((4..=12).contains(&started), "{threads}: {started}");
         assert!((505..540).contains(&slowest(&history, 1)), "{threads}: {} ms", slowest(&history, 1));
         assert!(slowest(&history, 0) < 520, "{threads}: {} ms", slowest(&history, 0));
-        // Those that are there from the beginning on are ready when the first start is due.
+        // Users that are there from the beginning are ready when the first start is due.
         let mut plan = three(&["/delay/500", "/delay/10", "/"], rate("10", "4s"));
         connections(&mut plan, ConnectionCount::Exactly(6));
         let Load::Open { stages, .. } = &mut plan.scenarios[0].load else { panic!("it has a rate") };
@@ -80,7 +80,8 @@ fn getting_ready_is_part_of_the_response_time() {
     }
 }
 
-/// At the end, whoever thinks in the middle of an iteration is cut off and stops; who never began has nothing to stop.
+/// At the end, a user that pauses in the middle of an iteration is cut off and stops; one that never began has nothing
+/// to stop.
 #[test]
 fn the_end_of_a_load_lets_all_stop() {
     for threads in [1, 2, 7] {
@@ -101,7 +102,7 @@ fn the_end_of_a_load_lets_all_stop() {
     }
 }
 
-/// Whoever waits when the load ends was due before: it is served by users that get ready then.
+/// A start that waits when the load ends was due before: it is served by users that get ready then.
 #[test]
 fn starts_that_wait_at_the_end_are_served() {
     for threads in [1, 2] {
@@ -112,14 +113,14 @@ fn starts_that_wait_at_the_end_are_served() {
         let [started, requested, stopped] = steps(&history);
         let counts = &history.total.counts;
         assert_eq!((requested, counts.unfinished(), counts.dropped()), (10, 0, 0), "{threads}");
-        // Who was in the first half when nobody waited any more went no further.
+        // A user that was in the first half when no start waited any more went no further.
         assert!((11..=20).contains(&started) && stopped <= 10, "{threads}: {started} {stopped}");
         assert!((1_800..1_900).contains(&slowest(&history, 1)), "{threads}: {} ms", slowest(&history, 1));
         assert!(history.wall < Nanos(3 * SECOND), "{threads}: {:?}", history.wall);
     }
 }
 
-/// Nobody gets ready: what is due waits as long as it may, and is dropped.
+/// No user gets ready: what is due waits as long as it may, and is dropped.
 #[test]
 fn a_start_that_fails_is_tried_again_and_what_is_due_waits() {
     for threads in [1, 2] {

@@ -1,4 +1,4 @@
-//! What is taken from exchanges that are under way at a time: in the order of the file, whichever ends first.
+//! Values extracted from concurrent exchanges: in the order of the file, whichever ends first.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{answered, ask, played, rate, users};
 use crate::DataSources;
 use crate::swarm::history::{History, Setup};
 
-/// Steps to these paths, and one behind them that is asked for when the status that was taken last is 204.
+/// Steps to these paths, and one after them that is requested when the last extracted status is 204.
 fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
     let otherwise = Vec::new();
     let nodes = vec![fork, Node::If { condition: IS_204, then: vec![ask(paths.len())], otherwise }];
@@ -72,7 +72,7 @@ fn the_last_of_the_file_counts_and_not_the_last_to_end() {
     }
 }
 
-/// One of them fails: the block does, and what the others took is there all the same.
+/// One exchange fails: the block does, and what the others extracted is there all the same.
 #[test]
 fn one_failure_fails_the_block_and_nothing_is_abandoned() {
     for (on_failure, goes_on) in [(OnFailure::Next, 0), (OnFailure::GoOn, 30)] {
@@ -80,14 +80,14 @@ fn one_failure_fails_the_block_and_nothing_is_abandoned() {
         let node = Node::Parallel { most: 3, steps: vec![0, 2, 1], on_failure };
         let history = run(taking(&paths, node, users(3, 30)), 1);
         assert_eq!([0, 1, 2].map(|step| answered(&history, step)), [30; 3]);
-        // 204 is what the last of the file gave; a status that fails gives nothing.
+        // 204 is what the last of the file extracted; a status that fails extracts nothing.
         assert_eq!(answered(&history, 3), goes_on, "{on_failure:?}");
         let counts = &history.total.counts;
         assert_eq!((counts.iterations(), counts.iterations_failed()), (goes_on, 30 - goes_on), "{on_failure:?}");
     }
 }
 
-/// A take that finds nothing fails its own exchange, and what it took before stays.
+/// An extraction that finds nothing fails its own exchange, and what it extracted before stays.
 #[test]
 fn a_take_that_finds_nothing_fails_the_block() {
     let mut plan = taking(&["/delay/50", "/status/204"], fork(2, &[1, 0]), users(3, 30));
@@ -101,7 +101,7 @@ fn a_take_that_finds_nothing_fails_the_block() {
     assert_eq!((history.total.counts.iterations_failed(), answered(&history, 2)), (30, 0));
 }
 
-/// Each of them has its own draws: how many are under way, and which ends first, changes nothing.
+/// Each exchange has its own draws: how many are in flight, and which ends first, changes nothing.
 #[test]
 fn draws_do_not_depend_on_who_ends_first() {
     let seen: Vec<_> = [(1, 1), (1, 2), (1, 7), (2, 1), (3, 2), (5, 7), (9, 1)]

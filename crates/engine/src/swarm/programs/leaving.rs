@@ -1,4 +1,5 @@
-//! Users that leave before the load is over: at the end of a budget, on the way down of a ramp, in a pause, and because a step failed.
+//! Users that leave before the load is over: at the end of a budget, when a ramp goes down, in a pause, and because a
+//! step failed.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Step 0 is the start, step 1 the iteration, step 2 the stop.
+/// A plan with an iteration (step 1), and `on_start` (step 0) and `on_stop` (step 2) where wanted.
 fn three(paths: &[&str], flags: Flags, starts: bool, stops: bool) -> Plan {
     let mut plan = plan(&[(paths, vec![ask(1)])], flags);
     let program = &mut plan.scenarios[0].program;
@@ -37,14 +38,15 @@ fn steps(history: &History) -> [u64; 3] {
     [0, 1, 2].map(|step| answered(history, step))
 }
 
-/// Users from one number to another within so many seconds, and at the second for as long.
+/// Sets stages: users from one number to another within some seconds, and the second number for as long.
 fn stages(plan: &mut Plan, from: u64, to: u64, seconds: u64) {
     let span = Duration::from_secs(seconds);
     let shape = UserShape::Stages(vec![UserStage { from, to, span }, UserStage { from: to, to, span }]);
     plan.scenarios[0].load = Load::Closed { users: from.max(to), shape, requests: None, duration: Some(span * 2) };
 }
 
-/// As many requests as there are, whatever users do at the beginning and at the end, and then the run is over.
+/// Exactly the requests of the budget are made, whatever users do at the beginning and at the end, and then the run is
+/// over.
 #[test]
 fn a_budget_of_requests_ends_a_run_with_steps_of_a_users_life() {
     let text = |text: &str| Some(text.to_owned());
@@ -66,7 +68,7 @@ fn a_budget_of_requests_ends_a_run_with_steps_of_a_users_life() {
                 assert_eq!((counts.unfinished(), counts.dropped()), (0, 0), "{what}");
                 assert_eq!(history.spent, Some(BudgetPart::Requests), "{what}");
                 assert!(history.wall < Nanos(3 * SECOND), "{what}: {:?}", history.wall);
-                // Who has begun and does not stop is told.
+                // Users that have begun and do not stop are reported.
                 let begun = if starts { answered(&history, 0) } else { counts.iterations().min(1) };
                 assert_eq!(counts.users_without_stop() > 0, stops && begun > 0, "{what}");
             }
@@ -74,7 +76,7 @@ fn a_budget_of_requests_ends_a_run_with_steps_of_a_users_life() {
     }
 }
 
-/// Whoever thinks when the budget is used up has nothing left to do; what bytes and time end lets all stop.
+/// A user in a pause when the budget is used up has nothing left to do; when bytes or time end the load, all stop.
 #[test]
 fn a_budget_does_not_wait_for_pauses() {
     for (budget, stopped, part) in [
@@ -92,7 +94,7 @@ fn a_budget_does_not_wait_for_pauses() {
     }
 }
 
-/// An iteration that is cut because its user has no place any more did not fail, nor did what is timed around it.
+/// An iteration that is cut because its user is no longer needed did not fail, nor did a transaction around it.
 #[test]
 fn a_way_down_fails_nothing() {
     let all = |nodes| vec![Node::Transaction { number: 0, nodes }];
@@ -116,7 +118,7 @@ fn a_way_down_fails_nothing() {
     }
 }
 
-/// One leaves each second, as the plan says, though each thinks for longer than that.
+/// One user leaves each second, as the plan says, though each pauses for longer than that.
 #[test]
 fn who_thinks_leaves_when_the_way_down_says_so() {
     for (think, begins) in [(3_000, false), (30_000, false), (700, true), (3_000, true)] {
@@ -137,7 +139,7 @@ fn who_thinks_leaves_when_the_way_down_says_so() {
     }
 }
 
-/// Who comes back begins a new iteration, and has nothing left of the old one.
+/// A user that comes back begins a new iteration, and has nothing left of the old one.
 #[test]
 fn who_comes_back_begins_anew() {
     for threads in [1, 2] {
@@ -158,7 +160,8 @@ fn who_comes_back_begins_anew() {
     }
 }
 
-/// In a pause all keep what they have; whoever has no place behind it, or when the run is stopped in it, stops all the same.
+/// In a pause of the load all users stay; one that is not needed after it, or when the run is stopped in it, stops all
+/// the same.
 #[test]
 fn who_stands_still_stops_too() {
     let second = Nanos(SECOND);
@@ -173,7 +176,7 @@ fn who_stands_still_stops_too() {
         ];
         let history = changed(plan, threads, changes);
         assert_eq!([answered(&history, 0), answered(&history, 2)], [6, 6], "{threads}");
-        // The run is stopped while it stands still.
+        // The run is stopped while it is paused.
         for flags in [lasting(6, "60s"), Flags { connections: Some("6".to_owned()), ..rate("200", "60s") }] {
             let mut plan = three(&["/", "/delay/20", "/"], flags, true, true);
             plan.scenarios[0].program.nodes = vec![ask(1), fixed(100), ask(1)];
@@ -198,7 +201,8 @@ fn users_whose_step_fails_leave_and_are_counted() {
         assert_eq!(counts.users_left(), 5, "{stops} {threads}");
         assert_eq!(steps(&history), [5, 5, if stops { 5 } else { 0 }], "{stops} {threads}");
         assert!(history.wall < Nanos(SECOND), "all have left: {:?}", history.wall);
-        // One that fails behind the last iteration does not leave once more; nor is it forgotten when that was in the warm-up.
+        // A user that fails after the last iteration does not leave once more; nor is it forgotten when that was in the
+        // warm-up.
         let flags = Flags { warmup: Some("1s".to_owned()), ..lasting(5, "3s") };
         let mut plan = three(&["/", "/", "/status/500"], flags, false, true);
         plan.scenarios[0].program.nodes = vec![ask(0), fixed(200), or(2, OnFailure::Stop)];
@@ -207,7 +211,7 @@ fn users_whose_step_fails_leave_and_are_counted() {
     }
 }
 
-/// Under a rate another one takes the place of each that leaves: it starts, on a connection of its own, and the rate stays.
+/// Under a rate another user replaces each that leaves: it starts, on a connection of its own, and the rate stays.
 #[test]
 fn under_a_rate_others_take_the_place_of_those_who_leave() {
     for (stops, threads) in [(true, 1), (false, 1), (true, 2), (false, 3)] {
@@ -220,12 +224,12 @@ fn under_a_rate_others_take_the_place_of_those_who_leave() {
         assert_eq!((counts.users_left(), counts.iterations_failed()), (40, 40), "{stops} {threads}");
         assert_eq!((counts.dropped(), counts.unfinished()), (0, 0), "{stops} {threads}");
         assert!(counts.connections_established() >= 40, "{stops} {threads}: {counts:?}");
-        // Few that may be there at a time make way for each other.
+        // With few allowed at a time, they make way for each other.
         let flags = Flags { connections: Some("1".to_owned()), ..rate("20", "2s") };
         let mut plan = three(&["/delay/20", "/status/500", "/delay/20"], flags, true, stops);
         plan.scenarios[0].program.nodes = vec![or(1, OnFailure::Stop)];
         assert_eq!(steps(&run(plan, 1)), [40, 40, if stops { 40 } else { 0 }], "{stops}");
-        // What fails otherwise lets users stay.
+        // Users stay after other failures.
         let mut plan = three(&["/", "/status/500", "/"], rate("20", "2s"), true, stops);
         plan.scenarios[0].program.nodes = vec![or(1, OnFailure::Next)];
         let history = run(plan, threads);
@@ -233,8 +237,8 @@ fn under_a_rate_others_take_the_place_of_those_who_leave() {
     }
 }
 
-/// Under a rate the start of a user fails half of the time, and it leaves, and so does each behind its one iteration: nobody is ever idle,
-/// and each start of the load is served all the same.
+/// Under a rate the start of a user fails half of the time, and the user leaves, and so does each after its one
+/// iteration: no user is ever idle, and each start of the load is served all the same.
 #[test]
 fn who_leaves_before_it_was_ready_makes_room() {
     for (stops, threads) in [(true, 1), (false, 1), (true, 3)] {

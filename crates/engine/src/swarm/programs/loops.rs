@@ -12,7 +12,7 @@ use super::{answered, ask, or, plan, played, rate, users};
 use crate::DataSources;
 use crate::swarm::history::{History, Setup};
 
-/// By their numbers: the last status was 204, it was another, nobody knows, always, never.
+/// Conditions, by index: the last status was 204, it was another, unknown, always, never.
 const CONDITIONS: [&str; 5] = ["status == 204", "status != 204", "throws()", "true", "false"];
 pub(super) const IS_204: u32 = 0;
 const IS_OTHER: u32 = 1;
@@ -20,7 +20,7 @@ const THROWS: u32 = 2;
 const ALWAYS: u32 = 3;
 const NEVER: u32 = 4;
 
-/// Reads nothing: each condition is what its place says.
+/// An evaluator that reads nothing: the result of a condition depends on its index.
 #[derive(Debug)]
 pub(super) struct Five;
 
@@ -104,7 +104,7 @@ fn with_status(history: &History, status: u16) -> u64 {
 
 #[test]
 fn loops_end_when_their_condition_says_so_on_any_number_of_shards() {
-    // `until` looks behind each round, `while` before: nothing is known yet, which is not 204.
+    // `until` tests after each round, `while` before: at first the status is unknown, which is not 204.
     for (condition, is_until) in [(IS_204, true), (IS_OTHER, false)] {
         let seen = [1, 2, 7].map(|threads| {
             let nodes = vec![repeated(condition, is_until, 1_000, OnFailure::Next, vec![ask(0)]), ask(1)];
@@ -115,8 +115,8 @@ fn loops_end_when_their_condition_says_so_on_any_number_of_shards() {
             assert_eq!((with_status(&history, 204), answered(&history, 1)), (700, 700), "{is_until}");
             answered(&history, 0)
         });
-        // A geometric distribution: 5 rounds on average, with a deviation of 118 over 700 of them. Who has how many iterations is a
-        // matter of time, so shards may differ by chance.
+        // A geometric distribution: 5 rounds on average, with a deviation of 118 over 700 of them. How many iterations
+        // a user has depends on timing, so shards may differ by chance.
         assert!(seen.iter().all(|rounds| rounds.abs_diff(3_500) < 400), "{seen:?}");
     }
     // At a rate each iteration has its number, and draws the same everywhere.
@@ -198,7 +198,7 @@ fn a_condition_that_gives_nothing_fails_the_iteration() {
         assert_eq!((counts.iterations(), counts.iterations_failed(), counts.failed()), (0, 90, 90));
         assert_eq!(history.total.failures_of(SeriesId::step(1)).collect::<Vec<_>>(), [(Failure::NotFilled, 90)]);
     }
-    // The first thing of an iteration, at a rate too.
+    // As the first node of an iteration, at a rate too.
     let history = run(vec![broken, ask(0)], rate("100", "1s"), 2);
     assert_eq!((history.total.counts.iterations_failed(), answered(&history, 0)), (100, 0));
 }

@@ -33,13 +33,13 @@ fn requests_wait_for_a_connection_and_that_is_in_their_time() {
         assert!((10.0..11.0).contains(&service), "{threads}: {service} ms");
         assert!((37.0..43.0).contains(&mean_ms(&history, Measure::Wait)), "{threads}");
         assert!((1.0..1.1).contains(&(history.wall.0 as f64 / 1e9)), "{threads}: {:?}", history.wall);
-        // First come, first served: nobody waits for more than all the others.
+        // First come, first served: no user waits for more than all the others.
         let slowest = history.total.class(Class::Succeeded).of(Measure::Response).max();
         assert!(slowest < Some(62_000_000), "{threads}: {slowest:?}");
     }
 }
 
-/// On streams all of them go on at a time, over as many connections as were asked for.
+/// On streams all of them go on at a time, over as many connections as were requested.
 #[test]
 fn streams_of_shared_connections_carry_all() {
     for threads in [1, 2, 3] {
@@ -51,7 +51,7 @@ fn streams_of_shared_connections_carry_all() {
     }
 }
 
-/// A server that ends each connection: there are never more of them than may be, and each is opened anew.
+/// A server that ends each connection: there are never more of them than allowed, and each is opened anew.
 #[test]
 fn connections_that_end_are_opened_anew() {
     for threads in [1, 2] {
@@ -66,13 +66,13 @@ fn connections_that_end_are_opened_anew() {
     }
 }
 
-/// More connections than users need are not opened, and one user after the other takes those that are there.
+/// No more connections are opened than users need, and one user after the other takes those that are there.
 #[test]
 fn connections_are_opened_as_they_are_needed() {
     for threads in [1, 2] {
         let history = run(&["/delay/10"], vec![ask(0)], users(4, 40), 16, threads);
         assert_eq!(history.total.counts.connections_established(), 4, "{threads}");
-        // Who thinks holds none: ten users are served by two.
+        // A user in a pause holds no connection: ten users are served by two.
         let history = run(&["/delay/1"], vec![ask(0), fixed(100)], users(10, 200), 2, threads);
         assert_eq!((answered(&history, 0), history.total.counts.connections_established()), (200, 2), "{threads}");
         assert!(mean_ms(&history, Measure::Response) < 8.0, "{threads}");
@@ -83,7 +83,7 @@ fn connections_are_opened_as_they_are_needed() {
     }
 }
 
-/// Users that leave leave their connections to the others.
+/// Users that leave return their connections to the others.
 #[test]
 fn connections_stay_when_users_go() {
     for threads in [1, 2] {

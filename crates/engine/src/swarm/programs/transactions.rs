@@ -1,20 +1,20 @@
-//! What is timed as one: how often it counts, as what, and how long it took, against arithmetic.
+//! Transactions: their counts, outcomes and durations, against arithmetic.
 
 use metrics::Failure;
 
 use super::*;
 
 const ALL: u32 = 0;
-/// Its pauses are part of its time.
+/// The transaction that includes its pauses.
 const SLOW: u32 = 1;
-/// What the simulated network takes for one exchange, at most.
+/// Duration of one exchange in the simulated network, at most.
 const NETWORK_MS: f64 = 5.0;
 
 fn timed(number: u32, nodes: Vec<Node>) -> Node {
     Node::Transaction { number: number as usize, nodes }
 }
 
-/// How often a transaction ended well, after an answer that was none, without one, at a timeout; and did not end.
+/// Counts of a transaction: succeeded, failed with a response, failed without one, timed out; and unfinished.
 fn counts(history: &History, number: u32) -> [u64; 5] {
     let (total, series) = (&history.total, SeriesId::transaction(number));
     let unfinished = total.unfinished_of(series).map_or(0, |timings| timings.of(Measure::Response).count());
@@ -22,7 +22,7 @@ fn counts(history: &History, number: u32) -> [u64; 5] {
     [well, answered, unanswered, timed_out, unfinished]
 }
 
-/// All times of a transaction that ended so lie there, in milliseconds.
+/// Checks that all times of a transaction with this outcome lie within bounds, in milliseconds.
 #[track_caller]
 fn lasts(history: &History, number: u32, class: Class, from: f64, to: f64) {
     let timings = history.total.timings(SeriesId::transaction(number), class).expect("some");
@@ -45,13 +45,13 @@ fn it_counts_once_and_takes_what_its_exchanges_take() {
             vec![fixed(50), timed(ALL, vec![ask(0), fixed(200), slow, fixed(100), ask(0), fixed(70)]), fixed(10)];
         let history = run(&["/delay/10", "/delay/20"], nodes, flags, threads);
         assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), [[120, 0, 0, 0, 0]; 2]);
-        // 10 + 20 + 10 + 10, and none of the pauses, neither its own nor those of what lies in it.
+        // 10 + 20 + 10 + 10, and none of the pauses, neither its own nor those of transactions within it.
         lasts(&history, ALL, Class::Succeeded, 50.0, 50.0 + 4.0 * NETWORK_MS);
         // 20 + 300 + 10.
         lasts(&history, SLOW, Class::Succeeded, 330.0, 330.0 + 2.0 * NETWORK_MS);
         let counts = &history.total.counts;
         assert_eq!((counts.iterations(), counts.succeeded(), counts.finished()), (120, 480, 480));
-        // Times of transactions are in none of exchanges.
+        // Times of transactions are not in those of exchanges.
         assert_eq!(history.total.all().of(Measure::Response).count(), 480);
         assert!(history.total.all().of(Measure::Response).max() < Some(SECOND / 10));
     }
@@ -62,7 +62,7 @@ fn it_counts_each_time_that_it_is_gone_through() {
     let rounds = |nodes| vec![Node::Repeat { least: 3, most: 3, nodes }];
     let history = run(&["/"], rounds(vec![timed(ALL, vec![ask(0), timed(SLOW, vec![ask(0)])])]), users(5, 50), 2);
     assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), [[150, 0, 0, 0, 0]; 2]);
-    // Of itself within itself, of one exchange, of a pause alone and of nothing.
+    // A transaction within itself, of one exchange, of a pause alone and of nothing.
     let nodes = vec![timed(ALL, vec![ask(0), timed(ALL, vec![])]), timed(SLOW, vec![fixed(40)])];
     let history = run(&["/delay/30"], nodes, users(5, 50), 2);
     assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), [[100, 0, 0, 0, 0], [50, 0, 0, 0, 0]]);
@@ -79,12 +79,12 @@ fn it_fails_with_what_it_holds() {
         let nodes = vec![timed(ALL, vec![timed(ALL, vec![ask(0)]), inner, ask(0)])];
         run(&["/delay/20", "/status/500"], nodes, users(4, iterations), 2)
     };
-    // Whoever goes on gets to the end.
+    // A user that goes on gets to the end.
     let history = seen(OnFailure::GoOn, 40);
     assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), [[80, 0, 0, 0, 0], [40, 0, 0, 0, 0]]);
     for (on_failure, failed) in [(OnFailure::Next, 40), (OnFailure::Retry(3), 40), (OnFailure::Stop, 4)] {
         let history = seen(on_failure, 40);
-        // What had come to its end before counts as that.
+        // A transaction that had ended before counts with its own outcome.
         let expect = [[failed, failed, 0, 0, 0], [0, failed, 0, 0, 0]];
         assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), expect, "{on_failure:?}");
         assert_eq!(history.total.counts.iterations_failed(), failed);
@@ -100,7 +100,7 @@ fn it_fails_with_what_it_holds() {
     }
 }
 
-/// A timeout says how long it took at least, not how long; the same holds for what is around it.
+/// A timeout gives a lower bound of a duration, not the duration; the same holds for transactions around it.
 #[test]
 fn what_times_out_has_a_time_that_is_at_least_so_long() {
     let nodes = vec![timed(ALL, vec![ask(0), or(1, OnFailure::Next)]), timed(SLOW, vec![ask(0)])];
@@ -133,7 +133,7 @@ fn several_at_a_time_are_as_long_as_the_longest_and_as_bad_as_the_worst() {
     }
 }
 
-/// The end of the load is nobody's failure.
+/// The end of the load is not a failure.
 #[test]
 fn what_the_end_cuts_did_not_end() {
     // Within a pause, within an exchange, and between rounds.
@@ -163,7 +163,8 @@ fn what_the_end_cuts_did_not_end() {
     }
 }
 
-/// Counted when they began in what is measured; and each iteration that is one transaction ends as that.
+/// Transactions are counted when they began in the measured time; and each iteration that is one transaction ends as
+/// such.
 #[test]
 fn a_warm_up_is_no_part_of_it() {
     for threads in [1, 2, 7] {

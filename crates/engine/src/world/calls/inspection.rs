@@ -1,23 +1,25 @@
-//! What messages of answers hold: those that are compressed are taken apart, each of them; those whose type is described are held
-//! against it, the first ones and a share of the others.
+//! Inspection of messages of responses: every compressed message is decompressed; messages with a described type are
+//! checked against it, the first ones and a share of the others.
 
 use plan::{Shape, ShapeReader};
 use wire::grpc::{ResponseFault, Unzip};
 
-/// So many messages of a shard are held against their type, each of them: who answers wrongly does so at once.
+/// The first messages of a shard, all of which are checked against their type: a target with wrong responses has them
+/// at once.
 const TYPED_FIRST: u64 = 1_000;
-/// And one of so many later on. With a message of a hundred bytes all of them would cost a twentieth of a call, so this costs nothing.
+/// One in this many is checked later on. With a message of a hundred bytes all of them would cost a twentieth of a
+/// call, so this costs nothing.
 const TYPED_EACH: u64 = 16;
-/// After one that does not fit, the next ones are looked at, each of them, so that they are counted and not guessed.
+/// After a mismatch this many messages are all checked, so that mismatches are counted and not estimated.
 const TYPED_AFTER_MISFIT: u64 = 10_000;
-/// What one message may hold that is compressed. Clients of gRPC stop at 4 MiB unless they are told otherwise.
+/// Most decompressed bytes of one message. gRPC clients stop at 4 MiB unless configured otherwise.
 pub(super) const UNZIPPED_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// What comes out of a compressed message at a time.
+/// Output of decompression at a time.
 const OUT_BYTES: usize = 32 * 1024;
-/// Inspectors that are kept for later.
+/// Inspectors kept for reuse.
 const SPARE_MAX: usize = 64;
 
-/// Looks into one message.
+/// An inspector of one message.
 #[derive(Default)]
 pub(super) struct Inspector {
     unzip: Option<Unzip>,
@@ -25,25 +27,26 @@ pub(super) struct Inspector {
     unzipped: u64,
     reader: Option<ShapeReader>,
     types: bool,
-    /// It is not of its type. Of one that is compressed that is told at its end: bytes that were damaged on the way fit no type either.
+    /// It does not match its type. For a compressed one that is reported at its end: bytes that were damaged on the way
+    /// match no type either.
     is_misfit: bool,
 }
 
-/// What a shard keeps to look into messages.
+/// Inspection state of a shard.
 #[derive(Default)]
 pub(crate) struct Inspection {
-    /// They are built once and serve one message after the other.
+    /// Inspectors for reuse: they are built once and serve one message after the other.
     #[expect(clippy::vec_box, reason = "a call that has one holds a pointer and no more")]
     spare: Vec<Box<Inspector>>,
     out: Vec<u8>,
-    /// Messages that have begun and whose type is described.
+    /// Messages begun whose type is described.
     begun: u64,
-    /// As long as no more have, each is looked at.
+    /// Up to this count each is checked.
     each_until: u64,
 }
 
 impl Inspection {
-    /// A message begins: who looks into it, if anybody does.
+    /// Begins a message: its inspector, if it has one.
     pub(super) fn begin(&mut self, unzips: bool, has_type: bool) -> Option<Box<Inspector>> {
         let types = has_type && self.is_drawn();
         if !unzips && !types {
@@ -66,7 +69,7 @@ impl Inspection {
         self.begun <= TYPED_FIRST.max(self.each_until) || self.begun.is_multiple_of(TYPED_EACH)
     }
 
-    /// More of the message; `keep` gets what it holds.
+    /// Feeds more of the message; `keep` gets its content.
     pub(super) fn feed(
         &mut self,
         inspector: &mut Inspector,

@@ -16,7 +16,7 @@ use crate::world::captured_response::KeptBody;
 use crate::world::step::PreparedStep;
 
 impl CallState {
-    /// What the plan says of a call that is over, and its status.
+    /// Outcome of a call that is over by the plan, and its status.
     fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
         let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
         match self.response.ending(http_status, responses_stream) {
@@ -34,7 +34,7 @@ impl CallState {
     }
 }
 
-/// A status that HTTP says, or the reset of a stream, can be what the plan expects. An answer that is broken never is.
+/// A status from HTTP, or the reset of a stream, can be what the plan expects. A broken response never is.
 fn judge_failure(failure: Failure, step: &PreparedStep) -> (Outcome, Status) {
     let status = faults::call_status(failure).unwrap_or(Status::UNKNOWN);
     let may_be_expected = matches!(failure, Failure::CallHttp(_) | Failure::StreamReset(_));
@@ -43,7 +43,7 @@ fn judge_failure(failure: Failure, step: &PreparedStep) -> (Outcome, Status) {
 }
 
 impl ScenarioRuntime {
-    /// The fields at the end of an answer to a call.
+    /// The trailers of a response to a call.
     pub(in crate::world) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
         self.call_status(key, fields);
         if let Some(attempt) =
@@ -65,7 +65,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A call was given up at its deadline: so it ends as its target would end it. Messages without an answer waited at least so long.
+    /// A call was aborted at its deadline, as its target would end it. Messages without a response waited at least that
+    /// long.
     pub(in crate::world) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
         let attempt = self.ledger.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
@@ -74,21 +75,21 @@ impl ScenarioRuntime {
         let status = Status::DEADLINE_EXCEEDED.index();
         let is_expected = step.checks.contains_status(status as u16);
         if exchange.is_measured {
-            // A failure is counted where all of them are.
+            // Failures are counted with all others.
             self.seen.counts.grpc_statuses[status] += u64::from(is_expected);
             call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_incomplete);
         }
         Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
     }
 
-    /// A call is over: its status is counted, unless it failed by it. Gives what the plan says of it.
+    /// A call is over: its status is counted, unless it failed by it. Returns the outcome by the plan.
     pub(in crate::world) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
         let attempt = self.ledger.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
         let exchange = self.ledger.exchanges.find(attempt.exchange)?;
         let step = &self.ledger.steps[exchange.step as usize];
         let (outcome, status) = call.outcome(http_status, attempt.kept.as_deref_mut(), step);
-        // The target was told the deadline, and may be a moment ahead of our own timer.
+        // The target knows the deadline, and may be slightly ahead of our own timer.
         let is_late = now >= attempt.deadline;
         let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
         if is_late && is_timeout {
@@ -103,7 +104,7 @@ impl ScenarioRuntime {
         Some(outcome)
     }
 
-    /// The peer gave up the stream of a call: what the plan says of that. `None` when this is no call.
+    /// The peer reset the stream of a call: the outcome by the plan. `None` when this is no call.
     pub(in crate::world) fn judge_reset(&mut self, key: Key, failure: Failure) -> Option<Outcome> {
         let attempt = self.ledger.attempts.find(key)?;
         attempt.call.as_ref()?;
@@ -115,7 +116,7 @@ impl ScenarioRuntime {
         Some(outcome)
     }
 
-    /// A call failed: its status is the one that a client of gRPC would tell, whatever the cause.
+    /// A call failed: its status is the one that a gRPC client would report, whatever the cause.
     #[cold]
     pub(in crate::world) fn count_failed_call(&mut self, step: u32, failure: Failure) {
         if self.ledger.steps[step as usize].call.is_some()

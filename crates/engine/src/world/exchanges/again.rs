@@ -16,25 +16,27 @@ use crate::slab::Key;
 use crate::swarm::mutants::{Bug, strikes};
 use crate::world::ScenarioRuntime;
 
-/// The peer's kernel refuses what it does not take within the time to it and back. One that takes it acknowledges that in 200 ms at most.
+/// The peer's kernel refuses what it does not take within a round trip. One that takes it acknowledges that in 200 ms
+/// at most.
 const REFUSAL_WAIT: Nanos = Nanos::from_millis(250);
-/// Between the end and the first look; each further one is as late again.
+/// Delay from the end to the first look; each further look doubles it.
 const REFUSAL_FIRST: Nanos = Nanos::from_millis(1);
 
-/// Whether a request goes out once more.
+/// Whether a request is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::world) enum Again {
-    /// It does. `was_begun`: the server may have begun it.
+    /// It is. `was_begun`: the server may have begun to process it.
     Now {
         was_begun: bool,
     },
-    /// It does when the peer refuses it.
+    /// It is, if the peer refuses it.
     Perhaps,
     Never,
 }
 
 impl ScenarioRuntime {
-    /// The peer has ended the connection of a request before the first byte of its answer. Whether the request goes out once more.
+    /// The peer has ended the connection of a request before the first byte of its response. Whether the request is
+    /// sent once more.
     pub(in crate::world) fn whether_again<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> Again {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
         let socket = attempt.socket;
@@ -43,20 +45,20 @@ impl ScenarioRuntime {
         if self.is_untouched(key, untaken) {
             return Again::Now { was_begun: false };
         }
-        // Behind a reset nothing is acknowledged any more, so that it is asked for first.
+        // After a reset nothing is acknowledged any more, so that is checked first.
         let is_reset = sockets.is_reset(socket);
         let unacknowledged = sockets.unacknowledged(socket);
         let has_nothing = unacknowledged.is_some_and(|bytes| self.is_untouched(key, bytes));
         match (has_nothing && is_reset, is_repeatable) {
             (true, _) => Again::Now { was_begun: false },
             (false, true) => Again::Now { was_begun: true },
-            // It may be on its way, and the peer may have closed its own side alone.
+            // It may be on its way, and the peer may have closed only its own side.
             (false, false) if has_nothing => Again::Perhaps,
             (false, false) => Again::Never,
         }
     }
 
-    /// The same of a socket that has failed, with what it left.
+    /// The same for a socket that has failed, with what it left.
     pub(in crate::world) fn whether_again_behind_failure(&mut self, key: Key, socket: Socket, left: Left) -> Again {
         let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
         let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
@@ -70,7 +72,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The same of a request on a stream; `taken`: bytes of its connection, which has carried an answer, that the peer may have seen.
+    /// The same for a request on a stream; `taken`: bytes of its connection, which has carried a response, that the
+    /// peer may have seen.
     pub(in crate::world) fn whether_stream_again(&mut self, key: Key, taken: u64) -> Again {
         let Some(is_repeatable) = self.may_be_repeated(key) else { return Again::Never };
         match self.ledger.attempts.find(key) {
@@ -80,14 +83,14 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Whether a request may go out once more at all, and then, whether it may though the server has begun it (RFC 9110 9.2.2): it went to
-    /// a connection that has carried an answer.
+    /// Whether a request may be sent once more at all, and then, whether it may though the server has begun it (RFC
+    /// 9110 9.2.2): it was sent on a connection that has carried a response.
     fn may_go_again(&mut self, key: Key, socket: Socket) -> Option<bool> {
         let is_reused = self.pool.connections.find(socket).is_some_and(|connection| connection.is_reused);
         self.may_be_repeated(key).filter(|_| is_reused)
     }
 
-    /// The same, whatever its connection has carried. A message of WebSocket or TCP never does.
+    /// The same, whatever its connection has carried. A WebSocket or TCP message may never be repeated.
     fn may_be_repeated(&mut self, key: Key) -> Option<bool> {
         let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.first_byte == Nanos::NEVER)?;
         let exchange = self.ledger.exchanges.find(attempt.exchange)?;
@@ -99,7 +102,7 @@ impl ScenarioRuntime {
         may.then_some(is_repeatable)
     }
 
-    /// All of a request is among the last bytes that were given to its socket.
+    /// Whether all of a request is among the last bytes that were given to its socket.
     fn is_untouched(&mut self, key: Key, last_bytes: usize) -> bool {
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
         let (socket, begins) = (attempt.socket, attempt.begins);
@@ -110,7 +113,8 @@ impl ScenarioRuntime {
         last_bytes >= attempt.bytes_of(&self.ledger.steps[exchange.step as usize])
     }
 
-    /// It is not known whether the peer takes what came behind its end: its kernel says so, by refusing or by acknowledging it.
+    /// It is not known whether the peer takes what came after its end: its kernel shows that, by refusing or by
+    /// acknowledging it.
     pub(in crate::world) fn await_refusal(&mut self, key: Key, at: Nanos) {
         if let Some(attempt) = self.ledger.attempts.find(key) {
             attempt.ended = at;
@@ -118,7 +122,7 @@ impl ScenarioRuntime {
         self.arm(key, at + REFUSAL_FIRST);
     }
 
-    /// Time for another look at a request whose peer has ended the connection.
+    /// Another look at a request whose peer has ended the connection.
     #[cold]
     pub(in crate::world) fn look_whether_taken<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
@@ -134,7 +138,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection of a request is gone without an answer: the request goes out again, or has failed.
+    /// The connection of a request is gone without a response: the request is sent again, or has failed.
     pub(in crate::world) fn end_cut<S: Sockets>(
         &mut self,
         key: Key,
@@ -149,7 +153,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The request goes out once more, on another connection. Its intended instant stays.
+    /// The request is sent once more, on another connection. Its intended instant stays.
     pub(in crate::world) fn go_again<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.remove(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
@@ -162,8 +166,8 @@ impl ScenarioRuntime {
         self.try_exchange(attempt.exchange, sockets);
     }
 
-    /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What leaves in layers is counted when it
-    /// leaves.
+    /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What is sent through layers
+    /// is counted when it is sent.
     pub(in crate::world) fn count_sent(&mut self, key: Key, untaken: usize) {
         let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
         else {
@@ -175,7 +179,7 @@ impl ScenarioRuntime {
         self.seen.counts[Counter::BytesUnsent] += untaken.min(request_bytes) as u64;
     }
 
-    /// The same of a socket that is closed next: nothing more of the request leaves.
+    /// The same for a socket that is closed next: nothing more of the request leaves.
     pub(in crate::world) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
         else {

@@ -1,4 +1,4 @@
-//! How an attempt ends, and with it the exchange: it is judged, recorded, and its user goes on.
+//! The end of an attempt, and of its exchange: it is judged, recorded, and its user goes on.
 
 use driver::{Socket, Sockets};
 use metrics::{Counter, Failure, Measure, Outcome};
@@ -15,9 +15,9 @@ use crate::world::redirects::Next as Hops;
 use crate::world::{Deadline, ScenarioRuntime};
 
 impl ScenarioRuntime {
-    /// The answer is complete. `is_clean`: nothing came after it.
+    /// The response is complete. `is_clean`: nothing came after it.
     pub(in crate::world) fn end_response<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
-        // A peer may answer before it has read the whole request; the rest would stand before the next one.
+        // A peer may respond before it has read the whole request; the rest would come before the next one.
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let mut untaken = sockets.unsent(attempt.socket);
         let is_sent = untaken == 0;
@@ -33,7 +33,7 @@ impl ScenarioRuntime {
             self.seen.counts[Counter::BytesQueued] += bytes as u64;
             self.seen.counts[Counter::BytesUnsent] += untaken.min(bytes) as u64;
         }
-        // A server that has not asked for the body would take what comes next for it.
+        // A server that has not requested the body would take what comes next for it.
         let is_sent = is_sent && !attempt.holds_body;
         let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
         let is_reported =
@@ -59,7 +59,7 @@ impl ScenarioRuntime {
         self.end_attempt(key, outcome, now, sockets);
     }
 
-    /// A complete answer on a stream is counted; gives its connection, and what the plan says of it.
+    /// Counts a complete response on a stream; returns its connection, and the outcome by the plan.
     pub(in crate::world) fn judge(&mut self, key: Key, now: Nanos) -> Option<(Socket, Outcome)> {
         let status = self.ledger.attempts.find(key)?.status?;
         let of_call = self.judge_call(key, status, now);
@@ -79,7 +79,7 @@ impl ScenarioRuntime {
         attempt.keep_within(body, room);
     }
 
-    /// The attempt is over, and its exchange with it. The connection has been seen to.
+    /// The attempt is over, and its exchange with it. The connection was handled before.
     pub(in crate::world) fn end_attempt<S: Sockets>(
         &mut self,
         key: Key,
@@ -126,7 +126,7 @@ impl ScenarioRuntime {
         self.go_on_behind(&exchange, attempt, outcome, done, sockets);
     }
 
-    /// The same where something may follow from the answer beside the next step.
+    /// The same where something may follow from the response beside the next step.
     fn end_with_more<S: Sockets>(
         &mut self,
         exchange: &Exchange,
@@ -161,7 +161,7 @@ impl ScenarioRuntime {
         self.go_on_behind(exchange, attempt, outcome, done, sockets);
     }
 
-    /// The user goes on.
+    /// The user goes on after its exchange.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     fn go_on_behind<S: Sockets>(
@@ -184,11 +184,11 @@ impl ScenarioRuntime {
         self.next(exchange.user, view, done, done, sockets);
     }
 
-    /// Each instant goes to its series.
+    /// Records each duration in its series.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     pub(super) fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        // Where nothing is shown or kept, nothing is a sample.
+        // Where nothing is shown or captured, nothing is a sample.
         if !self.ledger.is_simple {
             self.keep_sample(exchange, attempt, outcome, done);
         }
@@ -232,7 +232,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A success that lived while our loop stood still may owe its time to that.
+    /// A success that was in flight while the loop was stalled may be stall affected.
     #[cold]
     pub(super) fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
         self.seen.counts[Counter::StallAffectedResponses] += u64::from(self.stalls.cover(exchange.intended, done));
@@ -243,7 +243,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection will not be used again; the peer, which was told so, closes it.
+    /// The connection will not be used again; the peer, which was notified, closes it.
     pub(in crate::world) fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         if self.pool.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);

@@ -1,7 +1,8 @@
-//! Requests whose bodies wait for a word of the server: those with `Expect: 100-continue` (RFC 9110 10.1.1), over HTTP/1.1.
+//! Requests whose bodies wait for a 100 of the server: those with `Expect: 100-continue` (RFC 9110 10.1.1), over
+//! HTTP/1.1.
 //!
-//! The head leaves, and the body with an answer of 100, or when that has not come in time. Behind a final answer it never leaves, and the
-//! connection carries no other request.
+//! The head is sent, and the body after a 100 response, or when that has not come in time. After a final response the
+//! body is never sent, and the connection carries no other request.
 
 use driver::{Outgoing, Socket, Sockets};
 use metrics::Counter;
@@ -12,10 +13,10 @@ use crate::slab::Key;
 use crate::world::ScenarioRuntime;
 use crate::world::step::PreparedStep;
 
-/// A server that knows nothing of it waits for the body, as we for its word: as long as curl waits.
+/// A server that does not support it waits for the body, as the client does for the 100: as long as curl waits.
 const WORD_WAIT: Nanos = Nanos::from_millis(1_000);
 
-/// Where the body of a request begins; `None` without one.
+/// Offset of the body of a request; `None` without one.
 fn body_in(request: &[u8]) -> Option<usize> {
     let head = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     (head < request.len()).then_some(head)
@@ -30,7 +31,7 @@ impl Attempt {
 }
 
 impl ScenarioRuntime {
-    /// The head of a request leaves. False where it has no body that could wait.
+    /// Sends the head of a request. False where it has no body that could wait.
     #[cold]
     pub(super) fn send_head<S: Sockets>(&mut self, key: Key, socket: Socket, sockets: &mut S) -> bool {
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
@@ -49,7 +50,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// The body follows.
+    /// Sends the body.
     #[cold]
     pub(in crate::world) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
@@ -65,7 +66,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The server said nothing, and has the body now. False when the time of the whole request is over.
+    /// The server sent no 100, and gets the body now. False when the timeout of the whole request is over.
     #[cold]
     pub(super) fn sends_body_late<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) -> bool {
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
@@ -77,7 +78,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// A part of a request leaves. `None`: the session of TLS is broken, and the connection lost.
+    /// Sends a part of a request. `None`: the TLS session is broken, and the connection lost.
     fn send_part<S: Sockets>(
         &mut self,
         key: Key,

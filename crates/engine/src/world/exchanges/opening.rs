@@ -1,4 +1,4 @@
-//! Connections that are opened, for an exchange or beforehand.
+//! Opening of connections, for an exchange or in advance.
 
 use driver::{OpenOptions, Socket, SocketError, Sockets};
 use metrics::Counter;
@@ -13,7 +13,7 @@ impl ScenarioRuntime {
     pub(super) fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
         self.seen.counts[Counter::ConnectionsTried] += 1;
         self.pool.links.gather.open();
-        // Handshakes and frames are small pieces that others wait for.
+        // Handshakes and frames are small pieces that the peer waits for.
         let prepared = &self.ledger.steps[step];
         let origin = &self.pool.origins[usize::from(prepared.origin)];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
@@ -27,15 +27,15 @@ impl ScenarioRuntime {
         let options = OpenOptions { to, from, no_delay };
         let opened = sockets.open(&options);
         if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
-            // Connections that only wait for the peer's close give way to one that works.
+            // Connections that only wait for the peer's close make way for one that works.
             self.pool.connections.drain_closing(|socket| sockets.close(socket));
             return sockets.open(&options);
         }
         opened
     }
 
-    /// Opens the connection of a user before anything is to be sent on it. When it fails, the user's first exchange tries again
-    /// and tells.
+    /// Opens the connection of a user before anything is to be sent on it. When that fails, the user's first exchange
+    /// retries and reports it.
     pub(in crate::world) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let since = sockets.now();
         if self.shared_connection(user, 0).is_some() || self.opens_anew(0) {
@@ -53,7 +53,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A connection that was opened beforehand is not there in time.
+    /// A connection opened in advance is not established in time.
     pub(in crate::world) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let phase = self.pool.connections.find(socket).map(|connection| connection.phase);
         let Some(Phase::Prepare { since, .. }) = phase else { return };

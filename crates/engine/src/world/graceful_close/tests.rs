@@ -1,4 +1,4 @@
-//! How long peers are waited for that do not agree to a close, in a simulated network, to the nanosecond.
+//! How long peers that do not agree to a close are waited for, in a simulated network, to the nanosecond.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -10,11 +10,11 @@ use target::SteppedServer;
 use super::*;
 use crate::{SteppedRun, StopHandle};
 
-/// So many turns of a server are more than a conversation of one message needs.
+/// More turns of a server than a conversation of one message needs.
 const TURNS_MAX: usize = 40;
 
-/// A conversation of one message with a server that stands still after so many turns: how long the run went on when all was over, if the
-/// message had its answer.
+/// A conversation of one message with a server that is frozen after `turns` turns: how long the run went on when all
+/// was over, if the message had its response.
 fn went_on_for(turns: usize) -> Option<Nanos> {
     let network = Network::new(1, Faults::none());
     let server_driver = network.add_host();
@@ -50,7 +50,7 @@ fn went_on_for(turns: usize) -> Option<Nanos> {
     (finished.total.counts.succeeded() == 1).then(|| all - finished.wall)
 }
 
-/// A peer that does not agree to a close is waited for, and then left; one that agrees is not.
+/// A peer that does not agree to a close is waited for, and then dropped; one that agrees is not.
 #[test]
 fn who_does_not_agree_is_left_in_time() {
     let spans: Vec<Nanos> = (0..TURNS_MAX).filter_map(went_on_for).collect();

@@ -1,4 +1,4 @@
-//! How connections with layers end, and what becomes of the requests that were on them or waited for them.
+//! The end of connections with layers, and of the requests that were on them or waited for them.
 
 use driver::{Socket, Sockets};
 use metrics::{Counter, Failure, Outcome};
@@ -13,11 +13,13 @@ use crate::world::connections::Connection;
 use crate::world::exchanges::{AbandonedAttempt, Again, Attempt, TRIES_MAX};
 use crate::world::phase::Phase;
 
-/// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of them.
+/// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of
+/// them.
 const SHARED_MOVES_MAX: u8 = u8::MAX;
 
 impl ScenarioRuntime {
-    /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
+    /// GOAWAY: the peer takes no more requests here; those that it has not processed are sent again elsewhere (RFC
+    /// 9113, 6.8).
     pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
         let Some(layers) = self.layers(socket) else { return };
@@ -28,7 +30,7 @@ impl ScenarioRuntime {
         self.move_waiting(socket, Failure::Goaway, at, sockets);
     }
 
-    /// What waits for a stream of a connection that takes no more requests goes to another.
+    /// Attempts that wait for a stream of a connection that takes no more requests move to another.
     pub(super) fn move_waiting<S: Sockets>(&mut self, socket: Socket, failure: Failure, now: Nanos, sockets: &mut S) {
         let Some(layers) = self.layers(socket) else { return };
         for key in std::mem::take(&mut layers.waiting) {
@@ -46,7 +48,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Tries once more what the peer has not looked at.
+    /// Retries what the peer has not processed.
     pub(in crate::world) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let (exchange, was_sent, was_received) =
@@ -55,7 +57,7 @@ impl ScenarioRuntime {
         let Some(known) = self.ledger.exchanges.find(exchange) else { return };
         let origin = self.ledger.steps[known.step as usize].origin;
         let tries_max = if self.pool.origins[usize::from(origin)].is_unasked { 0 } else { TRIES_MAX };
-        // Whoever has begun to answer has looked at it.
+        // A peer that has begun to respond has processed it.
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
@@ -97,7 +99,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What a connection that is not ready in time waits for.
+    /// The stage that a connection not ready in time is waiting for, as a failure.
     pub(in crate::world) fn unanswered_stage(&mut self, socket: Socket) -> Failure {
         match self.layers(socket) {
             Some(layers) if layers.line.is_some() => Failure::NoFirstAnswer,
@@ -106,7 +108,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
+    /// Aborts the attempt: its stream, its place in the queue, or the connection that was opened for it.
     pub(in crate::world) fn give_up<S: Sockets>(
         &mut self,
         AbandonedAttempt { key, socket, stream, sent }: AbandonedAttempt,
@@ -126,7 +128,7 @@ impl ScenarioRuntime {
                     self.soil(socket);
                 }
                 if is_silent {
-                    // The peer may be gone, and further requests find out on another connection.
+                    // The peer may be gone; further requests use another connection and find out.
                     self.unlink(socket);
                     self.move_waiting(socket, Failure::Timeout, now, sockets);
                 }
@@ -137,12 +139,12 @@ impl ScenarioRuntime {
                 let is_over = now >= since + self.pool.origins[usize::from(connection.origin)].connect_timeout;
                 let attempts = &mut self.ledger.attempts;
                 let next = connection.layers.as_deref_mut().and_then(|layers| {
-                    // One that waited too long is gone already.
+                    // An attempt that waited too long is gone already.
                     layers.waiting.retain(|key| attempts.find(*key).is_some());
                     layers.waiting.pop_front()
                 });
                 match next.filter(|_| is_late && !is_over) {
-                    // The connection may come in time for those who came later.
+                    // The connection may come in time for those that came later.
                     Some(next) => connection.phase = Phase::Connect { attempt: next, since },
                     None => {
                         if let Some(next) = next {
@@ -164,13 +166,13 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
+    /// The connection is unusable: it is closed, and all that ran or waited on it fails.
     pub(in crate::world) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
         if self.ledger.records {
             self.record_begun(socket);
         }
         self.unlink(socket);
-        // What we end ourselves goes out again nowhere.
+        // Requests on a connection that we end are not sent again.
         let refused = if failure == Failure::ClosedEarly { self.refused_on(socket, sockets) } else { None };
         let untaken = sockets.stop_sending(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
@@ -180,7 +182,7 @@ impl ScenarioRuntime {
         self.end_all(connection, refused, failure, at, sockets);
     }
 
-    /// Of the bytes that were given to a connection that its peer has ended, so many, the last, were read by nobody.
+    /// Number of last bytes given to a connection that were certainly not read, after its peer has ended it.
     pub(in crate::world) fn refused_on<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> Option<usize> {
         let is_shared = self.pool.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
         if !is_shared {
@@ -190,8 +192,8 @@ impl ScenarioRuntime {
         Some(refused.unwrap_or_else(|| sockets.unsent(socket)))
     }
 
-    /// What ran or waited on a connection that is gone, ends. `refused`: where the peer has ended it, so many bytes, the last, were read
-    /// by nobody.
+    /// Ends all that ran or waited on a connection that is gone. `refused`: where the peer has ended it, the number of
+    /// last bytes that were certainly not read.
     pub(in crate::world) fn end_all<S: Sockets>(
         &mut self,
         connection: Connection,
@@ -228,8 +230,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What ran on streams of a connection that is gone, ends. `taken`: where it may go out again, bytes of it that the peer may have
-    /// seen.
+    /// Ends all that ran on streams of a connection that is gone. `taken`: where requests may be sent again, bytes of
+    /// it that the peer may have seen.
     pub(in crate::world) fn end_streams<S: Sockets>(
         &mut self,
         streams: Vec<u64>,
@@ -271,21 +273,21 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Bytes that were counted as sent, and that the kernel never took.
+    /// Takes back bytes that were counted as sent, and that the kernel never took.
     pub(in crate::world) fn uncount(&mut self, connection: &Connection, untaken: usize) {
         if connection.layers.is_none() || untaken == 0 {
             return;
         }
         self.seen.counts[Counter::BytesUnsent] += untaken as u64;
         let is_late = connection.layers.as_ref().is_some_and(|layers| {
-            // Our close stands behind the message.
+            // Our close comes after the message.
             layers.has_late_message && untaken as u64 > layers.close_bytes
         });
         self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late);
         if let Phase::Response { attempt } = connection.phase
             && self.pool.origins[usize::from(connection.origin)].is_talk()
         {
-            // The message that waits for its answer never left as a whole.
+            // The message that waits for its response was never sent as a whole.
             let is_counted = |attempt: &mut Attempt| attempt.was_sent() && attempt.is_measured;
             self.seen.counts[Counter::MessagesUntaken] +=
                 u64::from(self.ledger.attempts.find(attempt).is_some_and(is_counted));

@@ -12,17 +12,17 @@
 
 use pacing::Nanos;
 
-/// The most that anything lies unseen.
+/// The longest that data stays unread.
 pub(crate) const GATHER_MAX: Nanos = Nanos(20_000);
-/// Of a time it is at most this part, as exact as a quantile of a histogram is.
+/// The divisor of the response time that bounds it, as exact as a quantile of a histogram is.
 const PART: u64 = 1_000;
-/// Answers that count as "of late": these, and as many before.
+/// Responses that count as recent: these, and as many before.
 const WINDOW: u32 = 1_000;
-/// So many answers of a window may be faster than it minds: they are told late by [`GATHER_MAX`] at most, and no quantile above the
-/// first shows that.
+/// Responses of a window that may be faster than the bound allows: they are stamped late by [`GATHER_MAX`] at most, and
+/// no quantile above the first shows that.
 const FAST_MAX: usize = 10;
 
-/// What a shard knows of its answers.
+/// Recent response times of a shard.
 #[derive(Debug)]
 pub(crate) struct Gather {
     /// The shortest times of this window, in order: the last is the first that counts. And that of the last window.
@@ -30,7 +30,7 @@ pub(crate) struct Gather {
     least_before: Nanos,
     responses: u32,
     span: Nanos,
-    /// Something is timed of which this knows nothing.
+    /// Something is timed that is not tracked here.
     is_over: bool,
 }
 
@@ -42,13 +42,13 @@ impl Default for Gather {
 }
 
 impl Gather {
-    /// How long what comes may lie unseen now.
+    /// How long received data may stay unread now.
     #[inline]
     pub(crate) fn span(&self) -> Nanos {
         self.span
     }
 
-    /// An answer began so long after its request.
+    /// Records the time to the first byte of a response.
     #[inline]
     pub(crate) fn hear(&mut self, time: Nanos) {
         self.responses += 1;
@@ -65,13 +65,13 @@ impl Gather {
         }
     }
 
-    /// A connection is opened: until a whole window has come after this one, all is seen at once.
+    /// A connection is opened: until a whole window has come after this one, all data is read at once.
     #[inline]
     pub(crate) fn open(&mut self) {
         (self.fastest, self.span) = ([Nanos::ZERO; FAST_MAX + 1], Nanos::ZERO);
     }
 
-    /// All is seen at once from now on.
+    /// All data is read at once from now on.
     pub(crate) fn end(&mut self) {
         (self.is_over, self.span) = (true, Nanos::ZERO);
     }
@@ -87,7 +87,7 @@ mod tests {
 
     const WHOLE: u64 = WINDOW as u64;
 
-    /// One that has heard so many answers, each after so long.
+    /// Records `count` responses, each after `time`.
     fn received(gather: &mut Gather, count: u64, time: Nanos) -> Nanos {
         (0..count).for_each(|_| gather.hear(time));
         gather.span()

@@ -20,7 +20,7 @@ use crate::world::exchanges::Attempt;
 use crate::world::step::PreparedCall;
 
 impl ScenarioRuntime {
-    /// Something is to be sent when this event has been handled.
+    /// Marks a connection that has bytes to send when this event has been handled.
     pub(super) fn soil(&mut self, socket: Socket) {
         if let Some(layers) = self.layers(socket)
             && !std::mem::replace(&mut layers.is_dirty, true)
@@ -29,7 +29,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// An attempt on a connection that others use too: it gets a stream, or waits for one.
+    /// An attempt on a connection that other users use too: it gets a stream, or waits for one.
     pub(in crate::world) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
         let now = sockets.now();
         let Some(known) = self.ledger.exchanges.find(exchange) else { return };
@@ -47,7 +47,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Attempts that wait get streams, as many as there are.
+    /// Waiting attempts get streams, as many as there are.
     pub(super) fn start_waiting(&mut self, socket: Socket) {
         let mut has_begun = false;
         while let Some(connection) = self.pool.connections.find(socket)
@@ -56,7 +56,7 @@ impl ScenarioRuntime {
             && line.room() > 0
             && let Some(key) = layers.waiting.pop_front()
         {
-            // One that waited too long is gone already.
+            // An attempt that waited too long is gone already.
             let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.socket == socket) else {
                 continue;
             };
@@ -78,7 +78,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// All that was framed since the last time leaves.
+    /// Sends all that was framed since the last time.
     #[cold]
     pub(in crate::world) fn flush<S: Sockets>(&mut self, sockets: &mut S) {
         while let Some(socket) = self.pool.links.dirty.pop() {
@@ -112,7 +112,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The request is in a piece that left, which begins behind so many bytes.
+    /// The request is in a piece that was sent, which begins after `begins` bytes.
     pub(super) fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
@@ -126,7 +126,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// More on a stream that was kept open.
+    /// Sends more on a stream that was kept open.
     pub(in crate::world) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<[u8]>, ends: bool) {
         let Some(layers) = self.layers(socket) else { return };
         if let Some(line) = &mut layers.line {
@@ -195,7 +195,7 @@ impl ScenarioRuntime {
             match line.handle(&mut bytes[from..], &mut scratch, Mask::default(), &mut layers.out) {
                 Ok((taken, ConnectionEvent::Broken { tag, fault })) => {
                     from += taken;
-                    // What was wrong with a head stands in it.
+                    // The error of a head is stored in it.
                     if let Some(attempt) =
                         self.ledger.attempts.find(Key::from_bits(tag)).filter(|_| fault == http2::Fault::Headers)
                     {
@@ -227,7 +227,8 @@ impl ScenarioRuntime {
         self.retire(socket, at, sockets);
     }
 
-    /// The peer has broken the protocol, and hears so before it is left: a close with bytes unread would take that back.
+    /// The peer has broken the protocol, and is notified before the connection is dropped: a close with bytes unread
+    /// would discard that.
     pub(super) fn part<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
         self.flush_last(socket, sockets);
         self.unlink(socket);
@@ -298,7 +299,7 @@ impl ScenarioRuntime {
             }
             ConnectionEvent::Reset { tag, code } => {
                 let key = Key::from_bits(tag);
-                // A server that was told the deadline may give the call up just then.
+                // A server that knows the deadline may abort the call just then.
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
                 let is_due = code == CANCEL && self.ledger.attempts.find(key).is_some_and(is_due);
                 let expired = if is_due { self.expire_call(key, at) } else { None };
@@ -307,7 +308,7 @@ impl ScenarioRuntime {
                 self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
             }
             ConnectionEvent::GoAway { last } => self.go_away(socket, last, at, sockets),
-            // The rest is said on lines that carry one exchange at a time.
+            // The other events occur on connections that carry one exchange at a time.
             _ => {}
         }
     }
@@ -318,7 +319,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// An answer on a stream is complete.
+    /// A response on a stream is complete.
     pub(super) fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let Some((socket, outcome)) = self.judge(key, now) else { return };
         if let Some(connection) = self.pool.connections.find(socket) {
@@ -328,7 +329,7 @@ impl ScenarioRuntime {
         if let Some(attempt) = self.ledger.attempts.find(key) {
             self.pool.links.gather.hear(attempt.first_byte.since(attempt.sent));
         }
-        // Each step says whether its connection is used again.
+        // Each step determines whether its connection is used again.
         let step = self.ledger.attempts.find(key).and_then(|attempt| self.ledger.exchanges.find(attempt.exchange));
         if step.is_some_and(|exchange| !self.ledger.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);

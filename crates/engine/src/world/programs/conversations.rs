@@ -8,7 +8,8 @@ use crate::program::OpenTalk;
 use crate::world::ScenarioRuntime;
 
 impl ScenarioRuntime {
-    /// A conversation begins: a connection that has served others before it is left. One that was only opened is as good as new.
+    /// A conversation begins: a connection that has served other exchanges before it is closed. One that was only
+    /// opened is as good as new.
     pub(super) fn enter_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         self.leave_used(user, target, sockets);
         if let Some(place) = self.users.programs.place(user) {
@@ -16,7 +17,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// It has come to its end.
+    /// A conversation ends.
     pub(super) fn leave_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         if let Some(place) = self.users.programs.place(user) {
             place.talks.pop();
@@ -24,14 +25,14 @@ impl ScenarioRuntime {
         self.leave_used(user, target, sockets);
     }
 
-    /// The connection of the innermost conversation of a user is there.
+    /// The connection of the innermost conversation of a user is established.
     pub(in crate::world) fn talk_is_there(&mut self, user: u32) {
         if let Some(talk) = self.users.programs.place(user).and_then(|place| place.talks.last_mut()) {
             talk.was_there = true;
         }
     }
 
-    /// The conversation that a step belongs to has lost its connection. A step that is tried again may open another one.
+    /// The conversation that a step belongs to has lost its connection. A step that is retried may open another one.
     pub(in crate::world) fn talk_is_lost(&mut self, user: u32, origin: u16) -> bool {
         let Some(place) = self.users.programs.place(user).filter(|place| place.tries == 0) else { return false };
         let was_there = place.talks.last().is_some_and(|talk| talk.target == origin && talk.was_there);
@@ -45,7 +46,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The connections of a user to a target are closed in order. At the end of a run all peers hear so together.
+    /// Closes the connections of a user to a target with a handshake. At the end of a run all peers are notified
+    /// together.
     fn leave_used<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         if self.users.budget.is_over || self.is_shared_by_all(target) {
             return;

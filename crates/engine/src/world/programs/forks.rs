@@ -52,7 +52,7 @@ impl ScenarioRuntime {
         let first: Vec<u32> = steps[..count].to_vec();
         let Some(place) = self.users.programs.place(user) else { return };
         let draw = place.draw();
-        // All of them are there before the first begins: it may fail at once.
+        // All of them are counted before the first begins: it may fail at once.
         let under_way = count as u16;
         place.fork = Some(Fork { steps, next: count, began: 0, draw, taken: Vec::new(), under_way, has_failed: false });
         place.failed = None;
@@ -61,7 +61,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// One of them begins.
+    /// Begins one of them.
     fn begin_part<S: Sockets>(&mut self, user: u32, step: u32, part: ForkPart, turn: UserTurn, sockets: &mut S) {
         if let Some(fork) = self.users.programs.place(user).and_then(|place| place.fork.as_mut()) {
             fork.began = part;
@@ -71,18 +71,18 @@ impl ScenarioRuntime {
 }
 
 impl Programs {
-    /// Which of several exchanges at a time it is that begins.
+    /// Number of the exchange that begins, among several at a time.
     pub(in crate::world) fn part(&mut self, user: u32) -> ForkPart {
         self.fork(user).map_or(0, |fork| fork.began)
     }
 
-    /// Exchanges of a user that are under way at a time, if there are any.
+    /// The concurrent exchanges of a user, if there are any.
     pub(in crate::world) fn fork(&mut self, user: u32) -> Option<&mut Fork> {
         self.place(user)?.fork.as_mut()
     }
 
-    /// What the request of a step draws from, or what is taken from its answer. Each of several at a time has its own draws, whichever
-    /// begins or ends first.
+    /// The source of draws for the request of a step, or for what is extracted from its response. Each of several at a
+    /// time has its own draws, whichever begins or ends first.
     pub(in crate::world) fn random_for(&mut self, user: u32, step: u32, use_of: Use, by: RandomKey) -> Random {
         let mut none = Position::default();
         let code = self.code.clone();
@@ -95,13 +95,13 @@ impl Programs {
     }
 }
 
-/// What something is drawn for.
+/// The purpose of a draw.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) enum Use {
-    /// A request, perhaps one of several at a time.
+    /// A request, possibly one of several at a time.
     Request(ForkPart),
-    /// What is taken from its answer.
+    /// An extraction from its response.
     Response(ForkPart),
-    /// A condition.
+    /// The evaluation of a condition.
     Condition,
 }

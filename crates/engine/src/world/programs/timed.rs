@@ -1,4 +1,4 @@
-//! What is timed as one: when it begins, how it ends, and as what it counts.
+//! Transactions: their beginning, their end, and their outcome.
 
 use metrics::{Class, Failure, Outcome, SeriesId};
 use pacing::Nanos;
@@ -20,13 +20,14 @@ impl ScenarioRuntime {
         self.record_transaction(open, rests_until, Some(Class::Succeeded), at);
     }
 
-    /// What is timed as one and not over does not come to its end. `is_cut`: because the load is over, else because of a failure.
+    /// Ends open transactions as not completed. `is_cut`: because the load is over, else because of a failure.
     #[cold]
     pub(super) fn close_transactions(&mut self, user: u32, is_cut: bool, at: Nanos) {
         let Some(place) = self.users.programs.place(user) else { return };
         let (rests_until, failure) = (place.rests_until, place.failed);
         while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
-            // A step that was dropped has no reason: it could not start in time, and nobody knows how long it would have taken.
+            // A step that was dropped has no failure: it could not start in time, and it is unknown how long it would
+            // have taken.
             let of_failure = failure.map_or(Class::TimedOut, |failure| Class::of(Outcome::Failed(failure)));
             let ended = if is_cut { None } else { Some(of_failure) };
             let is_measured = self.record_transaction(open, rests_until, ended, at);
@@ -36,14 +37,14 @@ impl ScenarioRuntime {
         }
     }
 
-    /// What is timed as one is over for everybody.
+    /// Cuts the open transactions of all users.
     pub(in crate::world) fn cut_transactions(&mut self, at: Nanos) {
         for user in 0..self.users.programs.places.len() {
             self.close_transactions(user as u32, true, at);
         }
     }
 
-    /// `None`: it did not end. False when it began before what is measured.
+    /// `None`: it did not end. False when it began before the measured time.
     fn record_transaction(
         &mut self,
         open: OpenTransaction,
@@ -68,7 +69,7 @@ impl ScenarioRuntime {
         SeriesId::transaction(self.work.first_transaction + u32::from(number))
     }
 
-    /// An exchange of a user failed, for whatever is timed around it.
+    /// An exchange of a user failed: noted for transactions around it.
     #[cold]
     pub(in crate::world) fn note_failure(&mut self, user: u32, failure: Failure) {
         if self.users.all[user as usize].is_inside

@@ -1,5 +1,5 @@
-//! Rows that are read before they are wanted, where they lie anywhere in a file that is too large to hold. Which row an iteration takes
-//! is arithmetic, so that of a start that is not due yet is known.
+//! Rows read ahead, where they lie anywhere in a file that is too large for memory. The row of an iteration is
+//! computed, so that of a start that is not due yet is known.
 
 use feed::RowTurn;
 
@@ -8,10 +8,10 @@ use crate::world::ScenarioRuntime;
 /// Starts of a shard whose rows are read ahead: at 10,000 a second those of 25 ms.
 const AHEAD: u64 = 256;
 
-/// How far the rows of one feed are ordered.
+/// Progress of reading ahead for one feed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// By its place among those of the shard.
+    /// Its index among those of the shard.
     pub(super) feed: u16,
     /// The first start whose row is not ordered.
     next: u64,
@@ -22,8 +22,8 @@ impl Ahead {
         Self { feed, next: 0 }
     }
 
-    /// A start is taken, by its number among those of this shard: orders the rows of those behind it. `order` says whether there was
-    /// room; what found none is ordered later, or when it is due.
+    /// A start is taken, by its number among those of this shard: orders the rows of those after it. `order` returns
+    /// whether there was room; a row without room is ordered later, or when it is due.
     pub(super) fn order(&mut self, taken: u64, mut order: impl FnMut(u64) -> bool) {
         self.next = self.next.max(taken);
         while self.next <= taken + AHEAD && order(self.next) {
@@ -33,7 +33,7 @@ impl Ahead {
 }
 
 impl ScenarioRuntime {
-    /// Orders the rows of the starts of a rate behind this one, by its number among those of this shard.
+    /// Orders the rows of the starts of a rate after this one, by its number among those of this shard.
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn order_rows_of_starts(&mut self, taken: u64) {
@@ -46,8 +46,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Orders the rows of the next iterations of a user of a closed load, which has begun so many: all users together have as many
-    /// ordered as the starts of a rate.
+    /// Orders the rows of the next iterations of a user of a closed load, which has begun `begun`: all users together
+    /// have as many ordered as the starts of a rate.
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn order_rows_of_user(&mut self, user: u32, begun: u64) {
@@ -63,7 +63,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Orders the rows that are wanted first.
+    /// Orders the rows that are needed first.
     pub(in crate::world) fn order_first_rows(&mut self) {
         if !self.users.states.rows.reads_ahead() {
             return;
@@ -95,7 +95,7 @@ mod tests {
         assert!(ordered.iter().copied().eq(0..5_000 + AHEAD), "once, and in order");
     }
 
-    /// What finds no room is tried again, and what is due meanwhile is no more.
+    /// A row without room is tried again; what is due meanwhile is not ordered any more.
     #[test]
     fn what_found_no_room_is_ordered_later() {
         let (mut ahead, mut room, mut ordered) = (Ahead::new(0), 10, Vec::new());
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(take(0, 0), (0..10).collect::<Vec<_>>());
         assert_eq!(take(1, 0).len(), 10);
         assert_eq!(take(2, 5), (0..15).collect::<Vec<_>>());
-        // Slots that others had: numbers are passed over.
+        // Slots that others had: numbers are skipped.
         assert_eq!(take(1_000, 3)[15..], [1_000, 1_001, 1_002]);
     }
 }

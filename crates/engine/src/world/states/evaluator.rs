@@ -3,7 +3,7 @@
 
 use plan::{Evaluate, Value};
 
-/// Evaluates the expressions of a scenario on this shard.
+/// The evaluator of the expressions of a scenario on this shard.
 pub(super) struct ScriptEvaluator {
     pub(super) interpreter: Option<Result<Box<dyn Evaluate>, String>>,
     /// Values on their way to it.
@@ -15,7 +15,7 @@ impl ScriptEvaluator {
         Self { interpreter, given: Vec::new() }
     }
 
-    /// What an expression uses, by places among its names.
+    /// What an expression uses, by index among its names.
     pub(super) fn uses(&self, expression: u32) -> &[u32] {
         match &self.interpreter {
             Some(Ok(interpreter)) => interpreter.uses(expression),

@@ -1,4 +1,4 @@
-//! Variables that each user draws for itself before it does anything: they are the same in all of its iterations.
+//! Variables that each user draws once before it does anything: they are the same in all of its iterations.
 
 use pacing::{Nanos, Random};
 use plan::{Memory, Value};
@@ -6,19 +6,19 @@ use plan::{Memory, Value};
 use super::{State, States};
 use crate::world::ScenarioRuntime;
 
-/// Between these draws and those of steps.
+/// The random stream of these draws, apart from those of steps.
 const STREAM: u64 = 0x6f77_6e5f_7661_7273;
 
-/// What a user has drawn for itself.
+/// Draws of a user's own variables.
 #[derive(Debug, Default)]
 pub(super) struct OwnDraws {
     values: Box<[Value]>,
-    /// Why one of them could not be had.
+    /// Why one of them could not be drawn.
     why: Option<String>,
 }
 
 impl State {
-    /// Variables are what they are when a user begins.
+    /// Resets variables to those of a user that begins.
     pub(super) fn reset(&mut self, memory: &Memory) {
         self.variables.clone_from_slice(&memory.variables);
         let own = self.own.iter().flat_map(|own| &own.values);
@@ -29,7 +29,7 @@ impl State {
 }
 
 impl States {
-    /// Why a user has not got all that it should have drawn for itself.
+    /// Why a user lacks some of its own variables.
     pub(super) fn lacks_own(&mut self, user: u32) -> Option<String> {
         if self.memory.of_user.is_empty() {
             return None;
@@ -39,7 +39,7 @@ impl States {
 }
 
 impl ScenarioRuntime {
-    /// A user draws what it has for itself, once.
+    /// Draws the own variables of a user, once.
     #[inline]
     pub(in crate::world) fn draw_own(&mut self, user: u32, now: Nanos) {
         if !self.users.states.memory.of_user.is_empty() {
@@ -65,7 +65,7 @@ impl ScenarioRuntime {
                 own.why.get_or_insert_with(|| format!("per_user: {error}"));
                 Value::Null
             });
-            // Those behind it may be made of it.
+            // Later ones may be made from it.
             states.of(user).variables[*variable as usize].clone_from(&value);
             values.push(value);
         }

@@ -20,7 +20,7 @@ use crate::data_sources::SharedData;
 use crate::program::ForkPart;
 use crate::slab::Key;
 
-/// Of those that wait for rows so many are asked in vain at a time: more than a reader has on its way.
+/// Most waiting exchanges and users that are checked in vain at a time: more than a reader has on its way.
 const MISSES_MAX: usize = 2_048;
 
 /// A row that a user has.
@@ -33,21 +33,21 @@ pub(super) struct UserRow {
 /// The feeds of a scenario.
 pub(in crate::world) struct Rows {
     feeds: Vec<OwnFeed>,
-    /// For each column of slots its feed, by its place here, and the place in its rows.
+    /// For each column of slots its feed, by its index here, and the index in its rows.
     columns: Vec<(u16, u32)>,
-    /// For each step what it is made of.
+    /// For each step the feeds that it uses.
     of_steps: Vec<Box<[u16]>>,
-    /// What conditions look at.
+    /// The feeds that conditions use.
     of_conditions: Box<[u16]>,
-    /// Those that iterations draw from, and that end.
+    /// Feeds that iterations draw from, and that end.
     ending: Box<[u16]>,
-    /// The same of what users of a closed load do before their first iteration.
+    /// The same for `on_start` of users of a closed load.
     ending_start: Box<[u16]>,
     /// The most users of a closed load.
     users: u64,
     shared_data: SharedData,
     waiting: VecDeque<RowWaiter>,
-    /// Those that are read ahead.
+    /// Feeds that are read ahead.
     pub(super) ahead: Vec<Ahead>,
 }
 
@@ -58,7 +58,7 @@ struct OwnFeed {
     seed: u64,
 }
 
-/// Whoever waits for a row.
+/// A waiter for a row.
 enum RowWaiter {
     /// An exchange whose request is not made.
     Exchange(Key, ForkPart),
@@ -66,18 +66,18 @@ enum RowWaiter {
     User(u32, UserTurn),
 }
 
-/// What rows are wanted for.
+/// The purpose of rows.
 #[derive(Clone, Copy)]
 enum Want {
     Step(u32),
     Conditions,
 }
 
-/// What there is of rows.
+/// Availability of rows.
 pub(super) enum Supply {
     Here,
     OnItsWay,
-    /// It never comes.
+    /// They never come.
     Broken(String),
 }
 
@@ -94,7 +94,7 @@ impl Rows {
             let seed = Random::of_stream(of_scenario, *number as u64).next_u64();
             OwnFeed { number: *number, reader: feed.reader(move || waker.wake()), seed }
         };
-        // A feed that is not there has no rows: whoever wants one fails.
+        // A missing feed has no rows: what needs one fails.
         let place = |feed: u32| numbers.iter().position(|number| *number == feed as usize).unwrap_or(numbers.len());
         let columns = memory.columns.iter().map(|column| (place(column.feed) as u16, column.column)).collect();
         let mut rows = Self {
@@ -123,7 +123,7 @@ impl Rows {
         let mut of_start_found = Found::default();
         of_start_found.walk(&work.program.start);
         let of_start = rows.ending_of(&of_start_found, memory, evaluator);
-        // Who carries what comes at a rate has drawn these before, one for all of its iterations.
+        // A carrier of starts at a rate has drawn these before, one for all of its iterations.
         let (drawn, of_start) =
             if work.open.is_some() { (of_start, Box::default()) } else { (Box::default(), of_start) };
         rows.ending_start = of_start;
@@ -133,7 +133,7 @@ impl Rows {
         let of_start = rows.feeds_that(&of_start_found, memory, evaluator, |_| true);
         let is_anywhere = |feed: &Feed| !feed.is_held() && feed.spec().pick == Pick::Random;
         let all = rows.feeds_that(&of_iteration, memory, evaluator, is_anywhere);
-        // What is drawn at the beginning stays for all iterations.
+        // A row drawn at the beginning stays for all iterations.
         rows.ahead = all.iter().filter(|feed| !of_start.contains(feed)).map(|feed| Ahead::new(*feed)).collect();
         rows
     }
@@ -166,7 +166,7 @@ impl Rows {
         self.feeds_that(found, memory, evaluator, stops)
     }
 
-    /// The feeds of some steps and conditions that are so.
+    /// The feeds of the steps and conditions that satisfy a predicate.
     fn feeds_that(
         &self,
         found: &Found,
@@ -186,7 +186,7 @@ impl Rows {
         &self.columns
     }
 
-    /// How many feeds users have rows of.
+    /// Number of feeds of which users have rows.
     pub(super) fn count(&self) -> usize {
         self.feeds.len()
     }
@@ -203,7 +203,7 @@ impl Rows {
         self.shared_data.supplies.feeds[own.number].place(turn, own.seed)
     }
 
-    /// Whether a turn finds no row any more; that is told.
+    /// Whether there is no row left for a turn; that is reported.
     fn is_used_up(&self, ending: &[u16], turn: RowTurn, held: &[Option<UserRow>]) -> bool {
         let has_row = |feed: u16| held.get(usize::from(feed)).is_some_and(Option::is_some);
         let ended = ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == RowPosition::End);
@@ -231,7 +231,7 @@ impl Rows {
         }
     }
 
-    /// The row of a turn will be wanted. False when it cannot be ordered yet.
+    /// Orders the row of a turn that will be needed. False when it cannot be ordered yet.
     pub(super) fn hurry(&mut self, feed: u16, turn: RowTurn) -> bool {
         match self.place(feed, turn) {
             RowPosition::Row { number, .. } => self.feeds[usize::from(feed)].reader.hurry(number),
@@ -239,7 +239,7 @@ impl Rows {
         }
     }
 
-    /// Some rows are read before they are wanted.
+    /// Some rows are read before they are needed.
     #[inline]
     pub(in crate::world) fn reads_ahead(&self) -> bool {
         !self.ahead.is_empty()
@@ -251,7 +251,7 @@ impl Rows {
         !self.ending.is_empty()
     }
 
-    /// Somebody waits for a row.
+    /// Some exchange or user waits for a row.
     #[inline]
     pub(in crate::world) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
@@ -262,7 +262,7 @@ impl Rows {
     }
 }
 
-/// Forgets what is drawn anew in each iteration.
+/// Drops what is drawn anew in each iteration.
 pub(super) fn forget(held: &mut [Option<UserRow>]) {
     held.iter_mut().filter(|held| held.as_ref().is_some_and(|held| !held.is_of_start)).for_each(|held| *held = None);
 }
@@ -302,7 +302,7 @@ impl Found {
 }
 
 impl ScenarioRuntime {
-    /// Whose turn it is to draw a row. `iteration`: the number of it; from 0 for each user of a closed load.
+    /// The turn of a user for drawing rows. `iteration`: its number; from 0 for each user of a closed load.
     pub(super) fn turn_of(&self, user: u32, iteration: u64) -> RowTurn {
         match self.users.open {
             Some(_) => RowTurn::Open { iteration },
@@ -324,7 +324,7 @@ impl ScenarioRuntime {
         (self.turn_of(user, number), is_starting)
     }
 
-    /// The next iteration of a user of a closed load finds no row any more: it leaves.
+    /// There is no row left for the next iteration of a user of a closed load: it leaves.
     pub(in crate::world) fn is_used_up(&mut self, user: u32) -> bool {
         if self.users.states.rows.ending.is_empty() {
             return false;
@@ -337,19 +337,19 @@ impl ScenarioRuntime {
         states.rows.is_used_up(&states.rows.ending, turn, held)
     }
 
-    /// There is no row for what a user of a closed load does before its first iteration.
+    /// There is no row for `on_start` of a user of a closed load.
     pub(in crate::world) fn lacks_rows_to_start(&self, user: u32) -> bool {
         let rows = &self.users.states.rows;
         !rows.ending_start.is_empty() && rows.is_used_up(&rows.ending_start, self.turn_of(user, 0), &[])
     }
 
-    /// The same of an iteration of an open load.
+    /// There is no row left for an iteration of an open load.
     pub(in crate::world) fn is_used_up_at(&self, number: u64) -> bool {
         let rows = &self.users.states.rows;
         rows.is_used_up(&rows.ending, self.turn_of(0, number), &[])
     }
 
-    /// The rows that are wanted, as far as the user has none of them yet.
+    /// Supplies the needed rows that the user does not have yet.
     fn supply(&mut self, user: u32, want: Want) -> Supply {
         if self.users.states.rows.wanted(want).is_empty() {
             return Supply::Here;
@@ -370,7 +370,7 @@ impl ScenarioRuntime {
         Supply::Here
     }
 
-    /// The rows that a request is made of.
+    /// Supplies the rows that a request is made of.
     pub(super) fn supply_step(&mut self, user: u32, step: u32) -> Supply {
         match self.supply(user, Want::Step(step)) {
             // What follows may depend on it.
@@ -379,9 +379,10 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A user waits for rows that conditions look at; it goes on when they are there. False when they are.
+    /// A user waits for rows that conditions use; it goes on when they are there. False when they are.
     pub(in crate::world) fn awaits_rows(&mut self, user: u32, turn: UserTurn) -> bool {
-        // What was counted when it was due begins with an exchange, which waits itself. What is broken fails where it is looked at.
+        // What was counted when it was due begins with an exchange, which waits itself. What is broken fails where it
+        // is evaluated.
         if turn.is_counted || self.users.states.rows.of_conditions.is_empty() {
             return false;
         }
@@ -398,7 +399,7 @@ impl ScenarioRuntime {
         self.users.states.rows.waiting.push_back(RowWaiter::Exchange(exchange, part));
     }
 
-    /// Rows may have come: whoever waits for them goes on.
+    /// Rows may have come: lets waiters go on.
     #[cold]
     pub(in crate::world) fn look_at_rows<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if !self.users.states.rows.has_news() {
@@ -439,7 +440,7 @@ impl ScenarioRuntime {
         match made {
             Ok(None) => return false,
             Ok(Some(step)) => {
-                // Until now it was ours to wait.
+                // The wait until now was the generator's.
                 (exchange.step, exchange.taken_up) = (step, now);
                 self.try_exchange(key, sockets);
             }

@@ -1,4 +1,4 @@
-//! What a user remembers and nobody may see: it is taken out of exchanges that are shown.
+//! Secrets of users: they are removed from exchanges that are shown.
 
 use metrics::Sample;
 use plan::{SecretValues, Value};
@@ -7,7 +7,7 @@ use super::States;
 use crate::world::ScenarioRuntime;
 
 impl States {
-    /// The secrets that a user remembers now, as they stand in a text.
+    /// The current secrets of a user, as they appear in a text.
     #[cold]
     fn secrets_of(&mut self, user: u32) -> Vec<String> {
         let memory = self.memory.clone();
@@ -45,7 +45,7 @@ impl ScenarioRuntime {
     }
 }
 
-/// Takes secrets out of what is shown of an exchange.
+/// Removes secrets from a sample of an exchange.
 pub(in crate::world) fn hide(secrets: &[String], sample: &mut Sample) {
     if secrets.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What slots and expressions of a user are filled from.
+//! Values for the slots and expressions of a user.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{State, States};
 use crate::world::programs::Use;
 use crate::world::{Counters, ScenarioRuntime};
 
-/// What conditions draw from lies beside what steps draw from.
+/// Offset of the draws of conditions, apart from those of steps.
 const CONDITIONS: u32 = 1 << 31;
 
 /// The values of a user at an instant.
 pub(super) struct Values<'a> {
     variables: &'a [Value],
     rows: &'a [Option<UserRow>],
-    /// The feed, and the place in its rows.
+    /// The feed, and the index in its rows.
     columns: &'a [(u16, u32)],
     counters: &'a Counters,
     expressions: &'a [Expression],
@@ -64,7 +64,7 @@ impl Scope for Values<'_> {
 }
 
 impl Values<'_> {
-    /// The values that an expression uses.
+    /// Gathers the values that an expression uses.
     fn gather(&self, expression: u32, given: &mut Vec<Value>) -> Result<(), String> {
         given.clear();
         let names = &self.expressions[expression as usize].names;
@@ -110,10 +110,10 @@ impl States {
 }
 
 impl ScenarioRuntime {
-    /// What a condition gives for a user.
+    /// The value of a condition for a user.
     ///
     /// # Errors
-    /// It gives nothing, or the rows that it uses are not there.
+    /// It has no value, or the rows that it uses are not there.
     pub(in crate::world) fn evaluate(&mut self, user: u32, expression: u32, at: Nanos) -> Result<Value, NotFilled> {
         if let Some(reason) = self.users.states.lacks_own(user) {
             return Err(NotFilled::Expression { reason });

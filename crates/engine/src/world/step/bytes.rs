@@ -1,4 +1,4 @@
-//! The bytes of a request, of HTTP/1 and of HTTP/2.
+//! Rendering of requests for HTTP/1 and for HTTP/2.
 
 use plan::{DynamicParts, NotFilled, Request, Scope, Target};
 
@@ -8,7 +8,7 @@ pub(super) fn over_http2(number: u32, request: &Request, body: &[u8], target: &T
     wire::http2::Request::new(number, fields, body)
 }
 
-/// The fields of a request of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
+/// The fields of an HTTP/2 request (RFC 9113, 8.3.1): none of them is about the connection.
 pub(crate) fn http2_fields(
     method: &str,
     path: &str,
@@ -36,7 +36,8 @@ pub(crate) fn http2_fields(
     fields
 }
 
-/// The bytes of a request of HTTP/1. A body whose head says so goes in one chunk: where chunks are cut means nothing.
+/// The bytes of an HTTP/1 request. A body with a chunked coding in the head is sent in one chunk: where chunks are cut
+/// means nothing.
 pub(super) fn render(request: &Request) -> Vec<u8> {
     let mut bytes = Vec::new();
     render_into(request, &mut bytes);
@@ -62,7 +63,8 @@ pub(super) fn render_into(request: &Request, bytes: &mut Vec<u8>) {
     wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
 }
 
-/// What opens a conversation is made once for it. Without a path, it is that of nobody.
+/// Makes the dynamic request that opens a conversation. `is_open`: the conversation is open already, so the request
+/// gets no path and opens none.
 pub(super) fn open_anew(
     making: &DynamicParts,
     base: &Request,

@@ -1,4 +1,4 @@
-//! Messages that are not the one that is waited for.
+//! Messages that are not the awaited one.
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;
@@ -7,8 +7,8 @@ use crate::slab::Key;
 use crate::world::ScenarioRuntime;
 
 impl ScenarioRuntime {
-    /// The message is not the one that its exchange waits for: it goes on to wait, as long as it may. What cannot be looked at as a
-    /// whole might be the one, so it fails.
+    /// The message is not the one that its exchange awaits: it goes on waiting, as long as it may. A message that
+    /// cannot be checked as a whole might be the one, so it fails.
     pub(super) fn passes_over(&mut self, key: Key, outcome: Outcome) -> bool {
         if outcome != Outcome::Failed(Failure::Check) {
             return false;
@@ -19,7 +19,7 @@ impl ScenarioRuntime {
         if !step.talk.as_deref().is_some_and(|talk| talk.awaits) {
             return false;
         }
-        // The first byte of the answer is yet to come.
+        // The first byte of the response is yet to come.
         (attempt.first_byte, attempt.body_bytes) = (Nanos::NEVER, 0);
         if let Some(kept) = attempt.kept.as_deref_mut() {
             kept.bytes.clear();

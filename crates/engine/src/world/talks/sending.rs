@@ -1,4 +1,4 @@
-//! A message leaves.
+//! Sending of messages.
 
 use driver::{Outgoing, Socket, Sockets};
 use metrics::{Counter, PartKind};
@@ -68,14 +68,14 @@ impl ScenarioRuntime {
             self.count_handed(socket, bytes.len());
             match template {
                 Some(template) if has_response => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
-                // What has no answer is over when the kernel has taken it, which is told of these.
+                // A message without a response is over when the kernel has taken it, which is reported for these.
                 _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
             }
         }
         self.mark_message(key, socket, sent, timeout, is_measured);
     }
 
-    /// Nothing is sent: the message that comes next is waited for, from now on.
+    /// Nothing is sent: the next message is awaited, from now on.
     fn listen<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, sockets: &mut S) {
         let prepared = &self.ledger.steps[step];
         let Some(talk) = &prepared.talk else { return };
@@ -92,7 +92,7 @@ impl ScenarioRuntime {
         self.arm(key, now + timeout);
     }
 
-    /// How messages on a connection may be compressed.
+    /// Compression of messages on a connection.
     fn deflate_on(&mut self, socket: Socket) -> Option<Deflate> {
         match self.layers(socket)?.line.as_ref()? {
             AnyConnection::WebSocket(line) => line.deflate(),
@@ -100,7 +100,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A message leaves now, behind what was handed to the socket before.
+    /// A message is sent now, after what was handed to the socket before.
     fn begin_message<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> Nanos {
         if let Some(layers) = self.layers(socket) {
             layers.message.start = layers.handed;
@@ -108,7 +108,7 @@ impl ScenarioRuntime {
         sockets.now()
     }
 
-    /// A message has left.
+    /// A message was sent.
     fn mark_message(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos, is_measured: bool) {
         let wait = self.instants.waits;
         if let Some(layers) = self.layers(socket) {
@@ -122,14 +122,14 @@ impl ScenarioRuntime {
         self.seen.counts[Counter::MessagesSent] += u64::from(is_measured);
     }
 
-    /// What is told with the events among which a message left had come before it, and is no answer to it.
+    /// An event reported together with the sending of a message came before it, and is no response to it.
     pub(super) fn is_before_message(&mut self, socket: Socket) -> bool {
         let wait = self.instants.waits;
         self.layers(socket).is_some_and(|layers| layers.sent_in == wait)
     }
 
-    /// Bytes that the protocol itself answered and that the kernel has not taken: our message, which may be as large as it likes, is none
-    /// of them.
+    /// Bytes of replies of the protocol itself that the kernel has not taken: our message, of any size, is not among
+    /// them.
     pub(super) fn unread_responses<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> usize {
         let unsent = sockets.unsent(socket) as u64;
         let Some(layers) = self.layers(socket) else { return 0 };
@@ -138,8 +138,8 @@ impl ScenarioRuntime {
         unsent.saturating_sub(own) as usize
     }
 
-    /// The run is over: a message of which the kernel has not taken all never left. Of WebSocket this is known when its connection is
-    /// closed.
+    /// The run is over: a message that the kernel has not taken completely was never sent. For WebSocket this is known
+    /// when its connection is closed.
     pub(in crate::world) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let is_counted = |attempt: &&mut Attempt| attempt.is_layered && attempt.was_sent() && attempt.is_measured;
         let Some(attempt) = self.ledger.attempts.find(key).filter(is_counted) else { return };
@@ -155,7 +155,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A message that was made for this exchange.
+    /// Sends a message that was made for this exchange.
     fn send_made<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
         let (deflate, mask) = (self.deflate_on(socket), self.pool.talk.mask());
         let prepared = &self.ledger.steps[step];
@@ -182,7 +182,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// A message that says its own number.
+    /// Sends a message that contains its own number.
     fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
         let (number, timeout) = (self.pool.talk.turn as u32, self.ledger.steps[step].timeout);
         let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange) else { return };

@@ -37,7 +37,7 @@ fn inputs_have_a_bound() {
     let near = Mutator::new(vec![vec![0xff; INPUT_BYTES_MAX - 1]]);
     let longest = inputs(&near, 1).iter().map(Vec::len).max();
     assert_eq!(longest, Some(INPUT_BYTES_MAX));
-    // A seed that is longer would be cut to nothing that its parser knows.
+    // A longer seed would otherwise be truncated to something that its parser rejects.
     let above = Mutator::new(vec![vec![0xff; INPUT_BYTES_MAX + 100]]);
     let longest = inputs(&above, 1).iter().map(Vec::len).max();
     assert_eq!(longest, Some(INPUT_BYTES_MAX + 100));

@@ -2,8 +2,8 @@ use std::cell::Cell;
 
 use super::*;
 
-fn requested(values: &[(&str, &str)]) -> Asked {
-    Asked::read(|name| values.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned()))
+fn requested(values: &[(&str, &str)]) -> Requested {
+    Requested::read(|name| values.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned()))
 }
 
 fn mutator() -> Mutator {
@@ -44,7 +44,7 @@ fn a_fuzzer_sees_as_many_inputs_as_requested() {
     }
 }
 
-/// A parser with a fault: it does not expect the sign twice.
+/// A parser with an injected fault: it panics on a second `=`.
 fn planted(input: &[u8]) {
     let signs = input.iter().filter(|byte| **byte == b'=').count();
     assert!(signs < 2, "planted");

@@ -1,10 +1,10 @@
-//! Snapshots of every kind.
+//! Strategies for snapshots of every kind.
 
 use proptest::prelude::*;
 
 use crate::*;
 
-/// Something that a shard does to its snapshot.
+/// An action of a shard on its snapshot.
 #[derive(Clone, Debug)]
 pub(super) enum Deed {
     Ends(SeriesId, Outcome, Vec<(usize, u64)>),
@@ -67,7 +67,7 @@ impl Deed {
 }
 
 fn any_failure() -> impl Strategy<Value = Failure> {
-    // Also numbers beyond those that have counters of their own.
+    // Also numbers without counters of their own.
     prop_oneof![
         (0..FAILURE_COUNT).prop_filter_map("a failure", Failure::of_index),
         any::<u8>().prop_map(Failure::StreamReset),
@@ -87,7 +87,7 @@ fn any_time() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..10, (0u32..64, any::<u64>()).prop_map(|(bits, value)| value >> bits), Just(u64::MAX)]
 }
 
-/// How often: also as often as makes counters of pages full, and exactly so.
+/// Counts, also those that overflow the counters of pages, and exactly so.
 fn any_count() -> impl Strategy<Value = u64> {
     prop_oneof![1u64..5, 60_000u64..70_000, Just(1 << 16), Just(3 << 16), 1u64..1 << 40]
 }
@@ -143,7 +143,7 @@ fn any_row() -> impl Strategy<Value = Row> {
     })
 }
 
-/// Often none, and often the same.
+/// Traces, often none, and often the same.
 fn any_trace() -> impl Strategy<Value = u128> {
     prop_oneof![Just(0), 1u128..3, any::<u128>()]
 }
@@ -157,7 +157,7 @@ fn any_traced() -> impl Strategy<Value = RequestRecord> {
         Just(RequestRecordEnd::Unfinished),
         Just(RequestRecordEnd::Dropped),
     ];
-    // Equal times are met, so that what settles their order is met too.
+    // Equal times occur, so that their tie-break occurs too.
     let times = (0u64..3, prop_oneof![0u64..3, any_time()], any_time());
     let options = prop::collection::vec(prop::option::of(any_time()), 3);
     (times, options, prop::collection::vec(any::<u32>(), 3), any::<u16>(), ends, any::<bool>(), any_trace()).prop_map(

@@ -1,13 +1,13 @@
-//! What was written once is read for ever: files of earlier versions, and the places of counters in them.
+//! Compatibility tests: files of earlier versions, and the indices of counters in them, stay readable.
 //!
-//! `ONRUSH_GOLDEN=write cargo test -p metrics golden` writes those of a version that is new.
+//! `ONRUSH_GOLDEN=write cargo test -p metrics golden` writes the files of a new version.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::*;
 
-/// The versions that there have been.
+/// All versions so far.
 const VERSIONS: std::ops::RangeInclusive<u64> = 1..=SNAPSHOT_VERSION;
 
 fn path(name: &str) -> PathBuf {
@@ -21,7 +21,7 @@ fn kept(name: &str, now: &str, version: u64) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Something of everything.
+/// A snapshot with something in every part.
 fn all() -> Snapshot {
     let mut seen = Snapshot::default();
     for (value, &counter) in (1..).zip(Counter::ALL) {
@@ -45,7 +45,7 @@ fn all() -> Snapshot {
     seen.fail(SeriesId::transaction(2), Failure::Timeout);
     seen.record(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded, 42);
     for number in 0..12 {
-        // The lowest are counted so often that counters of pages were full.
+        // The first ones are counted more often than the counters of pages hold.
         times_of(&mut seen, number).record_many(1_000 * (number as u64 + 1), 3 << 16);
         times_of(&mut seen, number).record(77_000_000_000_000 + number as u64);
     }
@@ -129,7 +129,7 @@ fn golden_snapshots_are_read_for_ever() {
     for version in VERSIONS {
         let text = kept(&format!("snapshot-{version}.hex"), &hex(&bytes_of(&all())), version);
         let seen = Snapshot::decode(&bytes_in(&text)).unwrap_or_else(|error| panic!("version {version}: {error}"));
-        // Counters by what they mean, not by where they stand now.
+        // Counters by their meaning, not by their current index.
         let counts = &seen.counts;
         assert_eq!((counts.started(), counts.succeeded(), counts.dropped()), (1_000, 3_000, 3_000));
         assert_eq!((counts.unfinished(), counts.iterations(), counts.bytes_received()), (5_001, 9_000, 19_000));
@@ -158,7 +158,7 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
         assert_eq!(seen.lag.max(), Some(77_000_000_000_006));
         assert_eq!((seen.server_text(14), seen.server_text(4_999)), (Some("too busy"), Some("bye")));
-        assert_eq!((seen.covered_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
+        assert_eq!((seen.stall_affected_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
         assert_eq!(seen.samples()[0].outcome, Outcome::Failed(Failure::GrpcStatus(200)));
         assert_eq!((seen.particulars.rows()[0].status, seen.particulars.head()), (204, &b"HTTP/1.1 200 OK"[..]));
         let slowest = seen.particulars.slowest.sorted();
@@ -173,7 +173,7 @@ fn golden_snapshots_are_read_for_ever() {
     }
 }
 
-/// Places that were written once keep their meaning. What is new goes behind them, and raises the version.
+/// Written indices keep their meaning. New counters are appended, and raise the version.
 #[test]
 fn golden_names_keep_their_places() {
     let mut now = String::new();
@@ -183,7 +183,7 @@ fn golden_names_keep_their_places() {
     Counter::ALL.iter().enumerate().for_each(|(place, counter)| line("counter", place, counter.name()));
     for failure in Failure::all() {
         let detail = failure.detail().map(|detail| format!(" {detail}")).unwrap_or_default();
-        // Of those that differ only by a number, some stand for all.
+        // Of names that differ only by a number, some stand for all.
         if detail.trim().parse().is_ok_and(|number: u32| !number.is_multiple_of(100)) {
             continue;
         }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a lost worker had in flight succeeded, or failed: a threshold holds only where it does either way.
+/// Exchanges in flight at a lost worker succeeded or failed: a threshold holds only where it does either way.
 #[test]
 fn what_was_lost_with_a_worker_may_have_failed() {
     let mut seen = Snapshot::default();
@@ -24,7 +24,7 @@ fn what_was_lost_with_a_worker_may_have_failed() {
         ("succeeded / started > 99%", false),
         ("lost / started < 3%", true),
         ("lost < 1", false),
-        // One in fifty took longer than anybody knows.
+        // One in fifty took longer, by an unknown time.
         ("p95(response_time) < 20ms", true),
         ("p97(response_time) < 20ms", true),
         ("p99(response_time) < 20s", false),
@@ -32,16 +32,16 @@ fn what_was_lost_with_a_worker_may_have_failed() {
     ] {
         let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(threshold.judge(&seen, Duration::from_secs(1)).holds, holds, "{text}");
-        // Of the one step that there is the same holds, since each may have been of it.
+        // The same holds for the only step, since each may have been of it.
         let only = seen.only(SeriesId::step(0));
         if text.starts_with("failed") || text.starts_with('p') {
             assert_eq!(threshold.judge(&only, Duration::from_secs(1)).holds, holds, "{text} of a step");
         }
     }
-    // A goal of a search counts them as lost.
+    // A goal of a search counts them as misses.
     let goal = Threshold::parse("failed / done < 1%").expect("a threshold");
     assert_eq!(goal.lost(&seen), GoalMisses { lost: 20, of: 1_000 });
-    // Ages that are more than what was counted as started say nothing of which they are.
+    // More ages than counted starts cannot be attributed.
     let mut other = Snapshot::default();
     other.lose(10, &ages);
     assert_eq!((other.counts.lost(), other.lost_after.response.max()), (10, Some(0)));

@@ -4,13 +4,13 @@ use super::Kind::{Alone, Switch, Valued};
 use super::Meaning as M;
 use super::{Kind, Meaning};
 
-/// A flag: its long name, its short one, what may stand with it, and what it means.
+/// A flag: its long name, its short one, its syntax, and its meaning.
 pub(super) struct FlagSpec(pub(super) &'static str, pub(super) u8, pub(super) Kind, pub(super) Meaning);
 
-/// There is no short name.
+/// The value for no short name.
 pub(super) const NONE: u8 = 0;
 
-/// Those of curl 7.88, in the order of the long names. They may be shortened.
+/// The flags of curl 7.88, in the order of the long names. They may be abbreviated.
 #[rustfmt::skip]
 pub(super) const KNOWN: [FlagSpec; 250] = [
     FlagSpec("--abstract-unix-socket", NONE, Valued, M::Refused),
@@ -265,7 +265,7 @@ pub(super) const KNOWN: [FlagSpec; 250] = [
     FlagSpec("--xattr", NONE, Switch, M::Quiet),
 ];
 
-/// Those of later ones, which are written out: curl 7.88 would take what they begin with for another.
+/// The flags of later versions, which must be written out: curl 7.88 would take a prefix of them for another flag.
 #[rustfmt::skip]
 pub(super) const NEWER: [FlagSpec; 22] = [
     FlagSpec("--ca-native", NONE, Switch, M::Quiet),

@@ -63,7 +63,7 @@ fn what_chrome_copies_for_the_command_prompt_is_what_it_sent() {
         let text = format!("curl ^\"http://h/^\" ^\n  --data-raw {copied}");
         assert_eq!(words(&text), [["curl", "http://h/", "--data-raw", meant]], "{copied}");
     }
-    // Who writes by hand gets what Windows makes of it.
+    // A command written by hand gets what Windows makes of it.
     assert_eq!(
         words(r#"curl.exe "http://h/" -d "a\\n" -d \\b"#),
         [["curl.exe", "http://h/", "-d", r"a\\n", "-d", r"\\b"]]

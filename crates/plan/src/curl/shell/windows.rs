@@ -1,7 +1,7 @@
-//! The command prompt takes off carets and knows where a line ends; the program itself splits the line into words.
+//! The command prompt removes carets and determines where a line ends; the program itself splits the line into words.
 //!
-//! Browsers double each backslash and put a caret before both. The rules of Windows make one of two only before a quote, so a
-//! `\\n` within JSON would arrive doubled. Such pairs are one backslash here: what the browser sent is what is meant.
+//! Browsers double each backslash and put a caret before both. The rules of Windows reduce a pair to one only before a
+//! quote, so a `\\n` within JSON would arrive doubled. Such pairs are one backslash here, as the browser sent it.
 
 use super::{CurlFault, PlanError, Word, at};
 
@@ -21,7 +21,7 @@ pub(super) fn commands(text: &[u8]) -> Result<Vec<Vec<Word>>, PlanError> {
                 number += 1;
             }
             b'^' => {
-                // A line end behind it is none; and what stands behind that is taken as it is.
+                // A line end after it is dropped; and the character after that is taken literally.
                 let end = match text.get(place..) {
                     Some([b'\r', b'\n', ..]) => 2,
                     Some([b'\n', ..]) => 1,
@@ -44,7 +44,7 @@ pub(super) fn commands(text: &[u8]) -> Result<Vec<Vec<Word>>, PlanError> {
                         _ => {}
                     }
                 } else if let Some(sign) = next
-                    // Inside of quotes it would stay; browsers write it there all the same before signs.
+                    // Inside of quotes it would stay; browsers write it there all the same before special characters.
                     && (!is_quoted || line.is_in_number(sign) || b"&|<>()@^\"%!\\,;={}[]~`$#'*?+/:".contains(&sign))
                 {
                     place += 1;
@@ -74,7 +74,7 @@ pub(super) fn commands(text: &[u8]) -> Result<Vec<Vec<Word>>, PlanError> {
 struct Line {
     bytes: Vec<u8>,
     numbers: Vec<usize>,
-    /// A caret stood before the byte.
+    /// Whether a caret was before the byte.
     has_caret: Vec<bool>,
 }
 
@@ -85,12 +85,12 @@ impl Line {
         self.has_caret.push(false);
     }
 
-    /// Behind a percent sign browsers part the digits from it, lest it begin a variable.
+    /// After a percent sign browsers separate the digits from it, so that it does not begin a variable.
     fn is_in_number(&self, sign: u8) -> bool {
         self.bytes.last() == Some(&b'%') && (sign.is_ascii_alphanumeric() || sign == b'_')
     }
 
-    /// The words of the line, as programs of Windows split it.
+    /// The words of the line, split like programs of Windows do.
     fn end(&mut self, all: &mut Vec<Vec<Word>>) -> Result<(), PlanError> {
         let Self { bytes, numbers, has_caret } = std::mem::take(self);
         let trimmed = bytes.trim_ascii_start();

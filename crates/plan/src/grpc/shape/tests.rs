@@ -17,7 +17,7 @@ fn fits(shape: &Shape, pieces: &[&[u8]]) -> bool {
     pieces.iter().all(|piece| reader.handle(shape, piece).is_ok()) && reader.end().is_ok()
 }
 
-/// The same, at every split and byte by byte.
+/// The same at every split and byte by byte.
 fn fits_however_cut(shape: &Shape, bytes: &[u8]) -> bool {
     let fits_whole = fits(shape, &[bytes]);
     for at in 0..=bytes.len() {
@@ -114,7 +114,7 @@ fn what_is_no_message_of_the_type_is_found() {
 }
 
 proptest! {
-    /// The same as a parser that makes the message says.
+    /// The result equals that of a parser that builds the message.
     #[test]
     fn bytes_fit_when_they_can_be_decoded(which in 0..ANIMALS.len(), changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..4), cut in any::<usize>()) {
         let kind = kind("zoo.Animal");

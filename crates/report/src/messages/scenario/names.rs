@@ -1,4 +1,4 @@
-//! What is wrong with names, in Chinese.
+//! Errors of names, in Chinese.
 
 use scenario::NameFault;
 

@@ -1,4 +1,4 @@
-//! What is no YAML, in Chinese.
+//! YAML syntax errors, in Chinese.
 
 use scenario::SyntaxFault;
 

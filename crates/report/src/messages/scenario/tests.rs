@@ -1,4 +1,4 @@
-//! Everything that is said of the wrong files beside the crate of scenario files, kept in `mistakes/NAME.txt`, in both languages.
+//! All messages for the invalid files in the scenario crate, stored in `mistakes/NAME.txt`, in both languages.
 //! `ONRUSH_SCREENS=write cargo test -p report mistakes` writes them.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn wrong_files() -> Vec<PathBuf> {
     files
 }
 
-/// What is said of a file, in both languages. Data files lie in another folder, so that this one has nothing else.
+/// The messages for a file, in both languages. Data files are in another folder, so that this one has nothing else.
 fn said(path: &Path) -> [String; 2] {
     let name = path.file_name().expect("a name").to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("UTF-8");
@@ -36,7 +36,7 @@ fn all_mistakes_are_said_in_both_languages() {
         }
         let expected = std::fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(made, expected, "{}", file.display());
-        // The places are the same, and what is said is another language.
+        // The positions are the same, and the texts are in another language.
         let heads = |text: &str| -> Vec<String> {
             let lines = text.lines().filter(|line| !line.starts_with(' '));
             lines.map(|line| line.split(": ").next().unwrap_or_default().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! What belongs to a place and what was there instead, in Chinese.
+//! Expected and actual values, in Chinese.
 
 use scenario::{ExpressionFault, FoundInstead, Things, Wanted};
 

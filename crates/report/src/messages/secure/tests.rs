@@ -2,7 +2,7 @@ use metrics::{FAILURE_COUNT, Failure};
 
 use super::*;
 
-/// What a certificate says may look like one of our places.
+/// Text in a certificate may look like one of our placeholders.
 fn odd() -> Refused {
     let [subject, issuer, not_before, not_after] = ["CN={address}", "CN={wanted}", "{", "}"].map(str::to_owned);
     let (names, wanted) = (vec!["{limit}".to_owned()], "{certificate}".to_owned());

@@ -54,7 +54,7 @@ fn one_load_wins_over_another() {
         ("{users: [\"5:1s\", \"0:1s\"]}", Flags { connections: some("2"), ..of() }, users(2, Some(2), None)),
     ] {
         let (seen, connections) = given(load, &flags).unwrap_or_else(|error| panic!("{load} {flags:?}: {error}"));
-        // A load that would never end but by its count has no time.
+        // A load that would end only by its count has no time.
         assert_eq!((seen, connections), (expect, None), "{load}");
     }
     let (seen, connections) =
@@ -72,8 +72,7 @@ fn one_load_wins_over_another() {
     let (seen, _) = given(rate, &Flags { stages: some("5:1s,9:2s"), ..of() }).expect("good");
     let Amount::Rate { stages, .. } = seen.amount else { panic!("a rate") };
     assert_eq!(stages.len(), 2);
-    let (seen, connections) =
-        given(rate, &Flags { stages: some("5:1s,9:2s"), stages_of: some("users"), ..of() }).expect("good");
+    let (seen, connections) = given(rate, &Flags { user_stages: some("5:1s,9:2s"), ..of() }).expect("good");
     assert!(matches!(seen.amount, Amount::Users { count: 9, shape: UserShape::Stages(_) }) && connections.is_none());
 }
 

@@ -1,10 +1,11 @@
-//! A moment that does not come again, a target that slows down far from its goals, and a machine that both share.
+//! A moment that does not come again, a target that slows down far from its goals, and a machine shared with the
+//! target.
 
 use super::*;
 
 const EDGE: Edge = Edge { at: 5_000.0, fault_above: f64::INFINITY, is_plain: false };
 
-/// One look below the edge meets a bad moment: without a second look its load would be the bound.
+/// One look below the edge has a bad moment: without a second look its load would be the bound.
 #[test]
 fn one_look_that_missed_is_no_bound() {
     let (_, quiet) = run(&EDGE, settings(&EDGE));
@@ -19,7 +20,7 @@ fn one_look_that_missed_is_no_bound() {
         assert!(lower <= EDGE.at && upper > EDGE.at, "look {number}: {found:?}");
         let upper_was = |trial: &&Trial| trial.order.at == upper && trial.class == Class::Missed;
         let purposes: Vec<Purpose> = trials.iter().filter(upper_was).map(|trial| trial.order.purpose).collect();
-        // Without time for a second trial the first is believed.
+        // Without time for a second trial the first one counts.
         assert!(purposes.contains(&Purpose::Full) || found.ended == SearchEnd::Budget, "look {number}: {purposes:?}");
     }
 }
@@ -41,7 +42,8 @@ fn growing(order: &TrialOrder, factor: f64) -> TrialOutcome {
     outcome
 }
 
-/// Goals of 100 ms: from 1 to 1.4 ms is told and holds, from 1 to 9 ms is not held although nothing was lost yet.
+/// Goals of 100 ms: growth from 1 to 1.4 ms is reported and sustained, from 1 to 9 ms it is not sustained although
+/// nothing was lost yet.
 #[test]
 fn what_slows_down_far_from_its_goal_is_held() {
     let (found, _) = run_with(settings(&EDGE), |order| growing(order, 1.4));
@@ -51,7 +53,8 @@ fn what_slows_down_far_from_its_goal_is_held() {
     assert!(!found.is_confirmed && found.not_confirmed.is_some(), "{found:?}");
 }
 
-/// Where each trial that was too much ran on a machine that the target and we had filled, nobody says that it was the target.
+/// If each trial that was too much ran on a machine filled by target and generator, the target is not named as the
+/// bottleneck.
 #[test]
 fn a_machine_that_both_fill_is_reported() {
     let shared = |order: &TrialOrder| {

@@ -80,11 +80,11 @@ fn forms_are_read() {
     ];
     for (form, body, expect) in cases {
         let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let expect = expect.map(|fields| Said(fields.iter().map(text).collect()));
-        assert_eq!(Said::read(form, body.as_bytes()), expect, "{form:?} {body}");
+        let expect = expect.map(|fields| FormFields(fields.iter().map(text).collect()));
+        assert_eq!(FormFields::read(form, body.as_bytes()), expect, "{form:?} {body}");
     }
     let deep = format!("{{\"a\":{}", "[".repeat(FORM_DEPTH));
-    assert_eq!(Said::read(BodyForm::Json, deep.as_bytes()), Err(Unread::Broken), "no stack is used up");
+    assert_eq!(FormFields::read(BodyForm::Json, deep.as_bytes()), Err(Unread::Broken), "no stack is used up");
     let types = [
         ("application/json; charset=utf-8", BodyForm::Json),
         ("APPLICATION/JSON", BodyForm::Json),
@@ -97,7 +97,7 @@ fn forms_are_read() {
     }
 }
 
-/// As deep as a form of the largest size can be.
+/// The deepest nesting that fits into a form of the largest size.
 const FORM_DEPTH: usize = super::super::FORM_BYTES_MAX - 5;
 
 proptest! {
@@ -114,7 +114,7 @@ proptest! {
         requested.query("q");
         requested.has(Item::new(1).expect("an item"));
         for form in [BodyForm::Fields, BodyForm::Json, BodyForm::Other] {
-            let said = Said::read(form, &body);
+            let said = FormFields::read(form, &body);
             prop_assert!(form != BodyForm::Fields || said.is_ok(), "any bytes are a form");
         }
     }

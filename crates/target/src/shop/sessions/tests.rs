@@ -47,7 +47,7 @@ fn sessions_are_bounded() {
     assert_eq!(names.len(), 11 * room, "no two have the same name");
 }
 
-/// Users that come back keep their sessions, whoever comes and goes.
+/// Users that come back keep their sessions, whatever other users do.
 #[test]
 fn who_was_there_lately_stays() {
     let (sessions, mut random) = (Sessions::with_places(16), random());
@@ -120,14 +120,14 @@ fn threads_meet_and_nothing_is_lost() {
 }
 
 proptest! {
-    /// Beside a list of all that ever was: what is open is known by its name, and nothing else is.
+    /// Compared with a list of all sessions ever: open ones are found by their ID, and no others.
     #[test]
     fn places_are_those_of_a_list(acts in proptest::collection::vec((0u8..4, 0usize..40), 1..300)) {
         let (sessions, mut random) = (Sessions::with_places(3), random());
         let mut all: Vec<(SessionId, bool)> = Vec::new();
         for (act, which) in acts {
             match (act, which % all.len().max(1)) {
-                // Two stripes, so that there is a crowd.
+                // Two stripes, so that they fill up.
                 (0 | 1, _) => {
                     let displaced = sessions.tally().displaced;
                     let id = make(&sessions, which % 2, &mut random);

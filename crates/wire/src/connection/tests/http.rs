@@ -1,4 +1,4 @@
-//! Lines of HTTP/1 and HTTP/2.
+//! HTTP/1 and HTTP/2 connections.
 
 use super::*;
 use crate::http1::ProtocolError;
@@ -80,7 +80,7 @@ fn request(number: u32, body: &[u8]) -> Request {
     Request::new(number, fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), body)
 }
 
-/// A line with a request for each tag, and what left of it.
+/// A connection with a request for each tag, and its outgoing bytes.
 fn shared(tags: &[Tag], request: &Request) -> (AnyConnection, Vec<u8>) {
     let (mut line, mut out) = (AnyConnection::Http2(Box::default()), Vec::new());
     line.start(&mut out);
@@ -93,7 +93,7 @@ fn shared(tags: &[Tag], request: &Request) -> (AnyConnection, Vec<u8>) {
     (line, out)
 }
 
-/// What a server of ours sends that has read `requested`, and then does what it is told on the streams.
+/// The bytes of our server after it read `requested` and called `response` on the streams.
 fn served(requested: &[u8], response: impl FnOnce(&mut Server, &mut Vec<u8>)) -> Vec<u8> {
     let (mut server, mut out, mut rest) = (Server::default(), Vec::new(), requested);
     server.start(&mut out);
@@ -178,7 +178,7 @@ fn whoever_breaks_the_rules_of_http2_is_reported_so() {
     let plain = request(1, b"");
     let (_, requested) = shared(&[70], &plain);
     let mut bytes = served(&requested, |server, out| server.response(1, 200, field("a", "b"), false, out));
-    // Content on a stream that was never begun.
+    // Content on a stream that never began.
     http2_frame(0, 99, b"x", &mut bytes);
     let received = at_every_split(|| shared(&[70], &plain).0, &bytes);
     assert_eq!(received.fault, Some(Fault::Http2(http2::Fault::FrameStream)));
@@ -202,7 +202,7 @@ fn an_exchange_that_breaks_the_rules_leaves_the_others() {
     assert_eq!((received.fault, received.is_idle), (None, true));
 }
 
-/// What windows hold back is told, and leaves when they open; what is given up does not.
+/// Content held back by windows is reported, and sent when they open; content of abandoned exchanges is not.
 #[test]
 fn content_is_held_back_until_there_is_room() {
     let large = request(1, &[b'x'; 100_000]).kept_open();

@@ -1,4 +1,4 @@
-//! Lines of messages: WebSocket and TCP.
+//! Connections of messages: WebSocket and TCP.
 
 use super::*;
 use crate::tcp::{Delimiter, RESPONSE_BYTES_MAX};
@@ -28,7 +28,7 @@ fn talking(parked: IdleState) -> AnyConnection {
     AnyConnection::WebSocket(Box::new(WebSocket::unparked(offer(true, 100), parked)))
 }
 
-/// An answer to the handshake, with these fields behind those that make it one.
+/// A response to the handshake, with these fields after the required ones.
 fn agreement(fields: &str) -> Vec<u8> {
     let accept = accept_of(&key_of(RANDOM));
     format!(
@@ -166,7 +166,7 @@ fn an_end_is_agreed_on_once_from_either_side() {
     let mut response = Vec::new();
     push_close(1_001, "", Some(MASK), &mut response);
     assert_eq!((received.out, received.parked), (response, None));
-    // Ours first: theirs is the answer to it, and is not answered.
+    // We close first: the peer's close is the reply, and gets no reply.
     let closed = || {
         let (mut line, mut out) = (talking(IdleState::default()), Vec::new());
         assert!(line.close(MASK, &mut out) && line.close(MASK, &mut out));

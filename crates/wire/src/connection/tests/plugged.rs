@@ -1,8 +1,8 @@
-//! What somebody else speaks goes the same way.
+//! A custom protocol behaves like the built-in ones.
 
 use super::*;
 
-/// A protocol of lines of text, of which nothing here knows.
+/// A protocol of text lines that this crate does not know.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Answers to calls: head, messages cut anywhere, and the fields at the end.
+//! Responses to calls: head, messages cut anywhere, and trailer fields.
 
 use super::*;
 use crate::hpack::FieldList;
@@ -6,7 +6,7 @@ use crate::http2::{Client, Event, Request, Server};
 
 type Fields = &'static [(&'static str, &'static str)];
 
-/// Fields as they come: over a connection of HTTP/2.
+/// Fields as received over an HTTP/2 connection.
 fn list(fields: Fields) -> FieldList {
     let requested = [(":method", "POST"), (":scheme", "http"), (":path", "/"), (":authority", "a")];
     let pairs = |fields: &'static [(&'static str, &'static str)]| {
@@ -43,7 +43,7 @@ struct Case {
     head: Fields,
     /// Whether each message is compressed, and its bytes.
     messages: &'static [(bool, &'static [u8])],
-    /// What of the body never came.
+    /// Bytes of the body that never arrived.
     cut: usize,
     end: Fields,
     http_status: u16,

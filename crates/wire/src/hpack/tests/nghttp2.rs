@@ -1,4 +1,4 @@
-//! The HPACK of nghttp2, as a judge of ours.
+//! The HPACK of nghttp2, as the reference for ours.
 
 #![expect(unsafe_code, reason = "a binding to C")]
 
@@ -19,7 +19,7 @@ impl Inflater {
     }
 
     pub(super) fn resize(&mut self, size: usize) {
-        // SAFETY: it lives as long as we.
+        // SAFETY: the inflater lives as long as `self`.
         let done = unsafe { ng::nghttp2_hd_inflate_change_table_size(self.0, size) };
         assert_eq!(done, 0);
     }
@@ -28,7 +28,7 @@ impl Inflater {
         let (mut fields, mut rest) = (Vec::new(), block);
         loop {
             let (mut flags, mut field) = (0 as c_int, std::mem::MaybeUninit::<ng::nghttp2_nv>::zeroed());
-            // SAFETY: the input is as long as we say; field and flags are written; its texts live until the next call.
+            // SAFETY: the input has the given length; field and flags are written; its texts live until the next call.
             let (taken, field) = unsafe {
                 let taken =
                     ng::nghttp2_hd_inflate_hd2(self.0, field.as_mut_ptr(), &mut flags, rest.as_ptr(), rest.len(), 1);
@@ -37,14 +37,14 @@ impl Inflater {
             assert!(taken >= 0, "nghttp2 refuses a block: {taken} {block:x?}");
             rest = &rest[taken as usize..];
             if flags & ng::NGHTTP2_HD_INFLATE_EMIT as c_int != 0 {
-                // SAFETY: as it said; an empty text may have no address.
+                // SAFETY: the field gives pointer and length; an empty text may have a null pointer.
                 let text = |at: *mut u8, length: usize| {
                     if length == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(at, length) }.to_vec() }
                 };
                 fields.push((text(field.name, field.namelen), text(field.value, field.valuelen)));
             }
             if flags & ng::NGHTTP2_HD_INFLATE_FINAL as c_int != 0 {
-                // SAFETY: it lives as long as we.
+                // SAFETY: the inflater lives as long as `self`.
                 unsafe { ng::nghttp2_hd_inflate_end_headers(self.0) };
                 return fields;
             }
@@ -55,7 +55,7 @@ impl Inflater {
 
 impl Drop for Inflater {
     fn drop(&mut self) {
-        // SAFETY: made by us, and not used any more.
+        // SAFETY: created by us, and not used any more.
         unsafe { ng::nghttp2_hd_inflate_del(self.0) };
     }
 }
@@ -72,7 +72,7 @@ impl Deflater {
     }
 
     pub(super) fn resize(&mut self, size: usize) {
-        // SAFETY: it lives as long as we.
+        // SAFETY: the deflater lives as long as `self`.
         let done = unsafe { ng::nghttp2_hd_deflate_change_table_size(self.0, size) };
         assert_eq!(done, 0);
     }
@@ -88,7 +88,7 @@ impl Deflater {
                 flags: 0,
             })
             .collect();
-        // SAFETY: fields and buffer are as long as we say, and the texts are only read.
+        // SAFETY: fields and buffer have the given lengths, and the texts are only read.
         unsafe {
             let mut out = vec![0u8; ng::nghttp2_hd_deflate_bound(self.0, fields.as_ptr(), fields.len())];
             let written =
@@ -102,7 +102,7 @@ impl Deflater {
 
 impl Drop for Deflater {
     fn drop(&mut self) {
-        // SAFETY: made by us, and not used any more.
+        // SAFETY: created by us, and not used any more.
         unsafe { ng::nghttp2_hd_deflate_del(self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Answers, good and hostile. Each is checked at every split by [`super::check`].
+//! Responses, good and hostile. Each is checked at every split by [`super::check`].
 
 use super::{RequestKind, check};
 

@@ -1,4 +1,4 @@
-//! The server's side of the same: requests at every split.
+//! The same for the server's side: requests at every split.
 
 use super::super::*;
 
@@ -40,7 +40,7 @@ fn transcript(pieces: &[&[u8]]) -> String {
 fn describe(head: &RequestHead<'_>) -> String {
     let keep = if head.keep_alive { "keep" } else { "close" };
     let expect = if head.expect_continue { " expect" } else { "" };
-    // Whoever looks for a field of the head finds it at any split.
+    // A field of the head is found at any split.
     let said = fields(head.bytes).filter(|(name, _)| name.eq_ignore_ascii_case(b"x-said"));
     let said: String = said.map(|(_, value)| format!(" said {}", String::from_utf8_lossy(value))).collect();
     format!("{} {} {:?} {keep}{expect}{said}", head.method, head.target, head.body)
@@ -138,7 +138,7 @@ fn what_we_response_a_client_reads() {
     }
 }
 
-/// What answers may do, requests may not: this is how they are smuggled.
+/// Some forms that are allowed in responses are refused in requests: they enable request smuggling.
 #[test]
 fn requests_are_read_strictly() {
     check(b"GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", "! Header");

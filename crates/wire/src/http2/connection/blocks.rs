@@ -1,18 +1,18 @@
-//! Blocks of fields: one frame, or one that is continued by others (RFC 9113, 6.2 and 6.10).
+//! Header blocks: one frame, or one with continuations (RFC 9113, 6.2 and 6.10).
 
 use super::{Connection, Event, Role, Taken, depends_on, error, protocol};
 use crate::hpack::FieldList;
 use crate::http2::frame::{self, Header};
 use crate::http2::{BLOCK_BYTES_MAX, CONTINUATIONS_MAX, Code, Error, Fault};
 
-/// A block of fields that is not complete.
+/// An incomplete header block.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
     ends: bool,
     bytes: Vec<u8>,
     frames: u32,
-    /// It has more bytes than may be. Nothing more of it is kept; whether it ends tells what it is.
+    /// The block exceeds its size limit. Nothing more of it is stored; which fault it is depends on whether it ends.
     is_too_large: bool,
 }
 
@@ -69,7 +69,7 @@ impl Connection {
             return Ok(Event::Nothing);
         }
         let event = self.message(header.stream, ends, block, fields, out)?;
-        // Priorities are of the past (RFC 9113, 5.3.2); a client lets them be.
+        // Priorities are deprecated (RFC 9113, 5.3.2); a client ignores them.
         if depends_on_itself && self.role == Role::Server {
             return self.break_stream(header.stream, Fault::FrameStream, Code::Protocol, out);
         }

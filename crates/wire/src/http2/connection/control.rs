@@ -1,4 +1,4 @@
-//! Frames that are about the connection or a stream, and carry no message: windows, settings, pings, priorities, resets, goodbyes.
+//! Control frames of the connection or a stream: windows, settings, pings, priorities, resets, GOAWAY.
 
 use super::{Connection, Event, Role, Taken, WINDOW_MAX, depends_on, error, protocol};
 use crate::http2::frame::{self, Header};
@@ -48,7 +48,7 @@ impl Connection {
             return Ok(Event::Nothing);
         }
         if !self.has_settings {
-            // Until now the number was a guess; without a word from the peer there is no bound.
+            // Until now the number was a guess; a peer that sets no limit has none.
             (self.has_settings, self.allowed.streams) = (true, u32::MAX);
         }
         for setting in payload.chunks_exact(6) {
@@ -87,7 +87,7 @@ impl Connection {
                 if !(16_384..=16_777_215).contains(&value) {
                     return Err(protocol(Fault::Settings));
                 }
-                // Larger frames than our own bound would only make others wait.
+                // Frames larger than our own limit would only delay other streams.
                 self.allowed.frame_bytes_max = (value as usize).min(FRAME_BYTES_MAX);
             }
             _ => {}
@@ -147,7 +147,7 @@ impl Connection {
         Ok(Event::Reset { stream: header.stream, tag: stream.tag, code })
     }
 
-    /// A request was answered to its end.
+    /// Counts a request whose response is complete.
     pub(in crate::http2) fn count_response(&mut self) {
         self.rapid_resets = self.rapid_resets.saturating_sub(1);
     }
@@ -162,7 +162,7 @@ impl Connection {
         self.idle(Fault::EmptyFlood)?;
         let last = u32::from_be_bytes([head[0] & 0x7f, head[1], head[2], head[3]]);
         let code = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
-        // It may be said more than once, with less each time.
+        // GOAWAY may be repeated, with a lower number each time.
         let last = self.goaway.map_or(last, |before| before.min(last));
         self.goaway = Some(last);
         Ok(Event::GoAway { last, code })

@@ -1,4 +1,4 @@
-//! Heads, bodies and trailers, of requests and of answers, on the streams of a connection.
+//! Heads, bodies and trailers, of requests and of responses, on the streams of a connection.
 
 use super::{Connection, Data, Event, Role, Taken, error, protocol};
 use crate::hpack::{FieldList, HpackError};
@@ -105,12 +105,12 @@ impl Connection {
         (count, Event::Body { stream: data.stream, tag, bytes: &input[..count], is_last })
     }
 
-    /// The peer has said all on this stream.
+    /// Handles the end of the peer's side of a stream.
     pub(super) fn end_received(&mut self, number: u32, out: &mut Vec<u8>) {
         let Some(stream) = self.streams.find(number) else { return };
         stream.is_received = true;
         match self.role {
-            // An answer to a request that is not out yet ends both.
+            // A response that completes before its request is fully sent ends both.
             Role::Client if !stream.is_sent => {
                 frame::push_reset(number, Code::Cancel, out);
                 self.streams.cancel(number);
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// A block of fields is complete.
+    /// Handles a complete header block.
     pub(in crate::http2) fn message<'a>(
         &mut self,
         number: u32,
@@ -131,7 +131,7 @@ impl Connection {
         fields: &'a mut FieldList,
         out: &mut Vec<u8>,
     ) -> Taken<'a> {
-        // Also of a stream that is gone: the table of the connection depends on it.
+        // Also for a closed stream: the header table of the connection depends on it.
         self.decoder.decode(block, fields, LIST_BYTES_MAX).map_err(|why| match why {
             HpackError::Malformed => error(Fault::Compression, Code::Compression),
             HpackError::ListTooLarge => error(Fault::HeadersTooLarge, Code::EnhanceYourCalm),
@@ -158,7 +158,7 @@ impl Connection {
             return self.trailers(number, ends, fields, out);
         }
         let head = match message::response(fields) {
-            // 101 is of HTTP/1.1 only, and no interim answer is the last thing said.
+            // 101 exists in HTTP/1.1 only, and an interim response cannot end the stream.
             Ok(head) if head.status == 101 || (head.status < 200 && ends) => {
                 return self.break_stream(number, Fault::Headers, Code::Protocol, out);
             }

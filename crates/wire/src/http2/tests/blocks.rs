@@ -1,8 +1,8 @@
-//! Blocks of fields in pieces: what is too large is told apart from what does not end.
+//! Header blocks in pieces: an oversized block is distinguished from one that does not end.
 
 use super::*;
 
-/// A block of so many bytes, in frames of at most so many; each field has a name of its own.
+/// A block of `bytes` bytes; each field contains its name literally.
 fn block_of(bytes: usize) -> Vec<u8> {
     let mut block = vec![0x88];
     while block.len() < bytes {
@@ -25,11 +25,11 @@ fn in_frames(block: &[u8], each: usize, has_end: bool) -> Vec<u8> {
     bytes
 }
 
-/// Heads that came, and what was wrong.
-type Heard = (usize, Option<Fault>);
+/// Heads that were received, and the fault.
+type Received = (usize, Option<Fault>);
 
-/// What a client says of bytes behind the settings, cut into pieces.
-fn said(bytes: &[u8], piece: usize) -> Heard {
+/// The outcome of a client for bytes after the settings, cut into pieces.
+fn said(bytes: &[u8], piece: usize) -> Received {
     let mut client = client(2);
     let (received, error) = feed(&mut client, &[&settings(&[])[..], bytes].concat(), piece, &mut Vec::new());
     (received.iter().filter(|word| word.contains("head 200")).count(), error.map(|error| error.fault))
@@ -42,7 +42,7 @@ fn a_large_head_is_no_flood() {
         let more = frame_of(frame::CONTINUATION, 0, 1, &vec![0; each]);
         [first, more.repeat(count)].concat()
     };
-    let cases: Vec<(&str, Vec<u8>, Heard)> = vec![
+    let cases: Vec<(&str, Vec<u8>, Received)> = vec![
         ("one frame", in_frames(&block_of(9_000), 16_384, true), (1, None)),
         ("two frames", in_frames(&block_of(9_000), 5_000, true), (1, None)),
         ("64 frames", in_frames(&block_of(6_400), 100, true), (1, None)),
@@ -66,7 +66,7 @@ fn a_large_head_is_no_flood() {
         for piece in [7, 100, 4_096, 16_393, usize::MAX] {
             assert_eq!(said(&bytes, piece), expected, "{name}, {piece}");
         }
-        // At every split, or at those that hit every kind of place in a long one.
+        // At every split, or in a long one at positions of every kind.
         for at in (0..=bytes.len()).step_by((bytes.len() / 500).max(1) | 1) {
             let mut client = client(2);
             feed(&mut client, &settings(&[]), usize::MAX, &mut Vec::new());
@@ -82,7 +82,7 @@ fn a_large_head_is_no_flood() {
     }
 }
 
-/// A block of few bytes that stands for a list of so many: one entry of the table, time and again.
+/// A block of few bytes that expands to a list of `bytes` bytes: one table entry, repeated.
 fn list_of(bytes: usize) -> Vec<u8> {
     let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0x81, 0x1e];
     block.extend_from_slice(&[b'x'; 3_968]);
@@ -90,7 +90,7 @@ fn list_of(bytes: usize) -> Vec<u8> {
     block
 }
 
-/// What is too large is not kept while its end is awaited.
+/// An oversized block is not stored while its end is awaited.
 #[test]
 fn a_head_that_is_too_large_is_not_kept() {
     let mut client = client(2);

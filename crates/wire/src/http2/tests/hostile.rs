@@ -1,8 +1,8 @@
-//! What the other side must not do: each is named, the same however it is cut.
+//! Protocol violations of the other side: each gives its fault, however it is cut.
 
 use super::*;
 
-/// Bytes that end a connection: what they are, and the fault and the code that they are told as.
+/// Bytes that end a connection: their name, and the fault and the code that are reported.
 type Case = (&'static str, Vec<u8>, Fault, Code);
 
 fn many(kind: u8, flags: u8, stream: u32, payload: &[u8], count: usize) -> Vec<u8> {
@@ -38,7 +38,7 @@ fn wrong_frames() -> Vec<Case> {
 fn wrong_heads() -> Vec<Case> {
     let status = block(&[(":status", "200")]);
     let bomb = {
-        // One large entry of the table, and references to it.
+        // One large table entry, and references to it.
         let mut bytes = vec![0x40, 1, b'a', 0x7f, 0x81, 0x1e];
         bytes.extend_from_slice(&[b'x'; 3_968]);
         bytes.extend_from_slice(&[0xbe; 100]);
@@ -123,7 +123,7 @@ fn a_hostile_server_is_named() {
     }
 }
 
-/// What breaks one stream: its bytes, and the fault.
+/// Errors of a single stream: the bytes, and the fault.
 fn broken_streams() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let interims: Vec<u8> = std::iter::repeat_n(head(1, 0, &[(":status", "102")]), 33).flatten().collect();
     vec![
@@ -214,7 +214,7 @@ fn a_hostile_client_is_named() {
         };
         assert_eq!(error, Some(Error { fault, code }), "{name}");
     }
-    // One stream too many is refused, and may be asked again elsewhere.
+    // A stream beyond the limit is refused, and may be retried elsewhere.
     let (mut server, mut out) = (Server::default(), Vec::new());
     let many: Vec<u8> = (0..=SERVER_STREAMS_MAX).flat_map(|index| head(2 * index + 1, 1, &ask)).collect();
     let bytes = [&hello[..], &many].concat();

@@ -1,4 +1,4 @@
-//! Whole messages, the answers that the protocol wants out, and compression.
+//! Whole messages, the replies that the protocol requires, and compression.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const ALONE: Option<Deflate> = Some(Deflate { window_bits: WINDOW_BITS_MAX, keep
 
 type Messages = Vec<(Kind, Vec<u8>)>;
 
-/// What a session makes of bytes, at every split: messages, answers, a fault.
+/// The output of a session at every split: messages, replies, a fault.
 fn converse(deflate: Option<Deflate>, bytes: &[u8]) -> (Messages, Vec<u8>, Option<Fault>) {
     let listen = |pieces: &[&[u8]]| {
         let terms = Terms { role: Role::Server, deflate, message_bytes_max: MOST, kept_bytes_max: MOST as usize };
@@ -62,8 +62,8 @@ fn a_session_responses_by_itself() {
 }
 
 #[test]
-fn compressed_messages_can_be_spoiled() {
-    let spoiled = |kind, payload: &[u8]| {
+fn compressed_messages_can_be_damaged() {
+    let damaged = |kind, payload: &[u8]| {
         let mut bytes = Vec::new();
         push_message(kind, true, MASK, payload, &mut bytes);
         let (messages, out, fault) = converse(ALONE, &bytes);
@@ -75,16 +75,16 @@ fn compressed_messages_can_be_spoiled() {
         push_close(code, "", None, &mut bytes);
         bytes
     };
-    assert_eq!(spoiled(Kind::Binary, &[0xff; 9]), (Some(Fault::Deflate), close(1_007)));
+    assert_eq!(damaged(Kind::Binary, &[0xff; 9]), (Some(Fault::Deflate), close(1_007)));
     let latin = Deflater::default().compress(b"\xe9t\xe9");
-    assert_eq!(spoiled(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
+    assert_eq!(damaged(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
     let bomb = Deflater::default().compress(&vec![0; MOST as usize + 1]);
-    assert_eq!(spoiled(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
+    assert_eq!(damaged(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
     let cut = Deflater::default().compress("cut: 世".as_bytes().split_last().expect("bytes").1);
-    assert_eq!(spoiled(Kind::Text, &cut), (Some(Fault::Utf8), close(1_007)));
+    assert_eq!(damaged(Kind::Text, &cut), (Some(Fault::Utf8), close(1_007)));
 }
 
-/// A peer that keeps its context points into its earlier messages, also into those that nobody kept.
+/// A peer that keeps its context refers to its earlier messages, also to those that were not captured.
 #[test]
 fn a_context_lasts_from_message_to_message() {
     let words = b"the same words again and again, in every message of this conversation".as_slice();
@@ -109,11 +109,11 @@ fn a_context_lasts_from_message_to_message() {
         let number = if number < 3 { number } else { number - 1 };
         assert_eq!(message, &[words, &[number as u8]].concat());
     }
-    // Whoever forgets cannot follow.
+    // A session that discards the context cannot follow.
     assert_eq!(converse(ALONE, &bytes).2, Some(Fault::Deflate));
 }
 
-/// Of a message that is larger than what is kept, nothing is kept, however it comes; and its length is known all the same.
+/// A message larger than the capture limit is not captured, however it comes; its length is known all the same.
 #[test]
 fn what_is_too_large_to_keep_is_let_go() {
     const KEPT: usize = 10_000;
@@ -175,7 +175,7 @@ fn what_is_too_large_to_keep_is_let_go() {
 
 #[test]
 fn a_fault_is_the_same_however_a_compressed_message_is_cut() {
-    // What comes out is no UTF-8, and behind it the compression is broken.
+    // The decompressed bytes are no UTF-8, and after them the compression is broken.
     let bytes = [0x41u8, 0x04, 0x6b, 0x03, 0x41, 0x04, 0x03];
     for size in 1..=bytes.len() {
         let deflate = Some(crate::websocket::Deflate { window_bits: 15, keeps_context: true });

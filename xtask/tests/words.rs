@@ -1,0 +1,200 @@
+//! The vocabulary of the field: no private names, no sentence that hides its noun, and no type name for many things.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Words that no identifier may contain, each with its replacement.
+const IDENTIFIERS: [(&str, &str); 22] = [
+    ("afar", "remote"),
+    ("asked", "requested"),
+    ("bygone", "recovered"),
+    ("covered", "stall_affected"),
+    ("crew", "shard_threads, processes"),
+    ("crowd", "bus_benchmark"),
+    ("goodbyes", "graceful_close"),
+    ("heard", "received"),
+    ("hopeless", "failure_rate_guard"),
+    ("lookout", "log_config"),
+    ("muster", "workers_summary"),
+    ("purse", "budget_lease"),
+    ("reckon", "compute"),
+    ("reckoned", "computed"),
+    ("reckoner", "evaluator"),
+    ("scribe", "encoder"),
+    ("spoiled", "unreliable"),
+    ("teller", "reporter"),
+    ("tenure", "slot_grant"),
+    ("told", "reported"),
+    ("wish", "options, intent"),
+    ("wishes", "options, settings"),
+];
+
+/// Names that no type may have: their former meanings have names of their own.
+const TYPES: [&str; 22] = [
+    "Afar", "Asked", "Borrowed", "Bygone", "Cast", "Crew", "Depot", "Desk", "Door", "Going", "Hall", "Heard", "Hope",
+    "Kept", "Lookout", "Muster", "Place", "Purse", "Said", "Told", "Whole", "Wish",
+];
+
+/// Words that no text may contain: comments, messages, help, keys of JSON, and pages.
+const TEXTS: [(&str, &str); 9] = [
+    ("asked_per_s", "requested_per_s"),
+    ("is_spoiled", "is_unreliable"),
+    ("SPOILED", "UNRELIABLE"),
+    ("i-may-load", "allow-host"),
+    ("whoever", "name the noun: the leader, the caller, a worker"),
+    ("who leads", "the leader"),
+    ("so many", "N, or the name of the number"),
+    ("what it came to", "result"),
+    ("stood_still_s", "stalled_s"),
+];
+
+/// Names with a conventional meaning, within the layer or the protocol of their module.
+const CONVENTIONAL: [&str; 23] = [
+    "Client",
+    "Body",
+    "Config",
+    "Connection",
+    "Error",
+    "Event",
+    "Field",
+    "Key",
+    "Kind",
+    "Load",
+    "Message",
+    "Options",
+    "Reader",
+    "Request",
+    "Response",
+    "Row",
+    "Run",
+    "Server",
+    "Session",
+    "State",
+    "Step",
+    "Stream",
+    "Value",
+];
+
+/// Maximum number of types with the same name.
+const THINGS_MAX: usize = 3;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            files_in(&entry, ends, found);
+        } else if entry.extension().is_some_and(|end| ends.iter().any(|one| *one == end)) {
+            found.push(entry);
+        }
+    }
+    found.sort();
+}
+
+fn texts(folders: &[&str], ends: &[&str]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    folders.iter().for_each(|folder| files_in(&root().join(folder), ends, &mut found));
+    let own = Path::new(file!()).file_name().expect("a name");
+    let others = found.iter().filter(|path| path.file_name() != Some(own));
+    let named = |path: &PathBuf| path.strip_prefix(root()).expect("it lies here").display().to_string();
+    others.map(|path| (named(path), std::fs::read_to_string(path).expect("text"))).collect()
+}
+
+/// A line without strings and comments, as far as a single line shows them.
+fn code_of(line: &str) -> String {
+    let line = line.split("//").next().unwrap_or(line);
+    line.split('"').step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+/// The identifiers of a line of code.
+fn identifiers(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').filter(|word| !word.is_empty())
+}
+
+/// The parts of a name in snake case, screaming case or camel case, in lower case.
+fn parts(identifier: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_lower = false;
+    for one in identifier.chars() {
+        if one == '_' || (one.is_ascii_uppercase() && was_lower) {
+            parts.push(String::new());
+        }
+        was_lower = one.is_ascii_lowercase();
+        if one != '_' {
+            parts.last_mut().expect("one").push(one.to_ascii_lowercase());
+        }
+    }
+    parts
+}
+
+#[test]
+fn names_are_those_of_the_field() {
+    assert_eq!(parts("is_toldBy_XML"), ["is", "told", "by", "xml"]);
+    let mut wrong = Vec::new();
+    for (path, text) in texts(&["crates", "xtask"], &["rs"]) {
+        for (number, line) in text.lines().enumerate() {
+            let code = code_of(line);
+            for identifier in identifiers(&code) {
+                let parts = parts(identifier);
+                for (word, instead) in IDENTIFIERS.iter().filter(|(word, _)| parts.iter().any(|part| part == word)) {
+                    wrong.push(format!("{path}:{}: {identifier}: not {word}, but {instead}", number + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} names:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn texts_are_those_of_the_field() {
+    let mut wrong = Vec::new();
+    let all = texts(&["crates", "xtask", "docs", "bench"], &["rs", "md", "js", "json", "html", "py"]);
+    let front = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let front = front.map(|name| (name.to_owned(), std::fs::read_to_string(root().join(name)).expect("text")));
+    for (path, text) in all.into_iter().chain(front) {
+        for (number, line) in text.lines().enumerate() {
+            let has = |word: &str| {
+                if word == word.to_lowercase() { line.to_lowercase().contains(word) } else { line.contains(word) }
+            };
+            for (word, instead) in TEXTS.iter().filter(|(word, _)| has(word)) {
+                wrong.push(format!("{path}:{}: not \"{word}\", but {instead}", number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The files of each type name. Types of tests and associated types are left out.
+fn types() -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, text) in texts(&["crates", "xtask/src"], &["rs"]) {
+        if path.contains("/tests") || path.contains("/programs/") {
+            continue;
+        }
+        for line in text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines() {
+            let is_inner = line.starts_with(' ');
+            let words: Vec<&str> = line.split_whitespace().skip_while(|word| word.starts_with("pub")).collect();
+            let [kind, name, ..] = words[..] else { continue };
+            let is_type = ["struct", "enum", "trait", "union"].contains(&kind) || kind == "type" && !is_inner;
+            if let Some(name) = identifiers(name).next().filter(|_| is_type) {
+                all.entry(name.to_owned()).or_default().push(path.clone());
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_type_name_stands_for_few_things() {
+    let all = types();
+    assert!(all.len() > 1_000, "{} types", all.len());
+    let old: Vec<_> = TYPES.iter().filter_map(|name| all.get_key_value(*name)).collect();
+    assert!(old.is_empty(), "{old:#?}");
+    let many: Vec<_> = all
+        .iter()
+        .filter(|(name, places)| places.len() > THINGS_MAX && !CONVENTIONAL.contains(&name.as_str()))
+        .collect();
+    assert!(many.is_empty(), "{many:#?}");
+}
