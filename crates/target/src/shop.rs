@@ -16,7 +16,7 @@ pub(crate) use requested::{Method, ShopRequest};
 pub(crate) use sessions::Sessions;
 
 use cart::{COUNT_MAX, Item, NoRoom, Price};
-use requested::{COOKIE, Proof, Said, Unread};
+use requested::{COOKIE, Proof, FormFields, Unread};
 use sessions::{Key, PaidOrder, Session, SessionId, USER_BYTES_MAX, hex};
 
 use crate::respond::Kind;
@@ -103,8 +103,8 @@ pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u
         return open_page(page, requested);
     }
     let said = match requested.method {
-        Method::Post => Said::read(requested.form, body),
-        _ => Ok(Said::default()),
+        Method::Post => FormFields::read(requested.form, body),
+        _ => Ok(FormFields::default()),
     };
     let said = match said {
         Ok(said) => said,
@@ -177,7 +177,7 @@ fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
     Reply { status: 200, kind, body: pages::login(csrf) }
 }
 
-fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
+fn give_token(who: &Who, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     let Some(user) = user_of(said) else { return bad(NO_USER) };
     let secret = shop.shop_thread.random.next_u64();
     let found = known_or_new(who, Kind::of(JSON), shop, |session| {
@@ -190,7 +190,7 @@ fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
 }
 
 /// The response of a page for a known session.
-fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &Said, shop: &mut Shop<'_>) -> Reply {
+fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     if page == ShopPage::Logout {
         shop.sessions.end(id);
         return see(Kind::of(TEXT).with("Set-Cookie", COOKIE_END), "/login");
@@ -227,7 +227,7 @@ fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &Said, sh
 
 /// Logs in. The token of the form must belong to the session of the cookie, otherwise the request was not intended by
 /// the user.
-fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
+fn log_in(id: SessionId, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     let csrf = said.of("csrf").and_then(hex);
     let Some(user) = user_of(said) else { return bad(NO_USER) };
     let (cookie, next) = (shop.shop_thread.random.next_u64(), shop.shop_thread.random.next_u64());
@@ -250,7 +250,7 @@ fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
     }
 }
 
-fn put_into_cart(session: &mut Session, said: &Said) -> Reply {
+fn put_into_cart(session: &mut Session, said: &FormFields) -> Reply {
     let Some(item) = said.of("sku").and_then(Item::parse) else {
         return bad("the form has no sku, like 7 or /items/7");
     };
@@ -263,7 +263,7 @@ fn put_into_cart(session: &mut Session, said: &Said) -> Reply {
     }
 }
 
-fn pay(session: &mut Session, requested: &ShopRequest, said: &Said) -> Reply {
+fn pay(session: &mut Session, requested: &ShopRequest, said: &FormFields) -> Reply {
     let looks = said.of("looks").map(str::to_owned).or_else(|| requested.query("looks"));
     let Some(ready_at) = looks.map_or(Some(LOOKS_USUAL), |text| number(&text, LOOKS_MAX)) else {
         return bad("looks is from 1 to 1000");
@@ -322,7 +322,7 @@ const JSON: &str = "application/json";
 const LOST: &str = "the session is no more: too many came after it";
 const NO_USER: &str = "the form has no user, of 1 to 64 bytes";
 
-fn user_of(said: &Said) -> Option<&str> {
+fn user_of(said: &FormFields) -> Option<&str> {
     said.of("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
 }
 
