@@ -31,7 +31,7 @@ const SIZE: &str = "1000,1400";
 const SCRIPTS_MS: &str = "5000";
 
 /// The pictures of a language.
-pub(super) struct Pages {
+pub(super) struct PagePictures {
     pub(super) language: &'static str,
     pub(super) report: &'static str,
     pub(super) page: &'static str,
@@ -40,9 +40,9 @@ pub(super) struct Pages {
 }
 
 /// English in light colours, Chinese in dark ones.
-pub(super) const PAGES: [Pages; 2] = [
-    Pages { language: "en", report: "docs/report.png", page: "docs/page.png", colours: "1" },
-    Pages { language: "zh", report: "docs/report.zh.png", page: "docs/page.zh.png", colours: "0" },
+pub(super) const PAGES: [PagePictures; 2] = [
+    PagePictures { language: "en", report: "docs/report.png", page: "docs/page.png", colours: "1" },
+    PagePictures { language: "zh", report: "docs/report.zh.png", page: "docs/page.zh.png", colours: "0" },
 ];
 
 /// Runs the load in each language, and shows its page and its report. The server listens already.
@@ -59,7 +59,7 @@ pub(super) fn pictures(binary: &Path) -> Result<(), Failure> {
     PAGES.iter().try_for_each(|pages| pictures_of(pages, binary, &folder))
 }
 
-fn pictures_of(pages: &Pages, binary: &Path, folder: &Path) -> Result<(), Failure> {
+fn pictures_of(pages: &PagePictures, binary: &Path, folder: &Path) -> Result<(), Failure> {
     let shown = folder.join("shown.png");
     // The browser takes time of the cores, so the run that is watched is not the one that is reported.
     watch(pages, binary, folder, &shown)?;
@@ -70,7 +70,7 @@ fn pictures_of(pages: &Pages, binary: &Path, folder: &Path) -> Result<(), Failur
 }
 
 /// Shows the web page of a run that goes on, and ends the run.
-fn watch(pages: &Pages, binary: &Path, folder: &Path, shown: &Path) -> Result<(), Failure> {
+fn watch(pages: &PagePictures, binary: &Path, folder: &Path, shown: &Path) -> Result<(), Failure> {
     let mut run = Running(
         load(pages, binary, folder)
             .args(["--web", "--web-listen", "127.0.0.1:0"])
@@ -84,7 +84,7 @@ fn watch(pages: &Pages, binary: &Path, folder: &Path, shown: &Path) -> Result<()
 }
 
 /// Runs the load to its end: the path of its page.
-fn report(pages: &Pages, binary: &Path, folder: &Path) -> Result<String, Failure> {
+fn report(pages: &PagePictures, binary: &Path, folder: &Path) -> Result<String, Failure> {
     let [html, json] = ["html", "json"].map(|end| folder.join(format!("report.{}.{end}", pages.language)));
     for old in [&html, &json] {
         // There is none the first time.
@@ -107,7 +107,7 @@ fn report(pages: &Pages, binary: &Path, folder: &Path) -> Result<String, Failure
 }
 
 /// The run, without its last flags.
-fn load(pages: &Pages, binary: &Path, folder: &Path) -> Command {
+fn load(pages: &PagePictures, binary: &Path, folder: &Path) -> Command {
     let mut command = Command::new(binary);
     command.args(["run", "shop.yaml", "--no-save", "--quiet", "--lang", pages.language]);
     command.current_dir(folder).stdout(Stdio::null());
@@ -163,7 +163,7 @@ fn is_disturbed(report: &str) -> Result<bool, Failure> {
 }
 
 /// Shows an address in a browser, and keeps what it shows.
-fn show(address: &str, file: &Path, pages: &Pages) -> Result<(), Failure> {
+fn show(address: &str, file: &Path, pages: &PagePictures) -> Result<(), Failure> {
     let mut browser = Command::new("chromium");
     browser
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])

@@ -20,7 +20,7 @@ fn a_disturbed_run_is_no_picture() {
 /// The first bytes of a PNG: its mark, the length and the name of its head, its width and its height.
 #[test]
 fn kept_pictures_have_their_size_and_their_pages() {
-    for Pages { language, report, page, .. } in &PAGES {
+    for PagePictures { language, report, page, .. } in &PAGES {
         let end = if *language == "en" { "md" } else { "zh.md" };
         for (file, shown) in [(report, format!("docs/reports.{end}")), (page, format!("docs/web.{end}"))] {
             let picture = std::fs::read(root().join(file)).expect("cargo xtask picture writes it");
