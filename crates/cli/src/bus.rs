@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use report::Language;
+use report::{Doing, Language};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::args::BusArgs;
@@ -255,10 +255,9 @@ impl OwnBus {
 }
 
 fn not_set_up(error: &std::io::Error, language: Language) -> (String, Exit) {
-    let text = language.pick(
-        format!("the bus cannot be set up: {error}"),
-        format!("无法准备总线：{}", report::in_chinese(&error.to_string())),
-    );
+    let otherwise = ("check its folder, who may write there, and the room", "请检查其目录、写入权限和磁盘空间");
+    let why = report::system_fault(&error.to_string(), Doing::Write, otherwise, language);
+    let text = language.pick(format!("the bus cannot be set up: {why}"), format!("无法准备总线：{why}"));
     (text, Exit::System)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
-use report::Language;
+use report::{Doing, Language};
 use search::capacity::{CONNECTION_BYTES, CapacityInput, LOAD, compute};
 use serde_json::Value;
 
@@ -174,16 +174,11 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
     let text = match std::fs::metadata(&file) {
         Ok(known) if !known.is_file() || known.len() > REPORT_BYTES_MAX => String::new(),
         _ => std::fs::read_to_string(&file).map_err(|error| {
-            language.pick(
-                format!(
-                    "--from: cannot read '{}': {error}; name the JSON report of a find-max, or its folder",
-                    file.display()
-                ),
-                report::in_chinese(&format!(
-                    "--from：无法读取 '{}'：{error}；请指定 find-max 的 JSON 报告或其目录",
-                    file.display()
-                )),
-            )
+            let otherwise =
+                ("name the JSON report of a find-max, or its folder", "请指定 find-max 的 JSON 报告或其目录");
+            let why = report::system_fault(&error.to_string(), Doing::Read, otherwise, language);
+            let file = file.display();
+            language.pick(format!("--from: cannot read '{file}': {why}"), format!("--from：无法读取 '{file}'：{why}"))
         })?,
     };
     let value: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -180,7 +180,10 @@ pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) ->
         plan::Load::Open { stages, .. } => {
             let fastest = plan::highest(stages) as f64 / plan::RATE_UNIT as f64;
             let (en, zh) = match each {
-                0 | 1 => (format!("{fastest} requests a second"), format!("每秒 {fastest} 个请求")),
+                0 | 1 => (
+                    format!("{fastest} request{} a second", if fastest == 1.0 { "" } else { "s" }),
+                    format!("每秒 {fastest} 个请求"),
+                ),
                 each => (
                     format!("{fastest} iterations a second of up to {each} requests, redirects counted,"),
                     format!("每秒 {fastest} 次迭代，每次最多 {each} 个请求（含重定向）"),

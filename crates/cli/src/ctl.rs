@@ -155,6 +155,8 @@ impl RunPage {
         };
         sent.map_err(|error| {
             let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
+            // So the client calls what the system says.
+            let error = error.strip_prefix("io: ").unwrap_or(&error);
             CtlError::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
                 report::in_chinese(&format!(

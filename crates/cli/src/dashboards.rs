@@ -12,7 +12,7 @@ use metrics::Threshold;
 use pacing::Nanos;
 use pacing::change::Change;
 use plan::{Hold, Plan};
-use report::{Language, Screen};
+use report::{Doing, Language, Screen};
 use screen::{Act, Display, Look, Source};
 use serde_json::Value;
 use web::{Began, Hub, NameFiles, Offer, Order, Reply, Site};
@@ -75,9 +75,11 @@ pub(crate) fn open(
     let (sender, files) = orders.unzip();
     let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
     let site = Site::start(listen, &token, offer).map_err(|error| {
+        let otherwise = ("choose another address", "请换一个地址");
+        let why = report::system_fault(&error.to_string(), Doing::Listen, otherwise, language);
         language.pick(
-            format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
-            report::in_chinese(&format!("无法在 {listen} 上提供页面：{error}；请用 --web-listen 换一个地址")),
+            format!("cannot listen on {listen} for the page: {why} (--web-listen)"),
+            format!("无法在 {listen} 上提供页面：{why}（--web-listen）"),
         )
     })?;
     let address = site.address();

@@ -48,7 +48,8 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
     let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
     let timeout = plan.step.connect_timeout;
     let connections = plan.connections;
-    let load = language.pick(format!("{connections} connections"), format!("{connections} 个连接"));
+    let several = if connections == 1 { "" } else { "s" };
+    let load = language.pick(format!("{connections} connection{several}"), format!("{connections} 个连接"));
     let asking = Asking { connection: &draft.common.connection, load, language };
     let (resolved, tls) = asking.way(&mut plan.target, timeout)?;
     host::raise_descriptor_limit();

@@ -80,7 +80,7 @@ use report::Language;
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     driver::give_large_memory_back();
-    let words = usage::plain_language(std::env::args_os().collect());
+    let words = foreign_args::plain_help(usage::plain_language(std::env::args_os().collect()));
     let language = usage::language_of(&words);
     if let Some((tool, words)) = foreign_args::tool_of(&words) {
         return tool::run(tool, &words, language);
@@ -92,8 +92,15 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     };
-    let words = wrapped_command::sorted(words);
+    let words = wrapped_command::sorted(usage::language_behind(words));
     let (words, curl) = foreign_args::split_at_curl(words, language);
+    if let Some(exit) = curl.as_deref().and_then(|behind| foreign_args::answered(&words, behind, language)) {
+        return exit.into();
+    }
+    if let Some(text) = usage::say_habit(&words, language) {
+        output::complain(&text);
+        return Exit::Usage.into();
+    }
     let mut borrowed = match ConfigLayers::add(words, curl.is_some(), language) {
         Ok(borrowed) => borrowed,
         Err(text) => {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 
 use plan::SecretValues;
-use report::{Language, Room, Screen};
+use report::{Doing, Language, Room, Screen};
 
 use crate::exit::Exit;
 use crate::redaction;
@@ -96,10 +96,9 @@ pub(crate) fn to_stdout(text: &str, language: Language) -> Exit {
 }
 
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Language) -> String {
-    language.pick(
-        format!("cannot write to {what}: {error}; choose another place, or make room if it is full"),
-        report::in_chinese(&format!("无法写入 {what}：{error}；请换一个位置，空间不足时请先清理")),
-    )
+    let otherwise = ("choose another place, or make room if it is full", "请换一个位置，空间不足时请先清理");
+    let why = report::system_fault(&error.to_string(), Doing::Write, otherwise, language);
+    language.pick(format!("cannot write to {what}: {why}"), format!("无法写入 {what}：{why}"))
 }
 
 /// Prints a line for the user on stderr. Typed text may contain anything; control characters are escaped, and it stays

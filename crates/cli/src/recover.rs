@@ -11,7 +11,7 @@ use engine::{RequestLogConfig, Resolved, RunOptions};
 use metrics::Threshold;
 use pacing::Nanos;
 use plan::Carried;
-use report::Language;
+use report::{Doing, Language};
 
 use crate::args::RunArgs;
 use crate::data_sources::supplies;
@@ -137,7 +137,11 @@ fn cut_in_words(cut: &Cut, language: Language) -> String {
 fn said(error: &JournalError, language: Language) -> String {
     let english = error.to_string();
     let chinese = match error {
-        JournalError::Io { path, reason } => format!("{}：{}", path.display(), report::in_chinese(&reason.to_string())),
+        JournalError::Io { path, reason } => {
+            let otherwise = ("check the path", "请检查路径");
+            let why = report::system_fault(&reason.to_string(), Doing::Read, otherwise, Language::Zh);
+            format!("{}：{why}", path.display())
+        }
         JournalError::NotOne { path } => {
             format!(
                 "{} 不是本地留存（journal）：应是工作进程或主控进程写下的目录，含 head、turn-1 和 turn-2",

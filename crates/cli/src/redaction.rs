@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::RunResult;
-use plan::{Plan, SecretValues};
+use plan::{Credential, Plan, SecretValues, Speech, credential};
 
 /// The plan for views.
 pub(crate) fn shown_plan(plan: &Plan, with_secrets: bool) -> Arc<Plan> {
@@ -32,9 +32,6 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
 
 /// The replacement for a secret.
 pub(crate) const MASK: &str = "***";
-/// Flags with credentials, of ours and of other tools.
-const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
-const FLAGS_OF_TOOLS: [&str; 4] = ["-A", "-a", "-C", "-P"];
 
 /// Words typed on a page, which replace the command line.
 static TYPED: Mutex<Option<Vec<String>>> = Mutex::new(None);
@@ -69,33 +66,35 @@ pub(crate) fn command_of_hold() -> Vec<String> {
 
 /// The words of a command line without the values of secret flags, and with redacted export destinations.
 fn words(all: &[String]) -> Vec<String> {
-    let is_tool = all.first().is_some_and(|word| word == "as");
-    let is_flag = |word: &str| FLAGS.contains(&word) || (is_tool && FLAGS_OF_TOOLS.contains(&word));
-    let hidden = |before: &str, word: &str| -> String {
-        let (flag, value) = match word.split_once('=').filter(|_| word.starts_with("--")) {
-            Some((flag, value)) => (format!("{flag}="), value),
-            None if word.len() > 2 && !word.starts_with("--") && word.get(..2).is_some_and(is_flag) => {
-                (word[..2].to_owned(), &word[2..])
-            }
-            None => (String::new(), word),
-        };
-        match (if flag.is_empty() { before } else { flag.trim_end_matches('=') }, value) {
-            ("--export", value) => format!("{flag}{}", exported(value)),
-            ("--vary", value) => format!("{flag}{}", varied(value)),
-            (name, _) if is_flag(name) => format!("{flag}{MASK}"),
-            _ => word.to_owned(),
+    let speeches = Speech::of_words(all.iter().map(String::as_str));
+    let (mut before, mut is_next_secret) = ("", false);
+    let hidden = all.iter().zip(speeches).map(|(word, speech)| {
+        let flag = std::mem::replace(&mut before, word.as_str());
+        let is_secret = std::mem::take(&mut is_next_secret);
+        if is_secret {
+            return MASK.to_owned();
         }
-    };
-    let before = std::iter::once("").chain(all.iter().map(String::as_str));
-    before.zip(all).map(|(before, word)| hidden(before, word)).collect()
+        match credential(word, speech) {
+            Some(Credential::From(place)) => return format!("{}{MASK}", &word[..place]),
+            says_who => is_next_secret = says_who.is_some(),
+        }
+        let (name, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or((flag, word));
+        let front = &word[..word.len() - value.len()];
+        match name {
+            "--export" => format!("{front}{}", exported(value)),
+            "--vary" => format!("{front}{}", varied(value)),
+            _ => word.clone(),
+        }
+    });
+    hidden.collect()
 }
 
 /// A varied flag, without its values if it is secret.
 fn varied(text: &str) -> String {
     let (name, _) = text.split_once('=').unwrap_or((text, ""));
     let name = name.trim_start_matches('-');
-    let is_flag = |hyphens: &str| FLAGS.contains(&format!("{hyphens}{name}").as_str());
-    let is_secret = is_flag("--") || is_flag("-") || plan::is_secret_field(name);
+    let is_flag = |hyphens: &str| credential(&format!("{hyphens}{name}"), Speech::Onrush) == Some(Credential::Next);
+    let is_secret = is_flag("--") || (name.len() == 1 && is_flag("-")) || plan::is_secret_field(name);
     if is_secret { format!("{name}={MASK}") } else { masked(text) }
 }
 
@@ -138,6 +137,18 @@ mod tests {
             ("hold URL --user me:S", "hold URL --user ***"),
             ("as ab -A me:S -C x=S URL", "as ab -A *** -C *** URL"),
             ("-A agent URL", "-A agent URL"),
+            ("hold -ku me:S URL", "hold -ku *** URL"),
+            ("hold -kume:S URL", "hold -ku*** URL"),
+            ("sweep --vary c=1,2 -kLu me:S URL", "sweep --vary c=1,2 -kLu *** URL"),
+            ("hold -kb c=S URL", "hold -kb *** URL"),
+            ("-c 1 curl -sSku me:S URL", "-c 1 curl -sSku *** URL"),
+            ("-c 1 curl -sSkLume:S URL", "-c 1 curl -sSkLu*** URL"),
+            ("-c 1 curl --oauth2 S URL", "-c 1 curl --oauth2 *** URL"),
+            ("-c 1 curl -ou URL", "-c 1 curl -ou URL"),
+            ("as ab -kA me:S URL", "as ab -kA *** URL"),
+            ("--lang zh as ab -kA me:S URL", "--lang zh as ab -kA *** URL"),
+            ("-X u -d u URL", "-X u -d u URL"),
+            ("--user=me:S -c 1", "--user=*** -c 1"),
             ("-d @/etc/hostname", "-d @/etc/hostname"),
             ("http://me:S@host/", "http://***@host/"),
         ] {

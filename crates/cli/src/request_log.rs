@@ -82,7 +82,7 @@ impl Writing {
         let (left_out, written) = self.thread.join().expect("the log does not panic");
         if left_out > 0 {
             output::note(&language.pick(
-                format!("onrush: the log has no line for {left_out} requests: they ended faster than lines are written; --log-share 10% writes fewer"),
+                format!("onrush: requests that the log has no line for: {left_out}; they ended faster than lines are written; --log-share 10% writes fewer"),
                 format!("onrush: 日志缺少 {left_out} 个请求：请求结束得比写入快；可用 --log-share 10% 减少写入"),
             ));
         }

@@ -93,6 +93,11 @@ fn open(file: &str, vars: &[String]) -> Result<Opened, Diagnostics> {
     scenario::read_with(Path::new(file), given)
 }
 
+/// The seed that a file names.
+pub(crate) fn seed_of(file: &str, vars: &[String]) -> Option<u64> {
+    open(file, vars).ok()?.file.run.seed
+}
+
 struct Player<'a> {
     load: &'a Load,
     args: &'a RunArgs,
@@ -153,6 +158,8 @@ impl Player<'_> {
         checked = settings.requested_for(checked);
         self.load.ways(&mut checked, connection, reach)?;
         let reach = Some(checked.scenarios[0].target().reach.clone());
+        // What it carries may be large.
+        drop(checked);
         let (before, after) = (self.reported(lowering.before())?, self.reported(lowering.after())?);
         let of_before = self.consented(before.as_ref())?;
         let of_after = if settings.is_debug() { None } else { self.consented(after.as_ref())? };

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
 
 use plan::{PlanError, parse_count, parse_duration};
-use report::Language;
+use report::{Doing, Language};
 use target::{Behavior, Certificate, ServeError, ServeOptions, Server};
 use wire::tls::ServerConfig;
 
@@ -117,9 +117,11 @@ fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<S
     }
     let read = |flag: &str, path: &String| {
         std::fs::read(path).map_err(|reason| {
+            let otherwise = ("check the path", "请检查路径");
+            let why = report::system_fault(&reason.to_string(), Doing::Read, otherwise, language);
             language.pick(
-                format!("cannot read the file '{path}' given to {flag}: {reason}; check the path"),
-                report::in_chinese(&format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径")),
+                format!("cannot read the file '{path}' given to {flag}: {why}"),
+                format!("无法读取 {flag} 指定的文件 '{path}'：{why}"),
             )
         })
     };
@@ -157,12 +159,17 @@ fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
 /// The error message of `serve` and `demo`.
 pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
     match (language, error) {
+        (_, ServeError::Listen { address, reason }) => {
+            let otherwise = ("choose another address", "请换一个地址");
+            let why = report::system_fault(&reason.to_string(), Doing::Listen, otherwise, language);
+            language.pick(
+                format!("cannot listen on {address}: {why} (--listen)"),
+                format!("无法监听 {address}：{why}（--listen）"),
+            )
+        }
         (Language::En, error) => error.to_string(),
-        (Language::Zh, ServeError::Listen { address, reason }) => {
-            report::in_chinese(&format!("无法监听 {address}：{reason}；请用 --listen 换一个地址"))
-        }
-        (Language::Zh, ServeError::System(reason)) => {
-            format!("被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
-        }
+        (Language::Zh, ServeError::System(reason)) => report::in_chinese(&format!(
+            "被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads"
+        )),
     }
 }

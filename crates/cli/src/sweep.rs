@@ -20,7 +20,7 @@ use crate::headless::{HeadlessHold, HeadlessRun};
 use crate::run_settings::RunSettings;
 use crate::run_url::{self, Load, Prepared};
 use crate::wrapped_command::{self, WrappedCommand};
-use crate::{artifacts, hold, output, redaction, run_scenario, shutdown, signals, usage};
+use crate::{artifacts, hold, output, redaction, run_scenario, shutdown, signals, usage, workers};
 use cells::Varied;
 use shown::Shown;
 
@@ -81,15 +81,38 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
         let behind = varied.behind(&grid.values(place), &args.front.words, language);
         behind.map_err(|text| named(&grid, place, &text, language))
     });
-    let all = all.collect::<Result<Vec<WrappedCommand>, String>>()?;
+    let mut all = all.collect::<Result<Vec<WrappedCommand>, String>>()?;
+    let seed = one_seed(&mut all, &grid);
     for (place, behind) in all.iter().enumerate() {
         check(behind, language).map_err(|text| named(&grid, place, &text, language))?;
     }
-    let shown = Shown::begin(args, &varied.shown(&grid), by, &base)?;
+    let shown = Shown::begin(args, &varied.shown(&grid), by, &base, seed)?;
     Ok(Sweep { grid, all, shown: RefCell::new(shown), requested: RefCell::default(), language }.run())
 }
 
-/// An error with the values that cause it.
+/// What a file draws is the same in all runs, so that they differ by what is varied alone: the seed of them.
+fn one_seed(all: &mut [WrappedCommand], grid: &Grid) -> Option<u64> {
+    let Some(Command::Run(first)) = all.first().map(|behind| &behind.command) else { return None };
+    let file = first.file()?;
+    if grid.vary.iter().any(|vary| vary.name == "seed") {
+        return None;
+    }
+    if let Some(given) = &first.flags.seed {
+        return given.parse().ok();
+    }
+    if let Some(seed) = run_scenario::seed_of(file, &first.vars) {
+        return Some(seed);
+    }
+    let seed = workers::drawn_seed();
+    for behind in all {
+        if let Command::Run(args) = &mut behind.command {
+            args.flags.seed = Some(seed.to_string());
+        }
+    }
+    Some(seed)
+}
+
+/// A mistake with the values that make it.
 fn named(grid: &Grid, place: usize, text: &str, language: Language) -> String {
     let pairs = grid.vary.iter().map(|vary| &vary.name).zip(grid.values(place));
     let values: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();

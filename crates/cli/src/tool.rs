@@ -164,7 +164,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
     let left_out = run.rows_left_out;
     if left_out > 0 {
         output::complain(&language.pick(
-            format!("{left_out} requests were not kept one by one, because there is no room for more; run fewer"),
+            format!("requests that were not kept one by one, because there is no room for more: {left_out}; run fewer"),
             format!("逐条保存的请求已满，有 {left_out} 个未保存；请减少请求数"),
         ));
     }

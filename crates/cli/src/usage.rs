@@ -1,6 +1,7 @@
 //! Command line errors: one line with the error and the remedy.
 
 mod foreign;
+mod habits;
 mod several;
 mod words;
 
@@ -13,7 +14,11 @@ use report::Language;
 
 use crate::exit::Exit;
 use crate::{help, output};
-pub(crate) use words::{Early, early, is_bare_word, is_command, plain_language, say_bare_word, say_file, taken_url};
+pub(crate) use habits::say as say_habit;
+pub(crate) use words::{
+    Early, early, first_word, is_bare_word, is_command, is_only_language, language_behind, plain_language,
+    say_bare_word, say_file, taken_url,
+};
 
 /// The language of all output: the flag wins, then the environment.
 pub(crate) fn language_of(words: &[OsString]) -> Language {
@@ -125,7 +130,7 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         _ => None,
     };
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let arg = context(ContextKind::InvalidArg).unwrap_or_default();
+    let arg = habits::whole(&context(ContextKind::InvalidArg).unwrap_or_default(), &typed());
     let value = context(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => {

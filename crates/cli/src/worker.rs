@@ -310,7 +310,8 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
             "失联过久，所做的部分不再计入；现在重新开始".to_owned(),
         ),
         Notice::Broken(reason) => {
-            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行分配到的部分：{reason}"))
+            let zh = report::in_chinese(reason);
+            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行分配到的部分：{zh}"))
         }
         Notice::Full => language.pick(
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),

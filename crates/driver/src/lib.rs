@@ -80,6 +80,8 @@ pub enum Outgoing {
     Template(Template, Range<usize>),
     /// Shared bytes: the driver keeps its reference until [`Event::Sent`].
     Shared(Arc<[u8]>, Range<usize>),
+    /// The same of bytes that are sent whole, however many there are: who made them has not copied them to share them.
+    Whole(Arc<Vec<u8>>),
     /// A buffer that the driver owns until it comes back with [`Event::Sent`].
     Lent(Vec<u8>),
 }
@@ -140,7 +142,7 @@ pub enum Event<'a> {
         /// The instant of the event.
         at: Nanos,
     },
-    /// The bytes of a [`Outgoing::Shared`] or [`Outgoing::Lent`] were taken by the kernel.
+    /// The bytes of a [`Outgoing::Shared`], [`Outgoing::Whole`] or [`Outgoing::Lent`] were taken by the kernel.
     Sent {
         /// The socket.
         socket: Socket,

@@ -19,6 +19,7 @@ impl PendingSockets {
         let all = match &self.bytes {
             Outgoing::Template(id, range) => &templates[id.0 as usize][range.clone()],
             Outgoing::Shared(bytes, range) => &bytes[range.clone()],
+            Outgoing::Whole(bytes) => bytes,
             Outgoing::Lent(buffer) => buffer,
         };
         &all[self.written..]
@@ -32,6 +33,7 @@ impl PendingSockets {
     pub(crate) fn unsent(&self) -> usize {
         let total = match &self.bytes {
             Outgoing::Template(_, range) | Outgoing::Shared(_, range) => range.len(),
+            Outgoing::Whole(bytes) => bytes.len(),
             Outgoing::Lent(buffer) => buffer.len(),
         };
         total - self.written
@@ -41,7 +43,7 @@ impl PendingSockets {
     pub(crate) fn into_reported(self) -> Option<Option<Vec<u8>>> {
         match self.bytes {
             Outgoing::Template(..) => None,
-            Outgoing::Shared(..) => Some(None),
+            Outgoing::Shared(..) | Outgoing::Whole(_) => Some(None),
             Outgoing::Lent(buffer) => Some(Some(buffer)),
         }
     }

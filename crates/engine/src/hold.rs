@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use driver::DriverSelection;
 use host::CpuTime;
-use metrics::{Distribution, Held, HeldNow};
+use metrics::{Distribution, Held, HeldCounters, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
@@ -151,7 +151,9 @@ pub struct HoldResult {
     pub when_closing: HeldNow,
     /// When closing began, since the start.
     pub closing_after: Option<Nanos>,
-    /// Most connections established at one time.
+    /// What was counted between the two, and in what time, of each shard or part in which that has a whole interval.
+    pub steady: Vec<(HeldCounters, Nanos)>,
+    /// The most connections that were established at one time.
     pub most_open: u64,
     /// Memory use when the most connections were established.
     pub memory: MemoryUse,

@@ -71,18 +71,18 @@ impl Probing {
         if stop_level == ProbeOption::IfRequested {
             return Err(NotTried::NotRequested);
         }
-        // A scenario whose users have left by the end has no half there.
-        if ends.iter().any(|end| *end != ends[0]) {
+        // Who is gone by the end has no half there.
+        let Some(&end) = ends.first().filter(|first| ends.iter().all(|end| end == *first)) else {
             return Err(NotTried::Several);
-        }
+        };
         if !result.used_up.is_empty() {
             return Err(NotTried::Once);
         }
         let workers = result.workers_summary.as_ref().map_or(0, |workers_summary| workers_summary.workers.len() as u64);
         let slice = if workers > 0 { SLICE_REMOTE } else { SLICE };
         let all = plan.scenarios.iter().enumerate();
-        let each =
-            all.map(|(number, scenario)| OfScenario::new((number, scenario), result, stop_level, (slice, workers)));
+        let each = all
+            .map(|(number, scenario)| OfScenario::new((number, scenario), result, stop_level, (end, slice, workers)));
         let each = each.collect::<Result<Vec<_>, _>>()?;
         let longest = each.iter().map(|of| of.counting.longest()).max().unwrap_or_default();
         let halves = plan.scenarios.iter().zip(&each).map(|(scenario, of)| half_as_load(scenario, &of.probe, longest));
@@ -119,11 +119,9 @@ impl OfScenario {
         (number, scenario): (usize, &Scenario),
         result: &RunResult,
         stop_level: ProbeOption,
-        (slice, workers): (Nanos, u64),
+        (end, slice, workers): (Nanos, Nanos, u64),
     ) -> Result<Self, NotTried> {
-        let (Load::Closed { users, shape, .. }, Some(end)) = (&scenario.load, end_of(scenario)) else {
-            return Err(NotTried::Several);
-        };
+        let Load::Closed { users, shape, .. } = &scenario.load else { return Err(NotTried::Several) };
         if stop_level == ProbeOption::Safe
             && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none())
         {

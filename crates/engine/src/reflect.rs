@@ -321,7 +321,7 @@ impl<'a> Asker<'a> {
         let fields = http2_fields("POST", path, &self.headers(), self.reflection.target.tls.is_some());
         let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
         // One number for each version: its fields are the same each time.
-        let request = wire::http2::Request::new(self.version as u32, fields, &body);
+        let request = wire::http2::Request::new(self.version as u32, fields, body);
         while !self.http2.can_send() {
             if self.http2.is_used_up() {
                 self.connect_again()?;

@@ -7,7 +7,7 @@ use crate::totals::Totals;
 
 /// The header line.
 pub(crate) const COLUMNS: &str = "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,\
-    dropped,bytes_received,bytes_sent,users,connections,in_flight,\
+    carried,dropped,bytes_received,bytes_sent,users,connections,in_flight,\
     response_min_ms,response_mean_ms,response_p50_ms,response_p90_ms,response_p95_ms,response_p99_ms,\
     response_p99.9_ms,response_max_ms\n";
 
@@ -24,8 +24,9 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
     };
     let times = times(&Times::known(&interval.added.response));
     out.push_str(&format!(
-        "{span},all,,,{},{failed},{},{},{},{gauges},{times}\n",
+        "{span},all,,,{},{failed},{},{},{},{},{gauges},{times}\n",
         finished - failed,
+        now.carried - before.carried,
         now.dropped - before.dropped,
         now.bytes_received - before.bytes_received,
         now.bytes_sent - before.bytes_sent,
@@ -42,7 +43,7 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
 fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart) -> String {
     let (scenario, name, succeeded) = (cell(scenario), cell(&part.name), part.finished - part.failed);
     let times = times(&Times::known(&part.recorded));
-    format!("{span},{kind},{scenario},{name},{succeeded},{},,,,,,,{times}\n", part.failed)
+    format!("{span},{kind},{scenario},{name},{succeeded},{},,,,,,,,{times}\n", part.failed)
 }
 
 fn times(times: &Times) -> String {

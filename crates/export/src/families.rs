@@ -80,6 +80,7 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
                 .map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count)))
                 .collect(),
         },
+        counter("onrush_carried", "Requests that were in flight when measuring began.", "{request}", totals.carried),
         counter(
             "onrush_dropped",
             "Starts that were given up because they would have been too late.",

@@ -46,6 +46,7 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
         line(&mut out, &format!("onrush_failures{}", tags(&[("reason", reason)])), &format!("total={count}i"), at_ns);
     }
     let counts = [
+        ("total_carried", totals.carried),
         ("total_dropped", totals.dropped),
         ("total_unfinished", totals.unfinished),
         ("total_lost", totals.lost),

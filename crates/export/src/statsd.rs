@@ -53,6 +53,7 @@ impl Sent {
         for (reason, value) in &totals.failures {
             count("onrush.failures", &[("reason", reason)], *value);
         }
+        count("onrush.carried", &[], totals.carried);
         count("onrush.dropped", &[], totals.dropped);
         count("onrush.bytes_received", &[], totals.bytes_received);
         count("onrush.bytes_sent", &[], totals.bytes_sent);

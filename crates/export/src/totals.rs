@@ -27,6 +27,8 @@ pub(crate) struct Totals {
     /// Counts by the name of the reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) lateness: Histogram,
+    /// Requests that were in flight when measuring began.
+    pub(crate) carried: u64,
     pub(crate) dropped: u64,
     pub(crate) unfinished: u64,
     pub(crate) lost: u64,
@@ -75,6 +77,7 @@ impl Totals {
     /// Sets the counts since the start. Bytes that a kernel never took are subtracted later, and a counter must not
     /// fall.
     fn set_counts(&mut self, tally: &Tally) {
+        self.carried = self.carried.max(tally.carried());
         self.dropped = self.dropped.max(tally.dropped());
         self.unfinished = self.unfinished.max(tally.unfinished());
         self.lost = self.lost.max(tally.lost());

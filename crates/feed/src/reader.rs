@@ -81,7 +81,15 @@ impl Reader {
         }
     }
 
-    /// Receives arrived chunks; `true` when there were some, so that waiting users may call again.
+    /// So many rows may be ordered that nobody wants yet: half of what is kept, so that none is forgotten before it is wanted.
+    pub fn ahead_max(&self) -> u64 {
+        match &self.0 {
+            Rows::Held(_) => u64::MAX,
+            Rows::Streamed(streamed) => (KEPT_FACTOR * streamed.on_the_way_max / 2) as u64,
+        }
+    }
+
+    /// Takes what has come; `true` when there was something, so that whoever waits may ask again.
     pub fn poll(&mut self) -> bool {
         match &mut self.0 {
             Rows::Held(_) => false,
@@ -203,3 +211,57 @@ impl std::fmt::Debug for Streamed {
 
 const _: () = core::assert!(READER_BYTES_MAX >= (KEPT_FACTOR + 1) * ON_THE_WAY_BYTES_MAX);
 const _: () = core::assert!(ON_THE_WAY_MIN * 2 * CHUNK_BYTES_MAX <= ON_THE_WAY_BYTES_MAX);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const ROWS: u64 = 3_000;
+
+    /// How often rows were read when those of `ahead` turns are ordered before they are wanted, which are somewhere in the file.
+    fn reads(row_bytes_max: usize, ahead: impl Fn(&Reader) -> u64) -> Vec<u32> {
+        let (orders, ordered) = channel::<RowRequest>();
+        let paces = Paces { rows: ROWS, chunk_rows: 1, row_bytes_max, is_in_order: false };
+        let mut reader = Reader::streamed(orders, paces, || {});
+        let row_of = |turn: u64| turn * 1_103 % ROWS;
+        let mut reads = HashMap::<u64, u32>::new();
+        let mut deliver = || {
+            for RowRequest { row, requests } in ordered.try_iter() {
+                *reads.entry(row).or_default() += 1;
+                let rows = [Row::of(&mut vec![plan::Value::Null])].into();
+                requests.mail.send(Ok(Chunk { first: row, rows })).expect("it is there");
+            }
+        };
+        let ahead = ahead(&reader);
+        let mut next = 0;
+        for turn in 0..ROWS {
+            next = next.max(turn);
+            while next <= (turn + ahead).min(ROWS - 1) {
+                if reader.hurry(row_of(next)) {
+                    next += 1;
+                } else {
+                    deliver();
+                    reader.poll();
+                }
+            }
+            while reader.row(row_of(turn)).expect("no error").is_none() {
+                deliver();
+            }
+        }
+        deliver();
+        reads.into_values().collect()
+    }
+
+    /// Rows of any size are read once, though fewer of larger ones are kept.
+    #[test]
+    fn what_is_ordered_ahead_is_there_when_it_is_wanted() {
+        for row_bytes_max in [100, 24 << 10, 32 << 10, 64 << 10, 1 << 20] {
+            let reads = reads(row_bytes_max, |reader| reader.ahead_max().min(256));
+            assert_eq!((reads.len() as u64, reads.iter().sum::<u32>()), (ROWS, ROWS as u32), "{row_bytes_max}");
+        }
+        // More than that would be forgotten.
+        assert!(reads(64 << 10, |_| 256).iter().sum::<u32>() > ROWS as u32);
+    }
+}

@@ -19,6 +19,9 @@ pub use points::{PartPoint, Point, PointTimes, Range};
 
 /// The most points of a series; with twice as many intervals each point covers two.
 const POINTS_MAX: usize = 600;
+/// The most bytes of all points, as long as there are more than so many: what has many steps has fewer points.
+const POINTS_BYTES_MAX: usize = 1024 * 1024;
+const POINTS_MIN: usize = 100;
 /// The most marks; later ones are left out.
 const MARKS_MAX: usize = 200;
 
@@ -167,9 +170,15 @@ impl Charts {
             // Time that was skipped in between is no event.
             None => self.points.push(Point::of(interval)),
         }
-        if self.points.len() > POINTS_MAX {
+        let is_full = self.bytes() > POINTS_BYTES_MAX && self.points.len() > 2 * POINTS_MIN;
+        if self.points.len() > POINTS_MAX || is_full {
             self.halve();
         }
+    }
+
+    /// Bytes of all points, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.points.iter().map(Point::bytes).sum()
     }
 
     fn name_parts(&mut self, interval: &Interval) {

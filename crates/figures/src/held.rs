@@ -200,9 +200,11 @@ pub struct Held {
     pub gap: Times,
     /// Lateness of the loops.
     pub lag: Times,
-    /// Messages per second, requested and achieved, where their times are planned.
+    /// Messages that all connections were to send a second, and that were achieved while all were held, where their times are planned.
     pub requested_and_achieved: Option<(f64, f64)>,
-    /// Whether messages are answered.
+    /// Bytes that came and that left a second while the connections were held; over the whole time when that was too short.
+    pub bytes_per_s: (f64, f64),
+    /// Messages are answered.
     pub has_responses: bool,
     /// Whether at least 99 of 100 due messages were sent and answered.
     pub is_rate_kept: bool,
@@ -270,6 +272,7 @@ impl Held {
             gap: Times::known(&total.gap),
             lag: Times::known(&total.lag),
             requested_and_achieved: requested_and_achieved(&plan, &result, &tally, has_responses),
+            bytes_per_s: bytes_per_s(&result, &tally),
             has_responses,
             is_rate_kept: is_rate_kept(&plan, &tally, has_responses, unknown),
             is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
@@ -294,8 +297,22 @@ impl Held {
 }
 
 /// Messages that count as done.
-fn done(tally: &HeldTally, has_responses: bool) -> u64 {
-    if has_responses { tally.answered() } else { tally.messages_left() }
+fn done(counters: &HeldCounters, has_responses: bool) -> u64 {
+    if has_responses { counters.answered() } else { counters.messages_left() }
+}
+
+/// What happened a second while the connections were held: each shard has its own time. `None` when that was too short.
+fn held_per_s(result: &HoldResult, count: impl Fn(&HeldCounters) -> u64) -> Option<f64> {
+    let rates = result.steady.iter().map(|(counted, time)| per_second(count(counted), time.as_secs_f64()));
+    (!result.steady.is_empty()).then(|| rates.sum())
+}
+
+fn bytes_per_s(result: &HoldResult, tally: &HeldTally) -> (f64, f64) {
+    let seconds = result.wall.as_secs_f64();
+    let of = |count: fn(&HeldCounters) -> u64| {
+        held_per_s(result, count).unwrap_or_else(|| per_second(count(&tally.counters), seconds))
+    };
+    (of(HeldCounters::bytes_received), of(HeldCounters::bytes_sent))
 }
 
 fn requested_and_achieved(
@@ -304,15 +321,20 @@ fn requested_and_achieved(
     tally: &HeldTally,
     has_responses: bool,
 ) -> Option<(f64, f64)> {
-    let HoldWork::Every(_) = plan.work else { return None };
-    let span = result.closing_after.unwrap_or(result.wall).as_secs_f64();
-    Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_responses), span)))
+    let HoldWork::Every(every) = plan.work else { return None };
+    let each = 1.0 / every.as_secs_f64();
+    let achieved = held_per_s(result, |counted| done(counted, has_responses)).unwrap_or_else(|| {
+        // Of a time without a whole interval: the share that was done of what was due, on the connections that there were.
+        let due = (tally.due() + tally.missed()).max(1) as f64;
+        result.most_open as f64 * each * done(&tally.counters, has_responses) as f64 / due
+    });
+    Some((plan.connections as f64 * each, achieved))
 }
 
 fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_responses: bool, unknown: u64) -> bool {
     let HoldWork::Every(_) = plan.work else { return true };
-    // The target is not at fault for what a lost worker did not report.
-    (done(tally, has_responses) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
+    // What a lost worker has not told is no fault of the target.
+    (done(&tally.counters, has_responses) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }
 
 fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)> {

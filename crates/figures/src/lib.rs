@@ -12,7 +12,7 @@
 //! - `HeldInterval`, `Held`: the same of held connections. Tables of failures, times and host facts are shared.
 //! - `Times`: count, minimum, mean and percentiles, with requests that did not complete; `Spread` where no percentile
 //!   is needed
-//! - `Charts`: the series of a run over time, thinned to a bounded number of points that hold sums and histograms,
+//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and histograms,
 //!   and marks
 //! - `Watch`: which limits deserve a note while a load runs. It says which kernel figures it `wants`, and gets them.
 

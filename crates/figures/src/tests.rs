@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::{Flags, Plan, Step, Transaction};
 
 use crate::times::UnreliableMarks;
-use crate::{At, Charts, Interval, Quantile, Spread, Times, histogram};
+use crate::{At, Charts, Interval, Quantile, Spread, Tally, Times, histogram};
 
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
     let mut seen = Snapshot::default();
@@ -340,4 +340,31 @@ fn charts_show_what_was_requested_where_each_start_is_a_request() {
     two.scenarios[0].steps.push(again);
     two.scenarios[0].program = plan::Program::in_turn(2);
     assert!(!Charts::new(&two).asks_for_requests);
+}
+
+/// A day of intervals with many steps takes as much memory as some minutes, loses nothing, and what is shown has enough points.
+#[test]
+fn points_of_charts_are_bounded_in_number_and_bytes() {
+    let mut seen = mixed(20);
+    for step in 0..20 {
+        for number in 1..=40 {
+            seen.outcome(SeriesId::step(step), Outcome::Succeeded).record(Measure::Response, number * number * 100_000);
+        }
+    }
+    let few = mixed(1);
+    for (steps, seen, count) in [(20, &seen, 500), (1, &few, 1_300)] {
+        let plan = plan(steps);
+        let (mut charts, mut most_bytes) = (Charts::new(&plan), 0);
+        let each = Tally::of(seen).finished();
+        for number in 1..=count {
+            let (from, to) = (Nanos::from_millis(1_000 * (number - 1)), Nanos::from_millis(1_000 * number));
+            let reported = engine::Interval { number, from, to, ..reported(seen, seen, seen, false) };
+            charts.interval(&Interval::of(&reported, &plan));
+            let points = charts.points.len() as u64;
+            assert!(points <= 600 && points >= number.min(100), "{points} of {number}");
+            most_bytes = most_bytes.max(charts.bytes());
+            assert_eq!(charts.points.iter().map(|point| point.finished).sum::<u64>(), each * number);
+        }
+        assert!(most_bytes <= 11 << 17, "{steps} steps: {most_bytes} bytes");
+    }
 }

@@ -17,7 +17,8 @@ fn outcome(pieces: &[&[u8]], requests: u8) -> (Vec<String>, BTreeMap<u64, Vec<u8
     client.start(&mut out);
     let fields = [(&b":method"[..], &b"POST"[..]), (b":scheme", b"http"), (b":path", b"/"), (b":authority", b"a")];
     let body = vec![b'x'; 70_000];
-    let request = Request::new(1, fields.iter().copied(), if requests.is_multiple_of(2) { &body } else { b"" });
+    let request =
+        Request::new(1, fields.iter().copied(), if requests.is_multiple_of(2) { body.to_vec() } else { Vec::new() });
     for tag in 0..u64::from(requests % 5) {
         client.send(&request, tag, &mut out);
     }

@@ -89,9 +89,7 @@ pub fn changes(settings: &Settings, situation: Situation, wanted: u64) -> Vec<Ch
     if is_below(settings.orphans_max, wanted) {
         all.push(Change::new("net.ipv4.tcp_max_orphans", with_room));
     }
-    if is_below(settings.tw_buckets_max, wanted) {
-        all.push(Change::new("net.ipv4.tcp_max_tw_buckets", with_room));
-    }
+    // Not tcp_max_tw_buckets: above it TIME_WAIT is skipped, and nothing waits or fails.
     all
 }
 
@@ -120,8 +118,53 @@ mod tests {
         assert_eq!(keys(client, 30_000), ["net.ipv4.ip_local_port_range"]);
         let server = Situation { is_server: true, ..client };
         assert_eq!(keys(server, 30_000), ["net.core.somaxconn"]);
-        let million = ["fs.nr_open", "net.core.somaxconn", "net.ipv4.tcp_max_orphans", "net.ipv4.tcp_max_tw_buckets"];
+        let million = ["fs.nr_open", "net.core.somaxconn", "net.ipv4.tcp_max_orphans"];
         assert_eq!(keys(server, 1_000_000), million);
+        let key = |change: &Change| change.key;
+        let least = Settings {
+            ports: Some((60_000, 60_999)),
+            somaxconn: Some(1),
+            syn_backlog: Some(1),
+            syncookies: Some(0),
+            orphans_max: Some(1),
+            tw_buckets_max: Some(1),
+            fin_timeout: Some(600),
+            tw_reuse: Some(0),
+            netdev_backlog: Some(1),
+            rmem_max: Some(1),
+            wmem_max: Some(1),
+            optmem_max: Some(1),
+            tcp_mem: Some([1, 1, 1]),
+            tcp_rmem: Some([1, 1, 1]),
+            tcp_wmem: Some([1, 1, 1]),
+            file_max: Some(1),
+            files_open: Some(1),
+            conntrack_max: Some(1),
+            conntrack_count: Some(1),
+            is_root: false,
+            ..settings.clone()
+        };
+        // What the table of doctor calls of no effect on the number of connections is never advised.
+        let useful = [
+            "net.ipv4.ip_local_port_range",
+            "fs.file-max",
+            "net.netfilter.nf_conntrack_max",
+            "fs.nr_open",
+            "net.core.somaxconn",
+            "net.ipv4.tcp_max_syn_backlog",
+            "net.ipv4.tcp_max_orphans",
+        ];
+        let mut advised = std::collections::BTreeSet::new();
+        for (is_server, takes_descriptors, has_both_ends) in
+            [(false, false, false), (false, true, true), (true, false, true), (true, true, false), (true, true, true)]
+        {
+            for wanted in [1, 1_000, 30_000, 1_000_000, u64::from(u32::MAX)] {
+                let situation = Situation { is_server, takes_descriptors, has_both_ends, pairs: 1 };
+                advised.extend(changes(&least, situation, wanted).iter().map(key));
+            }
+        }
+        assert!(advised.iter().all(|key| useful.contains(key)), "{advised:?}");
+        assert_eq!(advised.len(), useful.len(), "{advised:?}");
         let change = Change { key: "net.core.somaxconn", value: "9".to_owned(), was: "4".to_owned() };
         assert_eq!(change.command(), "sysctl -w net.core.somaxconn='9'");
         assert_eq!(change.undo(), "sysctl -w net.core.somaxconn='4'");

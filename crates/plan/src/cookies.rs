@@ -3,7 +3,16 @@
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One cookie with its scope (RFC 6265).
+/// As curl: so many go with one request,
+const SENT_MAX: usize = 150;
+/// in a line that is shorter than this, with its name;
+const LINE_SENT_BYTES: usize = 8_113;
+/// a line of a file has so many bytes,
+const LINE_BYTES_MAX: usize = 4_998;
+/// and a cookie that a server has set so many, as has its name, or its value, less one.
+const COOKIE_BYTES_MAX: usize = 4_096;
+
+/// One cookie, and where it goes (RFC 6265).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cookie {
     name: String,
@@ -23,7 +32,8 @@ pub(crate) struct Cookie {
 /// Adds the cookies of a file; one replaces another of the same name, domain and path.
 pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs());
-    for line in String::from_utf8_lossy(bytes).lines() {
+    let text = String::from_utf8_lossy(bytes);
+    for line in text.lines().filter(|line| line.len() <= LINE_BYTES_MAX) {
         let is_of_head = line.get(..11).is_some_and(|front| front.eq_ignore_ascii_case("set-cookie:"));
         let Some(cookie) = (if is_of_head { of_head(&line[11..], now) } else { of_netscape(line, now) }) else {
             continue;
@@ -44,15 +54,28 @@ pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) 
     all.retain(|cookie| !(without_sessions && cookie.is_of_session));
 }
 
-/// The cookies for a host and a path, in the order of curl: longer paths first, then longer domains, longer names,
-/// later ones.
-pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> Vec<Vec<u8>> {
-    let mut picked: Vec<&Cookie> = all.iter().rev().filter(|cookie| cookie.goes_to(host, path, is_tls)).collect();
+/// Those that go to a host and a path, in the order of curl: longer paths first, then longer domains, longer names, later ones.
+/// False: the line is full, and takes nothing more.
+pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> (Vec<Vec<u8>>, bool) {
+    let mut picked: Vec<&Cookie> =
+        all.iter().filter(|cookie| cookie.goes_to(host, path, is_tls)).take(SENT_MAX).collect();
+    picked.reverse();
     picked.sort_by_key(|cookie| {
         let domain = cookie.domain.as_ref().map_or(0, String::len);
         std::cmp::Reverse((cookie.path_written.len(), domain, cookie.name.len()))
     });
-    picked.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value).into_bytes()).collect()
+    let mut length = "Cookie: ".len();
+    let (mut sent, count) = (Vec::new(), picked.len());
+    for cookie in picked {
+        let text = format!("{}={}", cookie.name, cookie.value).into_bytes();
+        if length + text.len() >= LINE_SENT_BYTES {
+            break;
+        }
+        length += text.len() + if sent.is_empty() { 0 } else { "; ".len() };
+        sent.push(text);
+    }
+    let has_room = sent.len() == count;
+    (sent, has_room)
 }
 
 impl Cookie {
@@ -80,15 +103,13 @@ pub(crate) fn is_address(host: &str) -> bool {
     host.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Whether the conditions of name prefixes are met, and no part contains a control character.
+/// Names that promise something keep their promise.
 fn is_allowed(cookie: &Cookie) -> bool {
-    let is_clean = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control());
-    let keeps = if cookie.name.starts_with("__Host-") {
+    if cookie.name.starts_with("__Host-") {
         cookie.is_secure && cookie.path_written == "/" && !cookie.has_tail
     } else {
         !cookie.name.starts_with("__Secure-") || cookie.is_secure
-    };
-    keeps && is_clean(&cookie.name) && is_clean(&cookie.value)
+    }
 }
 
 /// The value of a `Set-Cookie:` line.
@@ -96,7 +117,10 @@ fn of_head(text: &str, now: u64) -> Option<Cookie> {
     let mut parts = text.split(';');
     let (name, value) = parts.next()?.split_once('=')?;
     let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
-    if name.is_empty() {
+    // What a server sets has no control characters, and is not too long; lines of the other kind are taken as they are.
+    let is_clean = |text: &str| text.len() < COOKIE_BYTES_MAX - 1 && !text.bytes().any(|byte| byte.is_ascii_control());
+    let is_fit = is_clean(&name) && is_clean(&value) && name.len() + value.len() <= COOKIE_BYTES_MAX;
+    if name.is_empty() || !is_fit {
         return None;
     }
     let mut cookie = Cookie {
@@ -239,7 +263,7 @@ mod tests {
         let goes = |line: &str, host: &str, path: &str| {
             let mut all = Vec::new();
             read(line.as_bytes(), false, &mut all);
-            !pick(&all, host, path, false).is_empty()
+            !pick(&all, host, path, false).0.is_empty()
         };
         for (line, host, path, expected) in [
             ("Set-Cookie: a=1", "127.0.0.1", "/", true),

@@ -4,11 +4,15 @@ mod body;
 mod command;
 mod foreign;
 mod form;
+mod glob;
 mod options;
 mod request;
+mod resume;
 mod shell;
+mod usage;
 
 pub(crate) use form::command_of_form;
+pub use usage::{CurlAsk, CurlFlags, curl_ask, curl_flags};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +43,7 @@ pub(crate) struct Sending {
 impl Sending {
     /// Replaces its URL.
     pub(crate) fn lead(&mut self, text: &str) -> Result<(), PlanError> {
-        self.form.url = CurlUrl::parse(text, false, true).map_err(|fault| match fault {
+        self.form.url = CurlUrl::parse(text, None, false, true).map_err(|fault| match fault {
             CurlUrlFault::Glob => at(self.line, CurlFault::Glob { url: text.to_owned() }),
             CurlUrlFault::Plan(error) => error,
         })?;
@@ -142,3 +146,6 @@ fn of_command(words: &[Word], line: usize, user_agent: &str) -> Result<Vec<Sendi
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;

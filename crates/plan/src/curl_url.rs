@@ -25,7 +25,13 @@ pub(crate) enum CurlUrlFault {
 }
 
 impl CurlUrl {
-    pub(crate) fn parse(text: &str, path_as_is: bool, globoff: bool) -> Result<Self, CurlUrlFault> {
+    /// `usual`: the scheme of a URL that has none, where somebody named one.
+    pub(crate) fn parse(
+        text: &str,
+        usual: Option<&'static str>,
+        path_as_is: bool,
+        globoff: bool,
+    ) -> Result<Self, CurlUrlFault> {
         let text = text.trim();
         let unglobbed = if globoff { text.to_owned() } else { without_globs(text).ok_or(CurlUrlFault::Glob)? };
         let text = unglobbed.as_str();
@@ -33,7 +39,7 @@ impl CurlUrl {
         if text.chars().any(|each| each.is_ascii_control() || each == ' ') {
             return Err(wrong(&shown, "it holds a space or a control character; write it as %20"));
         }
-        let (scheme, rest) = split_scheme(text).unwrap_or(("http".to_owned(), text));
+        let (scheme, rest) = split_scheme(text).unwrap_or((usual.unwrap_or("http").to_owned(), text));
         if scheme != "http" && scheme != "https" {
             return Err(CurlUrlFault::Plan(PlanError::Scheme { url: shown, scheme }));
         }
@@ -218,12 +224,11 @@ pub(crate) fn without_globs(text: &str) -> Option<String> {
     while let Some(place) = rest.find(['\\', '[', ']', '{', '}']) {
         let (front, behind) = rest.split_at(place);
         out.push_str(front);
-        let address = || behind[1..].split_once(']').map(|(address, _)| address).filter(|address| is_ipv6(address));
         let (taken, meant) = match behind.as_bytes() {
             [b'\\', b'[' | b']' | b'{' | b'}', ..] => (2, 1..2),
             [b'\\', ..] => (1, 0..1),
             [b'[', b']', ..] => (2, 0..2),
-            [b'[', ..] => address().map(|address| (address.len() + 2, 0..address.len() + 2))?,
+            [b'[', ..] => ipv6_end(behind).map(|end| (end, 0..end))?,
             _ => return None,
         };
         out.push_str(&behind[meant]);
@@ -233,9 +238,11 @@ pub(crate) fn without_globs(text: &str) -> Option<String> {
     Some(out)
 }
 
-fn is_ipv6(text: &str) -> bool {
-    let address = text.split('%').next().unwrap_or_default();
-    address.parse::<std::net::Ipv6Addr>().is_ok()
+/// Where an address of IPv6 in brackets ends that a text begins with.
+pub(crate) fn ipv6_end(text: &str) -> Option<usize> {
+    let (inner, _) = text.strip_prefix('[')?.split_once(']')?;
+    let address = inner.split('%').next().unwrap_or_default();
+    address.parse::<std::net::Ipv6Addr>().is_ok().then_some(inner.len() + 2)
 }
 
 /// As curl: bytes that no URL can contain are percent-encoded, and a space in a query becomes a plus sign. The host
@@ -377,7 +384,7 @@ mod tests {
 
     #[test]
     fn locations_lead_where_curl_goes() {
-        let Ok(base) = CurlUrl::parse("http://u:p@Host.test:81/a/b?c#d", false, true) else { panic!("a URL") };
+        let Ok(base) = CurlUrl::parse("http://u:p@Host.test:81/a/b?c#d", None, false, true) else { panic!("a URL") };
         for (location, leads) in [
             (&b"/x"[..], Some("http://Host.test:81/x")),
             (b"x", Some("http://Host.test:81/a/x")),

@@ -140,8 +140,7 @@ impl DynamicParts {
             }
         }
         if let Some(body) = &self.body {
-            request.body.clear();
-            body.fill(scope, &mut request.body)?;
+            body.fill(scope, request.body.anew())?;
             let length = request.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
             if let Some((_, value)) = length {
                 value.clear();

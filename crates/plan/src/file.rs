@@ -15,7 +15,9 @@ pub(crate) fn read_file(flag: &'static str, path: &str) -> Result<Vec<u8>, PlanE
 
 pub(crate) fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
     let wrong = |error: std::io::Error| PlanError::File { flag, path: path.to_owned(), reason: error.to_string() };
-    let mut bytes = Vec::new();
+    // Room for all of it, so that it does not have to grow.
+    let room = std::fs::metadata(path).map_or(0, |known| if known.is_file() { known.len().min(most) } else { 0 });
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     // As curl: `-` is the standard input.
     let read = if path == "-" {
         std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes)

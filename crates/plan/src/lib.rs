@@ -19,6 +19,7 @@
 extern crate claims;
 
 mod address;
+mod body_bytes;
 mod bound;
 mod budget;
 mod charset;
@@ -65,12 +66,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use address::Address;
+pub use body_bytes::{BodyBytes, SHARED_BYTES_MIN};
 pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
-pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, curl_words};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
@@ -98,7 +100,7 @@ pub use program::{
 pub use redirect::{At, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
 pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
-pub use secrets::{SecretValues, is_secret_field, masked, masked_header, masked_url};
+pub use secrets::{Credential, SecretValues, Speech, credential, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use talk::{MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, ResponseEnd, Talk};
 pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
@@ -282,8 +284,8 @@ pub struct Request {
     pub version: HttpVersion,
     /// The headers. Names are tokens; values have no line ends.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// The body, sent unchanged.
-    pub body: Vec<u8>,
+    /// Sent as it is.
+    pub body: BodyBytes,
 }
 
 impl Request {

@@ -14,6 +14,7 @@ use base64::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::Value;
+use crate::body_bytes::joined;
 use crate::nesting::deeper;
 use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
 use escape::write_escaped;
@@ -193,10 +194,9 @@ impl Rendering {
             .is_some_and(|part| matches!(part, TextPart::Text(_)))
     }
 
-    /// Constant bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Self {
-        let text = TextPart::Text(bytes.into());
-        Self { parts: if bytes.is_empty() { Vec::new() } else { vec![text] } }
+    /// Bytes that are always the same.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self { parts: if bytes.is_empty() { Vec::new() } else { vec![TextPart::Text(bytes.into())] } }
     }
 
     /// The concatenation with another one.
@@ -207,7 +207,7 @@ impl Rendering {
             && let Some(next) = others.next()
         {
             match next {
-                TextPart::Text(text) => *last = [&last[..], &text[..]].concat().into(),
+                TextPart::Text(text) => *last = joined(std::mem::take(last).into(), text.into()).into(),
                 slot @ TextPart::Slot(..) => self.parts.push(slot),
             }
         }
@@ -224,7 +224,19 @@ impl Rendering {
         }
     }
 
-    /// Appends it to `out`, with current values.
+    /// The same, as bytes of its owner.
+    ///
+    /// # Errors
+    /// It is not always the same.
+    pub fn into_constant(mut self) -> Result<Vec<u8>, Self> {
+        match &mut self.parts[..] {
+            [] => Ok(Vec::new()),
+            [TextPart::Text(text)] => Ok(std::mem::take(text).into()),
+            _ => Err(self),
+        }
+    }
+
+    /// Writes it, with the values of the moment, behind `out`.
     ///
     /// # Errors
     /// A value is not available, or not valid in its place.

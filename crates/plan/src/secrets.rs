@@ -4,12 +4,14 @@
 //! queries, forms and JSON. [`SecretValues`] knows the values themselves, wherever they occur: a server may repeat what
 //! a user typed under any name.
 
+pub(crate) mod flags;
 mod known;
 mod scan;
 mod shown;
 #[cfg(test)]
 mod tests;
 
+pub use flags::{Credential, Speech, credential};
 pub use known::SecretValues;
 use scan::secrets_in;
 

@@ -89,7 +89,7 @@ fn what_is_spoken() {
 fn data_makes_a_post() {
     let posted = Flags { data: Some("a=b".to_owned()), ..flags("http://a/") };
     let request = request(&posted);
-    assert_eq!((request.method.as_str(), request.body.as_slice()), ("POST", &b"a=b"[..]));
+    assert_eq!((request.method.as_str(), &*request.body), ("POST", &b"a=b"[..]));
     assert!(!request.is_idempotent());
     assert_eq!(
         header_lines(&request)[3..],
@@ -102,7 +102,7 @@ fn data_of_a_file_is_binary_safe() {
     let path = std::env::temp_dir().join(format!("onrush-data-{}", std::process::id()));
     std::fs::write(&path, b"\0\r\n\xff@").expect("a file");
     let posted = Flags { data: Some(format!("@{}", path.display())), ..flags("http://a/") };
-    assert_eq!(request(&posted).body, b"\0\r\n\xff@");
+    assert_eq!(&*request(&posted).body, b"\0\r\n\xff@");
     std::fs::remove_file(&path).expect("the file goes");
 }
 

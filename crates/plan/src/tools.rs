@@ -24,7 +24,12 @@ pub use wrk::WrkSettings;
 
 /// Longer than any run.
 const NO_TIMEOUT: Duration = Duration::from_secs(3_650 * 24 * 3_600);
-/// The shortest interval at which a table of theirs may need a line.
+/// What stands behind the names of programs that are downloaded.
+const PLATFORMS: [&str; 17] = [
+    "linux", "mac", "macos", "darwin", "osx", "windows", "win", "amd64", "arm64", "aarch64", "x64", "x86", "64", "386",
+    "arm", "musl", "gnu",
+];
+/// As often as a table of theirs may want a line.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A load generator whose command lines are supported.
@@ -57,13 +62,19 @@ impl Tool {
         }
     }
 
-    /// The tool of a program's name, including the names that it has on some systems.
+    /// The tool of a program's name, with the names that it goes by where it is downloaded: `hey_linux_amd64`.
     pub fn of_name(name: &str) -> Option<Self> {
-        let known = Self::ALL.into_iter().find(|tool| tool.name() == name);
-        known.or(match name {
-            "go-stress-testing-linux" | "go-stress-testing-mac" | "go-stress" => Some(Self::GoStress),
-            _ => None,
-        })
+        let name = name.strip_suffix(".exe").unwrap_or(name).replace('_', "-");
+        let mut name = name.as_str();
+        loop {
+            if let Some(known) = Self::ALL.into_iter().find(|tool| tool.name() == name) {
+                return Some(known);
+            }
+            if name == "go-stress" {
+                return Some(Self::GoStress);
+            }
+            name = name.rsplit_once('-').filter(|(_, last)| PLATFORMS.contains(last))?.0;
+        }
     }
 
     /// The supported flags, as written.
@@ -271,7 +282,7 @@ fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout
     Request {
         method: Some(method.to_owned()),
         headers,
-        body: body.map(Body::Bytes),
+        body: body.map(|bytes| Body::Bytes(bytes.into())),
         timeout: Some(timeout),
         ..Request::default()
     }

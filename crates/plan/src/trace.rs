@@ -78,7 +78,7 @@ mod tests {
             path: "/".into(),
             version: crate::HttpVersion::Http11,
             headers: vec![("Traceparent".into(), value.into())],
-            body: Vec::new(),
+            body: crate::BodyBytes::default(),
         }
     }
 

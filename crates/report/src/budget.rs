@@ -5,7 +5,7 @@ use plan::BudgetPart;
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::format::{bytes, count, span};
+use crate::format::{bytes, count, counted, span};
 
 /// The part of the budget that ended the run, with its limit.
 pub(crate) fn used_up(run: &Run, language: Language) -> Option<String> {
@@ -13,7 +13,7 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Option<String> {
     let (en, zh) = match run.spent? {
         BudgetPart::Requests => {
             let requests = count(budget.requests.unwrap_or(0));
-            (format!("{requests} requests"), format!("{requests} 个请求"))
+            (counted(budget.requests.unwrap_or(0), "request"), format!("{requests} 个请求"))
         }
         BudgetPart::Bytes => {
             let bytes = bytes(budget.bytes.unwrap_or(0) as f64);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Language;
 use crate::Screen;
-use crate::format::{count, rate, span};
+use crate::format::{count, counted, rate, span};
 use crate::wrap::wrap;
 
 /// The load after a change, in words.
@@ -23,8 +23,8 @@ pub fn change_text(changed: &Changed, language: Language) -> String {
             language.pick(format!("rate {per_s}/s{}", over(by)), format!("速率改为 {per_s}/s{}", over(by)))
         }
         ChangedTo::Users(users, by) => {
-            let users = count(users);
-            language.pick(format!("{users} users{}", over(by)), format!("用户数改为 {users}{}", over(by)))
+            let (said, users) = (counted(users, "user"), count(users));
+            language.pick(format!("{said}{}", over(by)), format!("用户数改为 {users}{}", over(by)))
         }
         ChangedTo::Paused => language.pick("paused", "暂停").to_owned(),
         ChangedTo::Resumed => language.pick("resumed", "恢复").to_owned(),

@@ -6,7 +6,7 @@ use driver::DriverSelection;
 use host::{Change, Limit, LimitKind, Settings, Situation};
 use serde_json::{Value, json};
 
-use crate::format::{Align, count, pad};
+use crate::format::{Align, count, counted, pad};
 use crate::limits::{limit_figures, limit_name, remedies};
 use crate::screen::Screen;
 
@@ -56,9 +56,10 @@ impl Checkup<'_> {
             rows::beside(&mut page, &format!("{number} "), &text, screen);
         }
         if let Some(tightest) = self.limits.first() {
+            let said = counted(tightest.connections, "connection");
             let (carries, name) = (count(tightest.connections), limit_name(tightest.kind, language));
             let text = language.pick(
-                format!("This machine carries {carries} connections. The tightest limit: {name}."),
+                format!("This machine carries {said}. The tightest limit: {name}."),
                 format!("本机可承载 {carries} 个连接，瓶颈是{name}。"),
             );
             rows::line(&mut page, 0, &text, screen);

@@ -55,7 +55,12 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A rate with its significant digits.
+/// A verb that says it of one, or of so many: `was` and `were`.
+pub fn is_of(number: u64, one: &'static str, several: &'static str) -> &'static str {
+    if number == 1 { one } else { several }
+}
+
+/// A rate with the digits that mean something.
 pub fn rate(per_second: f64) -> String {
     if per_second >= 100.0 { count(per_second.round() as u64) } else { format!("{per_second:.2}") }
 }

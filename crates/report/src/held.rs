@@ -8,7 +8,7 @@ pub(crate) mod tests;
 mod verdict;
 
 use crate::Language;
-use crate::format::{bytes, count, rate, time};
+use crate::format::{bytes, count, counted, is_of, rate, time};
 use crate::messages::{self, Scene};
 use crate::page::{Page, percentile};
 use crate::screen::{Paint, Screen};
@@ -41,7 +41,10 @@ pub fn nothing_held(held: &Held, language: Language) -> String {
             let remedy = messages::remedy_in(*failure, &Scene::of_held(held), language);
             let name = messages::failure_in_brackets(*failure, language);
             language.pick(
-                format!("none of {tried} connections to {address} was established{name}; {remedy}"),
+                format!(
+                    "none of {} to {address} was established{name}; {remedy}",
+                    counted(held.tally.tried(), "connection")
+                ),
                 format!("{tried} 次连接 {address} 均未成功{name}；{remedy}"),
             )
         }
@@ -59,9 +62,10 @@ impl Page {
         let spread = match (from, to) {
             // A single address or none needs no text.
             (1, 1) | (0, _) | (_, 0) => String::new(),
-            _ => self
-                .language()
-                .pick(format!(", from {from} addresses to {to}"), format!("，{from} 个源地址，{to} 个目标")),
+            _ => self.language().pick(
+                format!(", from {from} {} to {to}", is_of(from as u64, "address", "addresses")),
+                format!("，{from} 个源地址，{to} 个目标"),
+            ),
         };
         let address = held.address;
         let between = self.language().pick(", ", "，");
@@ -77,7 +81,10 @@ impl Page {
         let (failed, lost) = (count(counts.failed), count(counts.lost));
         self.say(
             ("Connections", "连接"),
-            format!("{most} of {requested} open at one time, {failed} attempts failed, {lost} lost"),
+            format!(
+                "{most} of {requested} open at one time, {} failed, {lost} lost",
+                counted(counts.failed, "attempt")
+            ),
             format!("同时建立 {most} / {requested}，失败 {failed} 次，断开 {lost}"),
         );
         if let Some(opened) = held.opened_after {
@@ -150,11 +157,11 @@ impl Page {
             let pushed = count(counts.pushed());
             self.say(("Pushed", "推送"), format!("{pushed} pushed by the server"), format!("收到 {pushed} 条主动推送"));
         }
-        let seconds = held.wall.as_secs_f64();
-        for (label, number) in
-            [(("Received", "下载"), counts.bytes_received()), (("Sent", "上传"), counts.bytes_sent())]
+        let (received, sent) = held.bytes_per_s;
+        for (label, number, per_s) in
+            [(("Received", "下载"), counts.bytes_received(), received), (("Sent", "上传"), counts.bytes_sent(), sent)]
         {
-            let (all, per_s) = (bytes(number as f64), bytes(per_second(number, seconds)));
+            let (all, per_s) = (bytes(number as f64), bytes(per_s));
             self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/s）"));
         }
     }
@@ -208,7 +215,7 @@ impl Page {
         let lag = percentile(&held.lag, Quantile::P99);
         self.say(
             ("Generator", "压测机"),
-            format!("{threads} threads on {driver} ({reason}), CPU {cpu}, loop lag p99 {lag}"),
+            format!("{} on {driver} ({reason}), CPU {cpu}, loop lag p99 {lag}", counted(threads as u64, "thread")),
             format!("{threads} 个线程，{driver}（{reason}），CPU {cpu}，事件循环延迟 p99 {lag}"),
         );
     }

@@ -3,10 +3,10 @@
 use history::{Card, Change, Listed, TREND_RUNS_MIN};
 use serde_json::json;
 
-use crate::Language;
 use crate::format::{Align, count, counted, pad, rate, time};
 use crate::screen::Screen;
 use crate::wrap::cut;
+use crate::{Doing, Language};
 
 /// Widths of the columns of a list; the target takes the rest.
 const WIDTHS: [usize; 6] = [18, 15, 9, 10, 10, 12];
@@ -139,14 +139,10 @@ pub fn history_error(error: &history::HistoryError, language: Language) -> Strin
             )
         }
         HistoryError::Io { path, error } => {
-            let (path, why) = (
-                path.display(),
-                if language == Language::Zh { crate::in_chinese(&error.to_string()) } else { error.to_string() },
-            );
-            language.pick(
-                format!("{path}: {why}; check who may read and write it, and the room on its disk"),
-                format!("{path}：{why}；请检查读写权限和磁盘空间"),
-            )
+            let otherwise = ("check who may read and write it, and the room on its disk", "请检查读写权限和磁盘空间");
+            let why = crate::system_fault(&error.to_string(), Doing::Write, otherwise, language);
+            let path = path.display();
+            language.pick(format!("{path}: {why}"), format!("{path}：{why}"))
         }
         HistoryError::Damaged { path } => {
             let path = path.display();

@@ -42,7 +42,7 @@ pub use scenario::{flag_fault, scenario_contents, scenario_mistakes};
 pub(crate) use scene::Scene;
 pub use secure::tls_error;
 pub use snapshot_error::snapshot_error;
-pub use system::in_chinese;
+pub use system::{Doing, in_chinese, system_fault};
 pub(crate) use take_error::why_in_chinese;
 pub use take_error::{not_taken, take_error};
 pub use threshold_error::{threshold_error, threshold_fault};

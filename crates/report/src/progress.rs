@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use plan::{Hold, Load, Scenario};
 
-use crate::format::{count, span};
+use crate::format::{count, counted, span};
 use crate::summary::scenario_in_words;
 use crate::wrap::{cut, wrap};
 use crate::{Language, Screen, held};
@@ -76,11 +76,9 @@ impl Aim {
         let running = elapsed - self.warmup;
         let requests = self.requests.map(|all| {
             let share = (done as f64 * 100.0 / all.max(1) as f64).min(100.0);
-            let (done, all) = (count(done), count(all));
-            language.pick(
-                format!("{done} of {all} requests, {share:.0}%"),
-                format!("已完成 {done} / {all} 个请求，{share:.0}%"),
-            )
+            let (done, said, all) = (count(done), counted(all, "request"), count(all));
+            language
+                .pick(format!("{done} of {said}, {share:.0}%"), format!("已完成 {done} / {all} 个请求，{share:.0}%"))
         });
         let time = self.duration.map(|duration| {
             let end = self.warmup + duration;

@@ -48,7 +48,9 @@ pub struct SweepInput<'a> {
     pub best_by: BestBy,
     /// The target.
     pub target: &'a str,
-    /// The start, since the Unix epoch.
+    /// What all runs of a file draw by; `None` without a file, or where it is varied.
+    pub seed: Option<u64>,
+    /// When it began, since the epoch of Unix.
     pub began_unix: Duration,
     /// The duration; `None` while it goes on.
     pub took: Option<Duration>,
@@ -99,6 +101,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "schema": SCHEMA,
         "kind": "sweep",
         "target": input.target,
+        "seed": input.seed,
         "is_hold": input.is_hold,
         "vary": grid.vary.iter().map(|vary| json!({"name": vary.name, "values": vary.values})).collect::<Vec<_>>(),
         "repeat": grid.repeat,

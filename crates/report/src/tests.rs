@@ -1,5 +1,6 @@
 //! The exact output that users see.
 
+mod counts;
 mod more;
 mod noise;
 mod screens;

@@ -11,7 +11,7 @@ use metrics::{Judgement, Measure, Unit};
 
 use crate::Language;
 use crate::failed::{nothing_succeeded, some_failed};
-use crate::format::{count, counted, rate, time};
+use crate::format::{count, counted, is_of, rate, time};
 use crate::rows;
 pub(crate) use tone::{Tone, title, tone};
 
@@ -112,12 +112,16 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             )
         }
         Limit::Target if went_away(run).is_some() => {
+            let (ones, said) = (
+                is_of(went_away(run).unwrap_or_default(), "one was", "ones were"),
+                counted(counts.all_started(), "request"),
+            );
             let (refused, started) = (count(went_away(run).unwrap_or_default()), count(counts.all_started()));
             let signs = signs(run, language).into_iter().map(|sign| language.pick("; ", "；").to_owned() + &sign);
             let signs = signs.collect::<String>();
             pick(
                 format!(
-                    "the target stopped taking connections: {refused} new ones were refused after it had answered ({started} requests){signs}; see whether it still runs, and its log"
+                    "the target stopped taking connections: {refused} new {ones} refused after it had answered ({said}){signs}; see whether it still runs, and its log"
                 ),
                 format!(
                     "被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接（共 {started} 个请求）{signs}；请检查服务是否仍在运行，并查看其日志"
@@ -224,7 +228,10 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
     let mut signs = Vec::new();
     if verdict.unanswered > 0 {
         let number = count(verdict.unanswered);
-        signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
+        signs.push(pick(
+            format!("{} got no answer", counted(verdict.unanswered, "request")),
+            format!("{number} 个请求没有收到响应"),
+        ));
     }
     let share = verdict.unanswered_time_share;
     if share >= UNANSWERED_SHARE_MIN && of.requested_per_s.is_none() {
@@ -244,11 +251,15 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
     let dropped = counts.dropped() - counts.dropped_by_generator();
     if dropped > 0 {
         let number = count(dropped);
-        signs.push(pick(format!("{number} starts were dropped"), format!("{number} 个请求被丢弃")));
+        signs.push(pick(
+            format!("{} {} dropped", counted(dropped, "start"), is_of(dropped, "was", "were")),
+            format!("{number} 个请求被丢弃"),
+        ));
     }
     if counts.unfinished() > counts.cut() {
-        let number = count(counts.unfinished() - counts.cut());
-        signs.push(pick(format!("{number} were unfinished at the end"), format!("结束时 {number} 个未完成")));
+        let unfinished = counts.unfinished() - counts.cut();
+        let (number, were) = (count(unfinished), is_of(unfinished, "was", "were"));
+        signs.push(pick(format!("{number} {were} unfinished at the end"), format!("结束时 {number} 个未完成")));
     }
     if let Some(growth) = verdict.growth {
         let number = count(growth.at_end);

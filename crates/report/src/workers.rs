@@ -4,7 +4,7 @@ use engine::{StartAccounting, WorkerResult, WorkersSummary};
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::format::{count, percent, time};
+use crate::format::{count, counted, is_of, percent, time};
 
 /// The number of slots of a whole load.
 const SLOTS: f64 = pacing::SLOT_COUNT as f64;
@@ -31,7 +31,7 @@ fn all(workers_summary: &WorkersSummary, language: Language) -> String {
     language.pick(
         format!(
             "{}; each began at most {} late by its clock, which is wrong by {} at most",
-            crate::format::counted(workers as u64, "worker"),
+            counted(workers as u64, "worker"),
             time(late.as_nanos() as f64),
             time(error.as_nanos() as f64)
         ),
@@ -62,11 +62,11 @@ pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: L
     let late = workers_summary.changed_late;
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
     let otherwise = workers_summary.books.otherwise;
-    let starts = count(otherwise.unsigned_abs());
+    let (said, starts) = (counted(otherwise.unsigned_abs(), "start"), count(otherwise.unsigned_abs()));
     let (more, more_zh) = match otherwise {
         0 => (String::new(), String::new()),
-        1.. => (format!(", {starts} starts more than planned"), format!("，比计划多发起 {starts} 个请求")),
-        _ => (format!(", {starts} starts fewer than planned"), format!("，比计划少发起 {starts} 个请求")),
+        1.. => (format!(", {said} more than planned"), format!("，比计划多发起 {starts} 个请求")),
+        _ => (format!(", {said} fewer than planned"), format!("，比计划少发起 {starts} 个请求")),
     };
     Some(language.pick(
         format!(
@@ -119,9 +119,11 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
             ),
         ));
     }
+    let (said, were) = (counted(undelivered, "start"), is_of(undelivered, "was", "were"));
+    let made = is_of(unknown, "it was", "they were");
     let (undelivered, unknown) = (count(undelivered), count(unknown));
     let mut text = language.pick(
-        format!("workers were lost: {undelivered} starts were due while nobody had them, of {unknown} nobody knows whether they were made"),
+        format!("workers were lost: {said} {were} due while no worker had the slots, of {unknown} it is not known whether {made} made"),
         format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unknown} 个是否发起未知"),
     );
     if !stalled.is_zero() {
@@ -141,8 +143,10 @@ pub(crate) fn missed_held(workers_summary: Option<&WorkersSummary>, language: La
     let unknown = count(workers_summary.books.unknown);
     Some(language.pick(
         format!(
-            "{lost} of {} workers were lost or left; of {unknown} connections nobody knows what became",
-            workers_summary.workers.len()
+            "{lost} of {} {} lost or left; of {} nobody knows what became",
+            counted(workers_summary.workers.len() as u64, "worker"),
+            is_of(lost as u64, "was", "were"),
+            counted(workers_summary.books.unknown, "connection")
         ),
         format!("{} 个工作进程中有 {lost} 个失联或退出；{unknown} 个连接的结果未知", workers_summary.workers.len()),
     ))

@@ -13,13 +13,18 @@ mod talks;
 mod urls;
 mod values;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
-    Arrivals, CaptureOptions, ConnectionCount, Interpreters, Load as PlanLoad, Memory, OnFailure, Plan, PlanError,
-    Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
+    Arrivals, BodyBytes, CaptureOptions, ConnectionCount, Interpreters, Load as PlanLoad, Memory, OnFailure, Plan,
+    PlanError, Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
+    ValuePattern,
 };
 
 use crate::Opened;
@@ -56,6 +61,7 @@ pub struct Lowering<'a> {
     outside: &'a Outside<'a>,
     /// Values from the beginning on.
     globals: Vec<(String, Value)>,
+    bodies: Bodies,
 }
 
 /// A plan, and the names of its variables.
@@ -78,8 +84,12 @@ pub(crate) struct DynamicParts<'a> {
     pub(crate) fault_at: Option<Span>,
     /// Whether TLS is used in the file, as far as that is known.
     pub(crate) may_secure: bool,
+    pub(crate) bodies: Bodies,
     pub(crate) found: DiagnosticSink,
 }
+
+/// Bodies that were read from files, which all plans and all steps share.
+pub(crate) type Bodies = Rc<RefCell<HashMap<PathBuf, BodyBytes>>>;
 
 impl<'a> Lowering<'a> {
     /// Computes the initial values of a file's variables.
@@ -92,7 +102,7 @@ impl<'a> Lowering<'a> {
         if !found.is_empty() {
             return Err(found.into_mistakes(opened.source.clone()));
         }
-        Ok(Self { opened, outside, globals })
+        Ok(Self { opened, outside, globals, bodies: Bodies::default() })
     }
 
     /// Adds the values that were extracted in `setup`.
@@ -141,7 +151,7 @@ impl<'a> Lowering<'a> {
                 globals.push((name, Value::text(AWAITED)));
             }
         }
-        Self { opened: self.opened, outside: self.outside, globals }
+        Self { opened: self.opened, outside: self.outside, globals, bodies: self.bodies.clone() }
     }
 
     /// The queries to servers that are needed before the plan: calls whose services are not described.
@@ -180,6 +190,7 @@ impl<'a> Lowering<'a> {
         let may_secure = says(&self.opened.source.text)
             || says(&target)
             || self.globals.iter().any(|(_, value)| says(&value.to_string()));
+        let bodies = self.bodies.clone();
         DynamicParts {
             file,
             outside: self.outside,
@@ -187,6 +198,7 @@ impl<'a> Lowering<'a> {
             mark,
             fault_at: None,
             may_secure,
+            bodies,
             found: DiagnosticSink::default(),
         }
     }

@@ -17,6 +17,7 @@ extern crate claims;
 mod action;
 mod behavior;
 mod certificate;
+mod commands;
 mod connection;
 mod described;
 mod gates;

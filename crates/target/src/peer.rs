@@ -286,6 +286,7 @@ impl<S: Sockets> Sockets for Sealed<'_, S> {
             // The target has a single template.
             Outgoing::Template(_, range) => self.session.seal(&self.tools_root[range.clone()], &mut sealed),
             Outgoing::Shared(bytes, range) => self.session.seal(&bytes[range.clone()], &mut sealed),
+            Outgoing::Whole(bytes) => self.session.seal(bytes, &mut sealed),
             Outgoing::Lent(bytes) => self.session.seal(bytes, &mut sealed),
         };
         if done.is_ok() {

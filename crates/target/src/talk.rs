@@ -1,9 +1,10 @@
-//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, and pushes if configured.
+//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, answers commands, and pushes when asked to.
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
 use wire::websocket::{self, Deflate, Kind, Offered, Role, Session, SessionEvent, Terms};
 
+use crate::commands;
 use crate::happened::Wait;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::tools::Tools;
@@ -18,8 +19,8 @@ const UNSENT_MAX: usize = 1024 * 1024;
 pub(crate) enum Speech {
     /// Bytes, echoed as they arrive.
     Tcp,
-    /// Messages; compressed with this window, as a power of two, if negotiated.
-    WebSocket { deflate: Option<u8> },
+    /// Messages; compressed in this window, as a power of two, if that was agreed on. Echoed, unless they are commands.
+    WebSocket { deflate: Option<u8>, has_commands: bool },
 }
 
 /// A long connection. See the module. An idle one owns no other memory.
@@ -56,7 +57,9 @@ impl Talk {
         websocket::render_response(&requested.key, protocol, requested.deflate, &mut response);
         sockets.send(socket, Outgoing::Lent(response));
         tools.stats().statuses[101].add(1);
-        Self::start(socket, Speech::WebSocket { deflate: requested.deflate }, now, tools)
+        let path = requested.target.split('?').next().unwrap_or_default();
+        let speech = Speech::WebSocket { deflate: requested.deflate, has_commands: path == commands::PATH };
+        Self::start(socket, speech, now, tools)
     }
 
     pub(crate) fn received<S: Sockets>(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut S) -> Wait {
@@ -68,7 +71,7 @@ impl Talk {
                 sockets.send(self.socket, Outgoing::Lent(copy));
                 Wait::More
             }
-            Speech::WebSocket { deflate } => self.converse(deflate, bytes, tools, sockets),
+            Speech::WebSocket { deflate, has_commands } => self.converse(deflate, has_commands, bytes, tools, sockets),
         };
         if wait == Wait::More && !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
             self.is_full = true;
@@ -109,6 +112,7 @@ impl Talk {
     fn converse<S: Sockets>(
         &mut self,
         deflate: Option<u8>,
+        has_commands: bool,
         bytes: &mut [u8],
         tools: &mut Tools,
         sockets: &mut S,
@@ -131,6 +135,8 @@ impl Talk {
                     let mut echo = Vec::new();
                     if let SessionEvent::Message { kind, bytes, .. } = received {
                         tools.stats().talk_messages.add(1);
+                        let response = if has_commands { commands::response(bytes) } else { None };
+                        let bytes = response.as_deref().unwrap_or(bytes);
                         match deflate {
                             Some(bits) => {
                                 let compressed = tools.deflater(bits).compress(bytes);

@@ -158,6 +158,32 @@ fn a_request_that_was_dropped_goes_out_once_more(kind: Kind) {
     }
 }
 
+/// Bodies that leave behind their heads, piece by piece through TLS, come back as they were.
+fn large_bodies_arrive_whole(kind: Kind) {
+    let body: String = (0..60_000).map(|number| format!("{number:06} ")).collect();
+    for header in ["X-Plain: 1", "Transfer-Encoding: chunked", "Expect: 100-continue"] {
+        for (is_tls, http2, streams) in WAYS.into_iter().chain([(false, false, 1)]) {
+            let server = server(kind, is_tls, Behavior::default());
+            let scheme = if is_tls { "https" } else { "http" };
+            let url = format!("{scheme}://{}/echo", server.address());
+            let words = ["-k", "-H", header, "--data-binary", &body, &url];
+            let load = Flags {
+                url: None,
+                insecure: false,
+                curl: Some(words.map(|word| word.as_bytes().to_vec()).to_vec()),
+                expect_body: vec![body.clone()],
+                ..some(&server, (is_tls, http2, streams), "/echo", 12)
+            };
+            let result = run(kind, &load, &server);
+            let counts = &result.total.counts;
+            let name = format!("{}: {header}", way((is_tls, http2, streams)));
+            assert_eq!((counts.succeeded(), served(&server, "/echo")), (12, 12), "{name}");
+            assert!(counts.bytes_sent() > 12 * body.len() as u64, "{name}: {}", counts.bytes_sent());
+            assert_eq!(counts.body_bytes(), 12 * body.len() as u64, "{name}");
+        }
+    }
+}
+
 fn a_timeout_costs_its_stream_only(kind: Kind) {
     for is_tls in [false, true] {
         let server = server(kind, is_tls, Behavior::default());
@@ -200,6 +226,7 @@ on_each_driver! {
     counts_agree
     a_server_that_says_goodbye_is_requested_again
     a_request_that_was_dropped_goes_out_once_more
+    large_bodies_arrive_whole
     a_timeout_costs_its_stream_only
     connections_for_one_exchange
 }

@@ -264,8 +264,8 @@ pub trait ProtocolConnection {
     /// number on this connection.
     fn begin(&mut self, tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32;
 
-    /// Sends more of an exchange. False if all was sent when it began.
-    fn send(&mut self, _number: u32, _message: Arc<[u8]>, _is_last: bool, _out: &mut Vec<u8>) -> bool {
+    /// Sends more of an exchange. False where it was all sent when it began.
+    fn send(&mut self, _number: u32, _message: Arc<Vec<u8>>, _is_last: bool, _out: &mut Vec<u8>) -> bool {
         false
     }
 
@@ -373,7 +373,7 @@ impl ProtocolConnection for AnyConnection {
     }
 
     #[inline(always)]
-    fn send(&mut self, number: u32, message: Arc<[u8]>, is_last: bool, out: &mut Vec<u8>) -> bool {
+    fn send(&mut self, number: u32, message: Arc<Vec<u8>>, is_last: bool, out: &mut Vec<u8>) -> bool {
         each!(self, line => line.send(number, message, is_last, out))
     }
 

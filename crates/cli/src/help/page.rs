@@ -48,6 +48,33 @@ pub(crate) fn page(name: &str, mode: Mode, is_long: bool, columns: Option<usize>
     page.text
 }
 
+/// The page of `curl`, whose flags are those of curl. The short one has what shapes requests only.
+pub(crate) fn of_curl(is_long: bool, columns: Option<usize>, language: Language) -> String {
+    let columns = columns.unwrap_or(COLUMNS_USUAL).clamp(COLUMNS_MIN, COLUMNS_MAX);
+    let mut page = Page { text: String::new(), columns, language };
+    let (name, flags) = ("curl", plan::curl_flags());
+    page.intro(name);
+    page.title("Flags of curl that shape what is sent", "决定请求内容的 curl 参数");
+    page.line(2, &flags.shaping.join(", "));
+    if is_long {
+        page.title("Read, without any effect on a load", "可以保留、对压测没有影响的参数");
+        page.line(2, &flags.idle.join(", "));
+        page.title("Refused by name, as a load has nothing like them", "压测没有对应功能、会指名拒绝的参数");
+        page.line(2, &flags.refused.join(", "));
+    }
+    page.examples(examples(name));
+    page.text.push('\n');
+    let more = if is_long { "onrush --help" } else { "onrush curl --help" };
+    page.line(
+        0,
+        &language.pick(
+            format!("Flags of the load stand before the word curl: onrush -c 100 curl ...; see {more}"),
+            format!("压力参数写在 curl 之前：onrush -c 100 curl …；详见 {more}"),
+        ),
+    );
+    page.text
+}
+
 struct Page {
     text: String,
     columns: usize,

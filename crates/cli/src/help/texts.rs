@@ -135,7 +135,10 @@ pub(crate) fn usage(command: &str) -> Text {
             "onrush as TOOL [--native] [--web] [--screen] [flags of the tool]",
             "onrush as 工具 [--native] [--web] [--screen] [该工具的参数]",
         ),
-        "curl" => ("onrush [flags] curl [flags of curl] URL", "onrush [参数] curl [curl 的参数] URL"),
+        "curl" => (
+            "onrush [flags of the load] curl [flags of curl] URL\nonrush init [flags] curl [flags of curl] URL",
+            "onrush [压力参数] curl [curl 的参数] URL\nonrush init [参数] curl [curl 的参数] URL",
+        ),
         "completions" => ("onrush completions SHELL", "onrush completions SHELL"),
         "man" => ("onrush man [COMMAND]", "onrush man [COMMAND]"),
         _ => ("onrush [flags] URL\nonrush COMMAND [flags] ...", "onrush [参数] URL\nonrush 命令 [参数] ..."),
@@ -383,6 +386,11 @@ pub(crate) const PATHS: &[Example] = &[
     ("/api/token", "a token; the session it belongs to is checked", "返回令牌；之后检查它所属的会话"),
     ("/items, /items/N, /search?q=", "links; one item as JSON; a few items", "商品链接；单个商品（JSON）；搜索"),
     ("/cart, /pay, /order", "a cart; an order that is paid after some looks", "购物车；查询几次后完成的订单"),
+    (
+        "/acc (WebSocket)",
+        "commands as JSON, answered as go-stress-testing expects",
+        "JSON 命令，按 go-stress-testing 期望的格式应答",
+    ),
     ("/stats/sessions", "requests of each session, as JSON", "每个会话的请求数（JSON）"),
     ("/stats, /conns", "what the server counted, as JSON", "服务端的统计（JSON）"),
 ];

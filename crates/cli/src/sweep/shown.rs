@@ -23,11 +23,18 @@ pub(super) struct Shown {
     grid: Grid,
     best_by: BestBy,
     runs: Vec<SweptRun>,
+    seed: Option<u64>,
 }
 
 impl Shown {
-    /// Opens all outputs, so that errors show before the first run.
-    pub(super) fn begin(args: &SweepArgs, grid: &Grid, best_by: BestBy, base: &WrappedCommand) -> Result<Self, String> {
+    /// Everything that can be wrong is found before the first run.
+    pub(super) fn begin(
+        args: &SweepArgs,
+        grid: &Grid,
+        best_by: BestBy,
+        base: &WrappedCommand,
+        seed: Option<u64>,
+    ) -> Result<Self, String> {
         let whole = ExperimentOutput::begin(&args.front, KIND, artifacts::about(redaction::command_of_hold()))?;
         let (target, is_hold) = match &base.command {
             Command::Run(args) => (args.flags.url.clone(), false),
@@ -35,7 +42,7 @@ impl Shown {
             _ => (None, false),
         };
         let target = plan::masked_url(&target.unwrap_or_else(|| "curl".to_owned()));
-        Ok(Self { whole, target, is_hold, grid: grid.clone(), best_by, runs: Vec::new() })
+        Ok(Self { whole, target, is_hold, grid: grid.clone(), best_by, runs: Vec::new(), seed })
     }
 
     fn value(&self, took: Option<Duration>, was_stopped: bool) -> Value {
@@ -45,6 +52,7 @@ impl Shown {
             is_hold: self.is_hold,
             best_by: self.best_by,
             target: &self.target,
+            seed: self.seed,
             began_unix: self.whole.began_unix,
             took,
             was_stopped,

@@ -3,7 +3,7 @@
 use report::Language;
 
 use super::words::{command_of, is_bare_word, is_command, near_command};
-use crate::flags::{self, Mode};
+use crate::flags::{self, Mode, Row};
 use crate::help;
 
 /// Methods that users write in front of a URL.
@@ -11,23 +11,29 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OP
 /// Comparison signs whose quotes were lost.
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-/// The words that are neither flags nor their values, after the typed command.
-fn bare_words(words: &[String]) -> Vec<String> {
-    let typed = command_of(&words.iter().map(Into::into).collect::<Vec<_>>());
-    let mode = help::COMMANDS.iter().find(|(name, _)| Some(*name) == typed.as_deref()).map(|(_, mode)| *mode);
+/// The flags that may stand behind a command.
+pub(super) fn flags_of(command: Option<&str>) -> Vec<Row> {
+    let mode = help::COMMANDS.iter().find(|(name, _)| Some(*name) == command).map(|(_, mode)| *mode);
     let mode = mode.unwrap_or(Mode::Top);
     let mut rows = flags::rows(mode);
     // Those of a load follow these commands too.
     if matches!(mode, Mode::FindMax | Mode::Sweep) {
         rows.extend([Mode::Run, Mode::Hold].into_iter().flat_map(flags::rows));
     }
+    rows
+}
+
+/// The words that are neither flags nor values of them, behind the command that was typed.
+fn bare_words(words: &[String]) -> Vec<String> {
+    let typed = command_of(&words.iter().map(Into::into).collect::<Vec<_>>());
+    let rows = flags_of(typed.as_deref());
     let (mut bare, mut words) = (Vec::new(), words.iter().skip(1).skip_while(|word| Some(*word) == typed.as_ref()));
     while let Some(word) = words.next() {
         if !word.starts_with('-') || word == "-" {
             bare.push(word.clone());
             continue;
         }
-        if rows.iter().find(|row| row.is_named(word)).is_some_and(flags::Row::takes_value) {
+        if rows.iter().find(|row| row.is_named(word)).is_some_and(Row::takes_value) {
             words.next();
         }
     }

@@ -58,7 +58,17 @@ pub(crate) fn plain_language(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// The result of the checks before the command line is parsed.
+/// The language behind the command that it stands before, where the parser looks for it.
+pub(crate) fn language_behind(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_command = |place: &usize| *place > 1 && is_documented(&words[*place].to_string_lossy());
+    if let Some(place) = first_word(&words).filter(is_command) {
+        let language: Vec<OsString> = words.drain(1..place).collect();
+        words.splice(2..2, language);
+    }
+    words
+}
+
+/// What is done before the command line is looked at as a whole.
 pub(crate) enum Early {
     /// The command line that was meant.
     Words(Vec<OsString>),
@@ -97,8 +107,8 @@ fn is_documented(word: &str) -> bool {
     help::COMMANDS.iter().any(|(name, _)| *name == word)
 }
 
-/// The first word that is no flag, after nothing but the language.
-fn first_word(words: &[OsString]) -> Option<usize> {
+/// The first word that is no flag, behind nothing but the language.
+pub(crate) fn first_word(words: &[OsString]) -> Option<usize> {
     let mut place = 1;
     while let Some(word) = words.get(place) {
         match word.to_string_lossy() {
@@ -109,6 +119,12 @@ fn first_word(words: &[OsString]) -> Option<usize> {
         }
     }
     None
+}
+
+/// Nothing stands behind the name of the program but the language.
+pub(crate) fn is_only_language(words: &[OsString]) -> bool {
+    let all: Vec<OsString> = words.iter().cloned().chain(["curl".into()]).collect();
+    first_word(&all) == Some(words.len())
 }
 
 /// The command whose flags are meant, for a hint.

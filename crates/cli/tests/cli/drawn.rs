@@ -152,7 +152,32 @@ fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     assert!(came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("'own'"), "{done:?}");
 }
 
-/// Defaults apply to the steps that they fit.
+/// Who leaves under a rate comes back as another user, with draws of its own, which a seed repeats.
+#[test]
+fn a_user_that_comes_back_is_another_user() {
+    let (recorder, folder) = (Recorder::start("drawn-back"), Folder::new("drawn-back"));
+    for start in ["", "    start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
+        let rest = format!(
+            "per_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\"}}\nscenarios:\n  s:\n    load: {{rate: 1000/s, iterations: 12}}\n    connections: 1\n{start}    steps:\n      - {{get: /, headers: {{X-User: \"${{own}}\", X-Label: \"${{label}}\"}}, expect: {{status: 500}}, on_failure: stop}}\n"
+        );
+        let drawn = |seed: &str| {
+            let (came, done) = run(&recorder, &folder, &rest, &["--seed", seed]);
+            let came: Vec<Came> = came.into_iter().filter(|came| came.value("X-Label").is_some()).collect();
+            let users = came.iter().map(|came| came.value("X-User").expect("it was sent").to_owned());
+            let users: Vec<String> = users.collect();
+            assert_eq!(users.len(), 12, "{done:?}");
+            let labels = came.iter().zip(&users).all(|(came, own)| came.value("X-Label") == Some(&format!("u-{own}")));
+            assert!(labels, "{came:?}");
+            users
+        };
+        let first = drawn("5");
+        assert_eq!(first.iter().collect::<std::collections::BTreeSet<_>>().len(), 12, "{start}: {first:?}");
+        assert_eq!(drawn("5"), first, "{start}");
+        assert_ne!(drawn("6"), first, "{start}");
+    }
+}
+
+/// Defaults are for the steps that they fit.
 #[test]
 fn a_default_is_left_out_where_it_fits_nothing() {
     let (recorder, folder) = (Recorder::start("drawn-fits"), Folder::new("drawn-fits"));
@@ -318,4 +343,42 @@ fn why_nothing_could_be_sent_is_shown() {
             "{page}"
         );
     }
+}
+
+/// All runs of a sweep draw the same, so that they differ by what is varied alone; the seed is shown.
+#[test]
+fn runs_of_a_sweep_draw_by_one_seed() {
+    let (recorder, folder) = (Recorder::start("drawn-sweep"), Folder::new("drawn-sweep"));
+    let steps = "      - get: /${uuid()}/${random(1,1000000)}?n=${n}\n";
+    let head = "vars: {n: 0}\n";
+    let sweep = |head: &str, words: &[&str]| {
+        let path = folder.path("plan.yaml");
+        let rest = once(head, steps);
+        std::fs::write(&path, format!("target: http://127.0.0.1:{}\n{rest}", recorder.port)).expect("room");
+        let all = [&["sweep", "run", &path, "--no-save", "--output", "json"][..], words].concat();
+        let done = onrush(&all).output().expect("it starts");
+        assert!(done.status.success(), "{words:?}: {done:?}");
+        let report: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let mut drawn: Vec<String> = starts(&recorder.take())
+            .iter()
+            .map(|start| start.split('?').next().unwrap_or_default().to_owned())
+            .collect();
+        let count = drawn.len();
+        drawn.sort();
+        drawn.dedup();
+        (report["seed"].as_u64(), drawn, count)
+    };
+    let vary = ["--vary", "n=1,2,3", "--repeat", "2"];
+    let (seed, drawn, count) = sweep(head, &vary);
+    assert_eq!((drawn.len(), count), (1, 6), "{drawn:?}");
+    let seed = seed.expect("a seed");
+    let (other, others, _) = sweep(head, &vary);
+    assert!(other != Some(seed) && others != drawn, "each sweep draws one of its own: {other:?}");
+    let (again, same, _) = sweep(head, &[&vary[..], &["--seed", &seed.to_string()]].concat());
+    assert_eq!((again, &same), (Some(seed), &drawn), "--seed draws it again");
+    let (of_file, first, _) = sweep(&format!("{head}run: {{seed: 7}}\n"), &vary);
+    let (_, second, _) = sweep(&format!("{head}run: {{seed: 7}}\n"), &vary);
+    assert_eq!((of_file, &first), (Some(7), &second), "the seed of the file stands");
+    let (varied, all, _) = sweep(head, &["--vary", "seed=1,2,3", "--repeat", "2"]);
+    assert_eq!((varied, all.len()), (None, 3), "each seed draws its own: {all:?}");
 }

@@ -51,7 +51,9 @@ impl Held {
     /// received everything ends then, with its exchanges in flight.
     pub(crate) fn run(args: &[&str], has_all_come: &dyn Fn() -> bool) -> Self {
         let stays = ["--output", "json", "--export", "prometheus=127.0.0.1:0", "--export-wait", "1h"];
-        let mut command = onrush(&[args, &stays].concat());
+        // What stands behind `curl` is a command of it.
+        let (own, curl) = args.split_at(args.iter().position(|word| *word == "curl").unwrap_or(args.len()));
+        let mut command = onrush(&[own, &stays, curl].concat());
         let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let (tell, said) = mpsc::channel::<String>();
         let lines = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);

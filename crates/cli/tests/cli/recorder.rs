@@ -71,6 +71,23 @@ impl Recorder {
         ] {
             std::fs::write(folder.join(name), content).expect("a file");
         }
+        let line = |name: &str, value: &str| format!("127.0.0.1\tFALSE\t/\tFALSE\t0\t{name}\t{value}\n");
+        let big = ["a", "b", "c", "d"].map(|name| line(name, &"x".repeat(4_000))).concat();
+        let long = line("l", &"x".repeat(6_000)) + &line("fits", &"x".repeat(4_900)) + &line("s", "v");
+        let set = |name: &str, bytes: usize| format!("Set-Cookie: {name}={}\n", "y".repeat(bytes));
+        for (name, content) in [
+            ("resume.txt", "0123456789".to_owned()),
+            ("crowd.txt", (1..=200).map(|number| line(&format!("c{number:03}"), "v")).collect()),
+            ("big.txt", big),
+            ("long.txt", long),
+            ("control.txt", line("a", "v\u{1}w") + &line("b", "ok") + &line("c\u{2}", "ok") + &line("d", "v\u{7f}w")),
+            (
+                "heads.txt",
+                set("d", 4_000) + &set("e", 4_096) + "Set-Cookie: a=v\u{1}w\nSet-Cookie: b=o\tk\nSet-Cookie: g=1\n",
+            ),
+        ] {
+            std::fs::write(folder.join(name), content).expect("a file");
+        }
         let came = Arc::new(Mutex::new(Vec::new()));
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();

@@ -345,9 +345,12 @@ fn the_others_print_what_their_samples_show() {
 #[test]
 fn go_stress_testing_speaks_websocket() {
     let served = Served::start();
-    let url = served.url("/acc").replace("http://", "ws://");
+    let url = |path: &str| served.url(path).replace("http://", "ws://");
+    let (output, code) = ours("go-stress-testing", &["-c", "5", "-n", "2", "-u", &url("/acc")]);
+    assert_eq!(code, Some(0));
+    assert!(output.contains("successNum: 10 failureNum: 0\n") && output.contains("│200:10\n"), "{output}");
     // An echo has the number, and no `response` in it: all fail, none is lost.
-    let (output, code) = ours("go-stress-testing", &["-c", "5", "-n", "2", "-u", &url]);
+    let (output, code) = ours("go-stress-testing", &["-c", "5", "-n", "2", "-u", &url("/echo")]);
     assert_eq!(code, Some(0));
     assert!(output.contains("successNum: 0 failureNum: 10\n") && output.contains("│510:10\n"), "{output}");
 }

@@ -101,7 +101,11 @@ fn mistakes_are_named() {
 fn a_taken_address_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    check(&output(&["serve", "--listen", &address]), 4, "choose another with --listen");
+    check(
+        &output(&["serve", "--listen", &address]),
+        4,
+        "ss -ltnp shows which; end it, or choose another port (--listen)",
+    );
 }
 
 #[test]
@@ -138,5 +142,43 @@ fn help_and_version_are_data() {
         let output = output(&args);
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{args:?}");
         assert!(text(&output.stdout).contains(says), "{args:?} does not say {says}");
+    }
+}
+
+/// What the system said is Chinese, and has the remedy of what was being done.
+#[test]
+fn reasons_of_the_system_are_chinese_with_their_remedy() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let page = format!("http://127.0.0.1:{}/", closed_port());
+    let prometheus = format!("prometheus={address}");
+    let cases: Vec<(Vec<&str>, i32, &[&str])> = vec![
+        (vec!["serve", "--listen", &address], 4, &["无法监听", "地址已被占用", "ss -ltnp", "--listen"]),
+        (vec!["serve", "--listen", "192.0.2.1:80"], 4, &["无法使用该地址", "ip addr"]),
+        (vec!["web", "--web-listen", &address], 2, &["地址已被占用（os error 98）", "ss -ltnp", "--web-listen"]),
+        (vec!["ctl", "run", "--page", &page], 3, &["连接被拒绝（os error 111）", "请用 --web 启动压测"]),
+        (vec!["-n", "1", "--export", &prometheus, "127.0.0.1:1"], 2, &["地址已被占用", "ss -ltnp"]),
+        (vec!["-n", "1", "--export", "csv=/no/such/x.csv", "127.0.0.1:1"], 2, &["没有该文件或目录", "mkdir -p"]),
+        (vec!["-n", "1", "--json", "/no/such/x.json", "127.0.0.1:1"], 2, &["没有该文件或目录", "mkdir -p"]),
+        (vec!["-n", "1", "--json", "/etc/hostname/x", "127.0.0.1:1"], 2, &["不是目录", "检查路径"]),
+        (vec!["-n", "1", "-d", "@/no/such/file", "127.0.0.1:1"], 2, &["没有该文件或目录", "相对路径从当前目录开始"]),
+        (vec!["-n", "1", "-d", "@/etc/hostname/x", "127.0.0.1:1"], 2, &["不是目录", "路径中有一段是文件"]),
+        (vec!["-n", "1", "-p", "/no/such/file"], 2, &["没有该文件或目录", "检查路径"]),
+        (vec!["-n", "1", "--config", "/no/such/file", "127.0.0.1:1"], 2, &["没有该文件或目录", "检查路径"]),
+        (vec!["serve", "--tls", "--cert", "/no/such/file"], 2, &["没有该文件或目录", "检查路径"]),
+        (vec!["capacity", "--from", "/no/such/file"], 2, &["没有该文件或目录", "检查路径"]),
+        (vec!["check", "/no/such/file.yaml"], 2, &["没有该文件或目录", "检查路径"]),
+        (vec!["init", "http://127.0.0.1:1/", "-o", "/dev/full", "--force"], 4, &["磁盘空间不足", "df -h"]),
+    ];
+    for (words, code, wanted) in cases {
+        let token = "0123456789abcdef0123456789abcdef";
+        let mut command = onrush(&words);
+        let ended = command.env("LANG", "zh_CN.UTF-8").env("ONRUSH_WEB_TOKEN", token).output().expect("it starts");
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{words:?}: {said}");
+        assert!(wanted.iter().all(|part| said.contains(part)), "{words:?}: {said}");
+        for english in ["No such", "in use", "refused", "assign", "directory", "denied", "No space", "Not a"] {
+            assert!(!said.contains(english), "{words:?}: {said}");
+        }
     }
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use driver::Clock;
 use host::KernelMemory;
-use metrics::{Distribution, Held, HeldNow};
+use metrics::{Distribution, Held, HeldCounters, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 
 use memory::AtRest;
+use steady::Window;
 
 use super::parts::{HoldEnd, PartMemory};
 use super::remote::HoldUpdate;
@@ -22,6 +23,7 @@ use crate::run_loop::Aggregator;
 use crate::{RunError, StopHandle};
 
 mod memory;
+mod steady;
 #[cfg(test)]
 mod tests;
 
@@ -144,6 +146,8 @@ pub(super) struct HoldAggregator {
     /// Lost partitions, and of them those that had not tried all connections.
     lost: Vec<bool>,
     has_opened: Vec<bool>,
+    /// Of each shard, what it counted while its connections were held.
+    steady: Vec<Window>,
     pub(super) failure: Option<RunError>,
 }
 
@@ -186,6 +190,7 @@ impl HoldAggregator {
             workers_summary: None,
             lost: vec![false; shards],
             has_opened: vec![false; shards],
+            steady: vec![Window::default(); shards],
             failure: None,
         }
     }
@@ -247,6 +252,17 @@ impl HoldAggregator {
             self.next = Some(Next { seen, to, span: None });
         }
         true
+    }
+
+    /// What was counted while connections were held, and in what time, for each shard in which that has a whole interval.
+    pub(super) fn steady(&self) -> Vec<(HeldCounters, Nanos)> {
+        self.steady.iter().filter_map(|window| window.reported(self.end_of(1))).collect()
+    }
+
+    /// When the closing begins, as far as it is known.
+    fn closing_at(&self) -> Nanos {
+        let AggregatorSetup { orders, started, .. } = &self.setting;
+        self.closing_after.unwrap_or(Nanos::NEVER).min(orders.end_at().since(*started))
     }
 
     fn end_of(&self, interval: u64) -> Nanos {
@@ -401,6 +417,9 @@ impl Aggregator for HoldAggregator {
                 self.setting.stop.abort();
             }
             Report::Interval { shard, reached, seen } => {
+                if self.has_opened[shard] && self.end_of(reached) <= self.closing_at() {
+                    self.steady[shard].add(reached, &seen.counts.counters);
+                }
                 self.hear(shard, reached, seen);
                 // A shard that is over waits for no reply.
                 let _ = self.taken.get(shard).map(|taken| taken.send(()));

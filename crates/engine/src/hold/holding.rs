@@ -198,6 +198,7 @@ impl Holding {
             when_opened,
             when_closing,
             closing_after: aggregator.closing_after,
+            steady: aggregator.steady(),
             most_open: aggregator.most_open,
             memory: aggregator.memory,
             stopped_opening: aggregator.stopped_opening,

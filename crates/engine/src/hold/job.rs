@@ -39,7 +39,7 @@ impl HoldConfig {
             part: None,
             tls,
             protocol: plan.target.protocol,
-            step: PreparedStep::new(0, &plan.step, &plan.target, CaptureOptions::default()),
+            step: PreparedStep::new(0, &plan.step, &plan.target, CaptureOptions::default()).in_one_piece(),
             talk: PreparedTalk::new(&plan.step, false),
             work: plan.work,
             connections: plan.connections,

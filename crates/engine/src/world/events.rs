@@ -223,6 +223,7 @@ impl ScenarioRuntime {
         if let Phase::Response { attempt } = phase
             && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported())
             && sockets.unsent(socket) == 0
+            && !self.pool.has_unsealed(socket)
         {
             // TLS reported it, and got its reply.
             self.await_close(socket, at, sockets);

@@ -220,10 +220,13 @@ impl ScenarioRuntime {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
-        let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
+        let (is_moved, is_measured) = (exchange.is_moved, exchange.is_measured);
         let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
-        if self.ledger.steps[step].leaves_once && self.looks_first(key, is_moved, user, origin) {
+        if self.ledger.steps[step].leaves_once && self.looks_first(key, user, origin) {
             return;
+        }
+        if is_moved && let Some(exchange) = self.ledger.exchanges.find(key) {
+            exchange.is_moved = false;
         }
         self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);
         if let Some(socket) = self.take_own(user, origin) {
@@ -435,7 +438,7 @@ impl ScenarioRuntime {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let step = &self.ledger.steps[exchange.step as usize];
-        let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
+        let (front_bytes, is_measured) = (step.request.front().len(), exchange.is_measured);
         let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(step.kind) };
         attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         let socket = attempt.socket;
@@ -456,12 +459,16 @@ impl ScenarioRuntime {
         attempt.sent = sent;
         let deadline = sent + step.timeout;
         let outgoing = match self.ledger.templates.get(exchange.step as usize) {
-            Some(template) => Outgoing::Template(*template, 0..request_bytes),
-            None => lent(&mut self.pool.links, &step.request),
+            Some(template) => Outgoing::Template(*template, 0..front_bytes),
+            None => lent(&mut self.pool.links, step.request.front()),
         };
+        let rest = step.request.rest().cloned();
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);
         sockets.send(socket, outgoing);
+        if let Some(rest) = rest {
+            self.send_rest(socket, rest, sockets);
+        }
     }
 
     fn send_request_sealed<S: Sockets>(

@@ -8,9 +8,14 @@
 //! a fresh table, with one that knows them, and without.
 //!
 //! Bytes that leave in layers are counted when they leave; those that the kernel never took are subtracted.
+//!
+//! A body of 64 KiB or more (`plan::BodyBytes`) is in memory once: the plan, redirects, all threads and connections
+//! share it. Its head is sent before it; a plain socket takes it as it is, TLS seals it piece by piece
+//! (`layers/rest.rs`), and frames of HTTP/2 are cut from it.
 
 mod endings;
 mod gather;
+mod rest;
 mod streams;
 
 use std::collections::VecDeque;
@@ -34,6 +39,7 @@ use crate::user::View;
 #[cfg(test)]
 pub(crate) use gather::GATHER_MAX;
 use gather::Gather;
+use rest::Unsealed;
 
 /// The error code of a stream that was refused: its request was not processed (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
@@ -60,7 +66,9 @@ pub(crate) struct Layers {
     /// Bytes to send next; for frames, with the attempts whose requests are among them.
     pub(super) out: Vec<u8>,
     leaving: Vec<Key>,
-    /// Messages that are counted when they are framed.
+    /// What is sealed when the kernel has taken what is before it.
+    unsealed: Option<Unsealed>,
+    /// Messages that are to be counted when they are framed.
     held: Vec<HeldMessages>,
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
@@ -189,6 +197,7 @@ impl ScenarioRuntime {
             line: None,
             out: Vec::new(),
             leaving: Vec::new(),
+            unsealed: None,
             held: Vec::new(),
             waiting: VecDeque::new(),
             link,
@@ -404,13 +413,17 @@ impl ScenarioRuntime {
         let mut buffer = self.pool.links.buffer();
         let connection = self.pool.connections.find(socket)?;
         let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
-        if let Err(fault) = session.seal(&self.ledger.steps[step].request, &mut buffer) {
+        let request = &self.ledger.steps[step].request;
+        if let Err(fault) = session.seal(request.front(), &mut buffer) {
             let now = sockets.now();
             self.lose(socket, faults::tls(fault), now, sockets);
             return None;
         }
-        let sent = sockets.now();
+        let (sent, rest) = (sockets.now(), request.rest().cloned());
         self.send_lent(socket, buffer, sockets);
+        if let Some(rest) = rest {
+            self.send_rest(socket, rest, sockets);
+        }
         Some(sent)
     }
 }

@@ -45,16 +45,12 @@ impl ScenarioRuntime {
         self.send_looked(sockets);
     }
 
-    /// Whether an exchange waits until its connection has been read: it may be sent once only, and the connection has
-    /// carried others. `is_moved`: it moves to another connection, which is noted again for when it is sent.
+    /// Whether an exchange waits until its connection has been read: it goes out once only, and that has carried others.
     #[cold]
     #[inline(never)]
-    pub(super) fn looks_first(&mut self, key: Key, is_moved: bool, user: u32, origin: u16) -> bool {
+    pub(super) fn looks_first(&mut self, key: Key, user: u32, origin: u16) -> bool {
         if self.ledger.looks.has_looked.take() == Some(key) || !self.has_idle(user, origin) {
             return false;
-        }
-        if let Some(exchange) = self.ledger.exchanges.find(key) {
-            exchange.is_moved = is_moved;
         }
         let wait = self.instants.waits;
         self.ledger.looks.waiting.push((key, wait));

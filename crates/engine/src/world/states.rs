@@ -61,7 +61,9 @@ struct State {
     rows: Box<[Option<UserRow>]>,
     /// Draws of its own variables, where it has some.
     own: Option<Box<OwnDraws>>,
-    /// It runs `on_start`.
+    /// So often its place was that of another user, who has left.
+    lives: u32,
+    /// It does what comes before its first iteration.
     is_starting: bool,
     /// Variables and cookies at the end of `on_start`.
     begins_with: Option<Box<(Box<[Value]>, Jar)>>,
@@ -122,10 +124,10 @@ impl States {
         }
     }
 
-    /// Drops everything that a user remembered.
+    /// Nothing of what a user knew is left: who comes in its place is another.
     pub(super) fn forget_all(&mut self, user: u32) {
         if let Some(state) = self.all.get_mut(user as usize) {
-            *state = State::default();
+            *state = State { lives: state.lives + 1, ..State::default() };
         }
     }
 

@@ -2,7 +2,6 @@
 
 mod bytes;
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
@@ -18,8 +17,9 @@ use super::redirect_state::RedirectState;
 use super::transcript::Records;
 use crate::program::ForkPart;
 use crate::talk::PreparedTalk;
-pub(crate) use bytes::http2_fields;
-use bytes::{open_anew, over_http2, render, render_into};
+pub(super) use bytes::Rest;
+pub(crate) use bytes::{Bytes, http2_fields};
+use bytes::{open_anew, over_http2};
 
 /// What is captured of a response, in few bytes: each attempt has a copy.
 #[derive(Clone, Copy)]
@@ -37,26 +37,6 @@ impl Wants {
         let least = if is_recorded { SAMPLE_BODY_BYTES_MAX } else { 0 };
         let body = u32::try_from(needs.body_bytes_max.max(least)).unwrap_or(u32::MAX);
         Self { body, head: needs.head || is_recorded, records }
-    }
-}
-
-/// An HTTP/1 request as bytes.
-pub(crate) enum Bytes {
-    /// Of a step of the plan: all connections send the same.
-    Shared(Arc<[u8]>),
-    /// Made for one exchange.
-    Own(Vec<u8>),
-}
-
-impl Deref for Bytes {
-    type Target = [u8];
-
-    #[inline]
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Shared(bytes) => bytes,
-            Self::Own(bytes) => bytes,
-        }
     }
 }
 
@@ -123,15 +103,14 @@ impl PreparedStep {
         };
         let of_shown = if step.is_shown { Records::All } else { Records::Nothing };
         let request = &step.request;
-        let bytes = render(request);
         let call = step.call.as_ref().map(|call| PreparedCall::new(call, &request.headers));
-        let body = call.as_ref().map_or(&request.body, |call| &call.first);
+        let body = call.as_ref().map(|call| &call.first);
         let http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated).then(|| {
             let http2 = over_http2(number, request, body, target);
             if call.as_ref().is_some_and(PreparedCall::is_open) { http2.kept_open() } else { http2 }
         });
         Self {
-            request: Bytes::Shared(bytes.into()),
+            request: Bytes::shared(request),
             series: SeriesId::step(number),
             origin: step.target as u16,
             trail: step.follow.clone().map(|follow| {
@@ -189,11 +168,11 @@ impl PreparedStep {
     ) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
-            request: Bytes::Own(render(request)),
+            request: Bytes::own(request),
             series: self.series,
             origin: self.origin,
             is_shown: self.is_shown,
-            http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
+            http2: speaks_http2.then(|| over_http2(number, request, None, target)),
             kind: RequestKind::of(&request.method),
             is_repeatable: self.call.is_none() && self.talk.is_none() && request.is_idempotent(),
             retries: self.retries,
@@ -220,7 +199,13 @@ impl PreparedStep {
         }
     }
 
-    /// Captures the heads of its responses.
+    /// Its request lies in one piece: for who sends nothing else.
+    pub(crate) fn in_one_piece(mut self) -> Self {
+        self.request = self.request.in_one_piece();
+        self
+    }
+
+    /// The heads of its answers are kept.
     pub(crate) fn keeping_heads(mut self) -> Self {
         (self.needs.head, self.last_needs.head) = (true, true);
         self
@@ -274,7 +259,7 @@ impl PreparedStep {
     pub(super) fn render(&mut self, number: u32, original: &Self, target: &Target) {
         let Some(request) = self.made.as_deref() else { return };
         if matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated) {
-            let body = self.call.as_ref().map_or(&request.body, |call| &call.first);
+            let body = self.call.as_ref().map(|call| &call.first);
             let http2 = over_http2(number, request, body, target);
             let is_open = self.call.as_ref().is_some_and(PreparedCall::is_open);
             self.http2 = Some(if is_open { http2.kept_open() } else { http2 });
@@ -286,21 +271,14 @@ impl PreparedStep {
         if let Some(shown) = &mut self.shown {
             (**shown).clone_from(request);
         }
-        if self.talk.is_none()
-            && target.protocol != Protocol::Http2
-            && let Bytes::Own(bytes) = &mut self.request
-        {
-            bytes.clear();
-            render_into(request, bytes);
+        if self.talk.is_none() && target.protocol != Protocol::Http2 {
+            self.request.make_anew(request);
         }
     }
 
-    /// The HTTP/1 request.
+    /// The request of HTTP/1, but for a body that all share.
     pub(crate) fn request_bytes(&self) -> &Arc<[u8]> {
-        match &self.request {
-            Bytes::Shared(bytes) => bytes,
-            Bytes::Own(_) => unreachable!("steps of the plan are asked alone"),
-        }
+        self.request.template()
     }
 
     pub(crate) fn kind(&self) -> RequestKind {
@@ -357,8 +335,8 @@ pub(crate) struct PreparedCall {
     pub(super) first: Vec<u8>,
     /// Number of those messages.
     pub(super) first_count: u64,
-    /// Messages sent afterwards, one after the other.
-    pub(super) later: Vec<Arc<[u8]>>,
+    /// What leaves afterwards, one after the other.
+    pub(super) later: Vec<Arc<Vec<u8>>>,
     pub(super) interval: Nanos,
     /// Any number of messages may be sent, or received: then each is timed.
     pub(super) is_stream: bool,
@@ -418,7 +396,7 @@ impl PreparedCall {
         let framed = |message: &Vec<u8>| {
             let mut bytes = Vec::new();
             frame(message, &mut bytes);
-            bytes.into()
+            Arc::new(bytes)
         };
         Self {
             first,
@@ -447,6 +425,42 @@ impl PreparedCall {
 #[cfg(test)]
 mod tests {
     use plan::HttpVersion;
+
+    /// The plan, each step that is made of it, HTTP/1 and HTTP/2 have the same large body, and what goes out is what one piece was.
+    #[test]
+    fn a_large_body_is_shared_by_all_that_send_it() {
+        let text = "0123456789abcdef".repeat(8 * 1024);
+        for is_chunked in [false, true] {
+            let flags =
+                plan::Flags { url: Some("https://a/".to_owned()), data: Some(text.clone()), ..plan::Flags::default() };
+            let mut plan = flags.plan().expect("a good plan");
+            if is_chunked {
+                plan.scenarios[0].steps[0].request.headers =
+                    vec![("Transfer-Encoding".to_owned(), b"chunked".to_vec())];
+            }
+            let scenario = &plan.scenarios[0];
+            let (step, target) = (&scenario.steps[0], scenario.target());
+            let body = step.request.body.shared().expect("it is large");
+            let prepared = super::PreparedStep::new(0, step, target, plan.keeps);
+            let hop = prepared.for_hop(1, &step.request, None, target);
+            for prepared in [&prepared, &hop] {
+                let rest = prepared.request.rest().expect("it is large");
+                assert!(std::sync::Arc::ptr_eq(&rest.body, body));
+                let whole = [prepared.request.front(), &rest.body, rest.end].concat();
+                assert_eq!(prepared.request.len(), whole.len());
+                let expect = if is_chunked {
+                    format!("\r\n\r\n20000\r\n{text}\r\n0\r\n\r\n")
+                } else {
+                    format!("\r\n\r\n{text}")
+                };
+                assert!(whole.ends_with(expect.as_bytes()) && whole.starts_with(b"POST / HTTP/1.1\r\n"));
+            }
+            // The plan, and of each step what goes over HTTP/1 and HTTP/2.
+            assert_eq!(std::sync::Arc::strong_count(body), 1 + 2 * 2);
+            let whole = prepared.in_one_piece();
+            assert!(whole.request.rest().is_none() && whole.request_bytes().len() == whole.request.len());
+        }
+    }
 
     #[test]
     fn a_request_of_http10_asks_to_stay_or_is_the_last() {

@@ -29,3 +29,27 @@ fn steps_of_one_name_are_one_series() {
     let counts: Vec<_> = totals.steps.iter().map(|step| (step.name.as_str(), step.succeeded)).collect();
     assert_eq!(counts, [("same", 8), ("other", 4)]);
 }
+
+/// What was in flight when measuring began is told wherever counters are, once.
+#[test]
+fn what_was_carried_is_reported() {
+    let plan = plan(&["one"]);
+    let mut seen = snapshot(1, 10, 0);
+    seen.counts[metrics::Counter::Carried] += 3;
+    let reported = interval(&plan, 1, &seen, false);
+    let mut totals = Totals::default();
+    totals.add(&reported);
+    totals.add(&interval(&plan, 2, &seen, false));
+    assert_eq!(totals.carried, 3);
+    let text = crate::prometheus::text(&totals, crate::prometheus::Style::Plain);
+    assert!(text.contains("\nonrush_carried_total 3\n"), "{text}");
+    assert!(crate::influx::totals(&totals, 7).contains("total_carried=3i,total_dropped=0i,"));
+    let datagrams = crate::statsd::Sent::default().datagrams(&totals, None, true);
+    assert!(datagrams.iter().any(|datagram| datagram.text.lines().any(|line| line == "onrush.carried:3|c")));
+    let lines = crate::csv::lines(&reported, &Totals::default(), &totals);
+    let at = crate::csv::COLUMNS.split(',').position(|column| column == "carried").expect("a column");
+    let cells = lines.lines().map(|line| line.split(',').nth(at).expect("a cell")).collect::<Vec<_>>();
+    assert_eq!(cells, ["3", ""], "{lines}");
+    let families = crate::families::families(&totals);
+    assert!(families.iter().any(|family| family.name == "onrush_carried"));
+}

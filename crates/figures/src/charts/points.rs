@@ -10,18 +10,21 @@ use crate::{At, Interval, Quantile, StepPart};
 const EXACT: [(f64, Quantile); 4] =
     [(0.5, Quantile::P50), (0.9, Quantile::P90), (0.99, Quantile::P99), (0.999, Quantile::P999)];
 
-/// The times of a point.
+/// What an allocator adds to a piece of memory, about.
+const PIECE_BYTES: usize = 16;
+
+/// Times of a point.
 #[derive(Clone, Debug, Default)]
 pub struct PointTimes {
     hist: Hist,
-    /// Exact percentiles in seconds, in the order of [`EXACT`]; `None` where several intervals are one point.
-    exact: Option<[Option<f64>; 4]>,
+    /// In seconds, in the order of [`EXACT`], not a number without times; none where several intervals are one point.
+    exact: Option<Box<[f64; 4]>>,
 }
 
 impl PointTimes {
     fn of(times: &Distribution) -> Self {
-        let exact = EXACT.map(|(share, _)| times.quantile(share).map(|ns| ns as f64 / 1e9));
-        Self { hist: Hist::of(times), exact: Some(exact) }
+        let exact = EXACT.map(|(share, _)| times.quantile(share).map_or(f64::NAN, |ns| ns as f64 / 1e9));
+        Self { hist: Hist::of(times), exact: Some(Box::new(exact)) }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -29,7 +32,13 @@ impl PointTimes {
         self.exact = None;
     }
 
-    /// Each time in seconds, with its count.
+    /// Bytes of it, with what an allocator adds to each piece, about.
+    fn bytes(&self) -> usize {
+        let exact = self.exact.as_deref().map_or(0, |exact| size_of_val(exact) + PIECE_BYTES);
+        size_of::<Self>() + self.hist.bytes() + PIECE_BYTES + exact
+    }
+
+    /// Each time in seconds, and how often.
     pub fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.hist.bars()
     }
@@ -37,8 +46,8 @@ impl PointTimes {
     /// A quantile in seconds.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = EXACT.iter().position(|(known, _)| *known == share);
-        match (self.exact, place) {
-            (Some(exact), Some(place)) => exact[place],
+        match (&self.exact, place) {
+            (Some(exact), Some(place)) => Some(exact[place]).filter(|seconds| !seconds.is_nan()),
             _ => self.hist.quantile(share),
         }
     }
@@ -197,7 +206,13 @@ impl Point {
         self.p99s.merge(other.p99s);
     }
 
-    /// A count per second of its time span; `None` when it has no length.
+    /// Bytes of it, about.
+    pub(super) fn bytes(&self) -> usize {
+        let parts = self.parts.iter().map(|part| size_of::<u64>() + part.times.bytes());
+        size_of::<Self>() + self.times.bytes() + self.lateness.bytes() + parts.sum::<usize>()
+    }
+
+    /// For each second of its time; `None` when it has none.
     pub fn per_s(&self, count: u64) -> Option<f64> {
         self.rate_of(count as f64)
     }

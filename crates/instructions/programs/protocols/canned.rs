@@ -79,6 +79,7 @@ impl Sockets for CannedSockets {
             Outgoing::Shared(bytes, range) => {
                 (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes[range])), Some(None))
             }
+            Outgoing::Whole(bytes) => (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes)), Some(None)),
             Outgoing::Lent(bytes) => (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes)), Some(Some(bytes))),
         };
         if let Some(buffer) = sent {

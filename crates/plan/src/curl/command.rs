@@ -6,6 +6,8 @@ use super::Route;
 use super::body;
 use super::form::{self, FormPart};
 use super::options::{GivenFlag, Meaning};
+use super::resume::Resume;
+use crate::body_bytes::joined;
 use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
 use crate::header::is_token;
@@ -52,6 +54,11 @@ pub(super) struct Command {
     pub(super) timeout: Option<Duration>,
     pub(super) connect_timeout: Option<Duration>,
     pub(super) range: Option<String>,
+    pub(super) resume: Resume,
+    /// Where answers would be written, one for each URL.
+    pub(super) outputs: Vec<Vec<u8>>,
+    /// Of URLs that have none.
+    pub(super) scheme: Option<&'static str>,
     pub(super) path_as_is: bool,
     pub(super) globoff: bool,
     pub(super) queries: Vec<Vec<u8>>,
@@ -92,13 +99,13 @@ impl Command {
                 }
                 None => self.headers.push((value.to_vec(), line)),
             },
-            Meaning::Data => self.add_data(&body::data(value, line)?, true),
-            Meaning::DataRaw => self.add_data(value, true),
-            Meaning::DataBinary => self.add_data(&body::data_binary("--data-binary", value, line)?, true),
-            Meaning::DataUrlencode => self.add_data(&body::data_urlencode(value, line)?, true),
+            Meaning::Data => self.add_data(body::data(value, line)?, true),
+            Meaning::DataRaw => self.add_data(value.to_vec(), true),
+            Meaning::DataBinary => self.add_data(body::data_binary("--data-binary", value, line)?, true),
+            Meaning::DataUrlencode => self.add_data(body::data_urlencode(value, line)?, true),
             Meaning::Json => {
                 self.is_json = true;
-                self.add_data(&body::data_binary("--json", value, line)?, false);
+                self.add_data(body::data_binary("--json", value, line)?, false);
             }
             Meaning::Form => self.add_part(form::form(value, line)?, line)?,
             Meaning::FormString => self.add_part(form::form_string(value, line)?, line)?,
@@ -152,7 +159,9 @@ impl Command {
             Meaning::Cacert => self.way.cacert = Some(text()?),
             Meaning::Upload => self.uploads.push((value.to_vec(), line)),
             Meaning::Range => self.range = Some(text()?).filter(|range| !range.is_empty()),
-            Meaning::ContinueAt => self.range = offset(flag, &text()?, line)?,
+            Meaning::ContinueAt => self.resume = Resume::parse(flag, &text()?, line)?,
+            Meaning::Output => self.outputs.push(value.to_vec()),
+            Meaning::ProtoDefault => self.scheme = Some(scheme(flag, &text()?, line)?),
             Meaning::EtagCompare => self.etag_file = Some((value.to_vec(), line)),
             Meaning::PathAsIs => self.path_as_is = is_on,
             Meaning::Globoff => self.globoff = is_on,
@@ -172,7 +181,7 @@ impl Command {
             Meaning::Proxy => return Err(at(line, CurlFault::Proxy { flag })),
             Meaning::Jar => return Err(at(line, CurlFault::Jar { flag })),
             Meaning::Auth => return Err(at(line, CurlFault::Auth { flag })),
-            Meaning::Refused => return Err(at(line, CurlFault::Refused { flag })),
+            Meaning::Help | Meaning::Refused => return Err(at(line, CurlFault::Refused { flag })),
         }
         if matches!(
             given.meaning,
@@ -189,15 +198,15 @@ impl Command {
     }
 
     /// Joins data that is given several times.
-    fn add_data(&mut self, more: &[u8], with_sign: bool) {
+    fn add_data(&mut self, more: Vec<u8>, with_sign: bool) {
         match &mut self.content {
             Content::Data(bytes) => {
                 if with_sign {
                     bytes.push(b'&');
                 }
-                bytes.extend_from_slice(more);
+                *bytes = joined(std::mem::take(bytes), more);
             }
-            Content::None => self.content = Content::Data(more.to_vec()),
+            Content::None => self.content = Content::Data(more),
             Content::Form(_) => {}
         }
     }
@@ -214,12 +223,11 @@ impl Command {
     }
 }
 
-/// `-C`: the offset to start from, as a range; `-` and zero are the beginning.
-fn offset(flag: &'static str, text: &str, line: usize) -> Result<Option<String>, PlanError> {
-    let wanted = "a number of bytes";
-    let wrong = || at(line, CurlFault::Value { flag, value: text.to_owned(), wanted });
-    let number = if text == "-" { 0 } else { text.parse::<u64>().map_err(|_| wrong())? };
-    Ok((number > 0).then(|| format!("{number}-")))
+/// `--proto-default`: what URLs without a scheme are.
+fn scheme(flag: &'static str, text: &str, line: usize) -> Result<&'static str, PlanError> {
+    let known = ["http", "https"].into_iter().find(|known| text.eq_ignore_ascii_case(known));
+    let wanted = "http or https";
+    known.ok_or_else(|| at(line, CurlFault::Value { flag, value: text.to_owned(), wanted }))
 }
 
 /// Seconds, with a fraction; zero means no limit.

@@ -3,6 +3,7 @@
 use base64::Engine;
 
 use super::body::{file, text};
+use crate::body_bytes::joined;
 use crate::error::{CurlFault, at};
 use crate::{Header, PlanError};
 
@@ -58,7 +59,6 @@ pub(crate) fn command_of_form<'a>(
 pub(super) struct FormPart {
     name: Vec<u8>,
     contents: Vec<Content>,
-    headers: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -68,13 +68,16 @@ struct Content {
     content_type: Option<String>,
     /// The encoding, when given.
     encoding: Option<String>,
+    /// Further lines of its head: of several files each has its own.
+    headers: Vec<Vec<u8>>,
 }
 
 /// `--form-string`: no character has a special meaning.
 pub(super) fn form_string(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, bytes) = name_and_rest("--form-string", value, line)?;
-    let content = Content { bytes: bytes.to_vec(), file_name: None, content_type: None, encoding: None };
-    Ok(FormPart { name: name.to_vec(), contents: vec![content], headers: Vec::new() })
+    let content =
+        Content { bytes: bytes.to_vec(), file_name: None, content_type: None, encoding: None, headers: Vec::new() };
+    Ok(FormPart { name: name.to_vec(), contents: vec![content] })
 }
 
 fn name_and_rest<'a>(flag: &'static str, value: &'a [u8], line: usize) -> Result<(&'a [u8], &'a [u8]), PlanError> {
@@ -92,7 +95,7 @@ fn wrong(value: &[u8], wanted: &'static str, line: usize) -> PlanError {
 /// `-F`: `name=content`, `name=@file`, `name=<file`, with `;type=`, `;filename=`, `;encoder=` and `;headers=` after it.
 pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, rest) = name_and_rest("-F", value, line)?;
-    let mut part = FormPart { name: name.to_vec(), contents: Vec::new(), headers: Vec::new() };
+    let mut part = FormPart { name: name.to_vec(), contents: Vec::new() };
     match rest.first() {
         Some(b'(' | b')') if part.name.is_empty() || rest.first() == Some(&b'(') => {
             return Err(wrong(value, "a part that is no group of parts", line));
@@ -102,7 +105,7 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
             while let Some(from) = rest {
                 let mut fields = Fields { rest: from, ends_with_comma: true };
                 let path = fields.word();
-                let extras = fields.extras(&mut part.headers, line)?;
+                let extras = fields.extras(line)?;
                 let bytes = file("-F", &path, line)?;
                 let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
                 // The type of the standard input is known only by a name.
@@ -111,27 +114,30 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
                 let guessed = name.and_then(content_type_of).or_else(|| content_type_of(&path)).or(last_guess);
                 let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
                 let file_name = Some(extras.file_name.unwrap_or(base));
-                part.contents.push(Content { bytes, file_name, content_type, encoding: extras.encoding });
+                let Extras { encoding, headers, .. } = extras;
+                part.contents.push(Content { bytes, file_name, content_type, encoding, headers });
                 rest = fields.rest.strip_prefix(b",");
             }
         }
         Some(b'<') => {
             let mut fields = Fields { rest: &rest[1..], ends_with_comma: false };
             let path = fields.word();
-            let extras = fields.extras(&mut part.headers, line)?;
+            let extras = fields.extras(line)?;
             let bytes = file("-F", &path, line)?;
             // As curl: text is the default type of a field, and what is read into a field has no file name of its own.
             let guessed = content_type_of(&path).filter(|kind| *kind != PLAIN_TEXT);
             let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
-            part.contents.push(Content { bytes, file_name: None, content_type, encoding: extras.encoding });
+            let Extras { encoding, headers, .. } = extras;
+            part.contents.push(Content { bytes, file_name: None, content_type, encoding, headers });
         }
         _ => {
             let mut fields = Fields { rest, ends_with_comma: false };
             let bytes = fields.word();
-            let extras = fields.extras(&mut part.headers, line)?;
+            let extras = fields.extras(line)?;
             let guessed = extras.file_name.as_deref().and_then(content_type_of);
             let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
-            part.contents.push(Content { bytes, file_name: extras.file_name, content_type, encoding: extras.encoding });
+            let Extras { file_name, encoding, headers, .. } = extras;
+            part.contents.push(Content { bytes, file_name, content_type, encoding, headers });
         }
     }
     Ok(part)
@@ -155,6 +161,7 @@ struct Extras {
     content_type: Option<String>,
     file_name: Option<Vec<u8>>,
     encoding: Option<String>,
+    headers: Vec<Vec<u8>>,
 }
 
 /// The text after the name of a part.
@@ -212,7 +219,7 @@ impl<'a> Fields<'a> {
         front.eq_ignore_ascii_case(name).then(|| &self.rest[name.len()..])
     }
 
-    fn extras(&mut self, headers: &mut Vec<Vec<u8>>, line: usize) -> Result<Extras, PlanError> {
+    fn extras(&mut self, line: usize) -> Result<Extras, PlanError> {
         let mut extras = Extras::default();
         // An unknown field after a type belongs to it: types have parameters.
         let mut open_type: Option<&[u8]> = None;
@@ -239,7 +246,7 @@ impl<'a> Fields<'a> {
                 extras.encoding = Some(encoding);
             } else if let Some(rest) = self.behind(b"headers=") {
                 (self.rest, open_type) = (rest, None);
-                self.headers(headers, line)?;
+                self.headers(&mut extras.headers, line)?;
             } else if let Some(start) = open_type {
                 extras.content_type = Some(text("-F", self.skip_to_end(start), line)?);
             } else {
@@ -277,7 +284,7 @@ const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
 
 /// The body of a form. In a body of another type its parts are attachments. `escapes_names`: with backslashes instead
 /// of percent-encoding.
-pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) -> Vec<u8> {
+pub(super) fn multipart(parts: Vec<FormPart>, is_form: bool, escapes_names: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for part in parts {
         push_line(&mut out, &[b"--", BOUNDARY.as_bytes()]);
@@ -287,16 +294,15 @@ pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) 
         if !part.name.is_empty() {
             disposition.extend_from_slice(&[b"; name=\"", name.as_slice(), b"\""].concat());
         }
-        match part.contents.as_slice() {
-            [only] => push_content(&mut out, &disposition, only, &part.headers, escapes_names),
-            several => {
+        match <[Content; 1]>::try_from(part.contents) {
+            Ok([only]) => push_content(&mut out, &disposition, only, escapes_names),
+            Err(several) => {
                 push_line(&mut out, &[&disposition]);
                 push_line(&mut out, &[b"Content-Type: multipart/mixed; boundary=", INNER_BOUNDARY.as_bytes()]);
-                part.headers.iter().for_each(|header| push_line(&mut out, &[header]));
                 out.extend_from_slice(b"\r\n");
                 for content in several {
                     push_line(&mut out, &[b"--", INNER_BOUNDARY.as_bytes()]);
-                    push_content(&mut out, b"Content-Disposition: attachment", content, &[], escapes_names);
+                    push_content(&mut out, b"Content-Disposition: attachment", content, escapes_names);
                 }
                 push_line(&mut out, &[b"--", INNER_BOUNDARY.as_bytes(), b"--"]);
                 out.extend_from_slice(b"\r\n");
@@ -307,7 +313,7 @@ pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) 
     out
 }
 
-fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: &Content, headers: &[Vec<u8>], escapes_names: bool) {
+fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: Content, escapes_names: bool) {
     match &content.file_name {
         Some(name) => push_line(out, &[disposition, b"; filename=\"", &escape(name, escapes_names), b"\""]),
         None => push_line(out, &[disposition]),
@@ -318,14 +324,15 @@ fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: &Content, header
     if let Some(encoding) = &content.encoding {
         push_line(out, &[b"Content-Transfer-Encoding: ", encoding.as_bytes()]);
     }
-    headers.iter().for_each(|header| push_line(out, &[header]));
+    content.headers.iter().for_each(|header| push_line(out, &[header]));
     out.extend_from_slice(b"\r\n");
     if content.encoding.as_deref() == Some("base64") {
         let encoded = base64::engine::general_purpose::STANDARD.encode(&content.bytes);
         let lines: Vec<&[u8]> = encoded.as_bytes().chunks(BASE64_LINE).collect();
         push_line(out, &[&lines.join(&b"\r\n"[..])]);
     } else {
-        push_line(out, &[&content.bytes]);
+        *out = joined(std::mem::take(out), content.bytes);
+        push_line(out, &[]);
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) enum Meaning {
     Upload,
     Range,
     ContinueAt,
+    Output,
+    ProtoDefault,
     EtagCompare,
     PathAsIs,
     Globoff,
@@ -63,6 +65,8 @@ pub(super) enum Meaning {
     Tls13,
     Sessions,
     Alpn,
+    /// Asks for the help.
+    Help,
     /// Changes nothing that a load sends.
     Quiet,
     Proxy,
@@ -97,7 +101,22 @@ pub(super) struct GivenFlag {
     pub(super) line: usize,
 }
 
-/// Parses the flags of a command, after its name. What is no flag is a URL.
+/// All flags as they are written, and what they mean.
+pub(super) fn all() -> impl Iterator<Item = (String, Meaning)> {
+    KNOWN.iter().chain(&NEWER).map(|known| match known.1 {
+        NONE => (known.0.to_owned(), known.3),
+        // The letter is the contrary of the name.
+        b'N' => ("-N/--no-buffer".to_owned(), known.3),
+        letter => (format!("-{}/{}", char::from(letter), known.0), known.3),
+    })
+}
+
+#[cfg(test)]
+pub(super) fn letter_takes_value(letter: char) -> bool {
+    KNOWN.iter().any(|known| known.1 != NONE && char::from(known.1) == letter && known.2 == Kind::Valued)
+}
+
+/// The flags of a command, behind its name. What is no flag is a URL.
 pub(super) fn read(words: &[Word]) -> Result<Vec<GivenFlag>, PlanError> {
     let mut given = Vec::new();
     let mut words = words.iter();

@@ -1,26 +1,39 @@
 //! From the flags of a command to the requests for each of its URLs.
 
 use super::command::{Command, Content};
-use super::{RedirectOptions, Sending, body, form};
+use super::glob::{self, NoGlob};
+use super::{COMMANDS_MAX, RedirectOptions, Sending, body, form};
 use crate::cookies::{self, Cookie};
 use crate::curl_url::{self, CurlUrl, without_globs};
 use crate::error::{CurlFault, at};
 use crate::redirect::{self, Field};
-use crate::{Form, Header, HttpVersion, PlanError, Version};
+use crate::{BodyBytes, Form, Header, HttpVersion, PlanError, Version};
 
 /// The default of curl.
 const REDIRECTS_DEFAULT: u32 = 50;
-/// The value of current versions of curl.
+/// What a load speaks, and no command of curl.
+const OTHERS: [&str; 5] = ["ws", "wss", "tcp", "grpc", "grpcs"];
+/// As curl of today writes it.
 const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
 
 /// The body for one URL.
 struct Load {
-    bytes: Vec<u8>,
+    bytes: BodyBytes,
     content: redirect::BodyContent,
     /// Its type, unless the user wrote one.
     kind: Option<String>,
     /// Whether only its end determines its length.
     is_endless: bool,
+}
+
+/// What all URLs of a command have in common.
+struct Common<'a> {
+    user_agent: &'a str,
+    cookies: Vec<Cookie>,
+    /// Data, or a form in parts: made once.
+    body: BodyBytes,
+    /// The type of a form.
+    kind: String,
 }
 
 /// The headers that the user wrote, and those that flags write in their place.
@@ -42,7 +55,7 @@ impl Written {
 
 impl Command {
     /// The requests, one for each URL.
-    pub(super) fn sendings(self, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+    pub(super) fn sendings(mut self, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
         if self.urls.is_empty() {
             return Err(at(self.line, CurlFault::NoUrl));
         }
@@ -58,21 +71,45 @@ impl Command {
         for (path, line) in &self.cookie_files {
             cookies::read(&body::file("-b", path, *line)?, self.junks_sessions, &mut cookies);
         }
-        let urls = self.urls.iter().enumerate();
-        urls.map(|(index, (url, line))| self.sending(index, url, *line, user_agent, &cookies)).collect()
+        let written = self.written()?;
+        let kind = match written.has("content-type") {
+            true => String::from_utf8_lossy(written.value("content-type").unwrap_or_default()).into_owned(),
+            false => "multipart/form-data".to_owned(),
+        };
+        let is_form = kind.get(..19).is_some_and(|front| front.eq_ignore_ascii_case("multipart/form-data"));
+        let body = match &mut self.content {
+            Content::Data(bytes) if !self.gets => std::mem::take(bytes).into(),
+            Content::Form(parts) => form::multipart(std::mem::take(parts), is_form, self.escapes_names).into(),
+            Content::Data(_) | Content::None => BodyBytes::default(),
+        };
+        let common = Common { user_agent, cookies, body, kind };
+        let mut all = Vec::new();
+        for (index, (url, line)) in self.urls.iter().enumerate() {
+            for text in self.texts(url, *line)? {
+                all.push(self.sending(index, &text, *line, &common)?);
+            }
+        }
+        Ok(all)
     }
 
-    fn sending(
-        &self,
-        index: usize,
-        url: &[u8],
-        line: usize,
-        user_agent: &str,
-        cookies: &[Cookie],
-    ) -> Result<Sending, PlanError> {
+    /// What a URL stands for: itself, or several.
+    fn texts(&self, url: &[u8], line: usize) -> Result<Vec<String>, PlanError> {
         let text = body::text("--url", url, line)?;
-        let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+        if self.globoff {
+            return Ok(vec![text]);
+        }
+        glob::expand(&text, COMMANDS_MAX).map_err(|fault| match fault {
+            NoGlob::Unread => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            NoGlob::TooMany => at(line, CurlFault::TooMany { most: COMMANDS_MAX }),
+        })
+    }
+
+    fn sending(&self, index: usize, text: &str, line: usize, common: &Common<'_>) -> Result<Sending, PlanError> {
+        let mut url = CurlUrl::parse(text, self.scheme, self.path_as_is, true).map_err(|error| match error {
+            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(text) }),
+            curl_url::CurlUrlFault::Plan(PlanError::Scheme { url, scheme }) if OTHERS.contains(&scheme.as_str()) => {
+                at(line, CurlFault::OtherLoad { url, scheme })
+            }
             curl_url::CurlUrlFault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
@@ -83,13 +120,15 @@ impl Command {
             url.add_query(&body::text("-G", query, line)?);
         }
         let written = self.written()?;
-        let load = self.load(index, &mut url, &written)?;
+        let mut load = self.load(index, &mut url, common)?;
+        let resume = self.resume.of_output(load.content, self.outputs.get(index).map(Vec::as_slice));
+        let resumed = resume.cut(&mut load.bytes, load.content, load.is_endless, line)?;
         if self.way.version == Some(Version::Http10)
             && (load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
         }
-        let fields = self.fields(user_agent, &load, &written)?;
+        let fields = self.fields(common.user_agent, &load, &written, resumed)?;
         let method = match (&self.method, load.content) {
             (Some(method), _) => method.as_str(),
             (None, redirect::BodyContent::None) => {
@@ -120,7 +159,7 @@ impl Command {
             path_as_is: self.path_as_is,
             user: self.user.clone(),
             bearer: self.bearer.clone(),
-            cookies: cookies.to_vec(),
+            cookies: common.cookies.clone(),
         };
         Ok(Sending {
             line,
@@ -163,51 +202,51 @@ impl Command {
     }
 
     /// The body for a URL. A file that is uploaded to a folder adds its name to the URL.
-    fn load(&self, index: usize, url: &mut CurlUrl, written: &Written) -> Result<Load, PlanError> {
-        let none = Load { bytes: Vec::new(), content: redirect::BodyContent::None, kind: None, is_endless: false };
+    fn load(&self, index: usize, url: &mut CurlUrl, common: &Common<'_>) -> Result<Load, PlanError> {
+        let none =
+            Load { bytes: BodyBytes::default(), content: redirect::BodyContent::None, kind: None, is_endless: false };
         if let Some((path, line)) = self.uploads.get(index).filter(|(path, _)| !path.is_empty()) {
             return self.upload(path, *line, url);
         }
         Ok(match &self.content {
             Content::None => none,
             Content::Data(_) if self.gets => none,
-            Content::Data(bytes) => Load {
-                bytes: bytes.clone(),
+            Content::Data(_) => Load {
+                bytes: common.body.clone(),
                 content: redirect::BodyContent::Data,
                 kind: Some("application/x-www-form-urlencoded".to_owned()),
                 is_endless: false,
             },
-            Content::Form(parts) => {
-                let kind = match written.has("content-type") {
-                    true => String::from_utf8_lossy(written.value("content-type").unwrap_or_default()).into_owned(),
-                    false => "multipart/form-data".to_owned(),
-                };
-                let is_form = kind.get(..19).is_some_and(|front| front.eq_ignore_ascii_case("multipart/form-data"));
-                Load {
-                    bytes: form::multipart(parts, is_form, self.escapes_names),
-                    content: redirect::BodyContent::Parts,
-                    kind: Some(format!("{kind}; boundary={}", form::BOUNDARY)),
-                    is_endless: false,
-                }
-            }
+            Content::Form(_) => Load {
+                bytes: common.body.clone(),
+                content: redirect::BodyContent::Parts,
+                kind: Some(format!("{}; boundary={}", common.kind, form::BOUNDARY)),
+                is_endless: false,
+            },
         })
     }
 
     fn upload(&self, path: &[u8], line: usize, url: &mut CurlUrl) -> Result<Load, PlanError> {
         let content = redirect::BodyContent::File;
         if matches!(path, b"-" | b".") {
-            return Ok(Load { bytes: body::file("-T", b"-", line)?, content, kind: None, is_endless: true });
+            return Ok(Load { bytes: body::file("-T", b"-", line)?.into(), content, kind: None, is_endless: true });
         }
         let text = body::text("-T", path, line)?;
         let path = if self.globoff { Some(text.clone()) } else { without_globs(&text) };
         let path = path.ok_or_else(|| at(line, CurlFault::Glob { url: text }))?;
         let name = path.rsplit('/').next().unwrap_or_default();
         url.add_file_name(&body::percent_encode(name.as_bytes(), false));
-        Ok(Load { bytes: body::file("-T", path.as_bytes(), line)?, content, kind: None, is_endless: false })
+        Ok(Load { bytes: body::file("-T", path.as_bytes(), line)?.into(), content, kind: None, is_endless: false })
     }
 
     /// The fields in the order of curl.
-    fn fields(&self, user_agent: &str, load: &Load, written: &Written) -> Result<Vec<Field>, PlanError> {
+    fn fields(
+        &self,
+        user_agent: &str,
+        load: &Load,
+        written: &Written,
+        resumed: Option<Field>,
+    ) -> Result<Vec<Field>, PlanError> {
         let plain = |name: &str, value: &[u8]| Field::Plain(name.to_owned(), value.to_vec());
         let is_chunked =
             load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding");
@@ -217,11 +256,15 @@ impl Command {
         }];
         let mut own = Vec::new();
         own.push(("authorization", Field::Authorization));
-        if let Some(range) = &self.range {
-            // A number alone is an offset.
-            let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
-            own.push(("range", Field::Range(format!("{range}{open}"))));
-        }
+        let range = resumed.or_else(|| {
+            self.range.as_ref().map(|range| {
+                // A number alone is where it begins.
+                let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
+                Field::Range(format!("{range}{open}"))
+            })
+        });
+        let said_by = if load.content == redirect::BodyContent::None { "range" } else { "content-range" };
+        own.extend(range.map(|range| (said_by, range)));
         match self.user_agent.as_deref() {
             Some("") => {}
             agent => own.push(("user-agent", plain("User-Agent", agent.unwrap_or(user_agent).as_bytes()))),

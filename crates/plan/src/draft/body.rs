@@ -1,14 +1,14 @@
 //! The body of a request, or the content of a message.
 
 use crate::file::read_up_to;
-use crate::{PlanError, REQUEST_BODY_BYTES_MAX};
+use crate::{BodyBytes, PlanError, REQUEST_BODY_BYTES_MAX};
 
 /// The body of a request, or the content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// These bytes.
-    Bytes(Vec<u8>),
-    /// The same for a message that is not text even if it could be.
+    /// As it is.
+    Bytes(BodyBytes),
+    /// The same, where a message is not text even if it could be.
     Binary(Vec<u8>),
     /// The content of a file; `-` is the standard input.
     File(String),
@@ -24,12 +24,13 @@ pub enum Body {
 }
 
 impl Body {
-    /// The given bytes, or those of the named file. Only messages can be random or numbered.
-    pub(super) fn read(&self) -> Result<Vec<u8>, PlanError> {
+    /// The bytes that were written or named. Messages alone are random or numbered.
+    pub(super) fn read(&self) -> Result<BodyBytes, PlanError> {
         match self {
-            Self::Bytes(bytes) | Self::Binary(bytes) => Ok(bytes.clone()),
-            Self::File(path) => read_up_to("-d", path, REQUEST_BODY_BYTES_MAX),
-            Self::Random { .. } | Self::Numbered => Ok(Vec::new()),
+            Self::Bytes(bytes) => Ok(bytes.clone()),
+            Self::Binary(bytes) => Ok(bytes.clone().into()),
+            Self::File(path) => read_up_to("-d", path, REQUEST_BODY_BYTES_MAX).map(BodyBytes::from),
+            Self::Random { .. } | Self::Numbered => Ok(BodyBytes::default()),
         }
     }
 }

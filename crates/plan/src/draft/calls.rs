@@ -104,7 +104,7 @@ impl Draft {
             path,
             version: HttpVersion::Http11,
             headers: self.metadata(address)?,
-            body: Vec::new(),
+            body: crate::BodyBytes::default(),
         };
         Ok(Step {
             making: None,
@@ -125,7 +125,7 @@ impl Draft {
 
     fn call(&self, address: &Address, schema: Option<&Schema>) -> Result<Call, PlanError> {
         let text = match self.request.read_body()? {
-            Some(bytes) => Some(String::from_utf8(bytes).map_err(|_| PlanError::DataNotText)?),
+            Some(bytes) => Some(String::from_utf8(bytes.into_vec()).map_err(|_| PlanError::DataNotText)?),
             None => None,
         };
         let CallOptions { interval, gzip, .. } = self.request.call;

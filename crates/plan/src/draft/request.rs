@@ -7,7 +7,7 @@ use crate::curl_url::{CurlUrl, CurlUrlFault};
 use crate::header::is_token;
 use crate::redirect::{BodyContent, Field};
 use crate::text::{MILLI, check_span};
-use crate::{Address, Form, Header, HttpVersion, Need, PlanError, Version};
+use crate::{Address, BodyBytes, Form, Header, HttpVersion, Need, PlanError, Version};
 
 /// Options of requests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ impl Request {
         check_span("-t", self.timeout.unwrap_or(TIMEOUT_DEFAULT), MILLI)
     }
 
-    pub(super) fn read_body(&self) -> Result<Option<Vec<u8>>, PlanError> {
+    pub(super) fn read_body(&self) -> Result<Option<BodyBytes>, PlanError> {
         self.body.as_ref().map(Body::read).transpose()
     }
 
@@ -85,7 +85,7 @@ impl Draft {
             "authorization" | "cookie" => Field::Secret(name, value),
             _ => Field::Plain(name, value),
         }));
-        let curl_url = CurlUrl::parse(address.url.as_str(), true, true).map_err(|fault| match fault {
+        let curl_url = CurlUrl::parse(address.url.as_str(), None, true, true).map_err(|fault| match fault {
             CurlUrlFault::Plan(error) => error,
             CurlUrlFault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
         })?;

@@ -132,7 +132,7 @@ impl Draft {
             path: address.path_and_query(),
             version: HttpVersion::Http11,
             headers,
-            body: Vec::new(),
+            body: crate::BodyBytes::default(),
         })
     }
 
@@ -146,7 +146,7 @@ impl Draft {
                 let count = check_count("--data-bytes", *count, 1, MESSAGE_BYTES_MAX)?;
                 Some(random_bytes(*seed, count as usize))
             }
-            body => body.as_ref().map(Body::read).transpose()?,
+            body => body.as_ref().map(Body::read).transpose()?.map(crate::BodyBytes::into_vec),
         };
         let is_raw = matches!(body, Some(Body::Random { .. } | Body::Binary(_)));
         let kind = match (is_ws, wanted, &bytes) {

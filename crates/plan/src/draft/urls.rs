@@ -78,7 +78,7 @@ impl Draft {
         draft.request.method = method.map(str::to_owned);
         draft.request.body = body.map(|body| match body.strip_prefix('@') {
             Some(path) => Body::File(path.to_owned()),
-            None => Body::Bytes(body.as_bytes().to_vec()),
+            None => Body::Bytes(body.as_bytes().to_vec().into()),
         });
         let mut target = draft.target(&address)?;
         // One target for all paths of a server.

@@ -26,8 +26,8 @@ pub enum CurlFault {
     /// The command is empty.
     #[error("there is no curl command in it; write one for each line, like: curl http://127.0.0.1:8080/")]
     Empty,
-    /// There are too many commands.
-    #[error("there are more than {most} commands; take fewer")]
+    /// There are too many.
+    #[error("there are more than {most} commands and URLs; take fewer")]
     TooMany {
         /// The limit.
         most: usize,
@@ -91,9 +91,9 @@ pub enum CurlFault {
         /// The flag.
         flag: &'static str,
     },
-    /// Braces and brackets that curl expands to many URLs.
+    /// Braces and brackets of which curl makes no URLs.
     #[error(
-        "'{url}' has braces or brackets, which stand for many URLs; write each by itself, or add -g to mean them as they are"
+        "'{url}' has braces or brackets that cannot be read; write {{a,b}} or [1-9], or add -g to mean them as they are"
     )]
     Glob {
         /// As written.
@@ -129,7 +129,23 @@ pub enum CurlFault {
         "HTTP/1.0 knows no chunks, and no length is said; leave -0 out, or give -T a file and no Transfer-Encoding"
     )]
     Chunks10,
-    /// A password that would have to be prompted for.
+    /// What would be left out of a body is all of it.
+    #[error("-C {from} leaves nothing of the {length} bytes that are to be sent; name fewer, or leave -C out")]
+    Resumed {
+        /// Bytes that are left out.
+        from: u64,
+        /// Bytes of the body.
+        length: u64,
+    },
+    /// What onrush speaks, though not by a command of curl.
+    #[error("a curl command is for http:// and https:// here; for {scheme}:// leave out the word curl: onrush {url}")]
+    OtherLoad {
+        /// As written, without secrets.
+        url: String,
+        /// Its scheme.
+        scheme: String,
+    },
+    /// A password that would have to be asked for.
     #[error("-u wants name:password here, since nobody is asked; write name: for an empty password")]
     NoPassword,
 }

@@ -289,7 +289,7 @@ fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
         (Some(text), None) => Ok(Some(match (text.strip_prefix('@'), text.strip_prefix("hex:")) {
             (Some(path), _) => Body::File(path.to_owned()),
             (None, Some(digits)) if is_talk => Body::Binary(read_hex(digits)?),
-            _ => Body::Bytes(text.as_bytes().to_vec()),
+            _ => Body::Bytes(text.as_bytes().to_vec().into()),
         })),
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cookies::{self, Cookie};
 use crate::curl_url::CurlUrl;
-use crate::{HttpVersion, Request};
+use crate::{BodyBytes, HttpVersion, Request};
 
 /// The kind of the body, since redirects treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +41,11 @@ pub(crate) enum Field {
     /// `Transfer-Encoding`.
     Chunked(String),
     Plain(String, Vec<u8>),
+    /// From where on: of what is asked for, and of the whole of what is sent.
+    Resumed {
+        open: String,
+        whole: String,
+    },
 }
 
 /// The form of a chain's requests; see the module.
@@ -49,7 +54,7 @@ pub struct Form {
     pub(crate) method: String,
     pub(crate) version: HttpVersion,
     pub(crate) fields: Vec<Field>,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: BodyBytes,
     pub(crate) content: BodyContent,
     /// The first URL.
     pub(crate) url: CurlUrl,
@@ -94,7 +99,7 @@ impl Form {
                 Field::Secret(_, value) | Field::OfBody(_, value) | Field::Plain(_, value) => bytes(value),
                 Field::Referer(value) => value.iter_mut().for_each(text),
                 Field::Range(value) => text(value),
-                Field::Host | Field::Authorization | Field::Length(..) | Field::Chunked(_) => {}
+                Field::Host | Field::Authorization | Field::Length(..) | Field::Chunked(_) | Field::Resumed { .. } => {}
             }
         }
         [&mut self.target, &mut self.bearer].into_iter().flatten().for_each(text);
@@ -130,7 +135,7 @@ impl Form {
         let is_trusted = trusts_others || is_home;
         let is_host_named = at.url.host() == self.url.host();
         let has_body = at.content != BodyContent::None;
-        let body = if has_body { self.body.clone() } else { Vec::new() };
+        let body = if has_body { self.body.clone() } else { BodyBytes::default() };
         let is_chunked = has_body && self.fields.iter().any(|field| matches!(field, Field::Chunked(_)));
         let mut headers = Vec::with_capacity(self.fields.len());
         let mut host_requested = None;
@@ -157,6 +162,11 @@ impl Form {
                         say("Content-Range", format!("bytes {range}/{whole}").as_bytes());
                     }
                 },
+                Field::Resumed { open, whole } => match at.content {
+                    BodyContent::None => say("Range", format!("bytes={open}").as_bytes()),
+                    BodyContent::Parts => {}
+                    BodyContent::Data | BodyContent::File => say("Content-Range", format!("bytes {whole}").as_bytes()),
+                },
                 Field::Referer(first) => {
                     if let Some(referer) = at.referer.as_ref().or(first.as_ref()) {
                         say("Referer", referer.as_bytes());
@@ -165,8 +175,8 @@ impl Form {
                 Field::Cookie(written) => {
                     let host = host_requested.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
                     let host = host.unwrap_or_else(|| at.url.host());
-                    let mut cookies = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
-                    cookies.extend(written.clone());
+                    let (mut cookies, has_room) = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
+                    cookies.extend(written.clone().filter(|_| has_room));
                     if !cookies.is_empty() {
                         say("Cookie", &cookies.join(&b"; "[..]));
                     }

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
+use super::flags::{Credential, Speech, credential};
 use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
 use crate::Plan;
@@ -18,8 +19,6 @@ const VALUES_MAX: usize = 10_000;
 const SEARCHED_BYTES_MAX: usize = 64 * 1024;
 /// The messages of a call that are searched.
 const MESSAGES_MAX: usize = 100;
-/// Flags of curl whose value is a credential.
-const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 
 /// All encodings of a value in base64 (RFC 4648, 4 and 5), also as a part of a URL or a form.
 fn in_base64(value: &str) -> Vec<String> {
@@ -44,14 +43,7 @@ fn lower_percent(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-/// The value of a flag that is written in one word with it.
-fn joined<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
-    let value = word.strip_prefix(flag)?;
-    let value = if flag.starts_with("--") { value.strip_prefix('=')? } else { value };
-    (!value.is_empty()).then_some(value)
-}
-
-/// Secret values, wherever they occur.
+/// Values that are secret, wherever they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecretValues {
     /// The values, the longest first.
@@ -63,7 +55,8 @@ impl SecretValues {
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();
         let (mut is_next_secret, mut is_next_user) = (false, false);
-        for word in words {
+        let words: Vec<&str> = words.into_iter().collect();
+        for (word, speech) in words.iter().copied().zip(Speech::of_words(words.iter().copied())) {
             known.take_text(word);
             known.take_user(word);
             // A URL, or a flag, is never the value of a flag.
@@ -71,15 +64,16 @@ impl SecretValues {
             if is_next_secret && is_value {
                 known.take(word);
             }
+            let says_who = credential(word, speech);
             if is_next_user && is_value {
                 known.take_credentials(word);
-            } else if let Some(value) = FLAGS.iter().find_map(|flag| joined(word, flag)) {
-                known.take_credentials(value);
+            } else if let Some(Credential::From(place)) = says_who {
+                known.take_credentials(&word[place..]);
             }
             // A header without quotes is several words.
             let is_way = ["bearer", "basic", "token"].iter().any(|way| word.eq_ignore_ascii_case(way));
             is_next_secret = word.strip_suffix(':').is_some_and(is_secret_field) || (is_way && is_next_secret);
-            is_next_user = FLAGS.contains(&word);
+            is_next_user = says_who == Some(Credential::Next);
             let field = word.split_once([':', ' ', ';', '=']).filter(|(name, _)| is_secret_field(name));
             if let Some((_, value)) = field {
                 known.take_field(value);
@@ -110,8 +104,8 @@ impl SecretValues {
                 let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
                 call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));
             }
-            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes);
-            for bytes in [Some(&step.request.body), message].into_iter().flatten() {
+            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes[..]);
+            for bytes in [Some(&step.request.body[..]), message].into_iter().flatten() {
                 known.take_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED_BYTES_MAX)]));
             }
         }

@@ -17,7 +17,7 @@ impl Plan {
                 path: hide(&step.request.path),
                 version: step.request.version,
                 headers: Vec::new(),
-                body: Vec::new(),
+                body: crate::BodyBytes::default(),
             },
             call: step.call.clone(),
             target: step.target,

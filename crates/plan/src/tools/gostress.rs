@@ -170,7 +170,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 draft.commands = Some(Commands::File { path, leads_to });
             } else {
                 draft.request.method = Some(method.to_owned());
-                draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec()));
+                draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec().into()));
                 draft.request.headers = vec![Header::without("Accept")];
                 if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
                     draft.request.headers.push(Header::of("Accept-Encoding", "gzip"));
@@ -223,5 +223,5 @@ fn status_of(code: u64) -> Result<u16, PlanError> {
 
 /// The data of its calls, in the form of `-d`.
 fn data_of(text: &str) -> Body {
-    text.strip_prefix('@').map_or(Body::Bytes(text.as_bytes().to_vec()), |path| Body::File(path.to_owned()))
+    text.strip_prefix('@').map_or(Body::Bytes(text.as_bytes().to_vec().into()), |path| Body::File(path.to_owned()))
 }

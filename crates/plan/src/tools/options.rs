@@ -119,6 +119,12 @@ pub(super) fn read(style: Style, table: &'static [Opt], words: &[String]) -> Res
             continue;
         }
         let mut letters = &word[1..];
+        // Of a word that begins with no flag, nothing is one.
+        let first = letters.chars().next().map(|letter| format!("-{letter}"));
+        let is_known = |name: &str| table.iter().any(|known| known.id == name || known.also == name);
+        if first.is_some_and(|first| !is_known(&first)) {
+            return Err(ToolFault::Unknown { flag: word.clone() });
+        }
         while let Some(letter) = letters.chars().next() {
             letters = &letters[letter.len_utf8()..];
             let name = format!("-{letter}");

@@ -8,7 +8,7 @@ use plan::Step;
 
 use super::{Showing, visible};
 use crate::Language;
-use crate::format::count;
+use crate::format::{count, counted, is_of};
 use crate::wrap::cut;
 
 /// The most columns of an extracted value: one line on most screens, without the name before it.
@@ -29,13 +29,12 @@ pub(super) fn write(sample: &Sample, step: Option<&Step>, showing: &Showing, tex
         one(part, *number, content_type, step, showing, text);
     }
     if sample.left_out > 0 {
+        let (said, are) = (counted(sample.left_out, "byte"), is_of(sample.left_out, "is", "are"));
         let left_out = count(sample.left_out);
         let _ = writeln!(
             text,
             "* {}",
-            showing
-                .language
-                .pick(format!("{left_out} bytes more are not shown"), format!("另有 {left_out} 字节未显示"))
+            showing.language.pick(format!("{said} more {are} not shown"), format!("另有 {left_out} 字节未显示"))
         );
     }
 }
@@ -83,9 +82,8 @@ fn one(
             text.push('\n');
         }
         PartKind::Message => {
-            let length = count(part.bytes.len() as u64);
-            let title =
-                language.pick(format!("[message {number}, {length} bytes]"), format!("[消息 {number}，{length} 字节]"));
+            let (said, length) = (counted(part.bytes.len() as u64, "byte"), count(part.bytes.len() as u64));
+            let title = language.pick(format!("[message {number}, {said}]"), format!("[消息 {number}，{length} 字节]"));
             let _ = writeln!(text, "{sign} {title}");
             let json = step.and_then(|step| step.call.as_ref()).and_then(|call| call.types.as_ref());
             let json = json.and_then(|types| types.json(part.is_ours, &part.bytes));
@@ -108,7 +106,7 @@ fn one(
         PartKind::Raw => {
             let length = count(part.bytes.len() as u64);
             let title = language.pick(
-                format!("[{length} bytes, not understood or incomplete]"),
+                format!("[{}, not understood or incomplete]", counted(part.bytes.len() as u64, "byte")),
                 format!("[{length} 字节无法解析，或不完整]"),
             );
             let _ = writeln!(text, "{sign} {title}");
@@ -162,7 +160,8 @@ fn content(bytes: &[u8], showing: &Showing) -> String {
 /// Binary data as numbers.
 fn numbers(bytes: &[u8], language: Language) -> String {
     let length = count(bytes.len() as u64);
-    let mut text = language.pick(format!("[{length} bytes, not text]"), format!("[{length} 字节的非文本内容]"));
+    let mut text = language
+        .pick(format!("[{}, not text]", counted(bytes.len() as u64, "byte")), format!("[{length} 字节的非文本内容]"));
     for line in bytes[..bytes.len().min(HEX_BYTES_MAX)].chunks(HEX_BYTES_PER_LINE) {
         text.push_str("\n ");
         line.iter().for_each(|byte| {

@@ -86,7 +86,7 @@ fn the_result_is_said_in_both_languages() {
          \nMaximum       12,650/s ± 2.0 %: 12,400/s was held, 12,900/s was not\n\
          Goals         p99(response_time) < 200ms\n\
          Held          12,400/s: met in 2 of 2 trials, the longest 20s; p99 180.0ms\n\
-         Not held      12,900/s: too much in 1 of 1 trials; p99 180.0ms\n\
+         Not held      12,900/s: too much in 1 of 1 trial; p99 180.0ms\n\
          Limit         the target\n\
          Recovery      at most 1.30s after a trial until response times were as before\n\
          Search        3 trials in 8m32s; the bounds are close\n"

@@ -375,11 +375,15 @@ pub(super) fn shown_by(report: &Value, name: &str, language: Language) -> Option
     let load = load(at, report, language);
     Some(match name {
         "lower" => language.pick(
-            format!("{load}: met in {} of {trials} trials, the longest {longest}{p99}", trials - above),
+            format!(
+                "{load}: met in {} of {}, the longest {longest}{p99}",
+                trials - above,
+                counted(trials as u64, "trial")
+            ),
             format!("{load}：{trials} 次试压中 {} 次达标，最长 {longest}{p99}", trials - above),
         ),
         _ => language.pick(
-            format!("{load}: too much in {above} of {trials} trials{p99}"),
+            format!("{load}: too much in {above} of {}{p99}", counted(trials as u64, "trial")),
             format!("{load}：{trials} 次试压中 {above} 次不达标{p99}"),
         ),
     })

@@ -3,7 +3,7 @@
 use plan::{Hold, HoldWork};
 
 use crate::Language;
-use crate::format::{count, rate, span};
+use crate::format::{count, counted, rate, span};
 
 /// The plan of a hold in one line.
 pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
         }
     };
     language.pick(
-        format!("{connections} connections{pace}, held {held}, {work}"),
+        format!("{}{pace}, held {held}, {work}", counted(plan.connections, "connection")),
         format!("{connections} 个连接{pace}，保持 {held}，{work}"),
     )
 }

@@ -39,6 +39,7 @@ pub(crate) fn good() -> HoldResult {
         when_opened: now,
         when_closing: now,
         closing_after: Some(Nanos::from_millis(10_000)),
+        steady: Vec::new(),
         most_open: 100,
         memory: MemoryUse::default(),
         stopped_opening: None,
@@ -196,4 +197,50 @@ fn a_generator_that_was_late_is_named() {
     assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
     assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
     assert_eq!((&json["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
+}
+
+/// A second of opening before four of holding: the rate is of those, and what is asked for is that of all connections.
+#[test]
+fn rates_are_of_the_time_in_which_all_are_held() {
+    let counted = |answered: u64, bytes: u64| {
+        let mut counters = HeldCounts::default().counters;
+        counters[HeldCounter::Answered] = answered;
+        (counters[HeldCounter::BytesReceived], counters[HeldCounter::BytesQueued]) = (bytes, 2 * bytes);
+        counters
+    };
+    let windows = |all: &[(u64, u64, u64)]| -> Vec<_> {
+        let one = |&(answered, bytes, seconds)| (counted(answered, bytes), Nanos::from_millis(1_000 * seconds));
+        all.iter().map(one).collect()
+    };
+    let row = |result: &HoldResult, label: &str| {
+        let (_, pages, _) = reported(result);
+        let page = &pages[0];
+        page.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("{label}: {page}")).to_owned()
+    };
+    // 100 connections, each a message a second; what was answered in the ten seconds of all is no matter of the rate.
+    for (steady, achieved, received, sent) in [
+        (windows(&[(400, 4_096, 4)]), "100", "1.00KiB", "2.00KiB"),
+        (windows(&[(200, 4_096, 4), (200, 4_096, 4)]), "100", "2.00KiB", "4.00KiB"),
+        (windows(&[(160, 2_048, 4), (120, 1_024, 2)]), "100", "1.00KiB", "2.00KiB"),
+        (windows(&[(200, 4_096, 4)]), "50.00", "1.00KiB", "2.00KiB"),
+        (windows(&[(0, 0, 4)]), "0.00", "0B", "0B"),
+    ] {
+        let result = HoldResult { steady, ..good() };
+        let messages = row(&result, "Messages/s");
+        assert!(messages.ends_with(&format!("100 requested, {achieved} achieved")), "{messages}");
+        for (label, rate) in [("Received", received), ("Sent", sent)] {
+            let said = row(&result, label);
+            assert!(said.ends_with(&format!("({rate}/s)")), "{said}");
+        }
+    }
+    // Too short for a whole interval: what was done of what was due, on the connections that there were.
+    for (due, answered, most, achieved) in
+        [(60, 60, 100, "100"), (60, 30, 100, "50.00"), (60, 60, 50, "50.00"), (0, 0, 0, "0.00")]
+    {
+        let mut result = HoldResult { most_open: most, ..good() };
+        let counts = &mut result.total.counts;
+        (counts[HeldCounter::Due], counts[HeldCounter::Sent], counts[HeldCounter::Answered]) = (due, due, answered);
+        let messages = row(&result, "Messages/s");
+        assert!(messages.ends_with(&format!("100 requested, {achieved} achieved")), "{messages}");
+    }
 }

@@ -3,7 +3,7 @@
 use figures::{Held, MessageShortfall, ShortfallReason};
 
 use crate::Language;
-use crate::format::{bytes, count, rate, time};
+use crate::format::{bytes, count, counted, is_of, rate, time};
 use crate::workers;
 
 /// All verdicts.
@@ -13,15 +13,16 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     let (most, requested) = (count(held.most_open), count(plan.connections));
     if let Some(stopped) = held.stopped_opening {
         let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
+        let said = counted(stopped.tried, "connection");
         all.push(language.pick(
-            format!("opening stopped at {tried} connections: only {available} of memory was left on this machine; use another machine, or free memory here"),
+            format!("opening stopped at {said}: only {available} of memory was left on this machine; use another machine, or free memory here"),
             format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
         ));
     }
     if let Some((open, limit)) = held.target_limit {
-        let (open, limit) = (count(open), count(limit));
+        let (said, open, limit) = (counted(open, "connection"), count(open), count(limit));
         all.push(language.pick(
-            format!("the target accepted {open} connections and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
+            format!("the target accepted {said} and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
             format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
         ));
     }
@@ -34,11 +35,10 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     all.extend(workers::missed_held(held.workers_summary.as_ref(), language));
     let lost = counts.lost;
     if lost > 0 {
+        let (said, were) =
+            (counted(lost, "connection"), is_of(lost, "was lost while it was", "were lost while they were"));
         let lost = count(lost);
-        all.push(language.pick(
-            format!("{lost} connections were lost while they were held"),
-            format!("保持期间断开了 {lost} 个连接"),
-        ));
+        all.push(language.pick(format!("{said} {were} held"), format!("保持期间断开了 {lost} 个连接")));
     }
     if !held.is_rate_kept {
         let who = match held.is_generator_busy {
@@ -94,12 +94,16 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
 /// The verdict when everything was held.
 fn good(held: &Held, language: Language) -> String {
     let requested = count(held.plan.connections);
+    let whole = match held.plan.connections {
+        1 => "the connection was".to_owned(),
+        _ => format!("all {requested} connections were"),
+    };
     let (en, zh) = match (held.tally.due(), held.has_responses) {
         (0, _) => (" and none was lost", "，无一断开"),
         (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到响应"),
         (_, false) => (", none was lost, and every message was sent", "，无一断开，消息全部发出"),
     };
-    language.pick(format!("all {requested} connections were open{en}"), format!("{requested} 个连接全部建立{zh}"))
+    language.pick(format!("{whole} open{en}"), format!("{requested} 个连接全部建立{zh}"))
 }
 
 /// The generator's own loops were late: the measurements include their lateness.

@@ -2,7 +2,7 @@
 
 use plan::{CONFIG_BYTES_MAX, ConfigError, ConfigFault};
 
-use super::in_chinese;
+use super::{Doing, system_fault};
 use crate::Language;
 
 /// The file, the line, and the error.
@@ -37,6 +37,9 @@ fn chinese(fault: &ConfigFault) -> String {
         ConfigFault::Section => "不支持分节；一个文件只用于一个命令".to_owned(),
         ConfigFault::Utf8 => "文件不是 UTF-8".to_owned(),
         ConfigFault::TooLarge => format!("文件超过 {CONFIG_BYTES_MAX} 字节"),
-        ConfigFault::File(reason) => format!("无法读取文件：{}", in_chinese(reason)),
+        ConfigFault::File(reason) => {
+            let otherwise = ("check the path", "请检查路径");
+            format!("无法读取文件：{}", system_fault(reason, Doing::Read, otherwise, Language::Zh))
+        }
     }
 }

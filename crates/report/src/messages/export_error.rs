@@ -2,7 +2,7 @@
 
 use export::{Delivery, DeliveryFault, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, KINDS};
 
-use super::in_chinese;
+use super::{Doing, in_chinese, system_fault};
 use crate::Language;
 use crate::format::{count, counted};
 
@@ -32,7 +32,13 @@ fn chinese(error: &ExportError) -> String {
         ExportError::Twice { place } => format!("有两个导出都写到 {place}"),
         ExportError::TooMany => format!("一次压测最多 {EXPORTS_MAX} 个导出"),
         ExportError::Begin { kind, place, reason } => {
-            format!("{kind} 无法使用 {place}：{}", in_chinese(reason))
+            let doing = match *kind {
+                "prometheus" => Doing::Listen,
+                "csv" | "junit" | "github" => Doing::Write,
+                _ => Doing::Connect,
+            };
+            let why = system_fault(reason, doing, ("choose another place", "请换一个位置"), Language::Zh);
+            format!("{kind} 无法使用 {place}：{why}")
         }
         ExportError::NoStepSummary => {
             "github 只能在 GitHub Actions 的步骤中使用：未设置环境变量 GITHUB_STEP_SUMMARY".to_owned()

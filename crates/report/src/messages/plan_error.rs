@@ -4,6 +4,7 @@ use plan::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 
 use super::listed;
 use super::wide::{plain_of, wide};
+use super::{Doing, system_fault};
 use crate::Language;
 use crate::format::count;
 
@@ -96,7 +97,8 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::HeaderFraming { header } => format!("请求头 '{header}' 会与请求体冲突；请去掉，onrush 会自动填写"),
         PlanError::Method { method } => format!("'{method}' 不是合法的请求方法；请在 -X 后写 GET、POST 之类的单词"),
         PlanError::File { flag, path, reason } => {
-            format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径")
+            let why = system_fault(reason, Doing::Read, ("check the path", "请检查路径"), Language::Zh);
+            format!("无法读取 {flag} 指定的文件 '{path}'：{why}")
         }
         PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是读取的上限"),
         PlanError::User => "-u 需要 用户名:密码（运行时不会询问）；密码为空时写 用户名:".to_owned(),
@@ -321,7 +323,7 @@ fn curl_fault(fault: &CurlFault) -> String {
         CurlFault::Shell { what } => format!("'{what}' 需要由 shell 执行，而这里不执行任何命令；请直接写出它的值"),
         CurlFault::NotCurl { word } => format!("'{word}' 不是 curl；这里只能写 curl 命令，请去掉其他内容"),
         CurlFault::Empty => "没有 curl 命令；请每行写一条，如：curl http://127.0.0.1:8080/".to_owned(),
-        CurlFault::TooMany { most } => format!("命令超过 {most} 条；请减少"),
+        CurlFault::TooMany { most } => format!("命令和 URL 超过 {most} 条；请减少"),
         CurlFault::Unknown { flag } => {
             format!("不认识 curl 的参数 {flag}；请去掉，支持的参数见 docs/come-as-you-are.zh.md")
         }
@@ -339,7 +341,7 @@ fn curl_fault(fault: &CurlFault) -> String {
         }
         CurlFault::Refused { flag } => format!("curl 的参数 {flag} 在压测中没有对应的含义；请去掉"),
         CurlFault::Glob { url } => {
-            format!("'{url}' 中的花括号或方括号代表多个 URL；请分别写出，或加上 -g 表示其本身")
+            format!("'{url}' 中的花括号或方括号写法不对；请写成 {{a,b}} 或 [1-9]，或加上 -g 表示其本身")
         }
         CurlFault::Conflict { one, other } => format!("{one} 与 {other} 不能同时使用；请去掉其中一个"),
         CurlFault::NotText { flag } => format!("{flag} 的值不是 UTF-8；请把文件保存为 UTF-8"),
@@ -352,6 +354,12 @@ fn curl_fault(fault: &CurlFault) -> String {
         CurlFault::Chunks10 => {
             "HTTP/1.0 不支持分块传输，而请求体长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
         }
+        CurlFault::Resumed { from, length } => {
+            format!("-C {from} 之后没有内容可发：正文共 {length} 字节；请改小，或去掉 -C")
+        }
+        CurlFault::OtherLoad { url, scheme } => {
+            format!("curl 命令在这里只用于 http:// 和 https://；{scheme}:// 请去掉 curl 一词：onrush {url}")
+        }
         CurlFault::NoPassword => "-u 需要 用户名:密码，因为这里不会询问；密码为空时请写 用户名:".to_owned(),
     }
 }
@@ -362,6 +370,7 @@ fn wanted_of_curl(wanted: &'static str) -> &'static str {
         "a number, or -1 for no bound" => "数字，或用 -1 表示不限",
         "seconds, like 5 or 2.5" => "秒数，如 5 或 2.5",
         "a number of bytes" => "字节数",
+        "http or https" => " http 或 https",
         "a type like ;type=text/plain" => "形如 ;type=text/plain 的类型",
         "the encoder base64, 8bit, 7bit or binary" => "base64、8bit、7bit 或 binary 编码方式",
         "name=content or name=@file" => "名称=内容 或 名称=@文件",

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::plan_error::wide_in;
 use super::take_error::why_in_chinese;
 use super::threshold_error::in_chinese as threshold;
-use super::{in_chinese, listed, plan_error, take_error};
+use super::{Doing, in_chinese, listed, plan_error, system_fault, take_error};
 use crate::Language;
 
 /// The widest piece of a line that is shown, in characters.
@@ -156,7 +156,10 @@ fn title(object: &Object) -> &'static str {
 
 fn chinese(fault: &Fault) -> String {
     match fault {
-        Fault::File { reason } => format!("无法读取文件：{reason}；请检查路径"),
+        Fault::File { reason } => {
+            let otherwise = ("check the path", "请检查路径");
+            format!("无法读取文件：{}", system_fault(reason, Doing::Read, otherwise, Language::Zh))
+        }
         Fault::FileTooLarge { most } => format!("文件超过 {most} 字节；请把很长的列表移到数据文件中"),
         Fault::NotUtf8 => "文件不是 UTF-8；请另存为 UTF-8".to_owned(),
         Fault::Syntax(fault) => syntax::chinese(fault),

@@ -4,7 +4,7 @@ use plan::ResponseEnd;
 
 use super::Scene;
 use crate::Language;
-use crate::format::{count, span};
+use crate::format::{count, counted, span};
 
 /// The remedy for responses that were not complete within the timeout.
 pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
@@ -59,20 +59,16 @@ fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
 
 /// The text for bytes over TCP without the end of a response that the flag defines.
 fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
-    let bytes = count(bytes);
+    let (said, bytes) = (counted(bytes, "byte"), count(bytes));
     let (en, zh) = match &scene.step?.talk.as_ref()?.response {
         ResponseEnd::Until(_) => (
-            format!(
-                "{bytes} bytes came within {limit}, but not the end that --until names; check --until, or raise -t"
-            ),
+            format!("{said} came within {limit}, but not the end that --until names; check --until, or raise -t"),
             format!("{limit} 内收到 {bytes} 字节，但没有出现 --until 指定的结尾；请检查 --until，或调大 -t"),
         ),
         ResponseEnd::Bytes(wanted) => {
-            let wanted = count(*wanted);
+            let (of, wanted) = (counted(*wanted, "byte"), count(*wanted));
             (
-                format!(
-                    "{bytes} bytes came, but no answer had its {wanted} bytes within {limit}; check --read-bytes, or raise -t"
-                ),
+                format!("{said} came, but no answer had its {of} within {limit}; check --read-bytes, or raise -t"),
                 format!(
                     "共收到 {bytes} 字节，但没有响应在 {limit} 内达到 {wanted} 字节；请检查 --read-bytes，或调大 -t"
                 ),
@@ -80,7 +76,7 @@ fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Opt
         }
         ResponseEnd::LengthPrefix { .. } => (
             format!(
-                "{bytes} bytes came, but within {limit} no answer as long as its first bytes say; check --length-prefix, or raise -t"
+                "{said} came, but within {limit} no answer as long as its first bytes say; check --length-prefix, or raise -t"
             ),
             format!(
                 "共收到 {bytes} 字节，但 {limit} 内没有响应达到其开头所示的长度；请检查 --length-prefix，或调大 -t"

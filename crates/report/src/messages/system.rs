@@ -1,14 +1,66 @@
-//! System errors in both languages, by their number.
+//! What the system says, in both languages: reasons by their number, as the kernel gives them, or by the names that programs give them.
+
+mod errors;
 
 use std::io::Error;
 
-/// A Chinese text with English reasons of the system and of libraries: known ones are translated too.
+pub use errors::Doing;
+use errors::{NAMED, chinese, remedy};
+
+use crate::Language;
+
+/// A reason of the system with its remedy, for somebody who was doing this; `otherwise` where nothing more is known of it.
+pub fn system_fault(reason: &str, doing: Doing, otherwise: (&str, &str), language: Language) -> String {
+    let number = numbers_in(reason).into_iter().next().or_else(|| number_named(reason));
+    let (en, zh) = number.and_then(|number| remedy(number, doing)).unwrap_or(otherwise);
+    language.pick(format!("{reason}; {en}"), format!("{}；{zh}", in_chinese(reason)))
+}
+
+/// The number of an error that stands by its name alone at the end of a text.
+fn number_named(text: &str) -> Option<i32> {
+    let is_it = |name: &str| text.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(' '));
+    let named = NAMED.iter().find(|(name, _)| is_it(name)).map(|(_, number)| *number);
+    named.or_else(|| number_of(text)).filter(|number| *number > 0)
+}
+
+/// The number in words of ours: `error 28 of the operating system`.
+fn number_of(text: &str) -> Option<i32> {
+    text.strip_suffix(" of the operating system")?.rsplit_once("error ")?.1.parse().ok()
+}
+
+/// A text in which a name stands by itself: not as a part of other words, or of a path.
+fn replace_alone(text: &str, name: &str, instead: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(place) = rest.find(name) {
+        let (before, behind) = (&rest[..place], &rest[place + name.len()..]);
+        let begins = before.is_empty() && out.is_empty() || before.ends_with([' ', '：', '（', '(', '；']);
+        let ends = behind.is_empty() || behind.starts_with([';', '；', '，', '。', '）', ')', ',', '\n']);
+        out.push_str(before);
+        out.push_str(if begins && ends { instead } else { name });
+        rest = behind;
+    }
+    out + rest
+}
+
+/// A text in Chinese, in which reasons of the system and of libraries are English: they become Chinese too, as far as they are known.
 pub fn in_chinese(text: &str) -> String {
     let mut text = text.to_owned();
     for number in numbers_in(&text) {
         if let Some(reason) = chinese(number) {
             let english = Error::from_raw_os_error(number).to_string();
             text = text.replace(&english, &format!("{reason}（os error {number}）"));
+        }
+    }
+    if let Some((before, behind)) = text.split_once(" of the operating system")
+        && let Some((start, number)) = before.rsplit_once("error ")
+        && let Ok(number) = number.parse()
+    {
+        let reason = chinese(number).unwrap_or("系统错误");
+        text = format!("{start}{reason}（os error {number}）{behind}");
+    }
+    for (name, number) in NAMED {
+        if let Some(reason) = chinese(*number).filter(|_| text.contains(name)) {
+            text = replace_alone(&text, name, reason);
         }
     }
     LIBRARIES.iter().fold(text, |text, (english, chinese)| text.replace(english, chinese))
@@ -110,62 +162,70 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("unrecognized field name '", "没有这个字段：'"),
 ];
 
-/// The common errors of Linux (errno.h).
-fn chinese(number: i32) -> Option<&'static str> {
-    Some(match number {
-        1 => "操作不允许",
-        2 => "没有该文件或目录",
-        3 => "没有该进程",
-        4 => "系统调用被中断",
-        5 => "输入输出错误",
-        6 => "没有该设备或地址",
-        7 => "参数列表过长",
-        9 => "文件描述符无效",
-        11 => "资源暂时不可用",
-        12 => "内存不足",
-        13 => "权限不足",
-        14 => "地址错误",
-        16 => "设备或资源忙",
-        17 => "文件已存在",
-        18 => "跨设备链接",
-        19 => "没有该设备",
-        20 => "不是目录",
-        21 => "是一个目录",
-        22 => "参数无效",
-        23 => "系统打开的文件过多",
-        24 => "进程打开的文件过多",
-        26 => "文件正在被执行",
-        27 => "文件过大",
-        28 => "磁盘空间不足",
-        29 => "无法定位",
-        30 => "文件系统只读",
-        32 => "管道已断开",
-        36 => "文件名过长",
-        38 => "系统不支持该功能",
-        40 => "符号链接层数过多",
-        71 => "协议错误",
-        88 => "不是套接字",
-        90 => "消息过长",
-        92 => "协议选项不可用",
-        93 => "协议不支持",
-        95 => "操作不支持",
-        97 => "地址族不支持",
-        98 => "地址已被占用",
-        99 => "无法使用该地址",
-        100 => "网络已断开",
-        101 => "网络不可达",
-        102 => "网络连接被重置",
-        103 => "连接被中止",
-        104 => "连接被对端重置",
-        105 => "没有可用的缓冲区",
-        107 => "套接字未连接",
-        110 => "连接超时",
-        111 => "连接被拒绝",
-        112 => "主机已关闭",
-        113 => "没有到主机的路由",
-        122 => "超出磁盘配额",
-        _ => return None,
-    })
+#[test]
+fn names_of_errors_become_chinese_where_they_stand_alone() {
+    for (name, number) in NAMED {
+        let said = in_chinese(&format!("无法监听 127.0.0.1:80：{name}；请检查"));
+        assert!(!said.replace("127.0.0.1", "").chars().any(|each| each.is_ascii_alphabetic()), "{said}");
+        assert!(said.contains(chinese(*number).expect("a row")), "{said}");
+    }
+    for kept in ["无法读取 '/tmp/permission denied/x'", "主机 connection refused.example", "xtimed out"] {
+        assert_eq!(in_chinese(kept), kept);
+    }
+    assert_eq!(in_chinese("a：error 28 of the operating system；b"), "a：磁盘空间不足（os error 28）；b");
+    assert_eq!(in_chinese("error x of the operating system"), "error x of the operating system");
+    assert_eq!(in_chinese("listen tcp: bind: address already in use"), "listen tcp: bind: 地址已被占用");
+}
+
+#[test]
+fn each_reason_has_a_remedy_of_its_own_where_one_is_known() {
+    let said = |number: i32, doing: Doing| {
+        let reason = Error::from_raw_os_error(number).to_string();
+        let [english, chinese] =
+            [Language::En, Language::Zh].map(|language| system_fault(&reason, doing, ("else", "否则"), language));
+        assert!(english.starts_with(&format!("{reason}; ")) && !chinese.contains(&reason), "{english} {chinese}");
+        (english, chinese)
+    };
+    for (number, doing, en, zh) in [
+        (98, Doing::Listen, "ss -ltnp", "ss -ltnp"),
+        (99, Doing::Listen, "ip addr", "ip addr"),
+        (13, Doing::Listen, "below 1024", "1024"),
+        (97, Doing::Listen, "IPv4", "IPv4"),
+        (111, Doing::Connect, "nothing listens there", "没有程序"),
+        (110, Doing::Connect, "firewall", "防火墙"),
+        (113, Doing::Connect, "ip route", "ip route"),
+        (101, Doing::Connect, "ip route", "ip route"),
+        (104, Doing::Connect, "right port", "端口"),
+        (2, Doing::Write, "its folder is not there", "目录不存在"),
+        (2, Doing::Read, "check the path", "检查路径"),
+        (13, Doing::Write, "you may not write there", "没有写入权限"),
+        (1, Doing::Read, "you may not read it", "没有读取权限"),
+        (28, Doing::Write, "df -h", "df -h"),
+        (122, Doing::Write, "quota", "配额"),
+        (30, Doing::Write, "read-only", "只读"),
+        (21, Doing::Write, "name a file", "文件名"),
+        (20, Doing::Read, "not a folder", "不是目录"),
+        (36, Doing::Write, "shorter", "较短"),
+        (24, Doing::Read, "ulimit -n", "ulimit -n"),
+        (24, Doing::Connect, "ulimit -n", "ulimit -n"),
+        (23, Doing::Listen, "fs.file-max", "fs.file-max"),
+        (5, Doing::Read, "dmesg", "dmesg"),
+        (12, Doing::Write, "memory", "内存"),
+        (71, Doing::Connect, "else", "否则"),
+    ] {
+        let (english, chinese) = said(number, doing);
+        assert!(english.contains(en) && chinese.contains(zh), "{number} {doing:?}: {english} {chinese}");
+    }
+    // Ports are no matter of files, and the other way round.
+    assert!(said(98, Doing::Write).0.ends_with("; else") && said(28, Doing::Listen).0.ends_with("; else"));
+    for (reason, number) in
+        [("address already in use", 98), ("error 28 of the operating system", 28), ("x: timed out", 110)]
+    {
+        assert_eq!(number_named(reason), Some(number), "{reason}");
+    }
+    for reason in ["", "no", "error x of the operating system", "overtimed out"] {
+        assert_eq!(number_named(reason), None, "{reason}");
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn bodies_that_are_no_text_are_reported() {
     let flags =
         |data: &str| Flags { url: Some("http://a.test/".to_owned()), data: Some(data.to_owned()), ..Flags::default() };
     let mut binary = plan(&flags("x")).expect("a plan");
-    binary.scenarios[0].steps[0].request.body = vec![0xff, 0xfe];
+    binary.scenarios[0].steps[0].request.body = vec![0xff, 0xfe].into();
     assert_eq!(scenario_file(&binary, "", "x", Language::En), Err(BinaryBody(1)));
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use figures::{Iterations, Run, Tally, per_second};
 
 use super::plan::scenario_in_words;
-use crate::format::{bytes, count, counted, time};
+use crate::format::{bytes, count, counted, is_of, time};
 use crate::page::Page;
 use crate::{Language, messages};
 
@@ -59,16 +59,18 @@ impl Page {
         self.line(words.requests, &sum);
         if let Some(probe) = run.probe().filter(|probe| probe.started > 0) {
             let (requests, users, span) = (count(probe.started), count(probe.users), time(probe.span.0 as f64));
+            let (said, are) = (counted(probe.users, "user"), is_of(probe.started, "is", "are"));
             let line = self.language().pick(
-                format!("and {requests} in the probe ({users} users, {span}), which are in no figure"),
+                format!("and {requests} in the probe ({said}, {span}), which {are} in no figure"),
                 format!("另有 {requests} 个用于试探（{users} 个用户，{span}），不计入结果"),
             );
             self.line("", &line);
         }
         if counts.warmed_up() > 0 {
             let number = count(counts.warmed_up());
+            let are = is_of(counts.warmed_up(), "is", "are");
             let line = self.language().pick(
-                format!("and {number} that ended in the warm-up, which are in no figure"),
+                format!("and {number} that ended in the warm-up, which {are} in no figure"),
                 format!("另有 {number} 个在预热期间结束，不计入结果"),
             );
             self.line("", &line);
@@ -187,7 +189,7 @@ fn connections_in_words(run: &Run, language: Language) -> String {
     if run.tls.count > 0 {
         let (handshakes, resumed) = (count(run.tls.count), count(counts.tls_resumed()));
         parts.push(language.pick(
-            format!("{handshakes} TLS handshakes ({resumed} resumed)"),
+            format!("{} ({resumed} resumed)", counted(run.tls.count, "TLS handshake")),
             format!("TLS 握手 {handshakes} 次（其中 {resumed} 次会话恢复）"),
         ));
     }

@@ -3,7 +3,7 @@
 use figures::{Note, Run};
 use metrics::Failure;
 
-use crate::format::count;
+use crate::format::{count, counted, is_of};
 use crate::{Language, messages, notes};
 
 /// One line for a run in which no connection was ever established.
@@ -29,9 +29,10 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
         );
     }
     if dropped > 0 && run.tally.failed == 0 {
+        let (said, were) = (counted(started, "start"), is_of(dropped, "was", "were"));
         let (address, started, dropped) = (messages::place(run), count(started), count(dropped));
         return language.pick(
-            format!("nothing was measured: no connection to {address} was established, and {dropped} of {started} starts were dropped after --max-lateness; check whether the server accepts connections, or raise --max-lateness"),
+            format!("nothing was measured: no connection to {address} was established, and {dropped} of {said} {were} dropped after --max-lateness; check whether the server accepts connections, or raise --max-lateness"),
             format!("没有测到任何数据：未能与 {address} 建立连接，{started} 个请求中有 {dropped} 个超过 --max-lateness 而放弃；请检查服务端是否接受连接，或增大 --max-lateness"),
         );
     }
@@ -39,11 +40,12 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
     if let Some(Failure::NotFilled) = most {
         let (failed, remedy) = (count(run.tally.failed), messages::failure_remedy(Failure::NotFilled, run, language));
         return language.pick(
-            format!("nothing was measured: none of {failed} requests could be made; {remedy}"),
+            format!("nothing was measured: none of {} could be made; {remedy}", counted(run.tally.failed, "request")),
             format!("没有测到任何数据：{failed} 个请求都无法生成；{remedy}"),
         );
     }
-    let tried = count(run.tally.connections_tried().max(run.tally.attempts()));
+    let tried = run.tally.connections_tried().max(run.tally.attempts());
+    let (said, tried) = (counted(tried, "connection"), count(tried));
     let address = messages::place(run);
     match most {
         Some(failure) => {
@@ -53,7 +55,7 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
                 None => messages::failure_remedy(failure, run, language),
             };
             language.pick(
-                format!("nothing was measured: none of {tried} connections to {address} was established{name}; {remedy}"),
+                format!("nothing was measured: none of {said} to {address} was established{name}; {remedy}"),
                 format!("没有测到任何数据：{tried} 次连接 {address} 均未成功{name}；{remedy}"),
             )
         }

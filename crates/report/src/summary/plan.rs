@@ -6,7 +6,7 @@ use plan::{
 };
 
 use crate::Language;
-use crate::format::{count, counted, rate, span};
+use crate::format::{count, counted, is_of, rate, span};
 
 /// The users of a closed load.
 fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
@@ -16,13 +16,17 @@ fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
             language.pick(format!("closed model, {}", counted(users, "user")), format!("固定并发 {number} 个用户"))
         }
         UserShape::Rendezvous => language.pick(
-            format!("closed model, {number} users who start together every round"),
+            format!(
+                "closed model, {} who {} together every round",
+                counted(users, "user"),
+                is_of(users, "starts", "start")
+            ),
             format!("固定并发 {number} 个用户，每次迭代在集合点同时发起"),
         ),
         UserShape::Ramp(ramp) => {
             let ramp = span(*ramp);
             language.pick(
-                format!("closed model, {number} users started over {ramp}"),
+                format!("closed model, {} started over {ramp}", counted(users, "user")),
                 format!("固定并发 {number} 个用户，梯度加压（{ramp} 内全部加入）"),
             )
         }
@@ -135,7 +139,7 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
                     language.pick(counted(*most, "connection"), format!("{} 个连接", count(*most)))
                 }
                 ConnectionCount::UpTo(most) => language
-                    .pick(format!("up to {} connections", count(*most)), format!("最多 {} 个连接", count(*most))),
+                    .pick(format!("up to {}", counted(*most, "connection")), format!("最多 {} 个连接", count(*most))),
             });
             (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
         }

@@ -163,6 +163,12 @@ pub(super) fn best_by(report: &Value, language: Language) -> &'static str {
 /// Remarks on the figures: what was left out, where more gives the same, and the meaning of the marks.
 pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Vec<String> {
     let mut all = Vec::new();
+    if let Some(seed) = report["seed"].as_u64() {
+        all.push(language.pick(
+            format!("All runs drew the same: --seed {seed} draws it again"),
+            format!("所有运行抽取的内容相同：--seed {seed} 可重现"),
+        ));
+    }
     let out = report["left_out"].as_array().map_or(&[][..], Vec::as_slice);
     if !out.is_empty() {
         let out = out.iter().map(|one| named(&one["values"])).collect::<Vec<_>>().join("; ");

@@ -208,6 +208,7 @@ fn stalled(gaps: &Gaps, language: Language) -> String {
 
 fn outage(run: &Run, gaps: &Gaps, language: Language) -> String {
     let (from, to) = instants(gaps);
+    let said = counted(run.limited().tally.all_started(), "request");
     let (refused, started) = (count(gaps.refused), count(run.limited().tally.all_started()));
     let again = match gaps.came_back {
         true => language.pick(", then answered again", "，此后恢复服务"),
@@ -218,7 +219,7 @@ fn outage(run: &Run, gaps: &Gaps, language: Language) -> String {
     };
     language.pick(
         format!(
-            "the target refused connections from {from} to {to} ({refused} of {started} requests){again}{}",
+            "the target refused connections from {from} to {to} ({refused} of {said}){again}{}",
             others(gaps, language)
         ),
         format!(

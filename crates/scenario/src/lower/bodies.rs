@@ -35,7 +35,7 @@ impl Pieces {
         }
     }
 
-    fn bytes(&mut self, bytes: &[u8], making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
+    fn bytes(&mut self, bytes: Vec<u8>, making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
         self.flush(making)?;
         self.rendering = std::mem::take(&mut self.rendering).then(Rendering::of_bytes(bytes));
         Ok(())
@@ -168,7 +168,7 @@ pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<
                 let name = filename.clone().unwrap_or(own);
                 let kind = media_type.as_deref().unwrap_or("application/octet-stream");
                 pieces.text(&format!("; filename=\"{}\"\r\nContent-Type: {kind}\r\n\r\n", quoted(&name)));
-                pieces.bytes(&bytes, making)?;
+                pieces.bytes(bytes, making)?;
             }
         }
         pieces.text("\r\n");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
-    Address, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering, SlotPlace,
-    Step as PlanStep, Target, Value, ValuePattern,
+    Address, BodyBytes, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering,
+    SlotPlace, Step as PlanStep, Target, Value, ValuePattern,
 };
 
 use super::marks::Marks;
@@ -118,7 +118,17 @@ impl DynamicParts<'_> {
         std::fs::read(whole).map_err(|error| wrong(error.to_string()))
     }
 
-    /// An HTTP request.
+    /// The same as a body: there once, however many steps have it.
+    fn body_of(&self, path: &Path) -> Result<BodyBytes, Fault> {
+        if let Some(known) = self.bodies.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let body = BodyBytes::from(self.read(path)?);
+        self.bodies.borrow_mut().insert(path.to_owned(), body.clone());
+        Ok(body)
+    }
+
+    /// A request of HTTP.
     pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<PreparedPart, Fault> {
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         draft.request.method = Some(request.method.clone());
@@ -133,15 +143,14 @@ impl DynamicParts<'_> {
         draft.responses.max_redirs = draft.responses.max_redirs.filter(|_| draft.responses.location);
         let (time, size) = self.add_expects(&mut draft, &request.expect);
         let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
-        if let Some(body) = &body {
-            draft.request.body = Some(DraftBody::Bytes(body.constant().unwrap_or(b"-").to_vec()));
-        }
+        let (constant, body) = body.unzip();
+        draft.request.body = constant.map(DraftBody::Bytes);
         let (mut target, mut made) = draft.part(None, false)?;
         (made.checks.time, made.checks.size) = (time, size);
         made.checks.is_expectation |= !made.checks.time.is_empty() || !made.checks.size.is_empty();
         let mut making = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
         making.takes = self.takings(&request.take)?;
-        making.body = body.filter(|body| body.constant().is_none());
+        making.body = body.flatten();
         self.finish(step, (target, made), making)
     }
 
@@ -194,10 +203,11 @@ impl DynamicParts<'_> {
         Ok((target, made))
     }
 
-    fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<Rendering, Fault> {
+    /// The bytes of a body, and how it is made anew where it is not always the same.
+    fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<(BodyBytes, Option<Rendering>), Fault> {
         let (pieces, kind) = match body {
             Body::Text(pattern) => (bodies::of_text(pattern), None),
-            Body::File(path) => return Ok(Rendering::of_bytes(&self.read(path)?)),
+            Body::File(path) => return Ok((self.body_of(path)?, None)),
             Body::Json(json) => (bodies::of_json(json), Some("application/json".to_owned())),
             Body::Form(fields) => (bodies::of_form(fields), None),
             Body::Multipart(parts) => {
@@ -209,7 +219,10 @@ impl DynamicParts<'_> {
         if let Some(kind) = kind.filter(|_| !is_said) {
             draft.request.headers.push(Header::parse(&format!("Content-Type: {kind}"))?);
         }
-        pieces.finish(self)
+        Ok(match pieces.finish(self)?.into_constant() {
+            Ok(bytes) => (bytes.into(), None),
+            Err(rendering) => (b"-".to_vec().into(), Some(rendering)),
+        })
     }
 
     /// The draft of a call, without its messages.
@@ -247,7 +260,7 @@ impl DynamicParts<'_> {
         if !call.messages.is_empty() {
             let texts: Vec<String> = call.messages.iter().map(|json| without_slots(json).to_string()).collect();
             let text = if has_slots { texts } else { constants(&renderings) };
-            draft.request.body = Some(DraftBody::Bytes(text.join("\n").into_bytes()));
+            draft.request.body = Some(DraftBody::Bytes(text.join("\n").into_bytes().into()));
         }
         let known = self.outside.schemas.iter().find(|(of, _)| of.url == draft.url).map(|(_, schema)| schema);
         let (mut target, mut made) = draft.part(known, false)?;

@@ -39,7 +39,7 @@ impl DynamicParts<'_> {
             let bytes = message.constant().unwrap_or(b"-").to_vec();
             draft.request.body = Some(match draft.request.talk.kind {
                 Some(MessageKind::Binary) => DraftBody::Binary(bytes),
-                _ => DraftBody::Bytes(bytes),
+                _ => DraftBody::Bytes(bytes.into()),
             });
         }
         draft.request.talk.end = match (receive, &talk.responses) {
@@ -85,8 +85,8 @@ impl DynamicParts<'_> {
         match &message.data {
             MessageData::Text(pattern) => bodies::of_text(pattern).finish(self),
             MessageData::Json(json) => bodies::of_json(json).finish(self),
-            MessageData::Bytes(bytes) => Ok(Rendering::of_bytes(bytes)),
-            MessageData::File(path) => Ok(Rendering::of_bytes(&self.read(path)?)),
+            MessageData::Bytes(bytes) => Ok(Rendering::of_bytes(bytes.clone())),
+            MessageData::File(path) => Ok(Rendering::of_bytes(self.read(path)?)),
         }
     }
 }

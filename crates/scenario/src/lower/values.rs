@@ -90,6 +90,7 @@ pub(super) fn globals(
         mark,
         fault_at: None,
         may_secure: true,
+        bodies: super::Bodies::default(),
         found: DiagnosticSink::default(),
     };
     // Each expression has its number before the interpreter is made.

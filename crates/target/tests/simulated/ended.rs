@@ -11,7 +11,7 @@ use metrics::{Class, Failure, Measure};
 use pacing::Nanos;
 use plan::Flags;
 
-use crate::world::{LATENCY, OwnServer, World, flags};
+use crate::world::{LATENCY, OwnServer, World, flags, is_by_arithmetic};
 
 const REQUESTS: u64 = 20;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -127,6 +127,12 @@ fn who_reads_on_behind_his_end_gets_what_goes_out_once_no_second_time() {
         let counts = &finished.total.counts;
         assert_eq!((read, counts.reconnects()), (REQUESTS, 0), "{method}");
         assert_eq!(counts.failures().collect::<Vec<_>>(), [(Failure::ClosedEarly, REQUESTS / 2)], "{method}");
+        // It has failed when the end came, not when it was known that nobody refuses it.
+        let failed = finished.total.class(Class::FailedUnanswered);
+        for measure in [Measure::Service, Measure::Response] {
+            assert_eq!(failed.of(measure).count(), REQUESTS / 2, "{method}");
+            is_by_arithmetic(failed.of(measure).max().expect("some"), CROSSING.0, 4);
+        }
     }
     for method in REPEATABLE {
         let (finished, read) = play(End::HalfCloses(CROSSING), method, false);

@@ -34,7 +34,7 @@ impl ProtocolConnection for Http2 {
     }
 
     #[inline(always)]
-    fn send(&mut self, number: u32, message: Arc<[u8]>, is_last: bool, out: &mut Vec<u8>) -> bool {
+    fn send(&mut self, number: u32, message: Arc<Vec<u8>>, is_last: bool, out: &mut Vec<u8>) -> bool {
         self.client.send_more(number, message, is_last, out);
         true
     }

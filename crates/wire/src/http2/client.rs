@@ -109,7 +109,7 @@ impl Client {
     }
 
     /// Sends more on a stream that was kept open.
-    pub fn send_more(&mut self, number: u32, bytes: Arc<[u8]>, ends: bool, out: &mut Vec<u8>) {
+    pub fn send_more(&mut self, number: u32, bytes: Arc<Vec<u8>>, ends: bool, out: &mut Vec<u8>) {
         let Some(stream) = self.connection.streams.find(number) else { return };
         let was_waiting = !stream.unsent.is_empty();
         stream.ends_with_unsent |= ends;

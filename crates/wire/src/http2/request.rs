@@ -17,17 +17,22 @@ pub struct Request {
     pub(super) plain: Vec<u8>,
     /// The table size that `first` and `again` need.
     pub(super) table_bytes: usize,
-    pub(super) body: Arc<[u8]>,
-    /// Whether more than `body` may follow.
+    pub(super) body: Arc<Vec<u8>>,
+    /// More than `body` may follow.
     pub(super) is_open: bool,
     /// Whether it is a HEAD request, whose response has no content.
     pub(super) is_head: bool,
 }
 
 impl Request {
-    /// Compresses the fields, pseudo-fields first, names in lower case. Secrets do not enter tables. Requests on the
-    /// same connection have different numbers.
-    pub fn new<'a>(number: u32, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone, body: &[u8]) -> Self {
+    /// Compresses the fields, pseudo-fields first, names in lower case. Secrets do not enter tables.
+    /// Requests that meet on a connection have different numbers.
+    /// The body may be shared with others.
+    pub fn new<'a>(
+        number: u32,
+        fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone,
+        body: impl Into<Arc<Vec<u8>>>,
+    ) -> Self {
         let (mut encoder, mut first, mut again) = (Encoder::default(), Vec::new(), Vec::new());
         let mut write = |out: &mut Vec<u8>| {
             for (name, value) in fields.clone() {

@@ -26,8 +26,8 @@ pub(super) struct Stream {
     pub(super) is_sent: bool,
     /// Whether the peer's side has ended.
     pub(super) is_received: bool,
-    /// Content that waits for the windows, with the offset of its unsent rest.
-    pub(super) unsent: VecDeque<(Arc<[u8]>, usize)>,
+    /// What we would send if the windows let us, and whether it is the last.
+    pub(super) unsent: VecDeque<(Arc<Vec<u8>>, usize)>,
     pub(super) ends_with_unsent: bool,
 }
 

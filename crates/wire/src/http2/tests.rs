@@ -13,7 +13,7 @@ fn fields<'a>(list: &'a [(&'a str, &'a str)]) -> impl Iterator<Item = (&'a [u8],
 fn get(number: u32, path: &str) -> Request {
     let list =
         [(":method", "GET"), (":scheme", "http"), (":path", path), (":authority", "here"), ("x-own", "some text")];
-    Request::new(number, fields(&list), b"")
+    Request::new(number, fields(&list), Vec::new())
 }
 
 /// A client event, as text.
@@ -174,7 +174,7 @@ fn both_sides_understand_each_other() {
         server.start(&mut to_client);
         let body = vec![b'x'; 100_000];
         let list = [(":method", "POST"), (":scheme", "http"), (":path", "/echo"), (":authority", "here")];
-        let post = Request::new(2, fields(&list), &body);
+        let post = Request::new(2, fields(&list), body.clone());
         let count = if piece == 1 { 3 } else { 20 };
         let (mut sent, mut done, mut got) = (0, 0, HashMap::<u64, usize>::new());
         let (mut requested, mut owed) = (HashMap::<u32, usize>::new(), Vec::<(u32, usize)>::new());
@@ -253,7 +253,7 @@ fn small_windows_are_kept() {
     }
     out.clear();
     let list = [(":method", "POST"), (":scheme", "http"), (":path", "/"), (":authority", "here")];
-    let post = Request::new(2, fields(&list), b"0123456789abcde");
+    let post = Request::new(2, fields(&list), b"0123456789abcde".to_vec());
     let first = client.send(&post, 1, &mut out);
     assert!(out.ends_with(b"0123456789") && client.holds_back());
     client.send(&post, 2, &mut out);

@@ -173,3 +173,43 @@ fn a_part_that_leaves_closes_nothing_of_the_others() {
         assert_eq!((aggregator.closing_after, aggregator.closing.len()), (Some(end), 1));
     });
 }
+
+/// Rates are of the time in which all were held: neither of the opening, nor of the closing.
+#[test]
+fn what_is_counted_while_all_are_held_has_a_time_of_its_own() {
+    with_aggregator(2, |aggregator| {
+        let spoken = |answered: u64| {
+            let mut seen = seen(0, 10);
+            seen.counts[HeldCounter::Answered] = answered;
+            seen
+        };
+        let opened =
+            |shard, at| Report::Opened { shard, now: HeldNow { open: 10, ..HeldNow::default() }, since: seconds(at) };
+        let reported = |shard, reached, answered| Report::Interval { shard, reached, seen: spoken(answered) };
+        let steady = |aggregator: &HoldAggregator| -> Vec<(u64, Nanos)> {
+            aggregator.steady().iter().map(|(counted, time)| (counted.answered(), *time)).collect()
+        };
+        aggregator.take(reported(0, 1, 1_000));
+        aggregator.take(reported(1, 1, 1_000));
+        aggregator.take(opened(0, 1));
+        assert_eq!(steady(aggregator), []);
+        // The first interval behind the opening has a part of it.
+        aggregator.take(reported(0, 2, 500));
+        aggregator.take(reported(1, 2, 500));
+        assert_eq!(steady(aggregator), []);
+        aggregator.take(reported(0, 3, 50));
+        assert_eq!(steady(aggregator), [(50, seconds(1))]);
+        // Several at once are as long as they are, and each shard has its own beginning.
+        aggregator.take(reported(0, 5, 100));
+        aggregator.take(opened(1, 4));
+        aggregator.take(reported(1, 5, 300));
+        aggregator.take(reported(1, 6, 50));
+        assert_eq!(steady(aggregator), [(150, seconds(3)), (50, seconds(1))]);
+        aggregator.take(Report::Closing { now: HeldNow::default(), since: seconds(7) });
+        aggregator.take(reported(0, 7, 100));
+        aggregator.take(reported(0, 8, 7_000));
+        aggregator.take(reported(1, 9, 7_000));
+        aggregator.take(Report::Over { shard: 0, seen: spoken(7_000) });
+        assert_eq!(steady(aggregator), [(250, seconds(5)), (50, seconds(1))]);
+    });
+}

@@ -126,10 +126,12 @@ impl ScenarioRuntime {
     #[cold]
     pub(in crate::world) fn look_whether_taken<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let (socket, ended) = (attempt.socket, attempt.ended);
+        let (socket, ended, sent) = (attempt.socket, attempt.ended, attempt.sent);
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let is_due = now >= sent + self.ledger.steps[exchange.step as usize].timeout;
         let waited = now.since(ended);
         match self.whether_again(key, sockets) {
-            Again::Perhaps if waited < REFUSAL_WAIT => self.arm(key, now + waited.max(REFUSAL_FIRST)),
+            Again::Perhaps if waited < REFUSAL_WAIT && !is_due => self.arm(key, now + waited.max(REFUSAL_FIRST)),
             again => {
                 self.count_last_sent(key, sockets);
                 self.close(socket, sockets);

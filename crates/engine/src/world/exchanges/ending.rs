@@ -19,9 +19,10 @@ impl ScenarioRuntime {
     pub(in crate::world) fn end_response<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may respond before it has read the whole request; the rest would come before the next one.
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let has_unsealed = attempt.is_layered && self.pool.has_unsealed(attempt.socket);
         let mut untaken = sockets.unsent(attempt.socket);
-        let is_sent = untaken == 0;
-        if !is_sent {
+        let is_sent = untaken == 0 && !has_unsealed;
+        if untaken > 0 {
             untaken = sockets.stop_sending(attempt.socket);
         }
         let Some(head) = attempt.head else { return };
@@ -188,7 +189,12 @@ impl ScenarioRuntime {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     pub(super) fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        // Where nothing is shown or captured, nothing is a sample.
+        // A failure happened when its connection ended, however long it was not known whether the request goes out again.
+        let done = match (outcome, attempt) {
+            (Outcome::Failed(_), Some(attempt)) => done.min(attempt.ended),
+            _ => done,
+        };
+        // Where nothing is shown or kept, nothing is a sample.
         if !self.ledger.is_simple {
             self.keep_sample(exchange, attempt, outcome, done);
         }

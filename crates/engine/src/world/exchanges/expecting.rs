@@ -11,14 +11,14 @@ use pacing::Nanos;
 use super::{Attempt, lent};
 use crate::slab::Key;
 use crate::world::ScenarioRuntime;
-use crate::world::step::PreparedStep;
+use crate::world::step::{Bytes, PreparedStep};
 
 /// A server that does not support it waits for the body, as the client does for the 100: as long as curl waits.
 const WORD_WAIT: Nanos = Nanos::from_millis(1_000);
 
-/// Offset of the body of a request; `None` without one.
-fn body_in(request: &[u8]) -> Option<usize> {
-    let head = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+/// Where the body of a request begins; `None` without one.
+fn body_in(request: &Bytes) -> Option<usize> {
+    let head = request.front().windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     (head < request.len()).then_some(head)
 }
 
@@ -55,14 +55,20 @@ impl ScenarioRuntime {
     pub(in crate::world) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.holds_body = false;
-        let sent = attempt.sent;
+        let (socket, sent) = (attempt.socket, attempt.sent);
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let step = exchange.step as usize;
         let request = &self.ledger.steps[step].request;
         let Some(from) = body_in(request) else { return };
-        let (to, deadline) = (request.len(), sent + self.ledger.steps[step].timeout);
-        if self.send_part(key, step, from..to, sockets).is_some() {
-            self.arm(key, deadline);
+        let (to, rest) = (request.front().len(), request.rest().cloned());
+        let deadline = sent + self.ledger.steps[step].timeout;
+        // A large body lies by itself.
+        if from < to && self.send_part(key, step, from..to, sockets).is_none() {
+            return;
+        }
+        self.arm(key, deadline);
+        if let Some(rest) = rest {
+            self.send_rest(socket, rest, sockets);
         }
     }
 
@@ -78,7 +84,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// Sends a part of a request. `None`: the TLS session is broken, and the connection lost.
+    /// A part of a request leaves, up to a large body. `None`: the session of TLS is broken, and the connection lost.
     fn send_part<S: Sockets>(
         &mut self,
         key: Key,
@@ -91,7 +97,7 @@ impl ScenarioRuntime {
         let prepared = &self.ledger.steps[step];
         let outgoing = match self.ledger.templates.get(step).filter(|_| !is_layered) {
             Some(template) => Outgoing::Template(*template, part),
-            None => lent(&mut self.pool.links, &prepared.request[part]),
+            None => lent(&mut self.pool.links, &prepared.request.front()[part]),
         };
         let sent = sockets.now();
         match outgoing {

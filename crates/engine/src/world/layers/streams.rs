@@ -68,7 +68,7 @@ impl ScenarioRuntime {
             let ask = ExchangeStart { what: Payload::Fields(request), response: ResponseKind::Response(step.kind) };
             attempt.stream = line.begin(key.to_bits(), ask, Mask::default(), &mut layers.out);
             if call.is_some_and(PreparedCall::is_empty) {
-                line.send(attempt.stream, Arc::new([]), true, &mut layers.out);
+                line.send(attempt.stream, Arc::default(), true, &mut layers.out);
             }
             layers.leaving.push(key);
             has_begun = true;
@@ -126,8 +126,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Sends more on a stream that was kept open.
-    pub(in crate::world) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<[u8]>, ends: bool) {
+    /// More on a stream that was kept open.
+    pub(in crate::world) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<Vec<u8>>, ends: bool) {
         let Some(layers) = self.layers(socket) else { return };
         if let Some(line) = &mut layers.line {
             line.send(stream, bytes, ends, &mut layers.out);
@@ -143,6 +143,9 @@ impl ScenarioRuntime {
         }
         if self.is_talk(socket) {
             return self.message_taken(socket, sockets);
+        }
+        if self.pool.has_unsealed(socket) {
+            return self.seal_next(socket, sockets);
         }
         self.resume(socket);
     }

@@ -5,7 +5,7 @@ use feed::RowTurn;
 
 use crate::world::ScenarioRuntime;
 
-/// Starts of a shard whose rows are read ahead: at 10,000 a second those of 25 ms.
+/// Starts of a shard whose rows are read ahead: at 10,000 a second those of 25 ms. Of large rows fewer are kept, and read ahead.
 const AHEAD: u64 = 256;
 
 /// Progress of reading ahead for one feed.
@@ -22,14 +22,21 @@ impl Ahead {
         Self { feed, next: 0 }
     }
 
-    /// A start is taken, by its number among those of this shard: orders the rows of those after it. `order` returns
-    /// whether there was room; a row without room is ordered later, or when it is due.
-    pub(super) fn order(&mut self, taken: u64, mut order: impl FnMut(u64) -> bool) {
+    /// A start is taken, by its number among those of this shard: orders the rows of those behind it, so many at most. `order` says
+    /// whether there was room; what found none is ordered later, or when it is due.
+    pub(super) fn order(&mut self, taken: u64, most: u64, mut order: impl FnMut(u64) -> bool) {
         self.next = self.next.max(taken);
-        while self.next <= taken + AHEAD && order(self.next) {
+        while self.next <= taken + most.min(AHEAD) && order(self.next) {
             self.next += 1;
         }
     }
+}
+
+/// Of so many iterations of each user of a closed load rows are read ahead: all users together have at most as many as the starts of a rate,
+/// or `most`; where that is less than one for each, the first users have one.
+fn iterations_ahead(user: u64, users: u64, most: u64) -> u64 {
+    let most = most.min(AHEAD);
+    (most / users.max(1)).max(u64::from(user < most))
 }
 
 impl ScenarioRuntime {
@@ -41,24 +48,26 @@ impl ScenarioRuntime {
         for place in 0..rows.ahead.len() {
             let mut ahead = rows.ahead[place];
             let feed = ahead.feed;
-            ahead.order(taken, |number| rows.hurry(feed, RowTurn::Open { iteration: segment.nth(number) }));
+            ahead.order(taken, rows.ahead_max(feed), |number| {
+                rows.hurry(feed, RowTurn::Open { iteration: segment.nth(number) })
+            });
             rows.ahead[place] = ahead;
         }
     }
 
-    /// Orders the rows of the next iterations of a user of a closed load, which has begun `begun`: all users together
-    /// have as many ordered as the starts of a rate.
+    /// Orders the rows of the next iterations of a user of a closed load, which has begun so many.
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn order_rows_of_user(&mut self, user: u32, begun: u64) {
-        let each = (AHEAD / self.work.share.users.max(1)).max(1);
-        // Those before the last of them were ordered when earlier iterations began.
-        let first = if begun <= 1 { begun } else { begun + each - 1 };
-        for iteration in first..begun + each {
-            let turn = self.turn_of(user, iteration);
-            let rows = &mut self.users.states.rows;
-            for place in 0..rows.ahead.len() {
-                rows.hurry(rows.ahead[place].feed, turn);
+        for place in 0..self.users.states.rows.ahead.len() {
+            let feed = self.users.states.rows.ahead[place].feed;
+            let most = self.users.states.rows.ahead_max(feed);
+            let each = iterations_ahead(user.into(), self.work.share.users, most);
+            // Those before the last of them were ordered when earlier iterations began.
+            let first = if begun <= 1 { begun } else { (begun + each).saturating_sub(1) };
+            for iteration in first..begun + each {
+                let turn = self.turn_of(user, iteration);
+                self.users.states.rows.hurry(feed, turn);
             }
         }
     }
@@ -86,7 +95,7 @@ mod tests {
     fn rows_are_ordered_before_their_starts() {
         let (mut ahead, mut ordered) = (Ahead::new(3), Vec::new());
         for taken in 0..5_000 {
-            ahead.order(taken, |number| {
+            ahead.order(taken, u64::MAX, |number| {
                 ordered.push(number);
                 true
             });
@@ -95,13 +104,32 @@ mod tests {
         assert!(ordered.iter().copied().eq(0..5_000 + AHEAD), "once, and in order");
     }
 
-    /// A row without room is tried again; what is due meanwhile is not ordered any more.
+    /// No more than the reader keeps for all of them.
+    #[test]
+    fn few_large_rows_are_ordered() {
+        let (mut ahead, mut last) = (Ahead::new(0), 0);
+        for taken in 0..1_000 {
+            ahead.order(taken, 48, |number| {
+                last = number;
+                true
+            });
+            assert_eq!(last, taken + 48);
+        }
+        for (users, most) in [(1, 48), (7, 48), (48, 48), (49, 48), (5_000, 48), (1, u64::MAX), (300, u64::MAX), (3, 3)]
+        {
+            let all: u64 = (0..users).map(|user| iterations_ahead(user, users, most)).sum();
+            let bound = most.min(AHEAD);
+            assert!(all <= bound && all > bound / 2, "{users} users have {all} of {bound}");
+        }
+    }
+
+    /// What finds no room is tried again, and what is due meanwhile is no more.
     #[test]
     fn what_found_no_room_is_ordered_later() {
         let (mut ahead, mut room, mut ordered) = (Ahead::new(0), 10, Vec::new());
         let mut take = |taken, more: u64| {
             room += more;
-            ahead.order(taken, |number| {
+            ahead.order(taken, u64::MAX, |number| {
                 let has_room = room > 0;
                 if has_room {
                     room -= 1;

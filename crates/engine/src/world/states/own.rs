@@ -9,7 +9,10 @@ use crate::world::ScenarioRuntime;
 /// The random stream of these draws, apart from those of steps.
 const STREAM: u64 = 0x6f77_6e5f_7661_7273;
 
-/// Draws of a user's own variables.
+/// Between these draws of who had a place first, and of those who came after it.
+const LIVES: u64 = 0x6c69_7665_735f_6f66;
+
+/// What a user has drawn for itself.
 #[derive(Debug, Default)]
 pub(super) struct OwnDraws {
     values: Box<[Value]>,
@@ -55,8 +58,13 @@ impl ScenarioRuntime {
         let streams = u64::from(self.work.streams.max(1));
         let number = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
         let of_scenario = Random::of_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
-        let of_user = Random::of_stream(of_scenario, number).next_u64();
+        let of_first = Random::of_stream(of_scenario, number).next_u64();
         let states = &mut self.users.states;
+        // Who comes back under a rate is another user, and has draws of its own.
+        let of_user = match states.of(user).lives {
+            0 => of_first,
+            lives => Random::of_stream(of_first ^ LIVES, lives.into()).next_u64(),
+        };
         let (memory, mut own) = (states.memory.clone(), OwnDraws::default());
         let mut values = Vec::with_capacity(memory.of_user.len());
         for (place, (variable, pattern)) in memory.of_user.iter().enumerate() {

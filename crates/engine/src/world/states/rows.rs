@@ -239,7 +239,12 @@ impl Rows {
         }
     }
 
-    /// Some rows are read before they are needed.
+    /// So many rows of a feed may be ordered before they are wanted.
+    pub(super) fn ahead_max(&self, feed: u16) -> u64 {
+        self.feeds[usize::from(feed)].reader.ahead_max()
+    }
+
+    /// Some rows are read before they are wanted.
     #[inline]
     pub(in crate::world) fn reads_ahead(&self) -> bool {
         !self.ahead.is_empty()

@@ -1,8 +1,21 @@
 //! Rendering of requests for HTTP/1 and for HTTP/2.
 
+use std::sync::Arc;
+
 use plan::{DynamicParts, NotFilled, Request, Scope, Target};
 
-pub(super) fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> wire::http2::Request {
+/// `body`: that of the request, unless it is a call.
+pub(super) fn over_http2(
+    number: u32,
+    request: &Request,
+    body: Option<&Vec<u8>>,
+    target: &Target,
+) -> wire::http2::Request {
+    let body = match (body, request.body.shared()) {
+        (Some(body), _) => Arc::new(body.clone()),
+        (None, Some(shared)) => shared.clone(),
+        (None, None) => Arc::new(request.body.to_vec()),
+    };
     let fields = http2_fields(&request.method, &request.path, &request.headers, target.tls.is_some());
     let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
     wire::http2::Request::new(number, fields, body)
@@ -36,35 +49,128 @@ pub(crate) fn http2_fields(
     fields
 }
 
-/// The bytes of an HTTP/1 request. A body with a chunked coding in the head is sent in one chunk: where chunks are cut
-/// means nothing.
-pub(super) fn render(request: &Request) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    render_into(request, &mut bytes);
-    bytes
+/// A request of HTTP/1 as bytes.
+pub(crate) struct Bytes {
+    front: Front,
+    /// The body, where it is large.
+    rest: Option<Rest>,
 }
 
-pub(super) fn render_into(request: &Request, bytes: &mut Vec<u8>) {
+/// What is rendered: the head, and a body that is not shared.
+enum Front {
+    /// Of a step of the plan: all connections send the same.
+    Shared(Arc<[u8]>),
+    /// Made for one exchange.
+    Own(Vec<u8>),
+}
+
+/// A large body, which the plan, all threads and all connections share.
+#[derive(Clone)]
+pub(in crate::world) struct Rest {
+    pub(in crate::world) body: Arc<Vec<u8>>,
+    /// Ends it, where it is a chunk.
+    pub(in crate::world) end: &'static [u8],
+}
+
+impl Bytes {
+    /// Of a step of the plan.
+    pub(super) fn shared(request: &Request) -> Self {
+        let mut bytes = Vec::new();
+        let rest = render_into(request, &mut bytes);
+        Self { front: Front::Shared(bytes.into()), rest }
+    }
+
+    /// Of one exchange.
+    pub(super) fn own(request: &Request) -> Self {
+        let mut bytes = Vec::new();
+        let rest = render_into(request, &mut bytes);
+        Self { front: Front::Own(bytes), rest }
+    }
+
+    /// Those of another exchange, in the place of these. Of a step of the plan nothing changes.
+    pub(super) fn make_anew(&mut self, request: &Request) {
+        if let Front::Own(bytes) = &mut self.front {
+            bytes.clear();
+            self.rest = render_into(request, bytes);
+        }
+    }
+
+    /// All of them.
+    #[inline]
+    pub(in crate::world) fn len(&self) -> usize {
+        self.front().len() + self.rest.as_ref().map_or(0, Rest::len)
+    }
+
+    /// What leaves first.
+    #[inline]
+    pub(in crate::world) fn front(&self) -> &[u8] {
+        match &self.front {
+            Front::Shared(bytes) => bytes,
+            Front::Own(bytes) => bytes,
+        }
+    }
+
+    /// What leaves behind it.
+    #[inline]
+    pub(in crate::world) fn rest(&self) -> Option<&Rest> {
+        self.rest.as_ref()
+    }
+
+    /// The same, with a copy of the body behind the head.
+    pub(super) fn in_one_piece(self) -> Self {
+        match &self.rest {
+            None => self,
+            Some(rest) => {
+                let front = [self.front(), &rest.body, rest.end].concat();
+                Self { front: Front::Shared(front.into()), rest: None }
+            }
+        }
+    }
+
+    /// What leaves first, of a step of the plan.
+    pub(super) fn template(&self) -> &Arc<[u8]> {
+        match &self.front {
+            Front::Shared(bytes) => bytes,
+            Front::Own(_) => unreachable!("steps of the plan are asked alone"),
+        }
+    }
+}
+
+impl Rest {
+    fn len(&self) -> usize {
+        self.body.len() + self.end.len()
+    }
+}
+
+/// Writes a request of HTTP/1, but for a body that is shared, which it gives. A body whose head says so goes in one chunk: where chunks
+/// are cut means nothing.
+fn render_into(request: &Request, bytes: &mut Vec<u8>) -> Option<Rest> {
     let version = match request.version {
         plan::HttpVersion::Http10 => wire::http1::Version::Http10,
         plan::HttpVersion::Http11 => wire::http1::Version::Http11,
     };
     let is_chunked = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    let shared = request.body.shared();
+    let body = if shared.is_some() { &[][..] } else { &request.body };
     let mut chunk = Vec::new();
     if is_chunked {
         if !request.body.is_empty() {
             chunk.extend_from_slice(format!("{:x}\r\n", request.body.len()).as_bytes());
-            chunk.extend_from_slice(&request.body);
-            chunk.extend_from_slice(b"\r\n");
         }
-        chunk.extend_from_slice(b"0\r\n\r\n");
+        if shared.is_none() {
+            chunk.extend_from_slice(body);
+            chunk.extend_from_slice(if body.is_empty() { &CHUNKS_END[2..] } else { CHUNKS_END });
+        }
     }
-    let body = if is_chunked { &chunk } else { &request.body };
+    let body = if is_chunked { &chunk } else { body };
     wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
+    shared.map(|body| Rest { body: body.clone(), end: if is_chunked { CHUNKS_END } else { b"" } })
 }
 
-/// Makes the dynamic request that opens a conversation. `is_open`: the conversation is open already, so the request
-/// gets no path and opens none.
+/// What ends a chunk, and the one that is the last.
+const CHUNKS_END: &[u8] = b"\r\n0\r\n\r\n";
+
+/// What opens a conversation is made once for it. Without a path, it is that of nobody.
 pub(super) fn open_anew(
     making: &DynamicParts,
     base: &Request,

@@ -77,7 +77,7 @@ fn whoever_breaks_the_rules_of_http1_is_left() {
 
 fn request(number: u32, body: &[u8]) -> Request {
     let fields = [(":method", "POST"), (":scheme", "http"), (":path", "/"), (":authority", "here")];
-    Request::new(number, fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), body)
+    Request::new(number, fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), body.to_vec())
 }
 
 /// A connection with a request for each tag, and its outgoing bytes.
@@ -210,7 +210,7 @@ fn content_is_held_back_until_there_is_room() {
     assert!(out.len() < 70_000, "the window of the connection is 65,535");
     assert_eq!([1, 3, 5].map(|number| line.progress(number)), [Progress::HeldBack, Progress::HeldBack, Progress::Gone]);
     let mut more = Vec::new();
-    assert!(line.send(3, Arc::new([1, 2, 3]), true, &mut more) && more.is_empty(), "it stands behind the rest");
+    assert!(line.send(3, Arc::new(vec![1, 2, 3]), true, &mut more) && more.is_empty(), "it stands behind the rest");
     assert_eq!(line.abandon(1, &mut more), Abandoned::Kept);
     assert_eq!((more.len(), line.progress(1)), (13, Progress::Gone));
     let mut bytes = served(&[out, more].concat(), |_, _| {});

@@ -83,7 +83,7 @@ fn what_a_line_does_not_say_it_has_like_one_that_carries_one_exchange() {
     let (mut line, _) = with(&[5]);
     let mut out = Vec::new();
     line.resume(&mut out);
-    assert!(!line.send(1, Arc::new([1]), true, &mut out) && !line.holds_back() && !line.is_used_up());
+    assert!(!line.send(1, Arc::new(vec![1]), true, &mut out) && !line.holds_back() && !line.is_used_up());
     assert!(!line.close(MASK, &mut out) && out.is_empty());
     assert_eq!(line.progress(1), Progress::Framed);
     assert_eq!(line.abandon(1, &mut out), Abandoned::MustClose);

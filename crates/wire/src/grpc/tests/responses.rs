@@ -12,7 +12,8 @@ fn list(fields: Fields) -> FieldList {
     let pairs = |fields: &'static [(&'static str, &'static str)]| {
         fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))
     };
-    let request = Request::new(1, requested.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), b"");
+    let request =
+        Request::new(1, requested.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), Vec::new());
     let (mut client, mut server) = (Client::default(), Server::default());
     let (mut asks, mut responses, mut read) = (Vec::new(), Vec::new(), FieldList::default());
     client.start(&mut asks);
