@@ -34,7 +34,8 @@ const USAGE: &str = "usage: cargo xtask VERB
                      of scenario files, from the tables of their keys
   dist [--check]     target/dist: a static binary, an archive and a Debian package with completions and manual; --check tries
                      them in clean roots, and does the steps of the Dockerfile; --binary makes the binary alone
-  picture            docs/run.svg and docs/run.zh.svg, of a real run
+  picture            docs/run.svg and docs/run.zh.svg, of a real run in a terminal; docs/report.png and docs/page.png (and .zh.png),
+                     of the report and the web page of another, as a browser shows them
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
                      of messages; needs about 12 GiB of memory and a quarter of an hour
   bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU models that are named there;

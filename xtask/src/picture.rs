@@ -1,5 +1,6 @@
-//! The pictures in README: the terminal of a real run, as text in an SVG.
+//! The pictures in README: what a terminal shows of a real run, as text in an SVG. Those of pages are in `pages`.
 
+mod pages;
 mod svg;
 mod terminal;
 
@@ -19,7 +20,7 @@ const ROWS: usize = 50;
 /// The files, and the languages of their runs.
 const PICTURES: [(&str, &str); 2] = [("docs/run.svg", "en"), ("docs/run.zh.svg", "zh")];
 
-/// Runs a load in a terminal for each language, and draws the terminal.
+/// Runs a load in a terminal for each language, and draws the terminal; then shows the pages of another load.
 pub(crate) fn pictures() -> Result<(), Failure> {
     install::ensure("script", "bsdutils", &["/usr/bin/script"])?;
     run(&mut cargo(&["build", "--release"]))?;
@@ -38,7 +39,7 @@ pub(crate) fn pictures() -> Result<(), Failure> {
         std::fs::write(&path, drawn).map_err(|error| format!("{}: {error}", path.display()))?;
         println!("{file}");
     }
-    Ok(())
+    pages::pictures(&binary)
 }
 
 /// The bytes sent to a terminal, from the prompt on.

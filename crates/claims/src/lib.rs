@@ -1,12 +1,13 @@
-//! Shared test helpers: counted assertions, the [`seeds`] of a test run, and [`wait_for`].
+//! Shared by tests: counted assertions, the [`seeds`] that a run plays, and [`wait_for`]. No program contains this
+//! crate.
 //!
-//! A test that skips checks on a busy machine makes fewer assertions there than on a quiet one: the counts show it. A
-//! crate uses these assertions in its tests in place of those of the standard library:
+//! A test that skips a check on a busy machine judges fewer claims there than on a quiet one: the counts show it. A
+//! crate of tests uses these assertions instead of those of the standard library:
 //!
 //! `#[macro_use] extern crate claims;`
 //!
-//! Only assertions in a named thread are counted: the thread of a test has the test's name. When it ends, it appends a
-//! line with its count to the file named by the environment; without that nothing is written.
+//! Claims are counted per named thread: the thread of a test has the name of the test. When it ends, it appends a
+//! line with its count to the file that the environment names; without that nothing is written.
 
 pub mod seeds;
 mod wait;

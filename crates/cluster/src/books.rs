@@ -1,5 +1,8 @@
-//! The ledger of a run: slot ownership over time, what was reported of it, and from it the starts no worker made and
-//! the starts that are unaccounted for.
+//! The books of a run: slot ownership over time; from it the starts that no worker made (undelivered) and the starts
+//! that cannot be accounted for (unknown).
+//!
+//! A change of the load that reaches a worker late takes effect there from that time on, and the worker reports so:
+//! its starts are compared with its own schedule (`Due::of_late`), and the difference is reported (`otherwise`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
-//! An in-memory bus: keys with revisions, a stream that takes each entry once, subjects, and large objects by name.
-//! Commands go in, events come out; the transport is elsewhere. So it serves as the bus of one machine and as that of
-//! the simulator.
+//! A bus in one place: keys with revisions, a stream that accepts each entry once, subjects, and large objects by
+//! name. A machine: requests go in, replies come out; the transport is elsewhere. So it is the bus of one machine,
+//! and that of the simulator.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

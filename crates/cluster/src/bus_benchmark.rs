@@ -1,5 +1,5 @@
-//! A benchmark of a real bus: very many workers, each with a connection of its own, that send synthetic results instead
-//! of making load. The expected result is known to the last start, so it shows what a bus and a leader can take.
+//! A benchmark of a bus: many workers, each with its own connection, that make no load and send synthetic results.
+//! The expected total is known to the last start, so it shows how many workers a bus and a leader can take.
 
 mod made;
 mod virtual_worker;

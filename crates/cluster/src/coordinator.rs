@@ -1,4 +1,4 @@
-//! The workers of a run as its engine sees them: the leader, on a thread of its own, between the bus and the run.
+//! The workers of a run as its engine sees them: the leader, on its own thread, between the bus and the run.
 
 mod account;
 mod held;

@@ -1,6 +1,11 @@
-//! Journals: what a worker reports and what the leader receives, also kept on the disks of their machines, so that no
-//! measured result is lost with the bus or the leader. A *journal* is a folder for one run with a header and two files
-//! that take turns; its size is bounded.
+//! Journals: the data that a worker sends and the leader receives is written to their disks too (`journal/writer.rs`, on
+//! its own thread; `journal/encoder.rs` is the encoder as a machine), so that no result is lost with the bus or the
+//! leader. A journal is a folder of a run with its description and two files that take turns: its size is bounded, and
+//! of older data the totals stay (`journal/compacted.rs`).
+//!
+//! `journal/recovery.rs` recovers a run from journals: it reconstructs the state from all of them and, for each life of a
+//! worker, uses the more complete of the worker's journal and the leader's. `coordinator/replay.rs` replays that as a team, so an
+//! imported run is made and shown like any other; `coordinator/account.rs` adds up results for both.
 
 mod compacted;
 mod encoder;

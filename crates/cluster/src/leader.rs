@@ -1,5 +1,21 @@
-//! The leader: finds workers, prepares a run on all of them, assigns parts over time, and receives results. A state
-//! machine: events and the time go in; bus commands and updates come out.
+//! The leader: finds workers, prepares a run on all of them, assigns slots, and collects results. A machine: received
+//! messages and time go in; requests to the bus and updates come out.
+//!
+//! Leadership is a lease: one key that is renewed by compare-and-swap (`leader/lease.rs`). Commands are *state* under
+//! another key (`protocol::State`): members, slot owners over time (`SlotGrant`), changes, wishes. A worker that missed a
+//! message reads that key; a lower epoch is not obeyed. On NATS workers read only the lease, which has the revision
+//! of the state: each asks the leader for the part that it needs (`protocol/state.rs`), so that thousands of workers
+//! need not read all of it. With many workers the heartbeat interval grows (`pace.rs`). Requests to the leader are
+//! answered before queued worker data is processed (`coordinator/run_loop.rs`).
+//!
+//! - Slots are moved in two steps when their old owners continue: they are told first, and when they have confirmed,
+//!   the new owners begin (`leader/moves.rs`).
+//! - Changes, barriers and rounds are stored with the leader (`leader/orders.rs`): a state that is read again after a
+//!   lost lease may not contain them yet.
+//! - A standby is a leader that begins nothing: it takes over the lease of a run with its plan when that is free, and
+//!   reads the stream from its beginning, or from a *checkpoint* (`leader/checkpoints.rs`): all results up to a
+//!   position, merged by the thread that writes the ring, and stored on the bus. A checkpoint is valid when the state
+//!   that names it is written; only then is the stream deleted up to there.
 
 mod checkpoints;
 mod events;

@@ -1,6 +1,8 @@
-//! The bus of many machines: a NATS server with JetStream. Keys are in a bucket, entries in a stream, large objects in
-//! an object store; all three have the name of the cluster, so that several share a server. What is not confirmed in
-//! time counts as lost.
+//! The bus of many machines: a NATS server with JetStream, on a thread of its own with the client, so that nothing
+//! else waits for it. Keys are a bucket, the stream is a stream, large objects are an object store; all three have
+//! the name of the cluster, so that several share a server. Replies that do not arrive in time count as lost, as the
+//! machines expect. `nats/bus_url.rs` is the address of a bus and its trusted CAs: TLS knows a server by its name,
+//! though it is reached by its address.
 
 mod bus_url;
 mod resources;

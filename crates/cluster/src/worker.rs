@@ -1,9 +1,11 @@
-//! A worker: sends hellos, gets ready for a run, carries out the parts that it is granted, and reports results. A state
-//! machine: events and the time go in; bus commands and actions on the load come out.
+//! A worker: says hello, gets ready for a run (`worker/ready.rs`), follows the state of the leader
+//! (`worker/state.rs`), and sends results in batches that count once (`worker/outbox.rs`). A machine: received
+//! messages and time go in; requests to the bus and actions on the load come out.
 //!
-//! It starts something only while it knows that the leader counts on it: each answered hello extends its lease, counted
-//! from when the hello was *sent*. So it stops before any other worker may have its part, whatever it receives or does
-//! not receive.
+//! It starts requests only while it knows that the leader counts on it: each answered hello allows it to continue for
+//! the time of a lease from when it was *sent*; the leader declares it lost a lease after the hello was *received*.
+//! So it has stopped before any other worker may have its slots. A worker that was declared lost rejoins with a new
+//! life number.
 
 mod act;
 mod clock;

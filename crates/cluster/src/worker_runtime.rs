@@ -1,4 +1,5 @@
-//! The runtime of a worker: the state machine, a bus, and the runs of this process that carry out its parts.
+//! A worker process at work: the machine, a bus, and the runs of this process that carry out its parts. Held
+//! connections are parts that never change hands (`worker_runtime/held.rs`).
 
 mod held;
 mod issue_log;

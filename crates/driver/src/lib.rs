@@ -1,8 +1,17 @@
 //! Sockets, time and wake-ups behind one completion-shaped trait.
 //!
-//! A [`Driver`] knows sockets, not protocol connections. Its operations ([`Sockets`]) start something; the result comes
-//! as an [`Event`] from [`Driver::wait`]. The operations can be used while events are handled, since the bytes of an
-//! event are borrowed from elsewhere. A closed socket gives no further event.
+//! A [`Driver`] knows sockets, not the connections of a protocol. Its verbs ([`Sockets`]) start an operation; the
+//! result is an [`Event`] from [`Driver::wait`]. `uring` runs on io_uring, `poll` on mio (epoll), `sim` on virtual
+//! time; `choice` selects one and says why. The test suite (`tests/suite`) is written once for all of them.
+//!
+//! - Verbs can be used while events are handled, since the bytes of an event belong to the driver, not to the caller.
+//!   A verb may take effect with the next `wait`.
+//! - Every send says who owns its bytes: a registered template, a shared `Arc`, or a buffer that comes back with
+//!   `Sent`.
+//! - Each event that is measured carries its instant.
+//! - A closed socket gives no further event. Indices are reused; generations tell owners apart.
+//!
+//! This is the only crate with unsafe code, each block with its SAFETY line.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,8 +1,7 @@
-//! A short sleep before a wait, so that events that come meanwhile are found at once: each event that wakes a sleeping
-//! thread costs both that thread and the one that wakes it.
+//! A short sleep before a wait, so that data that arrives meanwhile is found at once: each wake-up costs both the
+//! sleeper and the waker. `Driver::gather` sets its length; see `engine/src/world/layers/gather.rs`.
 //!
-//! No event may be delayed by more than the allowed span, and a sleep takes longer than requested: by how much is
-//! measured.
+//! A wait never takes longer than the given time. A sleep takes longer than requested; by how much is learned.
 
 use pacing::Nanos;
 

@@ -1,9 +1,13 @@
 //! The simulated driver: virtual time, one seed, no thread, no socket.
 //!
-//! A [`Network`] holds the hosts, the streams between them, the packets in transit, and the time. A [`SimDriver`] is a
-//! host. Its `wait` returns the events that are due and never advances virtual time: the simulation loop asks
-//! [`Network::next`] for the next host to act, runs one turn of it, and asks again. All randomness comes from one
+//! A [`Network`] holds the hosts, the streams between them, data in transit, and the time. A [`SimDriver`] is a host.
+//! Its `wait` returns what has arrived by now and never advances virtual time: the simulation loop asks
+//! [`Network::next`] which host acts next, lets it take one turn, and asks again. So engine and target can be
+//! *stepped* (`SteppedRun`, `SteppedServer`), in the same code as their threads. All randomness comes from one
 //! generator, so a seed and a program give one history.
+//!
+//! It has latency, short reads and writes, late and reordered completions, narrow windows, full backlogs, refusals,
+//! losses and frozen programs, each drawn from the seed (`sim/faults.rs`).
 
 mod faults;
 mod net;

@@ -1,8 +1,8 @@
-//! Waking a driver at an instant, with a timer that is armed once and serves many waits.
+//! Wakes a driver at an instant, with a timer that is armed once and lasts for many waits.
 //!
-//! A wait with a timeout of its own starts and stops a kernel timer each time, which costs a one-connection load
-//! several microseconds a request; and a poller rounds up to whole milliseconds. A timer that is armed for an earlier
-//! instant stays armed: the driver wakes once too early, and re-arms it.
+//! A wait with its own timeout starts and stops a kernel timer each time, which costs a one-connection load several
+//! microseconds per request; and a poller rounds up to whole milliseconds. A timer that is armed for an earlier
+//! instant stays: the driver wakes once too early, and arms it again.
 
 use std::time::Duration;
 

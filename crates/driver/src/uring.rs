@@ -1,12 +1,20 @@
 //! The driver on io_uring: direct descriptors, multishot receives into provided buffers, multishot accepts, batched
-//! submission.
+//! submission; small templates are sent without a completion.
 //!
-//! Direct descriptors do not count against RLIMIT_NOFILE, but the table of one ring is bounded by it; so a driver owns
-//! as many rings as its sockets need and waits on them together. Missing kernel features are detected when the first
-//! ring is created ([`probe`]).
+//! Direct descriptors do not count against RLIMIT_NOFILE, but the table of one ring is bounded by it; so a driver
+//! owns as many rings as its sockets need and waits on them together. Everything that the kernel may lack is found
+//! when the first ring is made ([`probe`]). A completion finds its socket by the index and the generation in its user
+//! data. Memory that the kernel may still read is owned by the driver until the completion, also when the socket is
+//! closed before (`orphans`).
 //!
-//! A completion finds its socket by the index and the generation in its user data. Memory that the kernel may still
-//! read is owned by the driver until its completion, even when the socket is closed before.
+//! - A table serves either outgoing or incoming connections; an accept moves to another ring before its table
+//!   overflows.
+//! - The kernel shuts down our side of a socket on a separate thread, which reads the slot only then; so a slot is
+//!   released after that (`shutting`).
+//! - All rings signal one eventfd, since the descriptor of a ring with deferred work wakes no poller.
+//! - A queue of requests is submitted before its last one would be late by more than 20 us (`uring/stamps.rs`),
+//!   estimated from the recent cost per request; so timestamps of requests are true. Connections are opened after
+//!   requests.
 
 mod address;
 mod ask;

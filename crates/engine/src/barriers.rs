@@ -1,8 +1,12 @@
-//! Barriers: where users of a run wait for each other in the middle of their programs, on any shard.
+//! Barriers between users of a run in the middle of their programs, over all shards.
 //!
-//! The shard whose user arrives last releases a round, names the instant at which all users go on, and wakes the other
-//! shards. So no shard has to poll for a release, and a report that is not read delays no shard. A barrier is a step by
-//! itself: its lock is not on the path of any exchange.
+//! The shard whose user arrives last releases a round, and sets the instant at which all continue; it wakes the
+//! others. So the release needs no reader of reports, and an unread report delays no round. A barrier is a separate
+//! step: its lock is on the path of no exchange. A participant is a scenario on a shard; when all users of all
+//! participants wait and no more will come, they continue.
+//!
+//! The rendezvous of a closed load is different: each shard reports when all its users wait; the last one sets the
+//! instant for all (`Desk` of `run`), and `StopLevel` carries it.
 
 mod barrier;
 mod remote_barriers;

@@ -1,7 +1,7 @@
 //! What the rate of a part of the users shows: pure arithmetic over counts in equal stretches of time.
 //!
-//! With a share of the users, a target at its limit still gives the whole rate, and one below its limit gives that
-//! share of it. The threshold lies in the middle. A share nearer to it than the noise of both rates is called unsure.
+//! With a part of the users, a target at its limit still gives the whole rate, any other gives the same part of it.
+//! The dividing line is in the middle. A rate that is closer to it than the noise of both rates is called unsure.
 
 use pacing::Nanos;
 

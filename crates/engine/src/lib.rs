@@ -1,8 +1,42 @@
-//! The engine: it turns a plan into exchanges.
+//! The engine: turns a plan into exchanges.
 //!
-//! A [`run`] divides the plan over shards. A shard is one thread with one loop: it has its own users, connections,
-//! timers and recorder, and shares nothing. It publishes whole snapshots. [`slab`] and [`timers`] also serve the
-//! built-in target.
+//! A [`run`] divides the plan over shards. A shard is one thread with one loop: it owns its users, connections,
+//! timers and recorder, and shares nothing. It publishes by handing over a whole snapshot. [`slab`] and [`timers`]
+//! also serve the built-in target.
+//!
+//! # Modules
+//!
+//! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scene` is one scenario on a
+//!   shard, `world` the state of that scenario there
+//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, for loads and for held
+//!   connections
+//! - `data_sources`: data rows and interpreters of a run, and which rows were used up
+//! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
+//! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log and the
+//!   slowest requests
+//! - `resolve`: names; `reflect`: asks a gRPC target for its services before a run; `faults`: which protocol fault is
+//!   which failure
+//! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `halving`, `slices`: their
+//!   arithmetic
+//! - `hold`: held connections, with a world of their own; `talk`, `endpoints`: for loads and held connections
+//! - `remote`, `lease`: partitions of a load that remote workers run
+//! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
+//!
+//! # Ways of data
+//!
+//! Four slabs, not one. A **user** executes a program (`user`, `program`). An **exchange** is one request with its
+//! response: its instants, its step (`world/exchanges.rs`). An **attempt** is one try of it on a connection. A
+//! **connection** is a phase and a socket (`world/connections.rs`); an idle one owns no buffer. A stale reconnect is
+//! a second attempt of the same exchange.
+//!
+//! A step declares before the run what it `needs` of a response; nothing else is kept. A request is rendered once,
+//! registered with the driver as a template, and sent by its id. The last response head is remembered: the same bytes
+//! mean the same (`wire::http1::HeadMemory`).
+//!
+//! # The path of an exchange
+//!
+//! No lock, no shared write, no formatting, no timer that is set and cancelled. Shards share no request: each
+//! prepares its own, otherwise reference counts would move from core to core.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,8 +1,10 @@
-//! The probe: when a closed load is over, half of its users go on alone for a moment. A target at its limit gives them
-//! the whole rate, any other target their share of it: so the probe shows what no figure of the load itself shows.
+//! The probe: when a closed load is over, half of the users of each scenario go on alone for a moment. A target at
+//! its limit gives them the whole rate, any other only their share of it: the figures of the load itself do not show
+//! that.
 //!
-//! The probe is a run of its own and adds nothing to any figure of the load. Its users are new, and counted from when
-//! each has had a response on average.
+//! It is a run of its own, on the same team, and no figure of the load contains it. Its users are new, and counted
+//! from when each has had one response on average. Workers send their stretches and the first round with the end of
+//! their parts.
 
 mod counting;
 #[cfg(test)]

@@ -1,7 +1,11 @@
-//! The program of a user's iteration, as a list of operations that is executed without recursion.
+//! The steps of a user in an iteration, as a list of operations that is executed without recursion: exchanges,
+//! pauses, repetitions, choices, shuffles, several exchanges at a time, and reactions to failures.
 //!
-//! [`CompiledProgram`] is the same for all users of a shard. A user has a counter into it; only a program that draws,
-//! repeats or times several exchanges as one needs a [`Position`] for each user as well.
+//! [`CompiledProgram`] is the same for all users of a shard. A user has a counter into it; only a program that draws, repeats or
+//! times several exchanges as one has a [`Position`] for each user. One step again and again is none of this: it takes a
+//! short path (`is_simple`). A random draw depends on the seed, the scenario, the user, its iteration and the
+//! position in the program: it is the same on 1 shard and on 7. In an open load the number of the start replaces the
+//! user.
 
 mod draws;
 mod place;

@@ -1,4 +1,4 @@
-//! A run: shards are started, their snapshots merged interval by interval, and the total is added up.
+//! A run: starts the shards, merges their snapshots interval by interval, and adds them up.
 
 mod aggregator;
 mod divide;

@@ -1,4 +1,10 @@
-//! The lifecycle of one scenario on one shard: its runtime, and when its load stops, drains and is over.
+//! One scenario on one shard: its world, and when its load stops, drains and is over.
+//!
+//! A shard runs some scenarios side by side. Each has a world with its load, users, connections, templates and
+//! snapshot; all share the driver, the loop and its stalls. They share nothing that an exchange touches, so each is
+//! as exact as by itself, and a single scenario needs no loop over scenarios. That is why a world belongs to one
+//! scenario. The steps of one user may use several protocols: the protocol of each connection is known from its
+//! origin. A verdict is of a scenario; that of the run is of the scenario with the tightest bottleneck.
 
 use driver::{Sockets, Waker};
 use metrics::{Counter, Distribution, Snapshot};

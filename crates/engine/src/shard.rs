@@ -1,4 +1,5 @@
-//! A shard: one thread, one loop. It waits for its sockets, its timers, the end of an interval, and the end of the run.
+//! A shard: one thread, one loop. It waits for its sockets, its timers, the end of an interval, and the end of the
+//! run.
 
 mod publisher;
 

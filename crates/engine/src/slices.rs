@@ -1,4 +1,5 @@
-//! Counts of what ended in equal slices of the measured time: they show a rate over time, and stalls.
+//! Exchanges that ended in equal stretches of the measured time: they show the course of a rate, and stalls of the
+//! target.
 
 use metrics::{Failure, Snapshot};
 use pacing::Nanos;

@@ -1,6 +1,8 @@
-//! Subscribers of a run beside its owner: each has a bounded queue, and reads it on a thread of its own.
+//! Other readers of a run: each has a mailbox of a bounded length, and reads it on its own thread.
 //!
-//! The aggregator notifies them, so none of them ever slows a shard.
+//! Intervals are sent to them where the reports of the shards come together, so no reader ever slows a shard. A
+//! lossless reader may delay reporting for 5 s; then the intervals that it did not take are merged into one, which
+//! says so. A reader of the latest interval gets the newest one, and the number that it missed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};

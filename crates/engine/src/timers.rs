@@ -1,7 +1,8 @@
-//! A hierarchical timing wheel: inserting is constant work, and finding the next deadline checks six bitmaps.
+//! A hierarchical timing wheel: insertion is constant work, and finding the next deadline reads six bitmaps.
 //!
-//! Nothing is cancelled. An entry that is no longer needed fires like the others, and its owner sees that nothing is
-//! due; so an owner with a deadline that moves later keeps one entry and inserts it again when it fires.
+//! Nothing is cancelled. An entry that is no longer needed comes out like the others, and its owner sees that nothing
+//! is due. Each attempt slot owns one entry. When it fires early it is re-armed, so an exchange that completes in
+//! time needs no timer operation.
 
 use pacing::Nanos;
 

@@ -1,7 +1,11 @@
-//! The verdict: the bottleneck of a run. The generator measures itself too.
+//! The bottleneck of a run: the generator measures itself, and its evidence is part of the result.
 //!
-//! It is a pure function of the plan and of the measurements. Lateness, the lag of the loops and the CPU use of their
-//! threads are caused by the generator; wait, drops and slow responses are not.
+//! A pure function of the plan and of the measurements: how late the loops were, how much CPU their threads got and
+//! how long they waited for a core, how much was in flight halfway and at the end, the snapshots, and the exchanges
+//! that ended in equal stretches of time (`slices`). It returns a `Limit` and how it is `Known`. `gaps` finds
+//! stretches without responses, `curve` compares rates with the number in flight. Lateness, loop lag and CPU are
+//! caused by the generator; wait, drops and slow responses are not. The kernel's tables are read only when something
+//! failed or many connections were made (`figures::Watch`).
 
 mod curve;
 mod first;

@@ -1,8 +1,9 @@
-//! The runtime of a scenario on a shard, all of it but the driver: users, exchanges, attempts, connections, and the
-//! handling of events.
+//! The state of one scenario on a shard: users, exchanges, attempts, connections, and the reactions to events.
 //!
 //! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; state that
-//! only an active exchange needs is freed when it ends, so an idle connection is a few words.
+//! only an active exchange needs is released when it ends, so an idle connection is a few words. `Users` decides the
+//! next action of each user, `Ledger` has the exchanges in flight and their outcomes, `Pool` the connections and
+//! their destinations.
 
 #[cfg(test)]
 mod audit;

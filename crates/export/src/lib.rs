@@ -1,12 +1,20 @@
-//! Exports of figures to other programs, while a load runs and at its end.
+//! Figures for other programs, while a load runs and at its end: `--export KIND=WHERE`.
 //!
-//! [`Export::parse`] parses the argument. [`Exports::begin`] opens files and addresses before the load,
-//! [`Exports::interval`] exports each interval, [`Exports::finish`] delivers what is left and returns the delivery
-//! results.
+//! [`Export::parse`] reads the flag. [`Exports::begin`] opens files and addresses before the load,
+//! [`Exports::interval`] takes each interval, [`Exports::finish`] delivers the rest and returns the result of each
+//! export.
 //!
-//! Encoders are pure: totals and intervals in, bytes out. All that can block is on threads of its own, behind queues of
-//! a bounded length ([`QUEUE_MAX`]): a slow or lost backend costs intervals, which are counted, and never time of the
-//! run. Sums are made before the queues, so what is delivered is right whatever was left out.
+//! Encoders are pure: totals and intervals in, bytes out. Everything that can wait is on its own thread, behind
+//! queues of a bounded length ([`QUEUE_MAX`]): a slow or unreachable receiver loses intervals, which are counted, and
+//! never delays the run. Sums are made before the queues, so delivered values are correct whatever was left out.
+//!
+//! - `totals`: the increments of intervals, summed by series; `histogram`: their times as fixed and as exponential
+//!   buckets; `families`: the names of all series elsewhere; `held`: both for held connections
+//! - encoders: `prometheus`, `native`, `remote`, `otlp`, `influx`, `statsd`, `csv`, `junit`. The text for GitHub
+//!   (`github`) is a view of `report`.
+//! - `queue`: a sink on its own thread behind a bounded queue; `sinks` has one for each kind, `http` is their client,
+//!   `scrape` the page that Prometheus reads, `exports` all of them
+//! - An updated interval is part of the sums of the next one, or a further line; InfluxDB replaces the first one.
 
 #[cfg(test)]
 #[macro_use]

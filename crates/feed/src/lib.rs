@@ -1,10 +1,11 @@
 //! Rows for users, from files: CSV, an array of JSON, JSON lines.
 //!
-//! A [`Feed`] is opened before a run: the whole file is read once, so each error in it is reported with its line before
-//! anything starts, and the number of rows is known. The row of an iteration is computed ([`Feed::place`]), so shards
-//! need no communication. A file of some megabytes is then held in memory; of a larger one a sparse index of offsets
-//! remains, and a control thread reads rows ahead for the [`Reader`] of each shard. A reader never blocks: it reports
-//! that a row is not available yet, and requests it.
+//! A [`Feed`] is opened before a run: the whole file is read once, so each mistake in it is reported with its line
+//! before the run starts, and the number of rows is known. Which row an iteration takes is arithmetic
+//! ([`Feed::place`], `turn`), so shards need no coordination. A file of some megabytes is held in memory (`csv`,
+//! `json`: rows of bytes with their lines); of a larger one a sparse index of offsets is held, and a control thread
+//! (`stream`) reads rows ahead for the [`Reader`] of each shard. A reader never waits: it returns that a row is not
+//! there yet, and requests it. `engine/src/world/states/ahead.rs` requests the rows of starts that are not due yet.
 
 #[cfg(test)]
 #[macro_use]

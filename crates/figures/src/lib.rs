@@ -1,7 +1,20 @@
-//! The figures of an interval and of a run, as plain values: computed once from a merged snapshot, read by every view.
+//! The results of an interval and of a run, as plain values: computed once from a merged snapshot, read by every
+//! view.
 //!
-//! Nothing here reads a clock or the kernel, and nothing is put into words. Facts of the machine are passed in as
-//! [`HostFacts`] and [`Kernel`]. A value owns its data, so that it can be shared, stored and sent.
+//! Nothing here reads a clock or the kernel, and nothing contains text for people. Facts of the machine are given as
+//! [`HostFacts`] and [`Kernel`] (`cli/src/machine.rs` reads them). A value owns all its data, so that it can be
+//! shared, kept and sent.
+//!
+//! - `Interval`: its counts and those since the start (`Tally`), rates, response times, scenarios with their steps;
+//!   `added` is the part that was not reported before
+//! - `Run`: the same of a whole run, times by class, judged thresholds, the verdict, notes, messages of servers;
+//!   `recorded` has the histograms, for views that need more than percentiles
+//! - `HeldInterval`, `Held`: the same of held connections. Tables of failures, times and host facts are shared.
+//! - `Times`: count, minimum, mean and percentiles, with requests that did not complete; `Spread` where no percentile
+//!   is needed
+//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and histograms,
+//!   and marks
+//! - `Watch`: which limits deserve a note while a load runs. It says which kernel figures it `wants`, and gets them.
 
 #[cfg(test)]
 #[macro_use]

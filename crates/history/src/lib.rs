@@ -1,12 +1,13 @@
-//! Stored runs: each is a folder of files, which can be read, copied and put under version control; there is no
+//! Saved runs: each is a folder of files, which can be read, copied and put under version control; there is no
 //! database.
 //!
-//! - `run.json`: the [`Card`], a summary of the run in a few lines; lists are made of these alone
+//! - `run.json`: the [`Card`], a few lines with the plan and the result of the run; lists are made of these alone
 //! - `report.json`: the JSON report; `charts.json`: the data of its charts; `report.html`: both as a page
-//! - the other files that the command line stores: percentiles, the scenario file
+//! - other files of the command line: percentiles, the scenario file
 //!
-//! This crate stores and finds runs, compares two reports, and finds the change points of a series of runs. Nothing
-//! here is put into words.
+//! This crate stores and finds runs (`folder`, `card`), compares the reports of two sides with their noise
+//! (`compare`, `statistics`), evaluates `--fail-if` (`fail_if`), and finds the run at which a series changed
+//! (`trend`). It contains no texts for people.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,4 +1,7 @@
-//! Limits of this machine, and the resource usage of the process. System settings change only by [`Change::apply`].
+//! The machine: cores, limits, CPU time and memory of this process; sockets, addresses and the network link.
+//!
+//! `capacity` reads the limits and computes how many connections they allow; `changes` are the commands that raise
+//! them. Nothing here changes the system.
 
 #[cfg(test)]
 #[macro_use]

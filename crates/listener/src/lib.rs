@@ -1,5 +1,5 @@
-//! A listener for HTTP servers of ours with a limited number of connections, each with limits for the bytes of a
-//! request and for idle time.
+//! Incoming HTTP connections to pages of onrush (the web page, the Prometheus page): bounded in number, bytes and
+//! idle time.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind};

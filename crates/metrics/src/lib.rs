@@ -1,6 +1,17 @@
 //! Measurements: outcomes, distributions, counters, snapshots that merge exactly.
 //!
-//! A shard records into a [`Snapshot`] of its own and hands it over as a whole; nothing here is shared between threads.
+//! A shard records into its own [`Snapshot`] and hands it over whole; nothing here is shared between threads. Nothing
+//! here reads a clock, owns a socket or takes a lock. Counters and failures keep their index in encoded snapshots for
+//! ever.
+//!
+//! - `outcome`: how an exchange ended, and all failures; `counter`: the counters of a snapshot
+//! - `distribution`: histograms; no percentile is above the maximum; sum, minimum and maximum are exact
+//! - `censored`: percentiles with requests that did not complete (right-censored observations)
+//! - `threshold`: limits of figures, and whether all possible values meet them
+//! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
+//!   times
+//! - `codec`: a snapshot as bytes, with a version; `golden/` has one of each version, and all of them stay readable
+//! - `failures_by_host`: failures by host; `held`: counters of held connections
 
 #[cfg(test)]
 #[macro_use]

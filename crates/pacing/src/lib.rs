@@ -1,7 +1,11 @@
 //! When to start: pure functions of elapsed time and count.
 //!
-//! Nothing here reads a clock. Every shard on this machine and every worker on another computes the same starts from
-//! the plan and its segment.
+//! Nothing here reads a clock, owns a socket or takes a lock. Every shard that knows the plan and its segment
+//! computes the same starts, on this machine or on another one.
+//!
+//! - `time`, `slots`: `Nanos`, slots and segments; `random`: random numbers from a seed
+//! - `closed`: the share of a segment; `user_profile`: users over time; `open`: a rate over time, its integral, its starts
+//! - `change`: a load that is changed while it runs
 
 #[cfg(test)]
 #[macro_use]

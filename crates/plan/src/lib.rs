@@ -1,6 +1,18 @@
 //! The [`Plan`] of a run, and the ways to make one.
 //!
-//! A plan is complete and checked: its holder needs no flag and no file any more. Making one starts nothing.
+//! A plan is complete and checked: code that has one needs no flag and no file any more. Making one starts nothing.
+//! Every mistake of a user is a `PlanError`.
+//!
+//! - `flags` (texts as typed, read in `flags/read.rs`), `tools` (command lines of other load generators) and `curl`
+//!   fill a typed `Draft` (`Load`, `Request`, `Answers`, `Connection`); `Draft::plan` checks it
+//! - `program`: the steps of a user in one iteration
+//! - `pattern`: texts with slots `${...}`, the values of slots, and escaping for the place where a slot is
+//! - `talk`: messages of WebSocket and TCP; `hold`: held connections; `endpoints`: their source and destination
+//!   addresses
+//! - `checks` and `redirect` judge responses, `charset` decodes their text
+//! - `secrets`: finds secrets in any text
+//! - `grpc`: descriptions of services (`Schema`), messages made of JSON, the `Shape` that responses must have
+//! - `encoding`: a plan as bytes, which are validated before they are used (`encoding/validate.rs`)
 
 #[cfg(test)]
 #[macro_use]

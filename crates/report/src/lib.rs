@@ -1,7 +1,23 @@
-//! Views of the results: the live table, the summary, the JSON, in English and Chinese.
+//! Views of results: the live table, the summary, JSON and HTML, in English and Chinese.
 //!
-//! Views only display: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or queries the
-//! machine.
+//! They only display: every figure is a value of [`figures`]. Nothing here merges snapshots, reads a clock or asks
+//! the machine; a test refuses clocks, files of the kernel, and merging.
+//!
+//! - `labels`, `messages`, `notes`, `verdict`: texts in both languages; `page`: shared by all text pages
+//! - `screen`, `columns`, `wrap`: the width of the terminal; `screens/` has whole screens that tests expect
+//! - `table`, `summary`, `steps`, `json`, `hdr`, `exchanges`: a load while it runs, at its end, and its bytes on the
+//!   wire
+//! - `held`: held connections; `doctor`: the limits of a machine
+//! - `find_max_report`, `sweep_report`, `capacity_report`: searches, sweeps and capacity: JSON, from which text and
+//!   pages are made
+//! - `charts`: the data of charts, without texts; `html`: the offline page, made of the JSON report and of these, so
+//!   that a saved run has its page in either language; style and scripts are in `assets`, without dependencies
+//! - `history`: lists of saved runs, and comparisons; `about`: the settings of a run
+//! - `tools`: the output of other load generators
+//!
+//! No output shows a secret unless asked to: views get a plan without secrets (`Plan::without_secrets`), messages go
+//! through `secrets`, and known secret values are masked wherever they appear. Every text exists in both languages:
+//! `Words` is a struct for each, `messages` matches every variant, and a test visits every flag.
 
 #[cfg(test)]
 #[macro_use]

@@ -99,8 +99,8 @@ impl Page {
         self.screen.columns().map(|columns| columns.saturating_sub(LABEL_WIDTH).max(VALUE_WIDTH_MIN))
     }
 
-    /// Adds failures with their remedies, in the given order. `link`: the text between the two. `scene`: the
-    /// circumstances of each failure.
+    /// Adds failures with their remedies, in the given order, and the sections of the docs that explain them. `link`:
+    /// the text between the two. `scene`: the circumstances of each failure.
     pub(crate) fn failures<'a>(
         &mut self,
         label: &str,
@@ -108,11 +108,19 @@ impl Page {
         scene: impl Fn(Failure) -> Scene<'a>,
         link: &str,
     ) {
+        let mut sections: Vec<&str> = Vec::new();
         for (index, each) in all.iter().enumerate() {
             let scene = scene(each.failure);
             let said = messages::failure_counted(each, &scene, self.language());
             let remedy = messages::remedy_in(each.failure, &scene, self.language());
             self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
+            if let Some(section) = messages::section(each.failure, &scene).filter(|section| !sections.contains(section))
+            {
+                sections.push(section);
+            }
+        }
+        if !sections.is_empty() {
+            self.line("", &messages::more(&sections, self.language()));
         }
     }
 

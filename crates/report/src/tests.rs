@@ -1,6 +1,7 @@
 //! The exact output that users see.
 
 mod counts;
+mod more;
 mod noise;
 mod screens;
 mod sentences;

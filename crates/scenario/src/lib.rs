@@ -1,8 +1,14 @@
-//! Scenario files: the steps of users, written as YAML. [`read`] returns the checked value of a file, or all of its
-//! errors.
+//! Scenario files: what users do, written as YAML. [`read`] gives the checked value of a file, or all its mistakes.
 //!
-//! The stages of reading: `tree` builds values with their positions, `reader` and `read` make a [`File`] of them by the
-//! tables of `keys`, and `check` verifies that its parts fit together. Nothing is sent, and no expression is compiled.
+//! - `tree` parses YAML into values with positions; `keys` has the tables of all keys, from which reader, schema and
+//!   reference are made
+//! - `reader` and `read` make a [`File`] of the tree; `reader/meant` suggests the key that was meant, or where a key
+//!   belongs
+//! - `check`: names, loops, cycles; `expression`: a first check of expressions
+//! - `lower` turns a checked file into plans
+//! - `diagnostic`: every possible mistake, typed, with its position
+//!
+//! Nothing is sent, and no expression is compiled.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,7 +1,7 @@
-//! A run on the terminal screen: its figures, charts, and keys that change it.
+//! A run in the whole terminal: its figures, charts, and keys that change it. It knows no engine.
 //!
-//! A thread of its own polls a [`Source`] and draws it; nothing that it does can hold up the run. The terminal is
-//! restored when the [`Display`] ends, when anything panics, and by [`restore`].
+//! A separate thread asks a [`Source`] for the current run and draws it; nothing in it can delay the run. The
+//! terminal is restored when the [`Display`] ends, when anything panics, and when [`restore`] is called.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,7 +1,8 @@
-//! Expressions of scenario files: JavaScript, compiled once, limited in time and memory, sandboxed.
+//! Expressions of scenario files: JavaScript over `plan::Value`, compiled once, bounded in time and memory,
+//! sandboxed.
 //!
-//! An expression is a function of its variables. It has no access to files or the network, and no clock and no
-//! randomness except the given ones; its side effects are not visible to the next one.
+//! An expression is a function of its variables. It has no files, no network, no clock and no randomness but those
+//! that are given to it, and no effect on the next expression.
 
 #[cfg(test)]
 #[macro_use]

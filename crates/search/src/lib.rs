@@ -1,8 +1,23 @@
-//! The search for the capacity of a target.
+//! How much load a target takes.
 //!
-//! A [`Search`] is a state machine: it returns the next load to try, takes the result, and has bounds of the highest
-//! load that meets its goals. It owns no clock and starts nothing, so all of it runs in a simulated world. A [`Judge`]
-//! evaluates one trial while it runs. [`Grid`] has the cells of a sweep; [`capacity`] the estimates that need no load.
+//! A [`Search`] is a machine: `next` gives the next load to try, `received` takes its result, and it has bounds of
+//! the highest load that meets its goals. It owns no clock and starts nothing, so whole searches run in a second
+//! (`tests/theory`), and with the real engine in simulated worlds (`tests/simulated`). A [`Judge`] judges one trial
+//! while it runs: it may end it early when the result is certain, and extend it when it is not. [`Grid`] has the
+//! cells of a sweep; [`capacity`] the arithmetic that needs no load.
+//!
+//! - A goal is a share of requests that may be lost (`metrics::threshold::goal_misses`). `tally` has the losses of a trial,
+//!   piece by piece, and the bounds of the true share: Wilson's interval for the effective number of observations, by
+//!   batch means (`statistics`); and the share of requests that piled up.
+//! - `own` decides what the load generator caused in a trial: whether its starts kept to the plan, which pieces of
+//!   time a stall touched, and whether a stall may explain the losses.
+//! - `search/looks` raises the load in large steps; `search/points` has the tried loads and picks the next one, after
+//!   a failure first a load that looked well, so that there is a lower bound early; `search/facts`: noise, stalls,
+//!   and a target that becomes slower.
+//! - `grid`: the cells of a sweep; `usl`: the Universal Scalability Law; `capacity`: capacity planning.
+//!
+//! The command line carries them out (`cli/src/find_max`, `cli/src/sweep`): `wrapped_command` splits their flags from
+//! those of the load, `headless` runs a load without views and saves it, `experiment_output` displays both.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,9 +1,9 @@
-//! The self-test of the measurements: real loads against our own target with known delays, a freeze, a share of errors
-//! and slow bodies; every figure is compared with theory or with the target's own count.
+//! Tests of the load generator itself: real loads against our own target with known delays, a freeze, a share of
+//! errors and slow bodies; every figure is compared with theory or with the target's own count.
 //!
-//! [`run`] does it on a driver that works here and gives a [`Row`] for each figure; [`table`] shows them. [`simulate`]
-//! does the same in virtual time, where no machine affects the figures: there all of them must be right. The
-//! [`SimulatedWorld`] runs other loads too.
+//! [`run`] does it on a driver that works here and gives a [`Row`] for each figure; [`table`] shows them.
+//! [`simulate`] does the same in virtual time, without the influence of a machine: there all of them must be right.
+//! The [`SimulatedWorld`] takes other loads too.
 
 mod loads;
 mod table;

@@ -1,6 +1,14 @@
-//! A test server: plain paths with known behaviour, on the driver and the protocol state machines that the engine uses.
+//! `onrush serve`, a server to load: plain paths with known behaviour, on the driver and the machines that the engine
+//! uses.
 //!
-//! [`Server::start`] listens and returns; [`Server::stop`] ends it. A load run does not need it.
+//! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
+//!
+//! - `greeter`: its gRPC service; `described`: its reflection; `talk`: WebSocket and TCP
+//! - `queue`: queues with response times known from queueing theory, computed from the instants of arrival alone
+//! - `gates`: requests that wait until they are released; a thread reads one number to know whether it has to respond
+//!   to any
+//! - `shop`: pages for users with state; its `sessions` are divided into stripes, each with a lock, which other paths
+//!   never take
 
 #[cfg(test)]
 #[macro_use]

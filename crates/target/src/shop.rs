@@ -16,7 +16,7 @@ pub(crate) use requested::{Method, ShopRequest};
 pub(crate) use sessions::Sessions;
 
 use cart::{COUNT_MAX, Item, NoRoom, Price};
-use requested::{COOKIE, Proof, FormFields, Unread};
+use requested::{COOKIE, FormFields, Proof, Unread};
 use sessions::{Key, PaidOrder, Session, SessionId, USER_BYTES_MAX, hex};
 
 use crate::respond::Kind;

@@ -1,4 +1,4 @@
-//! The hub: it receives the updates of runs, and passes them on to pages.
+//! The current state of runs, and its readers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,19 @@
-//! The page on which a run is watched and controlled, and its API for programs: HTTP, JSON, and a stream of events.
+//! The web page of a run, and its API for programs: HTTP, JSON, and a stream of events.
 //!
-//! A [`Site`] is a small server on a thread of its own. The process of a run reports to its [`Hub`]; clients with the
-//! token read that, and change the run. Nothing here can hold up a run: updates are stored or dropped, at once.
+//! A [`Site`] is a small server on its own thread. The code that carries out a run reports intervals, changes and the
+//! end to its [`Hub`], which keeps a bounded picture of the run and never waits. A client with the token reads it,
+//! and changes the run. The charts are those of the report: one copy, behind a lock that no shard takes.
+//!
+//! - `run`: the picture of the run; a search or sweep around it arrives as its JSON report, and pages get it as
+//!   markup (`report::part_of_page`)
+//! - `auth` checks each request first: Host, Origin, token. `api` has the paths, `commands` turns requests into changes
+//!   of the engine, `stream` has a bounded mailbox for each page; a page whose mailbox is full is told to read the
+//!   full state again.
+//! - The terminal screen (crate `screen`) draws the same picture; its keys do the same as the HTTP API. `onrush ctl`
+//!   is a client of it; `docs/web.schema.json` describes it.
+//! - Values come from `report` (`live.rs`), the charts' script and style too. `assets` has the page: plain modules,
+//!   no build step. A page reads all once, then the last point of each series (`addPoint`), and all again when it
+//!   does not fit.
 
 #[cfg(test)]
 #[macro_use]

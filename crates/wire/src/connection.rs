@@ -1,14 +1,22 @@
-//! The protocol of one connection as one state machine over bytes: for every protocol, exchanges begin on it, and
-//! incoming bytes become the same events.
+//! The protocol state of one connection, as one machine over bytes: exchanges begin on it, and received bytes become
+//! events ([`ConnectionEvent`]), the same for all protocols.
 //!
-//! It handles one ordered stream of bytes. It owns no socket and no clock, and knows nothing of users or series; TLS is
-//! below it. Call order: [`ProtocolConnection::start`] once, [`ProtocolConnection::begin`] for each exchange when there
-//! is [`ProtocolConnection::room`], [`ProtocolConnection::handle`] with incoming bytes until it returns
-//! [`ConnectionEvent::NeedMore`], [`ProtocolConnection::handle_end`] when the peer closes. Outgoing bytes are appended
-//! to `out`. The events are the same however the bytes were cut, except for the pieces of a body.
+//! It is one ordered stream of bytes. It owns no socket and no clock, and knows nothing of users or series; TLS is
+//! below it. Call order: [`ProtocolConnection::start`] once, [`ProtocolConnection::begin`] for each exchange when
+//! there is [`ProtocolConnection::room`], [`ProtocolConnection::handle`] with received bytes until it returns
+//! [`ConnectionEvent::NeedMore`], [`ProtocolConnection::handle_end`] when the peer closes. Bytes to send are appended
+//! to `out`. Its events do not depend on how the bytes were cut, except for the pieces of a body.
 //!
-//! The built-in protocols are an enum ([`AnyConnection`]), so that a call is a match; others come through
-//! [`AnyConnection::Custom`].
+//! - Ours are an enum ([`AnyConnection`]), so that a call is a match, and HTTP/1 and TCP need no box; others come
+//!   through [`AnyConnection::Custom`].
+//! - An exchange sends a template of the caller, a text rendered for it, or fields compressed before (`Payload`), and
+//!   says what ends it (`ResponseKind`). A connection with many exchanges names each by its `Tag`; the others have
+//!   one exchange.
+//! - Whether a message is a response is not decided here, but by the caller that waits for it and knows when its
+//!   request left.
+//! - Protocol state lives in the connection's layers. HTTP/1 needs state only during a request, so it is stored in
+//!   the attempt; an idle HTTP/1 connection stores none. An idle state is reduced to `IdleState` (a few bytes), which
+//!   is all that a held connection stores.
 
 mod http1;
 mod http2;

@@ -1,7 +1,18 @@
 //! Protocols as state machines over bytes.
 //!
-//! A machine takes bytes and gives events; it owns no socket, no clock and no thread, so a test of it is a list of byte
-//! strings. Layer 1: it depends on no other crate of the workspace.
+//! A machine takes bytes and returns events; it owns no socket, no clock and no thread, so a test of it is a list of
+//! byte strings. Layer 1: it depends on no other crate of the workspace. Two exceptions to "no clock, no lock":
+//! rustls reads the time of day for certificates, and a refused certificate is recorded behind a lock.
+//!
+//! - `http1`: `client` and `server` share `head` (framing, connection reuse) and `body` (lengths, chunks)
+//! - `http2`: both sides share `connection` (frames, windows, settings, bounds); `message` has the rules for the
+//!   fields of a message; `hpack` compresses fields
+//! - `grpc`: messages in a body, the response to a call, statuses, deadlines, compression, the messages of reflection
+//! - `websocket`: handshake, frames, and sessions of both sides that answer pings and closes by themselves
+//! - `tcp`: where responses end on a plain stream
+//! - `line`: the protocol of one connection behind one interface, for all of these
+//! - `coding`: decompression of bodies; `certificate`: the fields of an X.509 certificate
+//! - `tls`: sessions on rustls, and trusted CAs
 
 #[cfg(test)]
 #[macro_use]

@@ -9,7 +9,7 @@ use crate::protocol::{BarrierRelease, Refusal};
 /// An action on the load.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// The packet of a run has come; [`Worker::prepared`] takes the result of the preparation.
+    /// The packet of a run has come; [`crate::Worker::prepared`] takes the result of the preparation.
     Prepare {
         /// The run.
         run: u64,

@@ -1,4 +1,4 @@
-//! Aggregation of the reports of the shards of a load.
+//! Collects the reports of the shards of a load: intervals, results, rendezvous.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Division of a plan into the work of each shard.
+//! Divides a plan over shards: which shard runs which part of which scenario. A scenario that needs few shards is
+//! spread over them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

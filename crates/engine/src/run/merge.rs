@@ -1,9 +1,9 @@
-//! Merging of the snapshots of the shards into the intervals of the run.
+//! Merges the snapshots of the shards into the intervals of the run.
 //!
 //! A snapshot belongs to the first interval that its shard has not reported yet: a shard hands over before it does
-//! anything new, so what it saw before a stall belongs to the interval in which the stall began. An interval is emitted
-//! when all shards have reported theirs, or when others are [`LATE_MAX`] further; what a late one has seen is added
-//! then, and an update of the interval is emitted.
+//! anything new, so a snapshot from before a stall belongs to the interval in which the stall began. An interval is
+//! emitted when all shards have reported theirs, or when others are [`LATE_MAX`] further; the snapshot of a late
+//! shard is added when it arrives, and the interval is emitted again as an update.
 
 mod ended;
 mod parts;

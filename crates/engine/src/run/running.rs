@@ -1,4 +1,9 @@
 //! A run as a value: it is started, watched, changed and stopped; one process may have many.
+//!
+//! `Running::start` returns a run that continues by itself. `wait` returns its events: intervals, and changes of the
+//! load. A caller that does not poll delays reporting only; it never slows the load: a shard whose snapshot does not
+//! come back continues to record into the one it has. `finish` returns the result; a run that is dropped ends.
+//! `subscribe` gives others the intervals too (`subscribers.rs`).
 
 use std::net::SocketAddr;
 use std::sync::Arc;

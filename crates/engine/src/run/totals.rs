@@ -1,4 +1,4 @@
-//! Totals of all scenarios together, and of each.
+//! Results of all scenarios together, and of each one.
 
 use std::sync::Arc;
 

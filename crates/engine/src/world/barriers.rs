@@ -1,4 +1,4 @@
-//! Users of a shard that wait for others in the middle of their programs.
+//! Users of a shard that wait at a barrier in the middle of their programs.
 
 use std::sync::Arc;
 

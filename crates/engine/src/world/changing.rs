@@ -1,5 +1,5 @@
-//! Changes of a load in progress: other starts, other users, and pauses, in which users finish their step and keep
-//! their connections.
+//! A load that is changed while it runs: other starts, other users, and pauses, in which users finish their step and
+//! keep their connections.
 
 use driver::Sockets;
 use pacing::change::{LoadProfile, Timeline};

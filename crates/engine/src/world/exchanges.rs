@@ -1,4 +1,4 @@
-//! The lifecycle of an exchange: begun, tried once or more, ended once.
+//! The life of an exchange: begun, tried once or twice, ended exactly once: succeeded, failed, dropped or unfinished.
 
 mod again;
 mod ending;

@@ -1,7 +1,17 @@
-//! Layers between a socket and the exchanges on it: TLS, and the streams of HTTP/2.
+//! The layers between a socket and its exchanges: TLS, and the streams of HTTP/2 (`layers/streams.rs`; how they end:
+//! `layers/endings.rs`).
 //!
-//! A connection of plain HTTP/1 has no layers. One of HTTP/2 serves a *link*: a group of users, one per stream, whose
-//! requests are framed one after the other and leave in one piece at the end of the turn.
+//! A connection of plain HTTP/1 has none of them. One of HTTP/2 serves a *link*: the users of its streams share it,
+//! and an attempt gets a stream, or waits in the connection for one. Frames made while events are handled leave at
+//! the end of the turn, in one piece per connection. After a GOAWAY or a refused stream there is another attempt of
+//! the same exchange. The fields of a request are compressed once for all connections (`wire::http2::Request`): with
+//! a fresh table, with one that knows them, and without.
+//!
+//! Bytes that leave in layers are counted when they leave; those that the kernel never took are subtracted.
+//!
+//! A body of 64 KiB or more (`plan::BodyBytes`) is in memory once: the plan, redirects, all threads and connections
+//! share it. Its head is sent before it; a plain socket takes it as it is, TLS seals it piece by piece
+//! (`layers/rest.rs`), and frames of HTTP/2 are cut from it.
 
 mod endings;
 mod gather;

@@ -1,8 +1,8 @@
-//! The open model: starts come at their instants, whatever the target does, and are served by a bounded number of
-//! users.
+//! The open model: starts come at their instants, however slow the target is, and a bounded number of users carries
+//! them out.
 //!
-//! A start without a free user waits in a queue with the instant at which it was intended; when it has waited too long
-//! it is dropped and counted.
+//! A due start goes to an idle user, to a new one, or into a queue; its intended instant goes with it. The user whose
+//! connection was busy last goes first. A start that has waited too long in the queue is dropped and counted.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

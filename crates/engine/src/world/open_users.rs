@@ -1,8 +1,10 @@
-//! Users of an open load carry its starts. `on_start` and `on_stop` are run by the users that there are: a start that
-//! is due and finds none begins a new one, which gets ready first.
+//! Users of an open load: due starts are assigned to idle users. Steps before the first iteration of a user, and
+//! after its last one, are done by the users that exist: a due start that finds no idle user begins a new one, which
+//! gets ready first.
 //!
 //! The start keeps the instant at which it was intended, and waits until some user is ready; that is part of its
-//! response time. So the load keeps its schedule, however long users take to get ready.
+//! response time. So the load makes the starts of the schedule, however long users take to get ready. There is one
+//! user getting ready for each waiting start; they stop when no start waits any more.
 
 use driver::Sockets;
 use pacing::Nanos;

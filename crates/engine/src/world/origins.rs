@@ -1,7 +1,8 @@
-//! Origins of exchanges: what each target needs of a connection, and where users keep theirs.
+//! Where exchanges go: the connection settings of each target, and the connections of users to them.
 //!
-//! Most loads have one origin, and a user one connection. A load of several steps may have several; a redirect may lead
-//! to one that was unknown before the run.
+//! A step goes to an *origin*: a target with its way of connecting. A user keeps one connection to each, and as many
+//! more as it has exchanges at a time. Most loads have one origin, and a user one connection. A redirect may lead to
+//! an origin that was not known before the run; its host is looked up on a separate thread while the loop continues.
 
 use driver::{Peer, Socket, Sockets};
 use pacing::Nanos;

@@ -1,4 +1,9 @@
-//! Execution of users' programs: what the end of an exchange means for the iteration, and what comes next.
+//! Users execute their programs: the effect of an ended exchange on the iteration (`hear_of`), and the next operation
+//! (`go_on`).
+//!
+//! A user whose operations send nothing yields to others after a bounded number of them. At a rate an iteration may
+//! begin with a pause; then its exchange is counted as started when it is sent, not when it was due: the rate stays
+//! the same, however long users pause.
 
 mod conversations;
 mod forks;

@@ -1,6 +1,9 @@
-//! Redirects: a response that redirects a user makes an exchange of its own.
+//! Redirects: a response that redirects starts another exchange, whose intended instant is the end of the one before.
 //!
-//! Its request is known when the response is there, so its step lives as long as its exchange.
+//! Its request is written from the step's `plan::Form`, which knows which fields belong to which host. It is known
+//! only when the response has arrived, so its step is made then, and lives as long as its exchange. The parts of a
+//! response that a check, a redirect or `--debug` needs are kept with the attempt (`failure_samples.rs`, `transcribing.rs`), and
+//! released with it.
 
 use std::ops::Index;
 use std::sync::Arc;

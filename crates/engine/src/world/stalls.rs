@@ -1,8 +1,10 @@
-//! Stalls of the generator: a loop that should have run and did not, because its thread was stopped or another program
+//! Stalls of the generator: a loop that was due to run and did not, because its thread was stopped or another program
 //! had the core.
 //!
-//! While the loop is stalled no response is read, so what was in flight then seems to have taken longer than it did.
-//! Such an exchange is *stall affected*. The loop sets until when it may sleep; a later wake-up shows a stall.
+//! During a stall no response is read, so requests in flight seem to take longer than they did. Such an exchange is
+//! *covered*. The loop says until when it may sleep; a later wake-up is a stall. A timeout fires only when all data
+//! that had arrived by its deadline has been read (`World::read_until`, `Driver::has_more`), and after a stall within
+//! it peers get the time that they had left before, 100 ms after a long one (`Stalls::spare`).
 
 use std::collections::VecDeque;
 

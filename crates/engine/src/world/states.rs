@@ -1,4 +1,10 @@
-//! States of users, and the requests that are made from them.
+//! The variables of users, and the requests that are made of them.
+//!
+//! `DynamicParts` says which parts of a step are made for each exchange, and which values are taken from its responses. A
+//! step that is made lives as long as its exchange; then it is kept, and the next one of the same step is made in its
+//! place (`PreparedStep::remake`): the ordinary request allocates nothing. Its bytes are lent to the driver as a
+//! copy, since it may have to be sent again. Messages of gRPC, WebSocket and TCP, and the handshake of a
+//! conversation, are made the same way.
 
 mod ahead;
 mod evaluator;

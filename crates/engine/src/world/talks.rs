@@ -1,6 +1,10 @@
 //! Exchanges of WebSocket and TCP: one message out, and its response in.
 //!
-//! The connection is a layer as TLS is one: what was agreed on, and the received part of a response, stay with it.
+//! The connection has layers, whose line knows the negotiated settings and the received part of a response. Messages
+//! are framed before the run under a few masks that take turns, so that a send is a template. A message that is
+//! checked is kept up to the bound of bodies; a compressed one is decompressed in pieces. The opening of a
+//! conversation in a scenario file may be dynamic (`open_anew`): once per conversation, by the exchange that opens
+//! it. When its connection has been established once (`OpenTalk`), only a retried step opens another one.
 
 mod passing;
 mod sending;

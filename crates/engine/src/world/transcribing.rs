@@ -1,6 +1,7 @@
-//! Transcripts: what was sent and received in an exchange that may be shown, in its order and as far as it came.
+//! The transcript of an exchange that may be shown (`--debug`, `--show-failures`), in order and as far as it arrived;
+//! bounded.
 //!
-//! Nothing of this is made, and nothing here is called, unless the plan wants exchanges to be shown.
+//! Nothing of this is made, and nothing here is called, unless the plan wants exchanges to be shown (`records`).
 
 use driver::Socket;
 use metrics::{Part, PartKind};

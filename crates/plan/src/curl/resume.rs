@@ -1,7 +1,7 @@
 //! `-C`: from where on a file is asked for, or sent.
 
-use crate::body_bytes::BodyBytes;
 use crate::PlanError;
+use crate::body_bytes::BodyBytes;
 use crate::error::{CurlFault, at};
 use crate::redirect::{BodyContent, Field};
 
@@ -51,7 +51,9 @@ impl Resume {
         line: usize,
     ) -> Result<Option<Field>, PlanError> {
         let from = match (self, content) {
-            (Self::No, _) | (Self::AtEnd, BodyContent::None | BodyContent::Data | BodyContent::Parts) => return Ok(None),
+            (Self::No, _) | (Self::AtEnd, BodyContent::None | BodyContent::Data | BodyContent::Parts) => {
+                return Ok(None);
+            }
             (Self::AtEnd, BodyContent::File) => 0,
             (Self::Behind(from), _) => from,
         };

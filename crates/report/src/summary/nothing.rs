@@ -4,7 +4,7 @@ use figures::{Note, Run};
 use metrics::Failure;
 
 use crate::format::{count, counted, is_of};
-use crate::{Language, notes, messages};
+use crate::{Language, messages, notes};
 
 /// One line for a run in which no connection was ever established.
 pub fn nothing_measured(run: &Run, language: Language) -> String {

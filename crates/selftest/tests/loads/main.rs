@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate claims;
 
+mod course;
 mod ends;
 mod limits;
 mod shown;

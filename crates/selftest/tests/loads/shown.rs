@@ -32,6 +32,7 @@ pub(crate) fn flags(path: &str, pairs: &[(&str, &str)]) -> Flags {
             "-z" => &mut flags.duration,
             "--grace" => &mut flags.grace,
             "--max-lateness" => &mut flags.max_lateness,
+            "--stages" => &mut flags.stages,
             "--warmup" => &mut flags.warmup,
             _ => panic!("{name} is no flag of these tests"),
         };

@@ -207,9 +207,12 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Scenario files that a page shows: each begins with a comment that names it.
-fn write_scenarios(page: &Page, servers: &Servers, folder: &Path) {
-    for block in page.text.split("```yaml\n# ").skip(1) {
+/// How files begin that a page shows: the kind of the block, and a comment that names the file.
+const FILES: [&str; 3] = ["```yaml\n# ", "```toml\n# ", "```text\n# "];
+
+/// Files that a page shows: scenarios, flags, lists of URLs.
+fn write_files(page: &Page, servers: &Servers, folder: &Path) {
+    for block in FILES.iter().flat_map(|begin| page.text.split(begin).skip(1)) {
         let (name, rest) = block.split_once('\n').expect("a name");
         let text = rest.split("```").next().expect("a file");
         let brief = servers.at(text).replace("for: 5s", "for: 200ms");
@@ -282,7 +285,7 @@ fn every_command_runs() {
     let text = std::fs::read_to_string(folder.join("commands.txt")).expect("our own");
     std::fs::write(folder.join("commands.txt"), servers.at(&text)).expect("our own");
     for page in pages().iter().filter(|page| !page.name().ends_with(".zh.md")) {
-        write_scenarios(page, &servers, &folder);
+        write_files(page, &servers, &folder);
         for command in commands(page) {
             if NOT_RUN.iter().any(|begin| command.starts_with(begin)) || done.contains(&command) {
                 continue;

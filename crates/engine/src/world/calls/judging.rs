@@ -1,7 +1,7 @@
-//! Outcomes of calls, by their status and the plan.
+//! How a call ended, and whether the plan calls that a success.
 //!
-//! A call ends with one status, whatever happened: that of its response, or what a gRPC client makes of what came
-//! instead ([`crate::faults::call_status`]).
+//! A call ends with one status: that of its response, or the one that a gRPC client derives from the failure;
+//! [`crate::faults::call_status`] is the one place for that.
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;

@@ -1,9 +1,11 @@
-//! Retries of requests whose connection ended before the response.
+//! Retries: the decision about a request whose connection ended before its response.
 //!
-//! A server may close a kept connection at any time, and a request that is on its way then meets the end. A request
-//! that may be done twice (RFC 9110 9.2.2) is sent once more; any other only when it was certainly not read. That is
-//! certain for what never left this machine, and for what the peer's kernel refused, with nothing of it acknowledged,
-//! after the peer had ended its side.
+//! A server may close an idle connection at any time, and a request on its way then meets the close. A request that
+//! may be sent twice (RFC 9110 9.2.2) is sent once more; any other only when the server has not read it: it never
+//! left this machine, or the peer's kernel refused it with nothing of it acknowledged, after the peer had closed its
+//! side (`Sockets::unacknowledged`, `is_reset`). HTTP/2 says itself which requests are unprocessed. Requests that
+//! must be sent only once wait for a look at the sockets first (`looks.rs`), without an attempt. Each attempt in
+//! layers knows how many bytes went to its socket before it (`Attempt::begins`).
 
 use driver::{Left, Socket, Sockets};
 use metrics::{Counter, Failure, Outcome};

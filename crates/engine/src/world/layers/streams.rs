@@ -1,5 +1,5 @@
-//! Requests on HTTP/2 streams: they wait for a connection or a stream, leave in one piece at the end of the turn, and
-//! get their responses frame by frame.
+//! Requests on the streams of HTTP/2: they wait for a connection or a stream, leave in one piece at the end of the
+//! turn, and their responses arrive frame by frame.
 
 use std::sync::Arc;
 

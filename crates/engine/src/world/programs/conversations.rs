@@ -1,4 +1,6 @@
-//! Conversations, which have a connection of their own that ends with them.
+//! Conversations that have their own connection, which is closed in order at their end, or when the iteration ends
+//! inside them. A message for which the step does not wait is skipped (`talks/passing.rs`): the exchange keeps
+//! waiting until its time is over.
 
 use driver::Sockets;
 

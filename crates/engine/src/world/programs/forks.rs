@@ -1,4 +1,5 @@
-//! Concurrent exchanges of a user.
+//! Several exchanges of a user at a time. Each has its own random draws, by its position among them. Values from
+//! their responses are set when all have ended, in the order of the program, not in the order of the responses.
 
 use std::sync::Arc;
 

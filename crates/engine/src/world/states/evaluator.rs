@@ -1,4 +1,5 @@
-//! Evaluation of the expressions of a scenario on a shard.
+//! Evaluates the expressions of a scenario on a shard. The engine knows only the trait `plan::Interpreters`. A world
+//! creates an interpreter on the thread of its shard; one without expressions creates none.
 
 use plan::{Evaluate, Value};
 

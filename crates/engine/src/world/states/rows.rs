@@ -1,8 +1,8 @@
-//! Rows of files, as the users of a shard draw them.
+//! Rows of files for the users of a shard. Each world has a reader of each feed.
 //!
-//! The row of an iteration is computed, so shards need not communicate. A row that is read ahead may be on its way:
-//! then the exchange that needs it waits, with the instant at which it was intended, until the reader has something
-//! new.
+//! Which row an iteration has is arithmetic, so shards need no coordination. A row that is read ahead may not be
+//! there yet: then its exchange waits, with its intended instant, until the reader wakes the shard; the wait is
+//! lateness of the generator. An iteration without a row left does not begin.
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,42 @@
+//! The sections of `docs/why.md` that explain failures: cause, what to look at, what to do.
+
+use metrics::{Failure, ProtocolFault, TlsFault};
+
+use super::Scene;
+use crate::Language;
+
+/// The id of the section that explains a failure; `None` where its remedy is all there is to say.
+pub(crate) fn section(failure: Failure, scene: &Scene<'_>) -> Option<&'static str> {
+    Some(match failure {
+        Failure::ConnectRefused => "connection-refused",
+        Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",
+        Failure::NoDescriptor => "too-many-open-files",
+        Failure::NoLocalPort => "cannot-assign-requested-address",
+        Failure::ConnectTimeout | Failure::NoFirstAnswer | Failure::Timeout | Failure::Tls(TlsFault::NoAnswer) => {
+            "timeouts"
+        }
+        Failure::Tls(_) | Failure::Protocol(ProtocolFault::Tls) => "certificate-errors",
+        Failure::Dns => "dns",
+        Failure::CallHttp(_) => return of_status(failure.http_status()?),
+        Failure::Status => return of_status(scene.failed_statuses.iter().max_by_key(|(_, count)| *count)?.0),
+        _ => return None,
+    })
+}
+
+/// The same of an HTTP status that is a failure.
+fn of_status(status: u16) -> Option<&'static str> {
+    match status {
+        429 => Some("429"),
+        502..=504 => Some("502-503-504"),
+        400..=499 => Some("401-403-404"),
+        _ => None,
+    }
+}
+
+/// The line that leads to these sections.
+pub(crate) fn more(sections: &[&str], language: Language) -> String {
+    let page = language.pick("docs/why.md", "docs/why.zh.md");
+    let links: Vec<String> = sections.iter().map(|section| format!("#{section}")).collect();
+    let links = links.join(language.pick(", ", "、"));
+    language.pick(format!("more: {page}{links}"), format!("详见 {page}{links}"))
+}

@@ -1,0 +1,49 @@
+use std::path::Path;
+
+use super::*;
+use crate::messages::{Scene, section};
+
+/// The ids of a page, as links name them.
+fn ids(page: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let text = std::fs::read_to_string(path).expect("the page is there");
+    let tags = text.lines().filter_map(|line| line.strip_prefix("<a id=\"")?.strip_suffix("\"></a>"));
+    tags.map(str::to_owned).collect()
+}
+
+/// Sections of what is no failure of a request.
+const OF_RUNS: [&str; 3] = ["time-wait", "unreliable", "plan-not-kept"];
+
+#[test]
+fn failures_lead_to_sections_that_are_there() {
+    let (plan, result) = (plan(), result(seen(0, &[])));
+    let run = run(&plan, result);
+    let mut sections: Vec<&str> = Vec::new();
+    for status in [301, 404, 429, 500, 502, 503, 504] {
+        for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
+            let scene = Scene { failed_statuses: vec![(status, 3), (400, 1)], ..Scene::of_failure(&run, failure) };
+            sections.extend(section(failure, &scene));
+        }
+    }
+    for page in ["why.md", "why.zh.md"] {
+        let ids = ids(page);
+        for section in &sections {
+            assert!(ids.iter().any(|id| id == section), "{page} has no #{section}");
+        }
+        for id in ids.iter().filter(|id| !OF_RUNS.contains(&id.as_str())) {
+            assert!(sections.contains(&id.as_str()), "no failure leads to {page}#{id}");
+        }
+    }
+}
+
+#[test]
+fn the_summary_names_the_sections_of_its_failures_once() {
+    let plan = plan();
+    let run = run(&plan, result(seen(9, &[(Failure::Reset, 3), (Failure::ClosedEarly, 2), (Failure::Timeout, 1)])));
+    let (english, chinese) = (summary(&run, Screen::plain(Language::En)), summary(&run, Screen::plain(Language::Zh)));
+    let expected = "more: docs/why.md#connection-reset-by-peer, #timeouts\n";
+    assert_eq!(english.matches(expected).count(), 1, "{english}");
+    assert!(chinese.contains("详见 docs/why.zh.md#connection-reset-by-peer、#timeouts\n"), "{chinese}");
+    let good = summary(&self::run(&plan, result(seen(9, &[]))), Screen::plain(Language::En));
+    assert!(!good.contains("docs/why"), "{good}");
+}
