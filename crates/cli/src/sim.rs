@@ -38,7 +38,7 @@ mod bus_benchmark {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    use cluster::bus_benchmark::{BenchmarkOrder, BusBenchmarkError, Moment, Outcome, WorkerFault, try_out};
+    use cluster::bus_benchmark::{BenchmarkOrder, BenchmarkOutcome, BusBenchmarkError, Moment, WorkerFault, try_out};
     use engine::{BackendFault, RunError, StopHandle};
     use host::ProcessUsage;
     use metrics::Distribution;
@@ -151,7 +151,7 @@ mod bus_benchmark {
     }
 
     /// Whether nothing was lost or counted twice, and no worker was lost.
-    fn is_whole(outcome: &Outcome) -> bool {
+    fn is_whole(outcome: &BenchmarkOutcome) -> bool {
         outcome.made == outcome.counted && outcome.is_same && outcome.lost == 0 && outcome.fault_count == 0
     }
 
@@ -235,8 +235,8 @@ mod bus_benchmark {
         Duration::from_nanos(lags.quantile(share).unwrap_or_default())
     }
 
-    fn text(outcome: &Outcome, workers: u64, took: Option<Took>, language: Language) -> String {
-        let Outcome { with_part, lags, made, counted, undelivered, unknown, lost, .. } = outcome;
+    fn text(outcome: &BenchmarkOutcome, workers: u64, took: Option<Took>, language: Language) -> String {
+        let BenchmarkOutcome { with_part, lags, made, counted, undelivered, unknown, lost, .. } = outcome;
         let (ready, batches) = (outcome.ready_after.as_secs_f64(), lags.count());
         let size = outcome.bytes / batches.max(1);
         let millis = |share| lag(lags, share).as_secs_f64() * 1e3;
@@ -276,11 +276,11 @@ mod bus_benchmark {
         text
     }
 
-    fn cores(outcome: &Outcome, took: Took) -> f64 {
+    fn cores(outcome: &BenchmarkOutcome, took: Took) -> f64 {
         took.after.saturating_sub(took.before).as_secs_f64() / outcome.span.as_secs_f64().max(1e-3)
     }
 
-    fn value(outcome: &Outcome, workers: u64, took: Option<Took>) -> Value {
+    fn value(outcome: &BenchmarkOutcome, workers: u64, took: Option<Took>) -> Value {
         let lag = |share| lag(&outcome.lags, share).as_secs_f64();
         json!({
             "schema": "onrush-sim-cluster-1",

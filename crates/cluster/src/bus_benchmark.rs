@@ -19,9 +19,9 @@ use crate::bus::{BusEvent, Inbox};
 use crate::coordinator::Workers;
 use crate::nats::{BusUrl, NatsError, Role, forget, join};
 use crate::protocol::{Batch, read};
-use crate::{OnLoss, Setup};
+use crate::{LeaderSettings, OnLoss};
 pub use made::{TIME_MIN, TIMES};
-use virtual_worker::Shared;
+use virtual_worker::WorkerShared;
 
 /// Starts per second, of all workers.
 pub const RATE: u64 = 400_000;
@@ -242,7 +242,7 @@ struct Made {
 impl BusBenchmark {
     fn comes(order: &BenchmarkOrder, known: &SharedFacts) -> Result<Self, std::io::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let shared = Shared::new(order, known.clone());
+        let shared = WorkerShared::new(order, known.clone());
         let count = order.workers as u64;
         let thread = std::thread::Builder::new().name("crowd".to_owned());
         let thread = thread.spawn(move || virtual_worker::all(count, shared, &runtime))?;
@@ -258,7 +258,7 @@ impl BusBenchmark {
 /// The leader of the workers; its received events are inspected on their way.
 fn leads(order: &BenchmarkOrder, known: &SharedFacts, lags: Lags) -> Result<Workers, NatsError> {
     let known = known.clone();
-    let setting = Setup {
+    let setting = LeaderSettings {
         who: order.who,
         version: order.version.clone(),
         workers: order.workers,

@@ -17,7 +17,7 @@ use tokio::task::LocalSet;
 
 use crate::bus::{Bus, BusCommand, BusEvent, Inbox};
 pub use bus_url::{BusUrl, USUAL_NAME, masked};
-use resources::Room;
+use resources::NatsResources;
 
 /// How long to wait for servers that have just begun to find each other.
 const FINDS_WITHIN: Duration = Duration::from_secs(20);
@@ -276,7 +276,7 @@ async fn enter(
     subjects: Vec<String>,
     inbox: Inbox,
     events: UnboundedSender<Input>,
-) -> Result<Room, NatsError> {
+) -> Result<NatsResources, NatsError> {
     let shown = bus_url.shown();
     // The server reports missing permissions out of band: then there is no response.
     let refused = Arc::new(Mutex::new(None));
@@ -293,7 +293,7 @@ async fn enter(
         };
         match stores {
             Ok(stores) => {
-                let room = Room::furnished((client, role), bus_url.name(), stores, subjects, inbox).await;
+                let room = NatsResources::furnished((client, role), bus_url.name(), stores, subjects, inbox).await;
                 let room =
                     room.map_err(|error| NatsError::Forgetful { bus_url: shown.clone(), reason: error.to_string() })?;
                 if role == Role::Leads {
@@ -336,7 +336,7 @@ fn jitter() -> f64 {
     pacing::Random::of_stream(seed, 0).unit()
 }
 
-async fn serve(room: &Room, ClientRequest(mut reported): ClientRequest) {
+async fn serve(room: &NatsResources, ClientRequest(mut reported): ClientRequest) {
     let mut is_there = true;
     room.begin();
     while let Some(input) = reported.recv().await {

@@ -14,7 +14,7 @@ use claims::wait_for;
 use cluster::coordinator::Workers;
 use cluster::nats::{BusUrl, Role, join};
 use cluster::protocol::Refusal;
-use cluster::worker_runtime::{LeaderSettings as Own, Notice, WorkerEnvironment, WorkerRuntime};
+use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity as Own, WorkerRuntime};
 use cluster::{LeaderSettings as Leading, OnLoss};
 use driver::Choice;
 use engine::{DataSources, HoldOptions, RequestLogConfig, RunOptions, Running, StopHandle};

@@ -211,6 +211,13 @@ fn said(error: &PlanError, language: Language) -> String {
             "--warmup 按压测开始时的负载预热，而此压测从零开始；请让各阶段以跳变开始，如 100:0s".to_owned()
         }
         PlanError::Choice { flag, value, choices } => format!("{flag} 的值 '{value}' 无效；可选：{}", listed(choices)),
+        error => of_grpc(error),
+    }
+}
+
+/// Errors of calls of gRPC, and of their schemas.
+fn of_grpc(error: &PlanError) -> String {
+    match error {
         PlanError::GrpcPath { path } => format!(
             "'{path}' 不是方法名；请写成 grpc://主机:端口/包名.服务/方法 的形式，可用 onrush grpc list grpc://主机:端口 查看有哪些"
         ),
@@ -256,6 +263,7 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::Statuses { value } => {
             format!("--expect-status 的值 '{value}' 无效：应为 200,300-399 这样的状态码和范围")
         }
+        _ => error.to_string(),
     }
 }
 
