@@ -78,7 +78,7 @@ def is_open(load):
         with open(f"{HERE}/scenarios/{load['file']}") as f:
             return "rate:" in f.read()
     words = load["words"].split()
-    return "-q" in words or ("--stages" in words and "--stages-of" not in words)
+    return "-q" in words or "--stages" in words
 
 
 def rate_of(load):
@@ -177,7 +177,7 @@ def round3(number):
 
 
 def starving(url, users, seconds):
-    """How many of so many clients get no answer in the seconds, while each asks again and again on one connection."""
+    """How many of the clients get no response in the seconds, while each sends requests on one connection."""
     host, port = re.match(r"http://([\d.]+):(\d+)", url).groups()
     answers = [0] * users
 

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_says_no_is_reported_what_is_missing() {
+    fn a_no_is_answered_with_what_is_missing() {
         let by_hand = "apt-get install nginx-light";
         let said = permission(Some("no"), by_hand).expect_err("nothing is installed");
         assert!(said.contains("ONRUSH_INSTALL=no") && said.contains(by_hand), "{said}");

@@ -40,7 +40,7 @@ const USAGE: &str = "usage: cargo xtask VERB
                      of messages; needs about 12 GiB of memory and a quarter of an hour
   bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU models that are named there;
                      --update writes them
-  bench lateness     how late waits end and wakes are heard on this machine; nothing judges it
+  bench lateness     how late waits end and wakes arrive on this machine; nothing judges it
   bench peers [...]  CPU per request beside wrk, ab, h2load and the floor; what follows goes to bench/peers.py
                      (default: http1 --rounds 3 --seconds 5)
   bench tools [...]  CPU per request and memory beside wrk, k6, JMeter and Locust; what follows goes to bench/peers.py";

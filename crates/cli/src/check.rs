@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scenario::Fault;
+use scenario::Problem;
 
 use crate::exit::Exit;
 use crate::{output, run_scenario, usage};
@@ -18,7 +18,7 @@ pub(crate) fn check(files: &[String]) -> Exit {
                 Err(mistakes) => (report::scenario_mistakes(&mistakes, language), Exit::Unmet),
             },
             Err(mistakes) => {
-                let is_read = !mistakes.all.iter().any(|mistake| matches!(mistake.fault, Fault::File { .. }));
+                let is_read = !mistakes.all.iter().any(|mistake| matches!(mistake.fault, Problem::File { .. }));
                 if !is_read {
                     output::complain_in_lines(&report::scenario_mistakes(&mistakes, language));
                     exit = Exit::Usage;

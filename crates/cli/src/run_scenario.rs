@@ -9,7 +9,7 @@ use figures::Run;
 use plan::{CaptureOptions, Draft, Flags, Plan, PlanError, TargetPolicy, Value};
 use report::Language;
 use scenario::{
-    Amount, DataFormat, DataSet, Diagnostics, Encoding, Fault, Lowered, Lowering, Opened, Outside, RowPick, RowShare,
+    Amount, DataFormat, DataSet, Diagnostics, Encoding, Problem, Lowered, Lowering, Opened, Outside, RowPick, RowShare,
 };
 
 use crate::args::{EngineArgs, RunArgs, USER_AGENT};
@@ -329,6 +329,6 @@ pub(crate) fn check(opened: &Opened) -> Result<(), Diagnostics> {
     };
     let Err(mut mistakes) = found() else { return Ok(()) };
     // Services may be described by the target, which is not queried here.
-    mistakes.all.retain(|mistake| !matches!(mistake.fault, Fault::Value(PlanError::NoSchema { .. })));
+    mistakes.all.retain(|mistake| !matches!(mistake.fault, Problem::Value(PlanError::NoSchema { .. })));
     if mistakes.all.is_empty() { Ok(()) } else { Err(mistakes) }
 }

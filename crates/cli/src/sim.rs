@@ -224,7 +224,7 @@ mod bus_benchmark {
         match fault {
             WorkerFault::Bus(error) => on_bus::said(error, language),
             WorkerFault::GivenUp => language.pick(
-                "a worker did not reach whoever leads in time: the bus, this machine or both have too much to do"
+                "a worker did not reach the leader in time: the bus, this machine or both have too much to do"
                     .to_owned(),
                 "有工作进程未能及时联系到主控进程：总线或本机（或两者）负荷过重".to_owned(),
             ),
@@ -252,7 +252,7 @@ mod bus_benchmark {
         let mut text = language.pick(
             format!(
                 "Workers       {workers}, ready after {ready:.1} s; {with_part} had a part{rest}\n\
-                 What they told {batches} batches of {size} bytes; heard after p50 {half:.0} ms, p99 {most_of:.0} ms, at most {all:.0} ms\n\
+                 Sent          {batches} batches of {size} bytes; received after p50 {half:.0} ms, p99 {most_of:.0} ms, at most {all:.0} ms\n\
                  Starts        {made} made up, {counted} counted; undelivered {undelivered}, unknown {unknown}; {lost} workers were lost\n\
                  Times         merged and made up: {buckets}\n"
             ),

@@ -290,7 +290,7 @@ fn usual() -> DataSources {
 fn said(notice: &Notice, language: Language) -> Option<String> {
     Some(match notice {
         Notice::Joins => language.pick(
-            "goes to the bus; whoever leads makes the cluster there, and is waited for".to_owned(),
+            "goes to the bus; waits for the leader, which makes the cluster there".to_owned(),
             "正在连接总线；集群由主控进程建立，等待中".to_owned(),
         ),
         Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
@@ -319,7 +319,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
         ),
         Notice::NotKept { path, reason } => journals::not_kept(path, reason.as_deref(), language),
         Notice::Unanswered => language.pick(
-            "whoever leads does not answer: it is gone, out of reach, or has too much to do; nothing is started until it does"
+            "the leader does not answer: it is gone, unreachable or overloaded; nothing starts until it does"
                 .to_owned(),
             "主控进程没有响应：可能已退出、失联或负荷过重；恢复之前不发起请求".to_owned(),
         ),
@@ -329,7 +329,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
 fn refused(refusal: &Refusal, language: Language) -> String {
     match refusal {
         Refusal::Version { worker, leader } => language.pick(
-            format!("it is onrush {worker}, and who leads is {leader}; use the same version"),
+            format!("it is onrush {worker}, and the leader is {leader}; use the same version"),
             format!("本机 onrush 版本是 {worker}，主控进程是 {leader}；请使用同一版本"),
         ),
         Refusal::Plan { reason } => reason.clone(),

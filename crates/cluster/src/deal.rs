@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whoever_comes_and_goes_the_shares_are_right(
+        fn the_shares_are_right_as_workers_come_and_go(
             changes in prop::collection::vec(prop::collection::vec(0u32..5, 1..12), 1..6),
         ) {
             let members = changes.iter().map(Vec::len).max().unwrap_or(1);

@@ -159,7 +159,7 @@ pub enum JournalError {
         reason: std::io::Error,
     },
     /// The folder is no journal.
-    #[error("{} is not a ring: a folder with the files head, turn-1 and turn-2, which a worker or whoever leads has written", path.display())]
+    #[error("{} is not a journal: a folder with the files head, turn-1 and turn-2, written by a worker or a leader", path.display())]
     NotOne {
         /// The folder.
         path: PathBuf,

@@ -81,7 +81,7 @@ pub enum NatsError {
     },
     /// The credentials lack permissions.
     #[error(
-        "the bus {bus_url} does not allow this: {reason}; an address of workers is for onrush worker and for one cluster, whoever leads needs that of who leads"
+        "the bus {bus_url} does not allow this: {reason}; worker credentials are for onrush worker and for one cluster; the leader needs its own"
     )]
     Forbidden {
         /// The bus.

@@ -136,7 +136,7 @@ pub enum BackendFault {
     #[error("this one was out of reach, and another onrush has taken the run over (--standby); the report is there")]
     Replaced,
     /// The run that was to be taken over is over.
-    #[error("whoever led the run has ended it, and has its report")]
+    #[error("the leader has ended the run, and has its report")]
     Elsewhere,
     /// It was stopped before it began.
     #[error("stopped before the load began, so nothing was measured")]

@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// So many rows may be ordered that nobody wants yet: half of what is kept, so that none is forgotten before it is wanted.
+    /// The most rows that are ordered before they are wanted: half of those kept, so that none is dropped before it is read.
     pub fn ahead_max(&self) -> u64 {
         match &self.0 {
             Rows::Held(_) => u64::MAX,
@@ -89,7 +89,7 @@ impl Reader {
         }
     }
 
-    /// Takes what has come; `true` when there was something, so that whoever waits may ask again.
+    /// Takes what has come; `true` when there was something, so that waiting users may ask again.
     pub fn poll(&mut self) -> bool {
         match &mut self.0 {
             Rows::Held(_) => false,

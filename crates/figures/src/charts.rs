@@ -19,7 +19,7 @@ pub use points::{PartPoint, Point, PointTimes, Range};
 
 /// The most points of a series; with twice as many intervals each point covers two.
 const POINTS_MAX: usize = 600;
-/// The most bytes of all points, as long as there are more than so many: what has many steps has fewer points.
+/// The most bytes of all points, while there are more points than the minimum: charts of many steps have fewer points.
 const POINTS_BYTES_MAX: usize = 1024 * 1024;
 const POINTS_MIN: usize = 100;
 /// The most marks; later ones are left out.

@@ -1,11 +1,11 @@
-//! The bytes of a body. Large ones are there once, whoever sends them.
+//! The bytes of a body. Large ones are in memory once, and all senders share them.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// From this size on whoever has a copy has the same bytes. Smaller ones leave in one piece with what stands in front of them.
+/// From this size on all copies share the bytes. Smaller bodies are sent in one piece with their head.
 pub const SHARED_BYTES_MIN: usize = 64 * 1024;
 
 /// What a request carries.

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// As curl: so many go with one request,
+/// As curl: the most cookies of one request,
 const SENT_MAX: usize = 150;
 /// in a line that is shorter than this, with its name;
 const LINE_SENT_BYTES: usize = 8_113;
-/// a line of a file has so many bytes,
+/// the most bytes of a line of a file,
 const LINE_BYTES_MAX: usize = 4_998;
-/// and a cookie that a server has set so many, as has its name, or its value, less one.
+/// and of a cookie that a server sets; of its name or its value one less.
 const COOKIE_BYTES_MAX: usize = 4_096;
 
 /// One cookie, and where it goes (RFC 6265).

@@ -81,7 +81,7 @@ fn remark(line: &CapacityLine, lines: &[CapacityLine], language: Language) -> Op
             "核数 ×（1 + 等待 / 计算）：使 CPU 保持忙碌".to_owned(),
         )),
         Name::ClientAddresses => Some(language.pick(
-            "each address of a client has so many ports to one address of the server".to_owned(),
+            "ports of each client address to one address of the server".to_owned(),
             "每个客户端地址到同一服务端地址的端口数有限".to_owned(),
         )),
         _ => None,

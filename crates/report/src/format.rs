@@ -55,7 +55,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A verb that says it of one, or of so many: `was` and `were`.
+/// The verb for one, or for several: `was` and `were`.
 pub fn is_of(number: u64, one: &'static str, several: &'static str) -> &'static str {
     if number == 1 { one } else { several }
 }

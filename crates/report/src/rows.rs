@@ -18,7 +18,7 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
             )
         } else {
             language.pick(
-                format!("rows used up: all {rows} of {file}; whoever needed another ended"),
+                format!("rows used up: all {rows} of {file}; users that needed another row ended"),
                 format!("数据已用完：{file} 共 {rows} 行；需要更多数据的用户或负载已结束"),
             )
         }

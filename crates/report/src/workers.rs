@@ -49,7 +49,7 @@ fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> 
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
     Some(language.pick(
         format!(
-            "what they told was read up to {span} late: this machine, the bus or the way to it is too slow for so many; \
+            "worker data was processed up to {span} late: the leader, the bus or the network is too slow for this number of workers; \
              nothing is missing of it"
         ),
         format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上工作进程上报的数据；数据没有缺失"),
@@ -70,8 +70,8 @@ pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: L
     };
     Some(language.pick(
         format!(
-            "a change of the load reached some of them up to {span} late: until then they went on as before{more}; whoever \
-             leads, the bus or the machine was slow or out of reach"
+            "a change of the load reached some of them up to {span} late: until then they went on as before{more}; the leader, \
+             the bus or the machine was slow or out of reach"
         ),
         format!("负载调整最多迟 {span} 才到达部分工作进程，在此之前它们按原负载执行{more_zh}；主控进程、总线或机器曾失联或过慢"),
     ))
@@ -129,7 +129,7 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
     if !stalled.is_zero() {
         let span = time(stalled.as_nanos() as f64);
         text.push_str(&language.pick(
-            format!("; for {span} the load stood still: whoever leads, or the bus, was out of reach"),
+            format!("; for {span} the load stalled: the leader, or the bus, was out of reach"),
             format!("；负载中断了 {span}：主控进程或总线失联"),
         ));
     }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use plan::did_you_mean;
 
-use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
+use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
 use crate::file::{Action, File, RowShare, Step};
 use crate::source::{Source, Span};
 use names::Symbols;
@@ -41,11 +41,11 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         let is_unique = |name: &str| file.data.iter().any(|set| set.name.text == name && set.share == RowShare::Unique);
         for (set, at) in used.into_iter().filter(|(set, _)| is_unique(set)) {
             if !of_unique.insert(set.clone()) {
-                found.add(at, Fault::UniqueTwice { set });
+                found.add(at, Problem::UniqueTwice { set });
             }
         }
         if !scenario.steps.is_empty() && !asks(&scenario.steps) && seen.is_empty() {
-            found.add(scenario.name.at, Fault::Idle { scenario: scenario.name.text.clone() });
+            found.add(scenario.name.at, Problem::Idle { scenario: scenario.name.text.clone() });
         }
     }
     let mut walk = Walk::new(&declared, None, found);
@@ -60,7 +60,7 @@ fn redirects(file: &File, found: &mut DiagnosticSink) {
     let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.responses.location) else { return };
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
     if !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps)) {
-        found.add(at, Fault::Needs { key: "max_redirs", needed: "location" });
+        found.add(at, Problem::Needs { key: "max_redirs", needed: "location" });
     }
 }
 
@@ -90,7 +90,7 @@ fn of_users(file: &File, found: &mut DiagnosticSink) {
     let own: HashMap<&str, usize> = own.map(|(place, variable)| (variable.name.text.as_str(), place)).collect();
     for variable in file.vars.iter().filter(|variable| !variable.per_user) {
         if let Some(part) = names::parts(&variable.value, &own).first() {
-            found.add(variable.name.at, Fault::Name(NameFault::OfUser(file.vars[*part].name.text.clone())));
+            found.add(variable.name.at, Problem::Name(NameFault::OfUser(file.vars[*part].name.text.clone())));
         }
     }
 }
@@ -118,7 +118,7 @@ fn cycles(file: &File, found: &mut DiagnosticSink) {
                     let circle = way[first..].iter().map(|(each, _)| names[*each]).chain([names[*part]]);
                     let circle = circle.collect::<Vec<_>>().join(" -> ");
                     let name = &file.vars[*part].name;
-                    found.add(name.at, Fault::Name(NameFault::Cycle(crate::diagnostic::shortened(&circle))));
+                    found.add(name.at, Problem::Name(NameFault::Cycle(crate::diagnostic::shortened(&circle))));
                 }
                 Some(part) => way.push((*part, 0)),
                 None => {
@@ -145,7 +145,7 @@ fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
                 continue;
             }
             let near = did_you_mean(&name.text, known.iter().copied()).map(str::to_owned);
-            found.add(name.at, Fault::Name(NameFault::Series { name: name.text.clone(), near }));
+            found.add(name.at, Problem::Name(NameFault::Series { name: name.text.clone(), near }));
         }
     }
 }

@@ -38,12 +38,12 @@ pub struct Diagnostic {
     /// The position.
     pub at: Span,
     /// The fault.
-    pub fault: Fault,
+    pub fault: Problem,
 }
 
 /// The kind of an error, with its remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Fault {
+pub enum Problem {
     /// The file cannot be read.
     #[error("cannot read the file: {reason}; check its path")]
     File {
@@ -375,7 +375,7 @@ fn schemes_of(verb: &str) -> &'static str {
     }
 }
 
-impl Fault {
+impl Problem {
     /// Whether the error is independent of the rest of the file, also of what was not read.
     pub(crate) fn stands_alone(&self) -> bool {
         !matches!(
@@ -403,7 +403,7 @@ pub(crate) struct DiagnosticSink {
 }
 
 impl DiagnosticSink {
-    pub(crate) fn add(&mut self, at: Span, fault: Fault) {
+    pub(crate) fn add(&mut self, at: Span, fault: Problem) {
         let mistake = Diagnostic { at, fault };
         if self.all.contains(&mistake) {
             // An alias repeats the same text.

@@ -35,7 +35,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{
-    Diagnostic, Diagnostics, ExpressionFault, Fault, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault,
+    Diagnostic, Diagnostics, ExpressionFault, Problem, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault,
     Things, Wanted, as_keys,
 };
 pub use expression::EXPRESSION_BYTES_MAX;
@@ -85,7 +85,7 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
     let opened = std::fs::File::open(path);
     let got = opened.and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
     if let Err(error) = got {
-        return Err(whole(Fault::File { reason: error.to_string() }, ""));
+        return Err(whole(Problem::File { reason: error.to_string() }, ""));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -93,7 +93,7 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
         let source = Source::new(&name, &text);
         Diagnostics {
             source,
-            all: vec![Diagnostic { at: Span::new(valid, valid + 1), fault: Fault::NotUtf8 }],
+            all: vec![Diagnostic { at: Span::new(valid, valid + 1), fault: Problem::NotUtf8 }],
             more: 0,
         }
     })?;
@@ -118,7 +118,7 @@ fn parse_with<'v>(
     let source = Source::new(name, text);
     let mut reader = Reader::new(&source, files);
     if text.len() > FILE_BYTES_MAX {
-        reader.found.add(Span::default(), Fault::FileTooLarge { most: FILE_BYTES_MAX });
+        reader.found.add(Span::default(), Problem::FileTooLarge { most: FILE_BYTES_MAX });
         let found = reader.found;
         return Err(found.into_mistakes(source));
     }

@@ -28,7 +28,7 @@ use plan::{
 };
 
 use crate::Opened;
-use crate::diagnostic::{DiagnosticSink, Diagnostics, Fault};
+use crate::diagnostic::{DiagnosticSink, Diagnostics, Problem};
 use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
@@ -245,14 +245,14 @@ impl<'a> Lowering<'a> {
         let (grace, interval) = match times {
             Ok(times) => times,
             Err(error) => {
-                found.add(Span::default(), Fault::Value(error));
+                found.add(Span::default(), Problem::Value(error));
                 (Duration::ZERO, Duration::ZERO)
             }
         };
         // A threshold on a part is judged at the end of the run.
         for limit in file.thresholds.iter().filter(|limit| limit.of.is_some()) {
             if limit.threshold.abort_after.is_some() {
-                found.add(limit.at, Fault::AbortOfPart);
+                found.add(limit.at, Problem::AbortOfPart);
             }
         }
         judge_parts(&file.thresholds, &lowered, &mut found);
@@ -298,7 +298,7 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
     }));
     for limit in limits {
         if let Some(fault) = limit.threshold.wrong_part(&catalog) {
-            found.add(limit.of.as_ref().map_or(limit.at, |name| name.at), Fault::Threshold(fault));
+            found.add(limit.of.as_ref().map_or(limit.at, |name| name.at), Problem::Threshold(fault));
         }
     }
 }
@@ -333,18 +333,18 @@ impl DynamicParts<'_> {
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
         let of_user = self.of_user();
         for (name, at) in std::mem::take(&mut self.naming.unset) {
-            self.found.add(at, Fault::Unset { name });
+            self.found.add(at, Problem::Unset { name });
         }
         if !self.found.is_empty() {
             return None;
         }
         if let Err(fault) = program.check(steps.len()) {
-            self.found.add(scenario.name.at, Fault::Program { fault });
+            self.found.add(scenario.name.at, Problem::Program { fault });
             return None;
         }
         let is_rendezvous = matches!(&scenario.load.amount, Amount::Users { shape: UserShape::Rendezvous, .. });
         if is_rendezvous && !program.barriers().is_empty() {
-            self.found.add(scenario.name.at, Fault::Conflict { one: "barrier", other: "rendezvous" });
+            self.found.add(scenario.name.at, Problem::Conflict { one: "barrier", other: "rendezvous" });
         }
         self.compile();
         if !self.found.is_empty() {
@@ -406,7 +406,7 @@ impl DynamicParts<'_> {
                 None => Some(values::NO_INTERPRETER.to_owned()),
             };
             if let Some(reason) = reason {
-                self.found.add(at, Fault::Script { reason });
+                self.found.add(at, Problem::Script { reason });
             }
         }
     }
@@ -417,13 +417,13 @@ impl DynamicParts<'_> {
     }
 
     /// The result, or `None` after an error was reported.
-    pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+    pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Problem>) -> Option<T> {
         let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
     }
 }
 
-impl From<PlanError> for Fault {
+impl From<PlanError> for Problem {
     fn from(error: PlanError) -> Self {
         Self::Value(error)
     }

@@ -6,7 +6,7 @@ use plan::{Ground, Pattern};
 
 pub use flags::FlagFault;
 
-use crate::diagnostic::{DiagnosticSink, Fault};
+use crate::diagnostic::{DiagnosticSink, Problem};
 use crate::file::{File, Json, Name, Variable};
 use crate::source::Span;
 
@@ -20,14 +20,14 @@ pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut Diagnost
     if known.is_none() && name == TARGET {
         match Pattern::parse(value, Ground::Url) {
             Ok(target) => file.target = Some(target),
-            Err(error) => found.add(Span::default(), Fault::Pattern(error.fault)),
+            Err(error) => found.add(Span::default(), Problem::Pattern(error.fault)),
         }
         return;
     }
     let Some(Variable { value: own, .. }) = known else {
         let given = file.vars.iter().map(|variable| &variable.name);
         let names: Vec<&str> = given.map(|Name { text, .. }| text.as_str()).chain([TARGET]).collect();
-        let fault = Fault::NoVariable { name: name.to_owned(), known: names.join(", ") };
+        let fault = Problem::NoVariable { name: name.to_owned(), known: names.join(", ") };
         return found.add(Span::default(), fault);
     };
     let is_text = own.as_text().is_some();

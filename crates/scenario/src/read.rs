@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use plan::Budget;
 
-use crate::diagnostic::{Fault, NameFault, Things, shortened};
+use crate::diagnostic::{Problem, NameFault, Things, shortened};
 use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
 use crate::keys::{FILE, Object, RUN, SCENARIO};
 use crate::reader::{Fields, Read, Reader};
@@ -72,7 +72,7 @@ fn variables(reader: &mut Reader<'_>, node: &Node, per_user: bool) -> Vec<Variab
 fn bounded<'n>(reader: &mut Reader<'_>, node: &'n Node, what: Things, most: usize) -> Vec<(&'n str, Span, &'n Node)> {
     let mut named = reader.named(node);
     if let Some((_, at, _)) = named.get(most) {
-        reader.found.add(*at, Fault::TooMany { what, most });
+        reader.found.add(*at, Problem::TooMany { what, most });
         named.truncate(most);
     }
     named
@@ -89,14 +89,14 @@ fn secret(reader: &mut Reader<'_>, node: &Node) -> Read<Secret> {
 fn scenarios(reader: &mut Reader<'_>, node: &Node) -> Vec<Scenario> {
     let named = bounded(reader, node, Things::Scenarios, SCENARIOS_MAX);
     if named.is_empty() && matches!(&node.value, crate::tree::Value::Map(pairs) if pairs.is_empty()) {
-        reader.found.add(node.at, Fault::Empty { object: &FILE, key: "scenarios" });
+        reader.found.add(node.at, Problem::Empty { object: &FILE, key: "scenarios" });
     }
     named.into_iter().filter_map(|(name, at, node)| scenario(reader, name, at, node)).collect()
 }
 
 fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<Scenario> {
     if name.trim().is_empty() || name.contains(|each: char| each.is_control()) || name.contains("${") {
-        return reader.tell(at, Fault::Name(NameFault::Bad(shortened(name))));
+        return reader.tell(at, Problem::Name(NameFault::Bad(shortened(name))));
     }
     let mut fields = Fields::open(reader, node, &SCENARIO)?;
     fields.at = at;
@@ -106,14 +106,14 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     if load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { .. })) {
         // A rate already determines when iterations start.
         fields.given(&["pacing"]).into_iter().for_each(|one| {
-            reader.found.add(fields.place(one), Fault::Conflict { one, other: "rate" });
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "rate" });
         });
     }
     let connections = fields.get("connections").and_then(|node| reader.count("connections", node, 1, plan::USERS_MAX));
     if connections.is_none()
         && load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { preconnect: true, .. }))
     {
-        reader.found.add(fields.place("load"), Fault::Needs { key: "preconnect", needed: "connections" });
+        reader.found.add(fields.place("load"), Problem::Needs { key: "preconnect", needed: "connections" });
     }
     let keep = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
     let start = fields.get("on_start").map(|node| maybe(reader, node)).unwrap_or_default();

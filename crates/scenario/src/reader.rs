@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use plan::{Ground, Pattern, PlanError, did_you_mean, parse_count, parse_duration, parse_span};
 
-use crate::diagnostic::{DiagnosticSink, Fault, FoundInstead, NameFault, Wanted, shortened};
+use crate::diagnostic::{DiagnosticSink, Problem, FoundInstead, NameFault, Wanted, shortened};
 use crate::expression;
 use crate::file::{Expression, Name};
 use crate::source::{Source, Span};
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub(crate) fn tell<T>(&mut self, at: Span, fault: Fault) -> Read<T> {
+    pub(crate) fn tell<T>(&mut self, at: Span, fault: Problem) -> Read<T> {
         self.found.add(at, fault);
         None
     }
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let length = text[from..].chars().next().map_or(1, char::len_utf8);
         let is_direct = self.source.slice(at).starts_with(text);
         let at = if is_direct { Span::new(at.start + from, at.start + from + length) } else { at };
-        self.found.add(at, Fault::Syntax(fault));
+        self.found.add(at, Problem::Syntax(fault));
         true
     }
 
@@ -109,7 +109,7 @@ impl Reader<'_> {
             Value::Scalar(scalar) if scalar.is_null() => FoundInstead::Nothing,
             Value::Scalar(scalar) => FoundInstead::text(&scalar.text),
         };
-        self.tell(node.at, Fault::Wrong { wanted, given })
+        self.tell(node.at, Problem::Wrong { wanted, given })
     }
 
     fn scalar<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n Scalar> {
@@ -128,7 +128,7 @@ impl Reader<'_> {
     pub(crate) fn text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
         let text = self.raw_text(node)?;
         match text.find("${") {
-            Some(start) => self.tell(self.within(node, start..start + 2), Fault::SlotHere),
+            Some(start) => self.tell(self.within(node, start..start + 2), Problem::SlotHere),
             None => Some(text),
         }
     }
@@ -155,7 +155,7 @@ impl Reader<'_> {
         let place = |piece: Range<usize>| piece_of(node, direct, from + piece.start..from + piece.end);
         let mut pattern = match Pattern::parse(text, ground) {
             Ok(pattern) => pattern,
-            Err(error) => return self.tell(place(error.at), Fault::Pattern(error.fault)),
+            Err(error) => return self.tell(place(error.at), Problem::Pattern(error.fault)),
         };
         for slot in pattern.slots_mut() {
             let at = place(slot.at.clone());
@@ -164,7 +164,7 @@ impl Reader<'_> {
                 && let Err((part, fault)) = expression::check(&slot.text)
             {
                 let at = direct.map_or(at, |_| Span::new(at.start + part.start, at.start + part.end));
-                self.found.add(at, Fault::Expression(fault));
+                self.found.add(at, Problem::Expression(fault));
             }
         }
         Some(pattern)
@@ -177,7 +177,7 @@ impl Reader<'_> {
                 let at = self.within(node, 0..text.len());
                 Some(Expression { text: text.to_owned(), at })
             }
-            Err((at, fault)) => self.tell(self.within(node, at), Fault::Expression(fault)),
+            Err((at, fault)) => self.tell(self.within(node, at), Problem::Expression(fault)),
         }
     }
 
@@ -199,7 +199,7 @@ impl Reader<'_> {
             Value::Scalar(scalar) => match scalar.as_switch() {
                 Some(switch) => Some(switch),
                 None if scalar.is_doubtful_switch() => {
-                    self.tell(node.at, Fault::Boolean { given: scalar.text.clone() })
+                    self.tell(node.at, Problem::Boolean { given: scalar.text.clone() })
                 }
                 None => self.wrong(node, Wanted::Switch),
             },
@@ -211,7 +211,7 @@ impl Reader<'_> {
     pub(crate) fn measure<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n str> {
         let scalar = self.scalar(node, wanted)?;
         if scalar.is_doubtful_number() {
-            return self.tell(node.at, Fault::Octal { given: shortened(&scalar.text) });
+            return self.tell(node.at, Problem::Octal { given: shortened(&scalar.text) });
         }
         if scalar.as_switch().is_some() || !scalar.text.contains(|each: char| each.is_ascii_digit()) {
             return self.wrong(node, wanted);
@@ -221,7 +221,7 @@ impl Reader<'_> {
 
     /// The result of a flag parser.
     pub(crate) fn value<T>(&mut self, at: Span, read: Result<T, PlanError>) -> Read<T> {
-        read.map_or_else(|error| self.tell(at, Fault::Value(error.without_secrets())), Some)
+        read.map_or_else(|error| self.tell(at, Problem::Value(error.without_secrets())), Some)
     }
 
     pub(crate) fn count(&mut self, key: &'static str, node: &Node, least: u64, most: u64) -> Read<u64> {
@@ -250,7 +250,7 @@ impl Reader<'_> {
         // Words of a letter or two are all near to each other.
         let near = did_you_mean(text, known.clone()).filter(|_| text.len() >= NEAR_BYTES_MIN).map(str::to_owned);
         let known = known.collect::<Vec<_>>().join(", ");
-        self.tell(node.at, Fault::Choice { given: shortened(text), near, known })
+        self.tell(node.at, Problem::Choice { given: shortened(text), near, known })
     }
 
     /// Each item of a list, or a single item without a list.
@@ -294,7 +294,7 @@ impl Reader<'_> {
             _ if plan::is_name(text) => return Some(Name { text: text.to_owned(), at }),
             _ => NameFault::Bad(shortened(text)),
         };
-        self.tell(at, Fault::Name(fault))
+        self.tell(at, Problem::Name(fault))
     }
 }
 

@@ -170,7 +170,7 @@ pub enum CapacityError {
     Nothing,
     /// The think time of users would be negative at this rate and response time.
     #[error(
-        "so many users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users"
+        "that number of users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users"
     )]
     Impossible,
     /// A result without meaning.

@@ -233,7 +233,7 @@ fn rows_that_begin_again_are_reported() {
 
 /// A file that was replaced meanwhile is not read on.
 #[test]
-fn a_file_that_changes_fails_whoever_reads_on() {
+fn a_file_that_changes_fails_those_that_read_on() {
     let file = large("changes", 2_000);
     let feed = file.feed(Pick::Next, Share::Split, AtEnd::Again);
     std::fs::write(&file.0, "id,pad\n1,2\n").expect("it is ours");

@@ -46,7 +46,7 @@ async function loadCharts() {
   }
 }
 
-// One reading at a time; whoever asks meanwhile has the next one.
+// One reading at a time; a request during it gets the next one.
 function reload() {
   if (loading) {
     loading.again = true;

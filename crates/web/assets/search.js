@@ -7,7 +7,7 @@ export class Search {
     this.going = null;
   }
 
-  // One reading at a time; whoever asks meanwhile has the next one.
+  // One reading at a time; a request during it gets the next one.
   refresh(language) {
     if (this.going) {
       this.again = language;

@@ -32,7 +32,7 @@ pub(super) const ENGINE: &[Row] = &[
         "剩余工作进程少于 N 个达 15 秒时结束压测 [默认：1]",
     ),
     flag("standby", Kind::Switch, modes::RUN).help(
-        "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
+        "With --cluster: run as a hot standby, and take over when the leader is lost",
         "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
     flag("journal", Kind::Text("DIR"), modes::PINNED).help(

@@ -60,7 +60,7 @@ pub(crate) fn about(command: &str) -> Text {
         ),
         "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
         "recover" => (
-            "Put a run together from what its workers kept on their disks, when the bus or whoever led was lost",
+            "Rebuild the report of a cluster run from worker journals, after the bus or the leader was lost",
             "总线或主控进程丢失后，用各工作进程的本地留存还原一次压测",
         ),
         "selftest" => (

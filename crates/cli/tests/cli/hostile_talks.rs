@@ -216,7 +216,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
+fn looking_at_messages_keeps_no_more_than_allowed() {
     let cases = cases();
     side_by_side(&["uring", "poll"], |&driver| {
         for case in &cases {

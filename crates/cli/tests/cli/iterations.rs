@@ -160,7 +160,7 @@ fn interrupted(words: &[&str], is_twice: bool) -> (String, Output) {
 }
 
 #[test]
-fn whoever_was_stopped_early_kept_no_plan() {
+fn a_load_stopped_early_kept_no_plan() {
     let served = Served::start();
     let json = std::env::temp_dir().join(format!("onrush-iterations-{}.json", std::process::id()));
     let json = json.to_str().expect("UTF-8");

@@ -1,4 +1,4 @@
-//! Bodies of many bytes: they are in memory once, whoever names them and however many connections send them.
+//! Bodies of many bytes: they are in memory once, for all senders and connections.
 
 use std::path::PathBuf;
 

@@ -390,7 +390,7 @@ fn bomb() -> Vec<u8> {
 
 /// An expected status is a success, also when HTTP or a reset implies it; a broken response never is.
 #[test]
-fn statuses_can_be_expected_whoever_says_them() {
+fn statuses_of_any_source_can_be_expected() {
     let expect = |names: &str, response: fn(u32) -> Vec<u8>| {
         let server = Raw::answering(response);
         let seen = call(&server, &["-n", "2", "--expect-status", names]);

@@ -474,7 +474,7 @@ fn capacity_shows_its_formulas() {
         (&["capacity", "--peak", "80%", "--page-views", "1M"], "two shares"),
         (&["capacity", "--from", "/nowhere"], "cannot read"),
         (&["capacity", "--from", env!("CARGO_MANIFEST_PATH"), "--rate", "5/s"], "no JSON report of a find-max"),
-        (&["capacity", "--users", "1", "--rate", "100/s", "--response", "1s"], "so many users cannot"),
+        (&["capacity", "--users", "1", "--rate", "100/s", "--response", "1s"], "that number of users cannot"),
         (&["capacity", "--period", "0s", "--page-views", "1M"], "no time at all"),
     ] {
         let done = output(wrong);

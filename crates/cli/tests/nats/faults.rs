@@ -92,7 +92,7 @@ fn a_leader_that_stands_still_for_eight_seconds() {
     // Each worker reports why it starts nothing, once.
     for worker in 0..3 {
         let reported = scene.reported(worker);
-        assert_eq!(reported.matches("whoever leads does not answer").count(), 1, "{reported}");
+        assert_eq!(reported.matches("the leader does not answer").count(), 1, "{reported}");
     }
 }
 

@@ -353,7 +353,7 @@ mod tests {
 
     /// A write of the previous leader after our read is resumed: else nothing could be written any more.
     #[test]
-    fn a_late_word_of_whoever_led_before_is_known() {
+    fn a_late_word_of_an_earlier_leader_is_known() {
         let mut leader = leader();
         let state = |run| crate::protocol::written(&State { run, ..State::nothing() });
         let (mut requested, mut wanted) = (false, None);

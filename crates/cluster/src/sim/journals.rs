@@ -164,9 +164,9 @@ impl World {
             let some = self.nodes.iter().filter(is_worker).skip(every).step_by(every);
             let leader = self.nodes.iter().filter(has_reported).take(1);
             let Some(all) = self.by_journals(leader.chain(some))? else { continue };
-            sound("the ring of whoever led and some of workers", &all)?;
+            sound("the journal of the leader and some of workers", &all)?;
             if all.started < started || all.balance.unknown > balance.unknown {
-                return Err(format!("rings say less than whoever led: {started}, {balance:?}, {all:?}"));
+                return Err(format!("journals say less than the leader: {started}, {balance:?}, {all:?}"));
             }
         }
         Ok(())

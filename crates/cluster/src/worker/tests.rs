@@ -43,7 +43,7 @@ fn a_worker_of_a_leader_that_is_gone_for_good_goes() {
 }
 
 #[test]
-fn whoever_leads_with_another_version_is_named_once() {
+fn a_leader_of_another_version_is_named_once() {
     let mut worker = alone(Phase::Preparing, false);
     let response = crate::protocol::Reply {
         epoch: 1,

@@ -169,7 +169,7 @@ fn an_open_load_in_parts_starts_what_the_whole_starts() {
             assert_eq!((served, served), (all_served, parts.counts.warmed_up() + parts.counts.succeeded()));
             assert!(
                 parts.lag.max().unwrap_or(0) < 60_000_000,
-                "whoever joins late was not late: {:?}",
+                "the worker that joins late was not late: {:?}",
                 parts.lag.max()
             );
             assert_eq!(parts.stalled_ns, 0);

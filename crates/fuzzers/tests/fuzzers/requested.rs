@@ -40,7 +40,7 @@ impl Requested {
         }
     }
 
-    #[expect(clippy::print_stderr, reason = "whoever sees the test fail wants to repeat it")]
+    #[expect(clippy::print_stderr, reason = "the reader of a failure wants to repeat it")]
     pub(crate) fn run(&self, name: &str, fuzzer: fn(&[u8]), mutator: &Mutator) {
         if let Some(found) = self.first_panic(fuzzer, mutator) {
             eprintln!("{}", self.reported(name, &found));

@@ -2,7 +2,7 @@
 
 use crate::curl_url::ipv6_end;
 
-/// What a pattern is not: it cannot be read, or stands for more than so many.
+/// Why a pattern is not expanded: it cannot be read, or yields too many URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoGlob {
     Unread,

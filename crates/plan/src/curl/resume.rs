@@ -5,14 +5,14 @@ use crate::body_bytes::BodyBytes;
 use crate::error::{CurlFault, at};
 use crate::redirect::{BodyContent, Field};
 
-/// What `-C` says.
+/// The value of `-C`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Resume {
     #[default]
     No,
     /// `-`: where the file that is written ends; what is sent begins at its beginning, and says so.
     AtEnd,
-    /// Behind so many bytes.
+    /// After N bytes.
     Behind(u64),
 }
 

@@ -93,7 +93,7 @@ fn look_at_target(target: &Target) -> Looked {
 fn look_at_step(step: &Step, memory: &Memory) -> Looked {
     if let Some(talk) = &step.talk {
         let width = if let ResponseEnd::LengthPrefix { width, .. } = talk.response { width } else { 1 };
-        must(matches!(width, 1 | 2 | 4 | 8), "a length of so many bytes")?;
+        must(matches!(width, 1 | 2 | 4 | 8), "a length of 1, 2, 4 or 8 bytes")?;
     }
     let Some(making) = step.making.as_deref() else { return Ok(()) };
     let fields = step.request.headers.len();

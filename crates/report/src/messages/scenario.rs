@@ -5,7 +5,7 @@ mod syntax;
 mod values;
 
 use plan::{Function, PatternFault, masked};
-use scenario::{Diagnostic, Diagnostics, Fault, FlagFault, Object, Opened, Source, as_keys};
+use scenario::{Diagnostic, Diagnostics, Problem, FlagFault, Object, Opened, Source, as_keys};
 use unicode_width::UnicodeWidthStr;
 
 use super::plan_error::wide_in;
@@ -29,7 +29,7 @@ pub fn scenario_mistakes(mistakes: &Diagnostics, language: Language) -> String {
     }
     let (name, count) = (&mistakes.source.name, mistakes.all.len() + mistakes.more);
     // A file that could not be read has nothing to count.
-    if matches!(mistakes.all[..], [Diagnostic { fault: Fault::File { .. }, .. }]) {
+    if matches!(mistakes.all[..], [Diagnostic { fault: Problem::File { .. }, .. }]) {
         return text.trim_end().to_owned();
     }
     text.push_str(&match (language, count, mistakes.more) {
@@ -68,15 +68,15 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
         Language::Zh => in_chinese(&chinese(&mistake.fault)),
     };
     // Syntax errors name the characters already, and so do value errors in Chinese.
-    let is_said = matches!((&mistake.fault, language), (Fault::Syntax(_), _) | (Fault::Value(_), Language::Zh));
+    let is_said = matches!((&mistake.fault, language), (Problem::Syntax(_), _) | (Problem::Value(_), Language::Zh));
     if !is_said {
         // The error in a threshold may be anywhere in it.
-        let is_threshold = matches!(mistake.fault, Fault::Threshold(_));
+        let is_threshold = matches!(mistake.fault, Problem::Threshold(_));
         let line = source.line(source.place(mistake.at.start).line);
         let given = if is_threshold { line } else { source.slice(mistake.at) };
         cause += &wide_in(&format!("{english} {given}"), language);
     }
-    if matches!(mistake.fault, Fault::File { .. } | Fault::FileTooLarge { .. }) {
+    if matches!(mistake.fault, Problem::File { .. } | Problem::FileTooLarge { .. }) {
         return format!("{}: {cause}\n", source.name);
     }
     let place = source.place(mistake.at.start);
@@ -154,86 +154,86 @@ fn title(object: &Object) -> &'static str {
     object.title_zh
 }
 
-fn chinese(fault: &Fault) -> String {
+fn chinese(fault: &Problem) -> String {
     match fault {
-        Fault::File { reason } => {
+        Problem::File { reason } => {
             let otherwise = ("check the path", "请检查路径");
             format!("无法读取文件：{}", system_fault(reason, Doing::Read, otherwise, Language::Zh))
         }
-        Fault::FileTooLarge { most } => format!("文件超过 {most} 字节；请把很长的列表移到数据文件中"),
-        Fault::NotUtf8 => "文件不是 UTF-8；请另存为 UTF-8".to_owned(),
-        Fault::Syntax(fault) => syntax::chinese(fault),
-        Fault::UnknownKey { key, object, near: None, belongs: Some(home), .. } => {
+        Problem::FileTooLarge { most } => format!("文件超过 {most} 字节；请把很长的列表移到数据文件中"),
+        Problem::NotUtf8 => "文件不是 UTF-8；请另存为 UTF-8".to_owned(),
+        Problem::Syntax(fault) => syntax::chinese(fault),
+        Problem::UnknownKey { key, object, near: None, belongs: Some(home), .. } => {
             format!("{}没有 '{key}' 这个字段；它应写在{}", within(object), place_of(home))
         }
-        Fault::UnknownKey { key, object, near, known: all, .. } => {
+        Problem::UnknownKey { key, object, near, known: all, .. } => {
             format!("{}没有 '{key}' 这个字段{}", within(object), known(near.as_ref(), all))
         }
-        Fault::DuplicateKey { key, first } => format!("'{key}' 重复，第 {first} 行已有；请只写一次"),
-        Fault::MissingKey { object, key } => format!("{}缺少 '{key}'；请补上", within(object)),
-        Fault::Conflict { one, other } => format!("'{one}' 和 '{other}' 不能同时使用；请去掉其中一个"),
-        Fault::Needs { key, needed } => {
+        Problem::DuplicateKey { key, first } => format!("'{key}' 重复，第 {first} 行已有；请只写一次"),
+        Problem::MissingKey { object, key } => format!("{}缺少 '{key}'；请补上", within(object)),
+        Problem::Conflict { one, other } => format!("'{one}' 和 '{other}' 不能同时使用；请去掉其中一个"),
+        Problem::Needs { key, needed } => {
             format!("'{key}' 需要与 '{needed}' 一起使用；请补上 '{needed}'，或去掉 '{key}'")
         }
-        Fault::Wrong { wanted, given } => values::wrong(*wanted, given),
-        Fault::Boolean { given } => {
+        Problem::Wrong { wanted, given } => values::wrong(*wanted, given),
+        Problem::Boolean { given } => {
             format!("'{given}' 在有的程序中是布尔值，在有的程序中是文本；布尔值请写 true 或 false，文本请加引号")
         }
-        Fault::Octal { given } => format!("'{given}' 在不同程序中是不同的数字；请写十进制数字，文本请加引号"),
-        Fault::Value(error) => as_keys(&plan_error(error, Language::Zh)),
-        Fault::Extract(error) => take_error(error, Language::Zh),
-        Fault::Choice { given, near, known } => {
+        Problem::Octal { given } => format!("'{given}' 在不同程序中是不同的数字；请写十进制数字，文本请加引号"),
+        Problem::Value(error) => as_keys(&plan_error(error, Language::Zh)),
+        Problem::Extract(error) => take_error(error, Language::Zh),
+        Problem::Choice { given, near, known } => {
             format!("'{given}' 无效；可选：{}{}", listed(known), meant(near.as_ref()))
         }
-        Fault::Pattern(fault) => pattern(*fault),
-        Fault::SlotHere => "此处不支持占位符；请直接写出文本".to_owned(),
-        Fault::Expression(fault) => values::expression(fault),
-        Fault::Threshold(fault) => threshold(*fault),
-        Fault::NoVerb { known } => format!("这个步骤没有说明要做什么；需要以下之一：{}", listed(known)),
-        Fault::TwoVerbs { one, other } => {
+        Problem::Pattern(fault) => pattern(*fault),
+        Problem::SlotHere => "此处不支持占位符；请直接写出文本".to_owned(),
+        Problem::Expression(fault) => values::expression(fault),
+        Problem::Threshold(fault) => threshold(*fault),
+        Problem::NoVerb { known } => format!("这个步骤没有说明要做什么；需要以下之一：{}", listed(known)),
+        Problem::TwoVerbs { one, other } => {
             format!("一个步骤只做一件事，这里同时有 '{one}' 和 '{other}'；请拆成两个步骤")
         }
-        Fault::NotTalking { verb } => format!("'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里"),
-        Fault::NotParallel { verb } => format!("'{verb}' 不能并行；parallel 中只能有请求和 gRPC 调用"),
-        Fault::Empty { object, key } => format!("{}的 {key} 为空；请至少写一项", within(object)),
-        Fault::TooMany { what, most } => format!("{}超过 {most} 个；请减少", values::things(*what)),
-        Fault::Idle { scenario } => format!("场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /"),
-        Fault::LoopWithoutEnd(word) => format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）"),
-        Fault::LoadWithoutEnd => {
+        Problem::NotTalking { verb } => format!("'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里"),
+        Problem::NotParallel { verb } => format!("'{verb}' 不能并行；parallel 中只能有请求和 gRPC 调用"),
+        Problem::Empty { object, key } => format!("{}的 {key} 为空；请至少写一项", within(object)),
+        Problem::TooMany { what, most } => format!("{}超过 {most} 个；请减少", values::things(*what)),
+        Problem::Idle { scenario } => format!("场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /"),
+        Problem::LoopWithoutEnd(word) => format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）"),
+        Problem::LoadWithoutEnd => {
             "这个负载没有终点；请加上 for、iterations 或 iterations_each，或写出带时间的阶段".to_owned()
         }
-        Fault::NoTarget { url } => {
+        Problem::NoTarget { url } => {
             format!("'{url}' 是相对地址，但没有 target；请在文件开头加上 target: https://主机，或写完整的 URL")
         }
-        Fault::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
-        Fault::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known)),
-        Fault::UniqueTwice { set } => {
+        Problem::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
+        Problem::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known)),
+        Problem::UniqueTwice { set } => {
             format!("'{set}' 为 share: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
         }
-        Fault::AbortOfPart => "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称".to_owned(),
-        Fault::MeetingTooLarge { name, users, most } => {
+        Problem::AbortOfPart => "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称".to_owned(),
+        Problem::MeetingTooLarge { name, users, most } => {
             format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")
         }
-        Fault::HostSlot { text } => {
+        Problem::HostSlot { text } => {
             format!(
                 "'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中不被任何步骤提取的变量，或 ${{env.名称}}"
             )
         }
-        Fault::MethodSlot => "此处不支持占位符：一个步骤只调用一个方法；请为每个方法写一个步骤".to_owned(),
-        Fault::Slot { text } => format!("无法识别 '${{{text}}}'；请使用变量、数据列或函数"),
-        Fault::Unset { name } => format!("没有设置环境变量 {name}；请先设置：{name}=值 onrush ..."),
-        Fault::Constant { name, reason } => format!("无法计算变量 '{name}'：{}", why_in_chinese(reason)),
-        Fault::Script { reason } => format!("表达式无法编译：{}", why_in_chinese(reason)),
-        Fault::Program { .. } => "这个场景的步骤过多或嵌套过深；请拆成多个场景".to_owned(),
-        Fault::DataFile { path, reason } => format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录"),
-        Fault::DataFormat { path } => {
+        Problem::MethodSlot => "此处不支持占位符：一个步骤只调用一个方法；请为每个方法写一个步骤".to_owned(),
+        Problem::Slot { text } => format!("无法识别 '${{{text}}}'；请使用变量、数据列或函数"),
+        Problem::Unset { name } => format!("没有设置环境变量 {name}；请先设置：{name}=值 onrush ..."),
+        Problem::Constant { name, reason } => format!("无法计算变量 '{name}'：{}", why_in_chinese(reason)),
+        Problem::Script { reason } => format!("表达式无法编译：{}", why_in_chinese(reason)),
+        Problem::Program { .. } => "这个场景的步骤过多或嵌套过深；请拆成多个场景".to_owned(),
+        Problem::DataFile { path, reason } => format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录"),
+        Problem::DataFormat { path } => {
             format!("无法判断 '{path}' 的格式；文件名应以 .csv、.tsv、.json 或 .jsonl 结尾，或用 format 指明")
         }
-        Fault::DataEmpty { path } => format!("数据文件 '{path}' 没有数据行；CSV 的第一行是列名"),
-        Fault::DataColumns { path, wanted, found } => {
+        Problem::DataEmpty { path } => format!("数据文件 '{path}' 没有数据行；CSV 的第一行是列名"),
+        Problem::DataColumns { path, wanted, found } => {
             format!("columns 写了 {wanted} 列，而 '{path}' 的第一行有 {found} 列；请写出每一列，或设置 separator")
         }
-        Fault::Name(fault) => names::chinese(fault),
+        Problem::Name(fault) => names::chinese(fault),
     }
 }
 

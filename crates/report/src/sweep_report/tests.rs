@@ -70,7 +70,7 @@ fn a_table_and_a_grid() {
          1                               510        300\n\
          8                             4,000        900\n\
          \nBest by p99: connections=1, keepalive=on (not clearly: others come near it)\n\
-         !N: in so many runs onrush or this machine was the limit; these say nothing of the target\n\
+         !N: in N runs onrush or this machine was the bottleneck; these say nothing of the target\n\
          ! behind a time: stalls of onrush itself may have made it\n\
          6 of 4 runs in 12s\n"
     );

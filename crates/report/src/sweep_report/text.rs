@@ -192,7 +192,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
         all.push(
             language
                 .pick(
-                    "!N: in so many runs onrush or this machine was the limit; these say nothing of the target",
+                    "!N: in N runs onrush or this machine was the bottleneck; these say nothing of the target",
                     "!N：有 N 次的瓶颈是 onrush 或本机，不能说明被测服务",
                 )
                 .to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use plan::{Argument, Filling};
 
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
+use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
 use crate::expression;
 use crate::file::{Action, DataSet, File, Json, Step};
 use crate::source::{Source, Span};
@@ -84,7 +84,7 @@ impl Symbols {
         let line = |at: Span| source.place(at.start).line;
         for DataSet { name, .. } in &file.data {
             if let Some(line) = self.vars.get(&name.text) {
-                found.add(name.at, Fault::Name(NameFault::Twice { name: name.text.clone(), line: *line }));
+                found.add(name.at, Problem::Name(NameFault::Twice { name: name.text.clone(), line: *line }));
             }
         }
         let data: HashMap<&str, Span> = file.data.iter().map(|set| (set.name.text.as_str(), set.name.at)).collect();
@@ -98,7 +98,7 @@ impl Symbols {
                 for take in visit::takes(step) {
                     if let Some(at) = data.get(take.name.text.as_str()) {
                         let twice = NameFault::Twice { name: take.name.text.clone(), line: line(*at) };
-                        found.add(take.name.at, Fault::Name(twice));
+                        found.add(take.name.at, Problem::Name(twice));
                     }
                 }
                 match &step.action {
@@ -107,7 +107,7 @@ impl Symbols {
                         let (users, within, first) = *known.or_insert((meet.users, meet.within, meet.name.at));
                         if (users, within) != (meet.users, meet.within) {
                             let fault = NameFault::Barrier { name: meet.name.text.clone(), line: line(first) };
-                            found.add(meet.name.at, Fault::Name(fault));
+                            found.add(meet.name.at, Problem::Name(fault));
                         }
                     }
                     Action::Transaction { .. } => {
@@ -123,7 +123,7 @@ impl Symbols {
                 let is_step = matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Talk(_));
                 if let Some(at) = transactions.get(step.name.as_str()).filter(|_| is_step) {
                     let twice = NameFault::Twice { name: step.name.clone(), line: line(*at) };
-                    found.add(step.at, Fault::Name(twice));
+                    found.add(step.at, Problem::Name(twice));
                 }
             });
         }
@@ -146,15 +146,15 @@ impl Symbols {
     }
 
     /// The fault of an unknown name.
-    pub(super) fn unknown(&self, name: &str, more: &[&str]) -> Fault {
+    pub(super) fn unknown(&self, name: &str, more: &[&str]) -> Problem {
         let known = self.vars.keys().chain(self.data.keys()).chain(self.taken.keys()).map(String::as_str);
         let near = plan::did_you_mean(name, known.chain(more.iter().copied()));
         let near = near.filter(|_| name.len() >= NEAR_BYTES_MIN).map(str::to_owned);
-        Fault::Name(NameFault::Unknown { name: crate::diagnostic::shortened(name), near })
+        Problem::Name(NameFault::Unknown { name: crate::diagnostic::shortened(name), near })
     }
 
     /// The fault of a column that the data does not have, as far as that is known.
-    pub(super) fn column_fault(&self, set: &str, columns: Option<&Columns>, column: &str) -> Option<Fault> {
+    pub(super) fn column_fault(&self, set: &str, columns: Option<&Columns>, column: &str) -> Option<Problem> {
         let columns = columns.filter(|columns| !columns.set.contains(column))?;
         let near = plan::did_you_mean(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
         let known = crate::diagnostic::shortened(&columns.list.join(", "));
@@ -163,12 +163,12 @@ impl Symbols {
             && let Some(sign) = [";", "\\t", "|", ","].into_iter().find(|sign| line.contains(sign_of(sign)))
         {
             let (line, cut) = (crate::diagnostic::shortened(line), if sign == "," { "another sign" } else { "','" });
-            return Some(Fault::Name(NameFault::Separator { set, column, line, cut, sign }));
+            return Some(Problem::Name(NameFault::Separator { set, column, line, cut, sign }));
         }
         if near.is_none() && columns.list.iter().any(|name| !is_like_a_name(name)) {
-            return Some(Fault::Name(NameFault::Headless { set, column, line: known }));
+            return Some(Problem::Name(NameFault::Headless { set, column, line: known }));
         }
-        Some(Fault::Name(NameFault::Column { set, column, near, known }))
+        Some(Problem::Name(NameFault::Column { set, column, near, known }))
     }
 }
 

@@ -8,7 +8,7 @@ use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
 
 use super::names::Symbols;
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
+use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
 use crate::expression;
 use crate::file::{Action, Expression, File, Step};
 use crate::source::Span;
@@ -72,7 +72,7 @@ impl<'w> Walk<'w> {
             _ => None,
         };
         if let Some(verb) = verb.filter(|_| !is_talking) {
-            self.found.add(step.at, Fault::NotTalking { verb });
+            self.found.add(step.at, Problem::NotTalking { verb });
         }
         visit::patterns(step, &mut |pattern| self.pattern(pattern));
         match &mut step.action {
@@ -159,7 +159,7 @@ impl<'w> Walk<'w> {
                 {
                     *filling = Filling::Call(function, Vec::new());
                 } else if self.declared.data.contains_key(name) && !is_value {
-                    self.found.add(at, Fault::Name(NameFault::Row(name.clone())));
+                    self.found.add(at, Problem::Name(NameFault::Row(name.clone())));
                 } else {
                     self.name(name, at);
                 }
@@ -230,12 +230,12 @@ impl<'w> Walk<'w> {
         }
         let own = taken.iter().find(|(who, _)| *who == self.scenario);
         let fault = match (own, taken.first()) {
-            (Some((_, line)), _) => Fault::Name(NameFault::Later { name: name.to_owned(), line: *line }),
+            (Some((_, line)), _) => Problem::Name(NameFault::Later { name: name.to_owned(), line: *line }),
             (None, Some((Some(scenario), _))) => {
                 let scenario = declared.scenarios.get(*scenario).cloned().unwrap_or_default();
-                Fault::Name(NameFault::Elsewhere { name: name.to_owned(), scenario })
+                Problem::Name(NameFault::Elsewhere { name: name.to_owned(), scenario })
             }
-            (None, Some((None, line))) => Fault::Name(NameFault::Later { name: name.to_owned(), line: *line }),
+            (None, Some((None, line))) => Problem::Name(NameFault::Later { name: name.to_owned(), line: *line }),
             (None, None) => {
                 let functions: Vec<&str> =
                     Function::all().filter(|function| function.is_bare()).map(Function::name).collect();

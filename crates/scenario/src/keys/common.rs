@@ -122,7 +122,7 @@ pub(crate) const MEET: Object = Object {
         field(
             "within",
             Kind::Time,
-            "They go on this long after the first arrived, whoever is missing [default: they wait for all]",
+            "The longest wait after the first arrival, also when users are missing [default: wait for all]",
             "第一个用户到达后最长等待多久，到时即放行 [默认：等到人齐]",
         ),
     ],

@@ -24,7 +24,7 @@ const MULTIPART: Field = field(
 );
 const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把思考时间计入耗时");
 const MOST: Field =
-    field("max_rounds", Kind::Count, "After so many rounds the step fails", "最多循环次数，达到后步骤失败");
+    field("max_rounds", Kind::Count, "The step fails after N rounds", "最多循环次数，达到后步骤失败");
 const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
 
 macro_rules! request {
@@ -126,13 +126,13 @@ const OTHERS: [Object; 15] = [
             field(
                 "read_bytes",
                 Kind::Count,
-                "A message has so many bytes, as --read-bytes",
+                "The bytes of a message, as --read-bytes",
                 "消息的字节数，同 --read-bytes"
             ),
             field(
                 "length_prefix",
                 Kind::Text,
-                "A number of so many bytes says how long a message is, as --length-prefix",
+                "A number in front of each message gives its length; its bytes, as --length-prefix",
                 "消息前表示长度的字节数，同 --length-prefix"
             ),
             TIMEOUT,
@@ -198,7 +198,7 @@ const OTHERS: [Object; 15] = [
             field(
                 "repeat",
                 Kind::Text,
-                "So many times: 3, or 1-5 for a number that is drawn",
+                "N times: 3, or 1-5 for a number that is drawn",
                 "重复次数：3，或用 1-5 表示随机"
             )
             .needed(),
@@ -270,7 +270,7 @@ const OTHERS: [Object; 15] = [
         "parallel",
         "parallel 步骤",
         &[
-            field("parallel", Kind::Count, "So many requests at a time", "同时进行的请求数").needed(),
+            field("parallel", Kind::Count, "The requests in flight at a time", "同时进行的请求数").needed(),
             ON_FAILURE,
             STEPS_FIELD.needed(),
         ]

@@ -2,7 +2,7 @@
 
 use plan::{Barrier, Scenario};
 
-use crate::diagnostic::{DiagnosticSink, Fault};
+use crate::diagnostic::{DiagnosticSink, Problem};
 use crate::source::Span;
 
 /// The barriers of a run, each with the first position of its name.
@@ -26,7 +26,7 @@ impl Barriers {
             let most = coming.fold(0u64, |sum, scenario| sum.saturating_add(scenario.users()));
             if most < barrier.users {
                 let (name, users) = (barrier.name.clone(), barrier.users);
-                found.add(*at, Fault::MeetingTooLarge { name, users, most });
+                found.add(*at, Problem::MeetingTooLarge { name, users, most });
             }
         }
     }

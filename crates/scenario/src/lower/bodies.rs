@@ -3,7 +3,7 @@
 use plan::{Pattern, PatternPart, Rendering, Slot, SlotPlace, Unknown};
 
 use super::DynamicParts;
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 use crate::file::{Json, Part, PartValue};
 
 /// The boundary of multipart forms, a line that usual content does not contain.
@@ -49,13 +49,13 @@ impl Pieces {
     }
 
     /// The rendering with resolved names.
-    pub(super) fn finish(mut self, making: &mut DynamicParts<'_>) -> Result<Rendering, Fault> {
+    pub(super) fn finish(mut self, making: &mut DynamicParts<'_>) -> Result<Rendering, Problem> {
         self.flush(making)?;
         Ok(self.rendering)
     }
 }
 
-impl From<Unknown> for Fault {
+impl From<Unknown> for Problem {
     fn from(unknown: Unknown) -> Self {
         Self::Slot { text: unknown.text }
     }
@@ -153,7 +153,7 @@ fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
 }
 
 /// A multipart form, and its media type.
-pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<(Pieces, String), Fault> {
+pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<(Pieces, String), Problem> {
     let mut pieces = Pieces::default();
     for part in parts {
         pieces.text(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name)));

@@ -6,7 +6,7 @@ use super::DynamicParts;
 use super::barriers::Barriers;
 use super::requests::PreparedPart;
 use super::talks::Turn;
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 use crate::file::{Action, Expression, Step, Talk};
 
 /// The input of the program of one scenario.
@@ -97,7 +97,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         self.add(step, part)
     }
 
-    fn add(&mut self, step: &Step, part: Result<PreparedPart, Fault>) -> Option<usize> {
+    fn add(&mut self, step: &Step, part: Result<PreparedPart, Problem>) -> Option<usize> {
         let (target, mut made) = self.making.reported(step.at, part)?;
         let opening = made.talk.as_ref().map(|talk| (made.request.headers.clone(), talk.subprotocols.clone()));
         made.target = self.target(target, opening);

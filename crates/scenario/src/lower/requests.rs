@@ -12,7 +12,7 @@ use plan::{
 use super::marks::Marks;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 use crate::file::{Body, Call, Expect, Extract as FileTake, Json, Request, Step};
 
 /// A step and its target.
@@ -30,7 +30,7 @@ impl DynamicParts<'_> {
 
     /// Sets the target of a step. Defaults apply to the steps that they fit; a default that fits no step of the file is
     /// reported.
-    pub(super) fn go_to(&self, draft: &mut Draft, url: &str) -> Result<(), Fault> {
+    pub(super) fn go_to(&self, draft: &mut Draft, url: &str) -> Result<(), Problem> {
         let address = Address::parse(url)?;
         if self.may_secure {
             draft.fit(&address);
@@ -45,7 +45,7 @@ impl DynamicParts<'_> {
         draft: &mut Draft,
         own: &[(String, Option<Pattern>)],
         marks: &mut Marks,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Problem> {
         let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let defaults = self.file.defaults.headers.iter().filter(|(name, _)| !is_own(name));
         for (name, value) in defaults.chain(own) {
@@ -75,14 +75,14 @@ impl DynamicParts<'_> {
     }
 
     /// The extractions of a step.
-    pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Extraction>, Fault> {
+    pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Extraction>, Problem> {
         let one = |take: &FileTake| {
             let default = take.default.as_ref().map(|json| self.value_pattern(json)).transpose()?;
             let name = take.name.text.clone();
-            let variable = self.naming.number(&name).ok_or_else(|| Fault::Slot { text: name.clone() })?;
+            let variable = self.naming.number(&name).ok_or_else(|| Problem::Slot { text: name.clone() })?;
             let from = Extract::new(&take.from, take.which).map_err(|error| {
                 self.fault_at = Some(take.name.at);
-                Fault::Extract(error)
+                Problem::Extract(error)
             })?;
             Ok(Extraction { variable, name, take: from, default })
         };
@@ -90,7 +90,7 @@ impl DynamicParts<'_> {
     }
 
     /// A value with slots in its texts.
-    pub(super) fn value_pattern(&mut self, json: &Json) -> Result<ValuePattern, Fault> {
+    pub(super) fn value_pattern(&mut self, json: &Json) -> Result<ValuePattern, Problem> {
         if let Some(pattern) = json.as_text().filter(|pattern| pattern.parts.len() == 1)
             && pattern.as_plain().is_none()
         {
@@ -105,8 +105,8 @@ impl DynamicParts<'_> {
     }
 
     /// Reads a file relative to the scenario file.
-    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, Fault> {
-        let wrong = |reason: String| Fault::DataFile { path: path.display().to_string(), reason };
+    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, Problem> {
+        let wrong = |reason: String| Problem::DataFile { path: path.display().to_string(), reason };
         let whole = self.outside.folder.join(path);
         let size = std::fs::metadata(&whole).map_err(|error| wrong(error.to_string()))?;
         if !size.is_file() {
@@ -119,7 +119,7 @@ impl DynamicParts<'_> {
     }
 
     /// The same as a body: there once, however many steps have it.
-    fn body_of(&self, path: &Path) -> Result<BodyBytes, Fault> {
+    fn body_of(&self, path: &Path) -> Result<BodyBytes, Problem> {
         if let Some(known) = self.bodies.borrow().get(path) {
             return Ok(known.clone());
         }
@@ -129,7 +129,7 @@ impl DynamicParts<'_> {
     }
 
     /// A request of HTTP.
-    pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<PreparedPart, Fault> {
+    pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<PreparedPart, Problem> {
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         draft.request.method = Some(request.method.clone());
         let place = self.place(&request.url, Scheme::Http, &mut marks)?;
@@ -161,7 +161,7 @@ impl DynamicParts<'_> {
         (target, made): (&mut Target, &mut PlanStep),
         is_whole: bool,
         marks: &Marks,
-    ) -> Result<Made, Fault> {
+    ) -> Result<Made, Problem> {
         let mut making = Made::default();
         let mut path = marks.pattern(&made.request.path, |_| is_whole.then_some(SlotPlace::Origin));
         if let Some(plan::PatternPart::Text(text)) =
@@ -182,7 +182,7 @@ impl DynamicParts<'_> {
             };
             if made.follow.is_some() && name.eq_ignore_ascii_case("content-range") {
                 // Redirects may drop the body, and derive another field from it.
-                return Err(Fault::SlotHere);
+                return Err(Problem::SlotHere);
             }
             making.headers.push((number, self.naming.rendering(&pattern)?));
             *value = pattern.to_string().into_bytes();
@@ -194,7 +194,7 @@ impl DynamicParts<'_> {
     }
 
     /// Finishes a step with its name, and with its dynamic parts, if there are any.
-    pub(super) fn finish(&mut self, step: &Step, part: PreparedPart, making: Made) -> Result<PreparedPart, Fault> {
+    pub(super) fn finish(&mut self, step: &Step, part: PreparedPart, making: Made) -> Result<PreparedPart, Problem> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
         // Cookies of the user are added to the dynamic parts.
@@ -204,7 +204,7 @@ impl DynamicParts<'_> {
     }
 
     /// The bytes of a body, and how it is made anew where it is not always the same.
-    fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<(BodyBytes, Option<Rendering>), Fault> {
+    fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<(BodyBytes, Option<Rendering>), Problem> {
         let (pieces, kind) = match body {
             Body::Text(pattern) => (bodies::of_text(pattern), None),
             Body::File(path) => return Ok((self.body_of(path)?, None)),
@@ -226,15 +226,15 @@ impl DynamicParts<'_> {
     }
 
     /// The draft of a call, without its messages.
-    pub(super) fn call_draft(&mut self, call: &Call) -> Result<Draft, Fault> {
+    pub(super) fn call_draft(&mut self, call: &Call) -> Result<Draft, Problem> {
         self.call_parts(call).map(|(draft, _)| draft)
     }
 
-    fn call_parts(&mut self, call: &Call) -> Result<(Draft, Marks), Fault> {
+    fn call_parts(&mut self, call: &Call) -> Result<(Draft, Marks), Problem> {
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         let place = self.place(&call.url, Scheme::Grpc, &mut marks)?;
         if !marks.is_empty() {
-            return Err(Fault::MethodSlot);
+            return Err(Problem::MethodSlot);
         }
         self.go_to(&mut draft, &place.marked)?;
         self.add_headers(&mut draft, &call.headers, &mut marks)?;
@@ -247,7 +247,7 @@ impl DynamicParts<'_> {
     }
 
     /// A gRPC call.
-    pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<PreparedPart, Fault> {
+    pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<PreparedPart, Problem> {
         let (mut draft, marks) = self.call_parts(call)?;
         let (time, size) = self.add_expects(&mut draft, &call.expect);
         if call.expect.status.is_none() {

@@ -9,7 +9,7 @@ use super::marks::Marks;
 use super::requests::PreparedPart;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 use crate::file::{Message, MessageData, Receive, Step, Talk};
 
 /// The messages of one exchange.
@@ -23,7 +23,7 @@ pub(super) struct Turn<'a> {
 
 impl DynamicParts<'_> {
     /// An exchange on a message connection.
-    pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<PreparedPart, Fault> {
+    pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<PreparedPart, Problem> {
         let Turn { talk, send, receive, is_alone } = turn;
         self.naming.at = step.at;
         let is_ws = talk.responses.is_none();
@@ -67,7 +67,7 @@ impl DynamicParts<'_> {
         self.finish(step, (target, made), making)
     }
 
-    fn add_talk_flags(&self, draft: &mut Draft, talk: &Talk, is_ws: bool, marks: &mut Marks) -> Result<(), Fault> {
+    fn add_talk_flags(&self, draft: &mut Draft, talk: &Talk, is_ws: bool, marks: &mut Marks) -> Result<(), Problem> {
         if is_ws {
             self.add_headers(draft, &talk.headers, marks)?;
             draft.request.talk.subprotocols.clone_from(&talk.subprotocols);
@@ -80,7 +80,7 @@ impl DynamicParts<'_> {
         Ok(())
     }
 
-    fn message(&mut self, message: &Message, draft: &mut Draft) -> Result<Rendering, Fault> {
+    fn message(&mut self, message: &Message, draft: &mut Draft) -> Result<Rendering, Problem> {
         draft.request.talk.kind = message.kind;
         match &message.data {
             MessageData::Text(pattern) => bodies::of_text(pattern).finish(self),

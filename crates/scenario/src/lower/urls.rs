@@ -4,7 +4,7 @@ use plan::{Filling, Pattern, PatternPart, Slot};
 
 use super::DynamicParts;
 use super::marks::Marks;
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 
 /// A URL whose slots are marks.
 pub(super) struct UrlTemplate {
@@ -15,7 +15,7 @@ pub(super) struct UrlTemplate {
 
 impl DynamicParts<'_> {
     /// The URL of a step. `scheme`: that of relative URLs, where it is not that of the target.
-    pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<UrlTemplate, Fault> {
+    pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<UrlTemplate, Problem> {
         let first = url.parts.first();
         let is_fixed =
             |slot: &Slot| matches!(slot.filling, Filling::Environment(_)) || self.naming.constant(slot).is_some();
@@ -46,8 +46,8 @@ impl DynamicParts<'_> {
     }
 
     /// The base of relative URLs.
-    fn base(&self, scheme: Scheme) -> Result<String, Fault> {
-        let Some(target) = &self.file.target else { return Err(Fault::NoTarget { url: "/".to_owned() }) };
+    fn base(&self, scheme: Scheme) -> Result<String, Problem> {
+        let Some(target) = &self.file.target else { return Err(Problem::NoTarget { url: "/".to_owned() }) };
         let mut text = String::new();
         for part in &target.parts {
             match part {
@@ -59,16 +59,16 @@ impl DynamicParts<'_> {
         Ok(scheme.of(text))
     }
 
-    fn constant_text(&self, slot: &Slot) -> Result<String, Fault> {
+    fn constant_text(&self, slot: &Slot) -> Result<String, Problem> {
         self.naming.constant(slot).map(|value| value.to_string()).ok_or_else(|| not_constant(slot))
     }
 }
 
 /// The fault of a slot whose value is unknown before the run.
-fn not_constant(slot: &Slot) -> Fault {
+fn not_constant(slot: &Slot) -> Problem {
     match &slot.filling {
-        Filling::Environment(name) => Fault::Unset { name: name.clone() },
-        _ => Fault::HostSlot { text: slot.text.clone() },
+        Filling::Environment(name) => Problem::Unset { name: name.clone() },
+        _ => Problem::HostSlot { text: slot.text.clone() },
     }
 }
 

@@ -6,7 +6,7 @@ use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value};
 
 use super::names::Naming;
 use super::{DynamicParts, Outside};
-use crate::diagnostic::{DiagnosticSink, Fault};
+use crate::diagnostic::{DiagnosticSink, Problem};
 use crate::file::{File, Variable};
 
 /// The source of constants.
@@ -114,20 +114,20 @@ pub(super) fn globals(
     let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273;
     let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
     for (name, at) in &making.naming.unset {
-        found.add(*at, Fault::Unset { name: name.clone() });
+        found.add(*at, Problem::Unset { name: name.clone() });
     }
     for place in order(file) {
         let variable = &file.vars[place];
         let value = match &patterns[place] {
             Ok(pattern) => pattern.value(&mut fixed).map_err(|error: NotFilled| error.to_string()),
-            Err(Fault::Slot { text }) => Err(format!("nobody knows what ${{{text}}} is")),
+            Err(Problem::Slot { text }) => Err(format!("nobody knows what ${{{text}}} is")),
             Err(fault) => Err(fault.to_string()),
         };
         match (value, numbers[place]) {
             (Ok(value), Some(number)) => fixed.values[number as usize] = value,
             (Ok(_), None) => {}
             (Err(reason), _) => {
-                found.add(variable.name.at, Fault::Constant { name: variable.name.text.clone(), reason });
+                found.add(variable.name.at, Problem::Constant { name: variable.name.text.clone(), reason });
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
-use crate::diagnostic::{Fault, FoundInstead, LoopWord, Things, Wanted};
+use crate::diagnostic::{Problem, FoundInstead, LoopWord, Things, Wanted};
 use crate::file::{Action, Barrier, Choice, Name};
 use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
@@ -45,7 +45,7 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
             for step in &inner {
                 if !matches!(step.action, Action::Request(_) | Action::Call(_)) {
                     let verb = verb_name(&step.action);
-                    reader.found.add(step.at, Fault::NotParallel { verb });
+                    reader.found.add(step.at, Problem::NotParallel { verb });
                 }
             }
             Action::Parallel { most, steps: inner }
@@ -69,7 +69,7 @@ fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -
 fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
     let text = reader.text(node)?;
     match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {
-        true => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
+        true => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
         false => Some(text.to_owned()),
     }
 }
@@ -79,21 +79,21 @@ fn rounds(reader: &mut Reader<'_>, node: &Node) -> Read<(u32, u32)> {
     let text = reader.measure(node, Wanted::Rounds)?;
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     if least.trim().is_empty() || most.trim().is_empty() {
-        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
+        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
     }
     let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
     let least = reader.value(node.at, count(least))?;
     let most = reader.value(node.at, count(most))?;
     match least <= most && most > 0 {
         true => Some((least as u32, most as u32)),
-        false => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
+        false => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
     }
 }
 
 fn choices(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<Choice>> {
     let items = reader.list(node, Wanted::List);
     if let Some(item) = items.get(CHOICES_MAX) {
-        reader.found.add(item.at, Fault::TooMany { what: Things::Choices, most: CHOICES_MAX });
+        reader.found.add(item.at, Problem::TooMany { what: Things::Choices, most: CHOICES_MAX });
     }
     let mut all = Vec::new();
     for item in items.iter().take(CHOICES_MAX) {
@@ -105,10 +105,10 @@ fn choices(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<Choice>> {
         all.push(Choice { weight: weight.unwrap_or(1) as u32, steps });
     }
     if matches!(&node.value, crate::tree::Value::List(items) if items.is_empty()) {
-        reader.found.add(node.at, Fault::Empty { object: object_of("choose"), key: "choices" });
+        reader.found.add(node.at, Problem::Empty { object: object_of("choose"), key: "choices" });
     } else if !all.is_empty() && all.iter().all(|choice| choice.weight == 0) {
         let error = PlanError::Number { flag: "weight", value: "0".to_owned(), least: 1, most: u64::from(u32::MAX) };
-        reader.found.add(node.at, Fault::Value(error));
+        reader.found.add(node.at, Problem::Value(error));
     }
     Some(all)
 }
@@ -123,7 +123,7 @@ fn looping(
     let condition = reader.expression(head);
     let most = match fields.get("max_rounds") {
         Some(node) => reader.count("max_rounds", node, 1, u64::from(ROUNDS_MAX)),
-        None => reader.tell(fields.place(verb), Fault::LoopWithoutEnd(word)),
+        None => reader.tell(fields.place(verb), Problem::LoopWithoutEnd(word)),
     };
     let steps = inner(reader, fields, verb);
     let (condition, most) = condition.zip(most)?;
@@ -167,7 +167,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
 /// `2s`, `1s-3s`, `exponential(2s)`.
 fn think(reader: &mut Reader<'_>, node: &Node) -> Read<Think> {
     let text = reader.text(node)?.trim();
-    let wrong = || Fault::Wrong { wanted: Wanted::Think, given: FoundInstead::text(text) };
+    let wrong = || Problem::Wrong { wanted: Wanted::Think, given: FoundInstead::text(text) };
     let time = |text: &str| parse_duration("think", text.trim());
     if let Some((kind, inside)) = text.split_once('(').and_then(|(kind, rest)| Some((kind, rest.strip_suffix(')')?))) {
         let (first, second) = inside.split_once(',').map_or((inside, None), |(first, second)| (first, Some(second)));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use encoding_rs::GBK;
 
-use crate::diagnostic::{Fault, Things, shortened};
+use crate::diagnostic::{Problem, Things, shortened};
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
 use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
@@ -59,18 +59,18 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
     if pick == Some(RowPick::Random) {
         // Random rows have no end, and are not distributed.
         fields.given(&["sharing", "on_end"]).into_iter().for_each(|one| {
-            reader.found.add(fields.place(one), Fault::Conflict { one, other: "order: random" });
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "order: random" });
         });
     }
     if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
-        reader.found.add(fields.place("on_end"), Fault::Conflict { one: "on_end: repeat", other: "share: unique" });
+        reader.found.add(fields.place("on_end"), Problem::Conflict { one: "on_end: repeat", other: "share: unique" });
     }
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).
         let is_gbk = encoding == Some(Encoding::Gbk);
         let wrong = [("separator", separator.is_some()), ("columns", columns.is_some()), ("encoding", is_gbk)];
         for (one, _) in wrong.into_iter().filter(|(_, is_wrong)| *is_wrong) {
-            reader.found.add(fields.place(one), Fault::Conflict { one, other: "format" });
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "format" });
         }
     }
     fields.close();
@@ -110,7 +110,7 @@ fn format_of(reader: &mut Reader<'_>, node: &Node, path: &str) -> Read<DataForma
         "csv" | "tsv" => Some(DataFormat::Csv),
         "json" => Some(DataFormat::Json),
         "jsonl" | "ndjson" => Some(DataFormat::JsonLines),
-        _ => reader.tell(node.at, Fault::DataFormat { path: shortened(path) }),
+        _ => reader.tell(node.at, Problem::DataFormat { path: shortened(path) }),
     }
 }
 
@@ -126,7 +126,7 @@ fn separator(reader: &mut Reader<'_>, node: &Node) -> Read<u8> {
         b"\\t" => Some(b'\t'),
         _ => {
             let given = shortened(reader.raw_text(node)?);
-            reader.tell(node.at, Fault::Choice { given, near: None, known: "',' ';' '|' '\\t'".to_owned() })
+            reader.tell(node.at, Problem::Choice { given, near: None, known: "',' ';' '|' '\\t'".to_owned() })
         }
     }
 }
@@ -137,12 +137,12 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
     let head = match reader.files.head(&set.file, DATA_HEAD_BYTES_MAX) {
         Ok(head) => head,
         Err(error) => {
-            reader.found.add(node.at, Fault::DataFile { path: shortened(&path), reason: error.to_string() });
+            reader.found.add(node.at, Problem::DataFile { path: shortened(&path), reason: error.to_string() });
             return Some(set);
         }
     };
     if head.iter().all(u8::is_ascii_whitespace) && head.len() < DATA_HEAD_BYTES_MAX {
-        reader.found.add(node.at, Fault::DataEmpty { path: shortened(&path) });
+        reader.found.add(node.at, Problem::DataEmpty { path: shortened(&path) });
         return Some(set);
     }
     let found = columns(&head, &set);
@@ -150,7 +150,7 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
         && named.len() != found.len()
     {
         let (path, wanted, found) = (shortened(&path), named.len(), found.len());
-        reader.found.add(node.at, Fault::DataColumns { path, wanted, found });
+        reader.found.add(node.at, Problem::DataColumns { path, wanted, found });
     }
     if !set.is_headless {
         set.columns = found;

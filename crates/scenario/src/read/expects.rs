@@ -4,7 +4,7 @@ use plan::{HeaderCheck, JsonCheck, PlanError, StatusSet, TextCheck, parse_bytes,
 
 use plan::{Bound, Relation};
 
-use crate::diagnostic::{Fault, FoundInstead, Wanted};
+use crate::diagnostic::{Problem, FoundInstead, Wanted};
 use crate::file::Expect;
 use crate::keys::EXPECT;
 use crate::reader::{Fields, Read, Reader};
@@ -41,7 +41,7 @@ fn statuses(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<StatusS
     if texts.is_empty() {
         return match &node.value {
             Value::List(items) if items.is_empty() => {
-                reader.tell(node.at, Fault::Empty { object: &EXPECT, key: "status" })
+                reader.tell(node.at, Problem::Empty { object: &EXPECT, key: "status" })
             }
             _ => None,
         };
@@ -72,7 +72,7 @@ fn bounds(
     reader.one_or_more(node, |reader, node| {
         let text = reader.text(node)?.trim();
         let Some((sign, relation)) = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign)) else {
-            return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Bound, given: FoundInstead::text(text) });
+            return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Bound, given: FoundInstead::text(text) });
         };
         let limit = reader.value(node.at, parse(text[sign.len()..].trim()))?;
         Some(Bound { relation: *relation, limit })

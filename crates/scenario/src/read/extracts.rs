@@ -2,7 +2,7 @@
 
 use plan::{ExtractError, ExtractFrom, PlanError, Which};
 
-use crate::diagnostic::{Fault, FoundInstead, Things, Wanted, shortened};
+use crate::diagnostic::{Problem, FoundInstead, Things, Wanted, shortened};
 use crate::file::Extract;
 use crate::keys::TAKE;
 use crate::reader::{Fields, Read, Reader};
@@ -47,7 +47,7 @@ fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
         from = from.or(read);
     }
     if fields.given(&SOURCES).is_empty() {
-        reader.found.add(fields.at, Fault::MissingKey { object: &TAKE, key: "json" });
+        reader.found.add(fields.at, Problem::MissingKey { object: &TAKE, key: "json" });
     }
     let which = fields.get("which").and_then(|node| which(reader, node));
     let default = fields.get("default").and_then(|node| reader.json(node));
@@ -67,9 +67,9 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
             match near {
                 Some(_) => {
                     let given = shortened(source);
-                    reader.tell(node.at, Fault::Choice { given, near, known: SOURCES.join(", ") })
+                    reader.tell(node.at, Problem::Choice { given, near, known: SOURCES.join(", ") })
                 }
-                None => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) }),
+                None => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) }),
             }
         }
     }
@@ -79,7 +79,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
     let is_bare = matches!(source, "status" | "body");
     if is_bare != rest.is_empty() {
         let given = FoundInstead::text(&format!("{source} {rest}"));
-        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given });
+        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given });
     }
     let owned = rest.to_owned();
     let from = match source {
@@ -100,7 +100,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
                 _ => (rest, None),
             };
             if selector.is_empty() {
-                return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
+                return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
             }
             ExtractFrom::Css { selector: selector.to_owned(), attribute }
         }
@@ -110,7 +110,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
     match plan::Extract::new(&from, Which::First) {
         // Whether a build can read HTML does not depend on the file.
         Ok(_) | Err(ExtractError::NoSelectors) => Some(from),
-        Err(error) => reader.tell(node.at, Fault::Extract(error)),
+        Err(error) => reader.tell(node.at, Problem::Extract(error)),
     }
 }
 

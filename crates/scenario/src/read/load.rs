@@ -7,7 +7,7 @@ use plan::{
     parse_user_stages,
 };
 
-use crate::diagnostic::{Fault, Things, Wanted};
+use crate::diagnostic::{Problem, Things, Wanted};
 use crate::file::{Amount, Iterations, Load};
 use crate::keys::LOAD;
 use crate::reader::{Fields, Read, Reader};
@@ -47,19 +47,19 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
         }
         (None, None) => {
             if fields.given(&LOAD.fields.iter().map(|field| field.name).collect::<Vec<_>>()).is_empty() {
-                reader.found.add(node.at, Fault::MissingKey { object: &LOAD, key: "users" });
+                reader.found.add(node.at, Problem::MissingKey { object: &LOAD, key: "users" });
                 None
             } else if iterations.is_some() {
                 // The number of iterations, in sequence.
                 Some(Amount::Users { count: 1, shape: UserShape::AtOnce })
             } else {
-                reader.tell(fields.at, Fault::MissingKey { object: &LOAD, key: "users" })
+                reader.tell(fields.at, Problem::MissingKey { object: &LOAD, key: "users" })
             }
         }
     };
     let has_end = is_staged || !fields.given(&["for", "iterations", "iterations_per_user"]).is_empty();
     if !has_end && (users.is_some() || rate.is_some()) {
-        reader.found.add(fields.at, Fault::LoadWithoutEnd);
+        reader.found.add(fields.at, Problem::LoadWithoutEnd);
     }
     fields.close();
     let duration = duration.or_else(|| amount.as_ref().and_then(staged_time));
@@ -72,14 +72,14 @@ fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_st
     let of_rates: &[&'static str] = &["arrivals", "max_lateness", "preconnect"];
     let conflicts = |names: &[&'static str], other: &'static str| {
         let given = fields.given(names).into_iter();
-        given.map(|one| (fields.place(one), Fault::Conflict { one, other })).collect::<Vec<_>>()
+        given.map(|one| (fields.place(one), Problem::Conflict { one, other })).collect::<Vec<_>>()
     };
     let mut faults = Vec::new();
     if is_rate {
         faults.extend(conflicts(of_users, "rate"));
     } else {
         let given = fields.given(of_rates).into_iter();
-        faults.extend(given.map(|key| (fields.place(key), Fault::Needs { key, needed: "rate" })));
+        faults.extend(given.map(|key| (fields.place(key), Problem::Needs { key, needed: "rate" })));
     }
     if is_staged && !is_rate {
         faults.extend(conflicts(&["for", "ramp", "rendezvous"], "users: [...]"));
@@ -88,7 +88,7 @@ fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_st
     } else {
         let both = fields.given(&["ramp", "rendezvous"]);
         if let [one, other] = both[..] {
-            faults.push((fields.place(other), Fault::Conflict { one, other }));
+            faults.push((fields.place(other), Problem::Conflict { one, other }));
         }
     }
     faults.into_iter().for_each(|(at, fault)| reader.found.add(at, fault));
@@ -113,7 +113,7 @@ fn stage_texts<'n>(reader: &mut Reader<'_>, node: &'n Node) -> Read<Vec<(&'n Nod
         return reader.wrong(node, Wanted::Stages);
     }
     if let Some(item) = items.get(STAGES_MAX) {
-        return reader.tell(item.at, Fault::TooMany { what: Things::Stages, most: STAGES_MAX });
+        return reader.tell(item.at, Problem::TooMany { what: Things::Stages, most: STAGES_MAX });
     }
     let texts: Vec<Read<(&Node, &str)>> =
         items.iter().map(|item| reader.measure(item, Wanted::Stages).map(|text| (item, text))).collect();
@@ -132,7 +132,7 @@ fn stages<T>(reader: &mut Reader<'_>, node: &Node, parse: impl Fn(&str) -> Resul
                 }
                 other => other,
             };
-            reader.found.add(item.at, Fault::Value(error));
+            reader.found.add(item.at, Problem::Value(error));
             is_good = false;
         }
     }
@@ -154,7 +154,7 @@ fn users_of(reader: &mut Reader<'_>, node: &Node, ramp: Option<Duration>, rendez
     let lasting = stages.iter().filter(|stage| !stage.span.is_zero());
     match lasting.map(|stage| stage.from.max(stage.to)).max() {
         Some(count) if count > 0 => Some(Amount::Users { count, shape: UserShape::Stages(stages) }),
-        _ => reader.tell(node.at, Fault::Value(PlanError::NoStarts { flag: "users" })),
+        _ => reader.tell(node.at, Problem::Value(PlanError::NoStarts { flag: "users" })),
     }
 }
 
@@ -170,7 +170,7 @@ fn rate_stages(reader: &mut Reader<'_>, node: &Node, duration: Option<Duration>)
     let lasts = stages.iter().any(|stage| !stage.span.is_zero());
     match highest(&stages) {
         rate if rate > 0 && rate <= RATE_MAX * plan::RATE_UNIT && lasts => Some(stages),
-        _ => reader.tell(node.at, Fault::Value(PlanError::NoStarts { flag: "rate" })),
+        _ => reader.tell(node.at, Problem::Value(PlanError::NoStarts { flag: "rate" })),
     }
 }
 

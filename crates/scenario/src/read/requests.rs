@@ -3,7 +3,7 @@
 use plan::{Ground, Header, Pattern, PatternPart, PlanError};
 
 use super::{expects, extracts, urls};
-use crate::diagnostic::{Fault, Things, Wanted, shortened};
+use crate::diagnostic::{Problem, Things, Wanted, shortened};
 use crate::file::{Action, Body, Call, Headers, Part, PartValue, Request};
 use crate::keys::{FILE_BODY, PART};
 use crate::reader::{Fields, Read, Reader};
@@ -42,7 +42,7 @@ fn refuse_line_ends(reader: &mut Reader<'_>, node: &Node, name: &str, text: &Pat
     let is_bad = |part: &PatternPart| matches!(part, PatternPart::Text(text) if text.contains(is_control));
     if text.parts.iter().any(is_bad) {
         let header = shortened(name);
-        reader.found.add(node.at, Fault::Value(PlanError::HeaderValue { header }));
+        reader.found.add(node.at, Problem::Value(PlanError::HeaderValue { header }));
     }
 }
 
@@ -68,12 +68,12 @@ pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'
 fn method_and_url(reader: &mut Reader<'_>, node: &Node) -> Read<(String, Pattern)> {
     let text = reader.raw_text(node)?;
     let Some((method, rest)) = text.split_once(' ') else {
-        return reader.tell(node.at, Fault::Value(PlanError::Method { method: shortened(text) }));
+        return reader.tell(node.at, Problem::Value(PlanError::Method { method: shortened(text) }));
     };
     let is_token =
         !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if !is_token {
-        return reader.tell(node.at, Fault::Value(PlanError::Method { method: shortened(method) }));
+        return reader.tell(node.at, Problem::Value(PlanError::Method { method: shortened(method) }));
     }
     let url = rest.trim();
     let from = text.len() - rest.trim_start().len();
@@ -163,7 +163,7 @@ pub(super) fn call(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Ac
 fn messages(reader: &mut Reader<'_>, node: &Node) -> Vec<crate::file::Json> {
     let items = reader.list(node, Wanted::List);
     if let Some(item) = items.get(CALL_MESSAGES_MAX) {
-        reader.found.add(item.at, Fault::TooMany { what: Things::Messages, most: CALL_MESSAGES_MAX });
+        reader.found.add(item.at, Problem::TooMany { what: Things::Messages, most: CALL_MESSAGES_MAX });
     }
     items.iter().take(CALL_MESSAGES_MAX).filter_map(|node| message(reader, node)).collect()
 }

@@ -3,7 +3,7 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
-use crate::diagnostic::{Fault, FoundInstead, SyntaxFault, Things, Wanted};
+use crate::diagnostic::{Problem, FoundInstead, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
 use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
@@ -18,7 +18,7 @@ const RETRIES_MAX: u64 = u16::MAX as u64;
 pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
     let items = reader.list(node, Wanted::Steps);
     if let Some(item) = items.get(STEPS_MAX) {
-        reader.found.add(item.at, Fault::TooMany { what: Things::Steps, most: STEPS_MAX });
+        reader.found.add(item.at, Problem::TooMany { what: Things::Steps, most: STEPS_MAX });
     }
     items.iter().take(STEPS_MAX).filter_map(|item| step(reader, item)).collect()
 }
@@ -26,7 +26,7 @@ pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
 /// Reads steps of which at least one is required.
 pub(super) fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object) -> Vec<Step> {
     if matches!(&node.value, Value::List(items) if items.is_empty()) || node.is_null() {
-        reader.found.add(node.at, Fault::Empty { object, key: "steps" });
+        reader.found.add(node.at, Problem::Empty { object, key: "steps" });
         return Vec::new();
     }
     maybe(reader, node)
@@ -87,7 +87,7 @@ fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
         Value::Scalar(scalar) if scalar.is_plain => {
             let verb = scalar.text.split([' ', '=']).next().unwrap_or_default();
             match verb_of(verb) {
-                Some(_) if verb.len() < scalar.text.len() => reader.tell(node.at, Fault::Syntax(SyntaxFault::Colon)),
+                Some(_) if verb.len() < scalar.text.len() => reader.tell(node.at, Problem::Syntax(SyntaxFault::Colon)),
                 _ => reader.wrong(node, Wanted::Map),
             }
         }
@@ -103,7 +103,7 @@ fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'s
     match (&verbs[..], verbs.iter().find(fits)) {
         ([], _) => no_verb(reader, node, pairs),
         (_, Some((verb, _))) => Some(verb.id),
-        ([(one, _), (other, at), ..], None) => reader.tell(*at, Fault::TwoVerbs { one: one.id, other: other.id }),
+        ([(one, _), (other, at), ..], None) => reader.tell(*at, Problem::TwoVerbs { one: one.id, other: other.id }),
         ([(verb, _)], None) => Some(verb.id),
     }
 }
@@ -119,7 +119,7 @@ fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<
         Some(verb) => Some(verb),
         None => {
             let at = pairs.first().map_or(node.at, |(key, _)| key.at);
-            reader.tell(at, Fault::NoVerb { known: known() })
+            reader.tell(at, Problem::NoVerb { known: known() })
         }
     }
 }
@@ -135,7 +135,7 @@ pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure
         "next_iteration" => Some(OnFailure::Next),
         "continue" => Some(OnFailure::GoOn),
         "stop" => Some(OnFailure::Stop),
-        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) }),
+        _ => reader.tell(node.at, Problem::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) }),
     }
 }
 

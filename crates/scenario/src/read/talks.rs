@@ -3,7 +3,7 @@
 use plan::{Flags, Ground, MessageKind, PlanError, ResponseEnd};
 
 use super::{expects, extracts, requests, urls};
-use crate::diagnostic::{Fault, Wanted, shortened};
+use crate::diagnostic::{Problem, Wanted, shortened};
 use crate::file::{Action, Message, MessageData, Receive, Talk};
 use crate::keys::{MESSAGE, RECEIVE, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
@@ -73,7 +73,7 @@ fn message(reader: &mut Reader<'_>, node: &Node) -> Read<Message> {
     let kinds = [("text", MessageKind::Text), ("binary", MessageKind::Binary), ("ping", MessageKind::Ping)];
     let kind = fields.get("type").and_then(|node| reader.word(node, &kinds));
     if fields.given(&DATA).is_empty() {
-        reader.found.add(fields.at, Fault::MissingKey { object: &MESSAGE, key: "text" });
+        reader.found.add(fields.at, Problem::MissingKey { object: &MESSAGE, key: "text" });
     }
     fields.close();
     text.or(json).or(bytes).or(file).map(|data| Message { data, kind })
@@ -87,7 +87,7 @@ fn hex(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<u8>> {
     let pairs = (0..digits.len()).step_by(2).map(|at| Some((digit(at)? * 16 + digit(at + 1)?) as u8));
     match pairs.collect::<Option<Vec<u8>>>() {
         Some(bytes) if !bytes.is_empty() => Some(bytes),
-        _ => reader.tell(node.at, Fault::Value(PlanError::Hex { value: shortened(text) })),
+        _ => reader.tell(node.at, Problem::Value(PlanError::Hex { value: shortened(text) })),
     }
 }
 
@@ -118,6 +118,6 @@ pub(super) fn receive(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<
 fn refuse_head(reader: &mut Reader<'_>, receive: &Receive, at: crate::source::Span) {
     let given = [("status", receive.expect.status.is_some()), ("header", !receive.expect.headers.is_empty())];
     for (one, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-        reader.found.add(at, Fault::Conflict { one, other: "receive" });
+        reader.found.add(at, Problem::Conflict { one, other: "receive" });
     }
 }

@@ -2,7 +2,7 @@
 
 use metrics::{NamedPart, Threshold};
 
-use crate::diagnostic::Fault;
+use crate::diagnostic::Problem;
 use crate::file::{Limit, Name};
 use crate::reader::{Read, Reader};
 use crate::tree::Node;
@@ -19,7 +19,7 @@ pub(super) fn limit(reader: &mut Reader<'_>, node: &Node) -> Read<Limit> {
             let start = text.char_indices().nth(error.column).map_or(text.len(), |(at, _)| at);
             let next = text[start..].chars().next().map_or(0, char::len_utf8);
             let at = reader.within(node, start..start + next);
-            reader.tell(at, Fault::Threshold(error.fault))
+            reader.tell(at, Problem::Threshold(error.fault))
         }
     }
 }

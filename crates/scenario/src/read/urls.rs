@@ -2,7 +2,7 @@
 
 use plan::{Address, Ground, Pattern, PatternPart, PlanError, masked_url};
 
-use crate::diagnostic::{Fault, shortened};
+use crate::diagnostic::{Problem, shortened};
 use crate::reader::{Read, Reader, Target};
 use crate::tree::Node;
 
@@ -54,7 +54,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
             reader.value(node.at, read);
         }
         None if is_relative && verb != "tcp" => match reader.target.clone() {
-            Target::None => reader.found.add(node.at, Fault::NoTarget { url: shown() }),
+            Target::None => reader.found.add(node.at, Problem::NoTarget { url: shown() }),
             Target::Open => {}
             Target::Like(target) => {
                 reader.value(node.at, Address::parse(&format!("{target}{like}")));
@@ -62,7 +62,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
         },
         _ if reader.tell_wide(node) => return,
         _ => {
-            reader.found.add(node.at, Fault::Scheme { url: shown(), verb });
+            reader.found.add(node.at, Problem::Scheme { url: shown(), verb });
             return;
         }
     }
@@ -79,7 +79,7 @@ fn method(reader: &mut Reader<'_>, node: &Node, url: &Pattern, like: &str) {
         .and_then(|path| path.split_once('/'))
         .is_some_and(|(service, method)| !service.is_empty() && !method.is_empty() && !method.contains('/'));
     if !is_method && url.slots().next().is_none() {
-        reader.found.add(node.at, Fault::Value(PlanError::GrpcPath { path: shortened(path) }));
+        reader.found.add(node.at, Problem::Value(PlanError::GrpcPath { path: shortened(path) }));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading of the keys of one map, by the table.
 
 use super::{Read, Reader, home, meant};
-use crate::diagnostic::{Fault, Wanted, shortened};
+use crate::diagnostic::{Problem, Wanted, shortened};
 use crate::keys::Object;
 use crate::source::Span;
 use crate::tree::{Key, Node, Value, wide_in};
@@ -33,7 +33,7 @@ impl<'n> Fields<'n> {
             }
             if let Some((from, fault)) = wide_in(&key.name) {
                 let length = key.name[from..].chars().next().map_or(1, char::len_utf8);
-                reader.found.add(Span::new(key.at.start + from, key.at.start + from + length), Fault::Syntax(fault));
+                reader.found.add(Span::new(key.at.start + from, key.at.start + from + length), Problem::Syntax(fault));
                 continue;
             }
             let near = meant(&key.name, names.clone());
@@ -44,7 +44,7 @@ impl<'n> Fields<'n> {
             }
             let (key_text, known) = (shortened(&key.name), object.known());
             let near = near.map(str::to_owned);
-            reader.found.add(key.at, Fault::UnknownKey { key: key_text, object, near, belongs, known });
+            reader.found.add(key.at, Problem::UnknownKey { key: key_text, object, near, belongs, known });
         }
         Some(fields)
     }
@@ -68,7 +68,7 @@ impl<'n> Fields<'n> {
         let found = self.get(name);
         // Its content is beside it, and that was reported.
         if found.is_none() && !self.homes.iter().any(|home| home.id == name) {
-            reader.found.add(self.at, Fault::MissingKey { object: self.object, key: name });
+            reader.found.add(self.at, Problem::MissingKey { object: self.object, key: name });
         }
         found
     }
@@ -86,7 +86,7 @@ impl<'n> Fields<'n> {
     /// Checks that at most one of these is there.
     pub(crate) fn at_most_one(&self, reader: &mut Reader<'_>, names: &[&'static str]) {
         if let [one, other, ..] = self.given(names)[..] {
-            reader.found.add(self.place(other), Fault::Conflict { one, other });
+            reader.found.add(self.place(other), Problem::Conflict { one, other });
         }
     }
 

@@ -4,7 +4,7 @@ use plan::{Pattern, loses_digits};
 use serde_json::Number;
 
 use super::{Read, Reader};
-use crate::diagnostic::{Fault, Wanted, shortened};
+use crate::diagnostic::{Problem, Wanted, shortened};
 use crate::file::Json;
 use crate::tree::{Node, Scalar, Value};
 
@@ -38,10 +38,10 @@ impl Reader<'_> {
             return Some(Json::Bool(switch));
         }
         if scalar.is_doubtful_switch() {
-            return self.tell(node.at, Fault::Boolean { given: scalar.text.clone() });
+            return self.tell(node.at, Problem::Boolean { given: scalar.text.clone() });
         }
         if scalar.is_doubtful_number() || is_grouped(scalar) {
-            return self.tell(node.at, Fault::Octal { given: shortened(&scalar.text) });
+            return self.tell(node.at, Problem::Octal { given: shortened(&scalar.text) });
         }
         if is_endless(scalar) {
             return self.wrong(node, Wanted::Json);

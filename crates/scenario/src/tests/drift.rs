@@ -74,21 +74,21 @@ fn right_files_are_right_for_the_schema() {
 }
 
 /// Whether a schema can express the fault as well.
-fn is_of_shape(fault: &Fault) -> bool {
+fn is_of_shape(fault: &Problem) -> bool {
     matches!(
         fault,
-        Fault::UnknownKey { .. }
-            | Fault::MissingKey { .. }
-            | Fault::NoVerb { .. }
-            | Fault::TwoVerbs { .. }
-            | Fault::Boolean { .. }
-            | Fault::Wrong { wanted: Wanted::Map | Wanted::List | Wanted::Steps | Wanted::Switch, .. }
-    ) || matches!(fault, Fault::Empty { key: "steps", .. })
+        Problem::UnknownKey { .. }
+            | Problem::MissingKey { .. }
+            | Problem::NoVerb { .. }
+            | Problem::TwoVerbs { .. }
+            | Problem::Boolean { .. }
+            | Problem::Wrong { wanted: Wanted::Map | Wanted::List | Wanted::Steps | Wanted::Switch, .. }
+    ) || matches!(fault, Problem::Empty { key: "steps", .. })
 }
 
 /// Whether the fault is an invalid switch, which a schema refuses, except in JSON, which takes any value.
-fn is_json(fault: &Fault) -> bool {
-    matches!(fault, Fault::Boolean { .. })
+fn is_json(fault: &Problem) -> bool {
+    matches!(fault, Problem::Boolean { .. })
 }
 
 #[test]

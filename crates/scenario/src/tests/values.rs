@@ -299,12 +299,12 @@ fn files_that_cannot_be_read_are_reported() {
     let folder = std::env::temp_dir().join(format!("onrush-scenario-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let fault = |path: &Path| read(path).expect_err("a mistake").all.remove(0).fault;
-    assert!(matches!(fault(&folder.join("nobody.yaml")), Fault::File { .. }));
-    assert!(matches!(fault(&folder), Fault::File { .. }));
+    assert!(matches!(fault(&folder.join("nobody.yaml")), Problem::File { .. }));
+    assert!(matches!(fault(&folder), Problem::File { .. }));
     let odd = folder.join("odd.yaml");
     std::fs::write(&odd, b"name: \xff\n").expect("a file");
     let mistakes = read(&odd).expect_err("a mistake");
-    assert_eq!((mistakes.all[0].fault.clone(), mistakes.all[0].at.start), (Fault::NotUtf8, 6));
+    assert_eq!((mistakes.all[0].fault.clone(), mistakes.all[0].at.start), (Problem::NotUtf8, 6));
     std::fs::write(&odd, "target: http://a\ndata: {d: .}\n").expect("a file");
     std::fs::write(folder.join("empty.csv"), "\n").expect("a file");
     std::fs::write(&odd, "target: http://a\ndata: {d: empty.csv, e: {file: ., format: csv}}\nscenarios: {a: {load: {iterations: 1}, steps: [{get: /}]}}\n").expect("a file");

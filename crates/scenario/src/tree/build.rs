@@ -6,7 +6,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span as Marks, StructureStyle, o
 
 use super::scan_error::syntax_fault;
 use super::{DEPTH_MAX, Key, Node, Scalar, VALUE_BYTES_MAX, VALUES_MAX, Value};
-use crate::diagnostic::{DiagnosticSink, Fault, SyntaxFault, shortened};
+use crate::diagnostic::{DiagnosticSink, Problem, SyntaxFault, shortened};
 use crate::source::{Source, Span};
 
 /// An unfinished list or map.
@@ -63,7 +63,7 @@ pub(crate) fn build(source: &Source, found: &mut DiagnosticSink) -> (Option<Node
             }
         };
         if let Err((at, fault)) = stopped {
-            builder.found.add(at, Fault::Syntax(fault));
+            builder.found.add(at, Problem::Syntax(fault));
             while !builder.open.is_empty() {
                 builder.close();
             }
@@ -120,7 +120,7 @@ impl Builder<'_> {
     }
 
     fn tell(&mut self, at: Span, fault: SyntaxFault) {
-        self.found.add(at, Fault::Syntax(fault));
+        self.found.add(at, Problem::Syntax(fault));
     }
 
     fn open(&mut self, at: Span, anchor: usize, is_flow: bool, kind: Kind) -> Stop {
@@ -228,7 +228,7 @@ impl Builder<'_> {
                     }
                 }
                 Value::Broken => {}
-                _ => self.found.add(key.at, Fault::Syntax(SyntaxFault::Merge)),
+                _ => self.found.add(key.at, Problem::Syntax(SyntaxFault::Merge)),
             }
         }
     }
@@ -241,7 +241,7 @@ impl Pairs {
             Some(pair) if pair.0.is_merged => *pair = (key, node),
             Some((first, _)) if !key.is_broken => {
                 let first = source.place(first.at.start).line;
-                found.add(key.at, Fault::DuplicateKey { key: shortened(&key.name), first });
+                found.add(key.at, Problem::DuplicateKey { key: shortened(&key.name), first });
             }
             _ => self.push(key, node),
         }
@@ -261,7 +261,7 @@ fn key_of(source: &Source, found: &mut DiagnosticSink, map: Span, node: Node) ->
             let is_double = matches!(other, Value::Map(_)) && source.text[map.start..].starts_with("{{");
             let fault = if is_double { SyntaxFault::Braces } else { SyntaxFault::Key };
             let at = if is_double { Span::new(map.start, map.start + 2) } else { at };
-            found.add(at, Fault::Syntax(fault));
+            found.add(at, Problem::Syntax(fault));
             // It has no name, so it is never looked up, and not reported a second time.
             Key { at, name: String::new(), is_merged: false, is_broken: true }
         }

@@ -101,7 +101,7 @@ impl Shared {
 
 /// Two that share one worker take twice as long as one alone, and the first to come leaves first.
 #[test]
-fn whoever_is_there_has_a_part() {
+fn each_that_is_there_has_a_part() {
     let (mut queue, mut left) = (Queue::shared(), Vec::new());
     queue.comes((1.0, 1.0), 0.5, &mut left);
     queue.comes((1.2, 1.25), 0.5, &mut left);

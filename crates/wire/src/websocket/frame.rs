@@ -144,8 +144,8 @@ pub(super) fn cover(bytes: &mut [u8], mask: [u8; 4], at: usize) {
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
     let mut words = bytes.chunks_exact_mut(8);
     for word in &mut words {
-        let covered = u64::from_ne_bytes(word.try_into().expect("eight bytes")) ^ wide;
-        word.copy_from_slice(&covered.to_ne_bytes());
+        let masked = u64::from_ne_bytes(word.try_into().expect("eight bytes")) ^ wide;
+        word.copy_from_slice(&masked.to_ne_bytes());
     }
     for (byte, mask) in words.into_remainder().iter_mut().zip(turned.iter().cycle()) {
         *byte ^= mask;
@@ -154,16 +154,16 @@ pub(super) fn cover(bytes: &mut [u8], mask: [u8; 4], at: usize) {
 
 /// Appends a frame.
 pub fn push_frame(opcode: Opcode, is_last: bool, mask: Mask, payload: &[u8], out: &mut Vec<u8>) {
-    let covered = if mask.is_some() { 0x80 } else { 0 };
+    let masked = if mask.is_some() { 0x80 } else { 0 };
     out.push(opcode as u8 | if is_last { 0x80 } else { 0 });
     match payload.len() {
-        short @ 0..=CONTROL_BYTES_MAX => out.push(covered | short as u8),
+        short @ 0..=CONTROL_BYTES_MAX => out.push(masked | short as u8),
         middle if middle < LONG => {
-            out.push(covered | 126);
+            out.push(masked | 126);
             out.extend_from_slice(&(middle as u16).to_be_bytes());
         }
         long => {
-            out.push(covered | 127);
+            out.push(masked | 127);
             out.extend_from_slice(&(long as u64).to_be_bytes());
         }
     }

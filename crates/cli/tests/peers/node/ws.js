@@ -1,7 +1,7 @@
 // A WebSocket server on ws: an echo, which says how each conversation was agreed on and how it ended.
 //
 // node ws.js OPTIONS: a JSON object of `perMessageDeflate`; of `mute`, which answers no message and says `heard` instead; and
-// of `close`, which is `{ after, later, together, code, reason }`: so many messages are echoed and the next is answered with a close; or
+// of `close`, which is `{ after, later, together, code, reason }`: that number of messages is echoed and the next is answered with a close; or
 // the server closes behind each echo, in a write of its own (`later`) or in the same one (`together`). Without `code` its close frame says none.
 const { WebSocketServer } = require('ws');
 

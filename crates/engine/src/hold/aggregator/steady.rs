@@ -6,14 +6,14 @@ use pacing::Nanos;
 /// What one shard counted in whole intervals, from the end of that in which it had tried all of its connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
-    /// The end of so many intervals; `None` until the first one behind the opening.
+    /// The number of ended intervals; `None` until the first one behind the opening.
     from: Option<u64>,
     intervals: u64,
     counted: HeldCounters,
 }
 
 impl Window {
-    /// The shard has told up to the end of so many intervals, since it had tried all.
+    /// The number of intervals that the shard has reported since it had tried all connections.
     pub(super) fn add(&mut self, reached: u64, counted: &HeldCounters) {
         // The opening ended somewhere in the first of them.
         let Some(from) = self.from else {

@@ -22,7 +22,7 @@ impl Ahead {
         Self { feed, next: 0 }
     }
 
-    /// A start is taken, by its number among those of this shard: orders the rows of those behind it, so many at most. `order` says
+    /// A start is taken, by its number among those of this shard: orders the rows of at most N starts behind it. `order` says
     /// whether there was room; what found none is ordered later, or when it is due.
     pub(super) fn order(&mut self, taken: u64, most: u64, mut order: impl FnMut(u64) -> bool) {
         self.next = self.next.max(taken);
@@ -32,7 +32,7 @@ impl Ahead {
     }
 }
 
-/// Of so many iterations of each user of a closed load rows are read ahead: all users together have at most as many as the starts of a rate,
+/// Iterations of each user of a closed load whose rows are read ahead: all users together have at most as many as the starts of a rate,
 /// or `most`; where that is less than one for each, the first users have one.
 fn iterations_ahead(user: u64, users: u64, most: u64) -> u64 {
     let most = most.min(AHEAD);
@@ -55,7 +55,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Orders the rows of the next iterations of a user of a closed load, which has begun so many.
+    /// Orders the rows of the next iterations of a user of a closed load, after those that it has begun.
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn order_rows_of_user(&mut self, user: u32, begun: u64) {

@@ -239,7 +239,7 @@ impl Rows {
         }
     }
 
-    /// So many rows of a feed may be ordered before they are wanted.
+    /// The most rows of a feed that are ordered before they are wanted.
     pub(super) fn ahead_max(&self, feed: u16) -> u64 {
         self.feeds[usize::from(feed)].reader.ahead_max()
     }

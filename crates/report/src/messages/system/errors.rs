@@ -52,10 +52,10 @@ pub(super) const NAMED: &[(&str, i32)] = &[
 ];
 
 /// English and Chinese.
-type Text = (&'static str, &'static str);
+type SystemText = (&'static str, &'static str);
 
 /// What helps; `None` where that is a matter of what was done.
-pub(super) fn remedy(number: i32, doing: Doing) -> Option<Text> {
+pub(super) fn remedy(number: i32, doing: Doing) -> Option<SystemText> {
     use Doing::{Connect, Listen, Read, Write};
     Some(match (number, doing) {
         (98, Listen) => (

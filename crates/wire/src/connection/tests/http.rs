@@ -60,7 +60,7 @@ fn what_the_end_means_for_an_response_of_http1() {
 }
 
 #[test]
-fn whoever_breaks_the_rules_of_http1_is_left() {
+fn a_peer_that_breaks_the_rules_of_http1_is_left() {
     for (bytes, error) in [
         (&b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy"[..], ProtocolError::Unsolicited),
         (b"SSH-2.0-x\r\n\r\n", ProtocolError::StartLine),
@@ -174,7 +174,7 @@ fn http2_frame(kind: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
 }
 
 #[test]
-fn whoever_breaks_the_rules_of_http2_is_reported_so() {
+fn a_peer_that_breaks_the_rules_of_http2_is_reported() {
     let plain = request(1, b"");
     let (_, requested) = shared(&[70], &plain);
     let mut bytes = served(&requested, |server, out| server.response(1, 200, field("a", "b"), false, out));

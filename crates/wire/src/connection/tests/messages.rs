@@ -133,7 +133,7 @@ fn what_is_no_agreement_is_a_fault() {
 }
 
 #[test]
-fn whoever_breaks_the_rules_of_websocket_is_reported_so() {
+fn a_peer_that_breaks_the_rules_of_websocket_is_reported() {
     let mut masked = Vec::new();
     push_message(Kind::Text, false, Some(MASK), b"x", &mut masked);
     let mut latin = Vec::new();
