@@ -36,7 +36,7 @@ pub(crate) fn answered(before: &[OsString], behind: &[Vec<u8>], language: Langua
         Some(CurlAsk::LoadFlag(flag)) => {
             output::complain(&language.pick(
                 format!("'{flag}' behind the word curl is read as a flag of curl; one of the load stands before it: onrush {flag} curl ..."),
-                format!("写在 curl 之后的 '{flag}' 会当作 curl 的参数；压力参数请写在 curl 之前：onrush {flag} curl …"),
+                format!("写在 curl 之后的 '{flag}' 会当作 curl 的参数；负载参数请写在 curl 之前：onrush {flag} curl …"),
             ));
             Some(Exit::Usage)
         }

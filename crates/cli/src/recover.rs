@@ -63,7 +63,7 @@ fn prepare(
     let (carried, slowest, thresholds) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
     let Carried::Load(plan) = carried else {
         let text = language.pick(
-            "these rings are of connections that were held; only loads can be put together",
+            "these journals are of connections that were held; only loads can be put together",
             "这些本地留存属于长连接压测（hold）；只能还原请求压测",
         );
         return Err((text.to_owned(), Exit::Usage));
@@ -115,7 +115,7 @@ fn read(journals: &[String], language: Language) -> Result<(Vec<JournalContents>
 fn cut_in_words(cut: &Cut, language: Language) -> String {
     match cut {
         Cut::Missing { name } if name.is_empty() => language.pick(
-            "rings are missing: what their workers did counts as unknown".to_owned(),
+            "journals are missing: what their workers did counts as unknown".to_owned(),
             "缺少部分本地留存：这些工作进程所做的计为未知".to_owned(),
         ),
         Cut::Missing { name } => language.pick(

@@ -9,7 +9,7 @@ use figures::Run;
 use plan::{CaptureOptions, Draft, Flags, Plan, PlanError, TargetPolicy, Value};
 use report::Language;
 use scenario::{
-    Amount, DataFormat, DataSet, Diagnostics, Encoding, Problem, Lowered, Lowering, Opened, Outside, RowPick, RowShare,
+    Amount, DataFormat, DataSet, Diagnostics, Encoding, Lowered, Lowering, Opened, Outside, Problem, RowPick, RowShare,
 };
 
 use crate::args::{EngineArgs, RunArgs, USER_AGENT};

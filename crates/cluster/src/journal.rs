@@ -187,7 +187,7 @@ pub enum JournalError {
         other: PathBuf,
     },
     /// No journal has a state.
-    #[error("the rings do not say what was to be done: they are empty or damaged")]
+    #[error("the journals do not say what was to be done: they are empty or damaged")]
     Nothing,
 }
 

@@ -140,7 +140,9 @@ pub fn history_error(error: &history::HistoryError, language: Language) -> Strin
         }
         HistoryError::Io { path, error } => {
             let otherwise = ("check who may read and write it, and the room on its disk", "请检查读写权限和磁盘空间");
-            let why = crate::system_fault(&error.to_string(), Doing::Write, otherwise, language);
+            // A file of a run is read, its folder is written.
+            let doing = if path.extension().is_some() { Doing::Read } else { Doing::Write };
+            let why = crate::system_fault(&error.to_string(), doing, otherwise, language);
             let path = path.display();
             language.pick(format!("{path}: {why}"), format!("{path}：{why}"))
         }

@@ -105,7 +105,8 @@ pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, languag
     let all = count(failure.count);
     let plain = || {
         let (name, called) = (failure_in(failure.failure, scene, language), failure_names::chinese(failure.failure));
-        language.pick(format!("{all} {name}"), format!("{all} 次{called}（{name}）"))
+        let gap = if called.starts_with(|first: char| first.is_ascii()) { " " } else { "" };
+        language.pick(format!("{all} {name}"), format!("{all} 次{gap}{called}（{name}）"))
     };
     if failure.failure != Failure::Status {
         return plain();

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use plan::did_you_mean;
 
-use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
+use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
 use crate::file::{Action, File, RowShare, Step};
 use crate::source::{Source, Span};
 use names::Symbols;

@@ -35,7 +35,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{
-    Diagnostic, Diagnostics, ExpressionFault, Problem, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault,
+    Diagnostic, Diagnostics, ExpressionFault, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, Problem, SyntaxFault,
     Things, Wanted, as_keys,
 };
 pub use expression::EXPRESSION_BYTES_MAX;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use plan::Budget;
 
-use crate::diagnostic::{Problem, NameFault, Things, shortened};
+use crate::diagnostic::{NameFault, Problem, Things, shortened};
 use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
 use crate::keys::{FILE, Object, RUN, SCENARIO};
 use crate::reader::{Fields, Read, Reader};

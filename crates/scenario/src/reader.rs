@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use plan::{Ground, Pattern, PlanError, did_you_mean, parse_count, parse_duration, parse_span};
 
-use crate::diagnostic::{DiagnosticSink, Problem, FoundInstead, NameFault, Wanted, shortened};
+use crate::diagnostic::{DiagnosticSink, FoundInstead, NameFault, Problem, Wanted, shortened};
 use crate::expression;
 use crate::file::{Expression, Name};
 use crate::source::{Source, Span};

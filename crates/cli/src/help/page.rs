@@ -69,7 +69,7 @@ pub(crate) fn of_curl(is_long: bool, columns: Option<usize>, language: Language)
         0,
         &language.pick(
             format!("Flags of the load stand before the word curl: onrush -c 100 curl ...; see {more}"),
-            format!("压力参数写在 curl 之前：onrush -c 100 curl …；详见 {more}"),
+            format!("负载参数写在 curl 之前：onrush -c 100 curl …；详见 {more}"),
         ),
     );
     page.text

@@ -137,7 +137,7 @@ pub(crate) fn usage(command: &str) -> Text {
         ),
         "curl" => (
             "onrush [flags of the load] curl [flags of curl] URL\nonrush init [flags] curl [flags of curl] URL",
-            "onrush [压力参数] curl [curl 的参数] URL\nonrush init [参数] curl [curl 的参数] URL",
+            "onrush [负载参数] curl [curl 的参数] URL\nonrush init [参数] curl [curl 的参数] URL",
         ),
         "completions" => ("onrush completions SHELL", "onrush completions SHELL"),
         "man" => ("onrush man [COMMAND]", "onrush man [COMMAND]"),
@@ -155,7 +155,7 @@ const BUS: &[Example] = &[(
 )];
 const RECOVER: &[Example] = &[(
     "onrush recover --html report.html journals/*",
-    "the report of a run, from the rings of its workers",
+    "the report of a run, from the journals of its workers",
     "用各工作进程的本地留存生成一次压测的报告",
 )];
 const SIM: &[Example] = &[(
@@ -389,7 +389,7 @@ pub(crate) const PATHS: &[Example] = &[
     (
         "/acc (WebSocket)",
         "commands as JSON, answered as go-stress-testing expects",
-        "JSON 命令，按 go-stress-testing 期望的格式应答",
+        "JSON 命令，按 go-stress-testing 所需的格式响应",
     ),
     ("/stats/sessions", "requests of each session, as JSON", "每个会话的请求数（JSON）"),
     ("/stats, /conns", "what the server counted, as JSON", "服务端的统计（JSON）"),

@@ -28,9 +28,13 @@ fn all_mistakes_of_a_wrong_file_are_reported_at_once_in_both_languages() {
     for (flags, said) in [
         (
             &[][..],
-            ["'stpes' is no key of a scenario; did you mean 'steps'?", "'tke' is no key of a get step", "3 mistakes"],
+            [
+                "'stpes' is no key of a scenario; did you mean 'steps'?",
+                "'extrct' is no key of a get step",
+                "3 mistakes",
+            ],
         ),
-        (&["--lang", "zh"], ["场景中没有 'stpes' 这个字段；是否想写 'steps'？", "没有 'tke' 这个字段", "3 处错误"]),
+        (&["--lang", "zh"], ["场景中没有 'stpes' 这个字段；是否想写 'steps'？", "没有 'extrct' 这个字段", "3 处错误"]),
     ] {
         let done = output(&[&["check", &file("wrong/crlf-and-bom.yaml")], flags].concat());
         assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), String::new()));

@@ -37,7 +37,7 @@ fn mistakes_are_named_with_their_place() {
         ("curl grpcs://h/a.B/C", "for grpcs:// leave out the word curl", "grpcs:// 请去掉 curl 一词"),
         ("curl tcp://h:1", "for tcp:// leave out the word curl", "tcp:// 请去掉 curl 一词"),
         ("curl http://h/ -C 3 -d abc", "-C 3 leaves nothing of the 3 bytes", "-C 3 之后没有内容可发"),
-        ("curl http://h/ --proto-default ftp", "--proto-default of curl wants http or https", "需要 http 或 https"),
+        ("curl http://h/ --proto-default ftp", "--proto-default of curl wants http or https", "应为 http 或 https"),
         ("curl http://h/ -h", "--help of curl has no counterpart", "--help 在压测中没有对应的含义"),
         ("curl http://h/ -d a -F b=c", "cannot both be there", "不能同时使用"),
         ("curl http://h/ -I -d a", "-I and -d, -F or -T cannot both", "不能同时使用"),

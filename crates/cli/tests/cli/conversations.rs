@@ -251,7 +251,7 @@ fn why_a_server_closes_is_reported() {
                 let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
                 let page = text(&done.stdout);
                 assert!(page.contains(says), "{language}: {says}: {page}");
-                let colon = if language.starts_with("zh") { "：" } else { ": " };
+                let colon = if language.starts_with("zh") { "）：" } else { ": " };
                 let sample =
                     format!("websocket-close ({}){colon}{}", code.unwrap_or(1_005), reason.as_str().unwrap_or("-"));
                 assert!(reason.is_null() || page.contains(&sample), "{sample}: {page}");

@@ -57,7 +57,7 @@ fn users_of_all_threads_go_on_in_one_instant() {
         let (english, chinese) = if flags.len() == 2 {
             ("'peak' waits for 30 users, and at most 10 can come", "集合点 'peak' 等待 30 个用户，但最多只有 10 个")
         } else {
-            ("'meet' and 'rendezvous' do not go together", "'meet' 和 'rendezvous' 不能同时使用")
+            ("'barrier' and 'rendezvous' do not go together", "'barrier' 和 'rendezvous' 不能同时使用")
         };
         for (done, said) in [
             (output(&words), english),

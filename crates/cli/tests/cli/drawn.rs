@@ -126,8 +126,8 @@ fn a_seed_is_drawn_and_repeats_a_run() {
 #[test]
 fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     let (recorder, folder) = (Recorder::start("drawn-users"), Folder::new("drawn-users"));
-    for load in ["{users: 3, iterations_each: 4}", "{rate: 1000/s, iterations: 12}\n    connections: 3"] {
-        for start in ["", "    start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
+    for load in ["{users: 3, iterations_per_user: 4}", "{rate: 1000/s, iterations: 12}\n    connections: 3"] {
+        for start in ["", "    on_start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
             let rest = format!(
                 "vars: {{run: \"${{uuid()}}\"}}\nper_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\", js: \"${{Math.random()}}\"}}\nscenarios:\n  s:\n    load: {load}\n{start}    steps:\n      - {{get: /, headers: {{X-Run: \"${{run}}\", X-User: \"${{own}}\", X-Label: \"${{label}}\", X-Js: \"${{js}}\", X-Each: \"${{uuid()}}\"}}}}\n"
             );
@@ -156,7 +156,7 @@ fn variables_are_drawn_for_all_for_each_user_or_each_time() {
 #[test]
 fn a_user_that_comes_back_is_another_user() {
     let (recorder, folder) = (Recorder::start("drawn-back"), Folder::new("drawn-back"));
-    for start in ["", "    start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
+    for start in ["", "    on_start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
         let rest = format!(
             "per_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\"}}\nscenarios:\n  s:\n    load: {{rate: 1000/s, iterations: 12}}\n    connections: 1\n{start}    steps:\n      - {{get: /, headers: {{X-User: \"${{own}}\", X-Label: \"${{label}}\"}}, expect: {{status: 500}}, on_failure: stop}}\n"
         );
@@ -300,7 +300,7 @@ fn users_keep_cookies() {
 fn a_lost_conversation_is_not_opened_again_in_silence() {
     let (served, folder) = (crate::Served::start(), Folder::new("drawn-lost"));
     let path = folder.path("plan.yaml");
-    for (how, connections, unsent) in [("go on", 1, 2), ("retry 1", 2, 0), ("next", 1, 0)] {
+    for (how, connections, unsent) in [("continue", 1, 2), ("retry 1", 2, 0), ("next_iteration", 1, 0)] {
         let steps = format!(
             "      - websocket: /talk\n        steps:\n          - {{send: a, name: first}}\n          - {{receive: {{within: 50ms, expect: {{body: never}}}}, on_failure: {how}}}\n          - {{send: b, name: second, on_failure: continue}}\n          - receive: {{within: 5s}}\n          - {{send: c, name: third, on_failure: continue}}\n"
         );

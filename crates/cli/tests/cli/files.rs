@@ -212,8 +212,8 @@ fn ctrl_c_ends_what_is_done_once() {
     let (served, folder) = (Served::start(), Folder::new("files-once"));
     let load = "scenarios:\n  a:\n    load: {users: 1, iterations: 1}\n    steps: [{get: /bytes/1}]\n";
     for (requested, name, rest) in [
-        (1, "before", format!("before: [{{get: /delay/3600000, timeout: 1h}}]\n{load}")),
-        (2, "after", format!("{load}after: [{{get: /delay/3600000, timeout: 1h}}]\n")),
+        (1, "before", format!("setup: [{{get: /delay/3600000, timeout: 1h}}]\n{load}")),
+        (2, "after", format!("{load}teardown: [{{get: /delay/3600000, timeout: 1h}}]\n")),
     ] {
         let plan = folder.plan(name, &served, &rest);
         let mut child =
@@ -276,7 +276,7 @@ fn what_has_no_effect_is_refused() {
     folder.file("keys.csv", "k\n1\n");
     let steps = "steps: [{get: /bytes/1}]";
     for (rest, says) in [
-        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'every' and 'rate'"),
+        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'pacing' and 'rate'"),
         (
             "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
             "functions like random()",

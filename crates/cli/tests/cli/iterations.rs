@@ -70,7 +70,7 @@ fn each_user_has_its_own_requests() {
     let seen = report(&output(&["run", &file.0, "--requests-each", "7", "-o", "json"]));
     assert_eq!((&seen["requests"]["succeeded"], &seen["connections"]["established"]), (&21.into(), &3.into()));
     let shared = output(&["run", &file.0]);
-    assert!(text(&shared.stderr).contains("iterations_each: 30 gives each of the 3 its own"), "{shared:?}");
+    assert!(text(&shared.stderr).contains("iterations_per_user: 30 gives each of the 3 its own"), "{shared:?}");
     let hinted = output(&["-c", "50", "--ramp", "10ms", "-n", "1000", &url]);
     assert!(text(&hinted.stderr).contains("--requests-each 20 gives each of the 50 its own"), "{hinted:?}");
     let chinese = output(&["-c", "3", "--ramp", "10ms", "-n", "10", "--lang", "zh", &url]);

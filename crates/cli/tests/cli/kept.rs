@@ -274,7 +274,7 @@ fn what_is_wrong_with_runs_is_said() {
     assert!(shown.contains("of another version") && shown.matches("damaged or unfinished").count() == 2, "{shown}");
     for (words, says) in [
         (&["report", "nobody"][..], "there is no run 'nobody'"),
-        (&["report", "damaged"], "check who may read"),
+        (&["report", "damaged"], "check the path"),
         (&["compare", "last"], "compare takes two runs"),
         (&["compare", "last", "last", "last"], "onrush compare A1 A2 -- B1 B2"),
         (&["compare", "last", "last", "--fail-if", "p98 > +1%"], "is no figure that is compared"),

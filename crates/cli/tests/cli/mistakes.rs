@@ -88,7 +88,7 @@ fn flags_of_other_tools_are_translated() {
 }
 
 const WORDS: &[Case] = &[
-    (&["-t2", "-c100", "-d30s", URL], "a duration is -z 30s", "持续时间请写 -z 30s"),
+    (&["-t2", "-c100", "-d30s", URL], "2 threads, or a timeout of 2 s", "2 个线程"),
     (&["-c", "100", "-d", "30s", URL], "-d is the body, and '30s' is a time", "-d 是请求体，而 '30s' 是时间"),
     (&["-d", "2m", URL], "-z 2m", "-z 2m"),
     (&["-d", "500ms", URL], "-z 500ms", "-z 500ms"),
@@ -209,7 +209,7 @@ fn help_is_a_word_too() {
         (&["help", "hold"], "--receive-only"),
         (&["help", "serve"], "--listen"),
         (&["help", "nothing"], "Examples:"),
-        (&["help", "as"], "Examples:"),
+        (&["help", "as"], "Usage: onrush as TOOL"),
         (&["--lang", "zh", "help", "hold"], "用法："),
         (&["version"], "onrush 0."),
         (&["--lang=zh", "version"], "onrush 0."),

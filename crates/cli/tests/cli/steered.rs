@@ -70,7 +70,7 @@ fn what_is_changed_in_the_warm_up_holds_from_its_end_on() {
 fn one_run_at_a_time_from_its_first_step_to_its_last() {
     let (served, folder) = (Served::start(), Folder::new("steered-steps"));
     let load = "scenarios:\n  see:\n    load: {users: 1, iterations: 3}\n    steps: [{get: /}]\n";
-    let steps = "before: [{get: /gate/before, timeout: 1h}]\nafter: [{get: /gate/after, timeout: 1h}]\n";
+    let steps = "setup: [{get: /gate/before, timeout: 1h}]\nteardown: [{get: /gate/after, timeout: 1h}]\n";
     folder.plan("slow", &served, &format!("{load}{steps}"));
     let paged = Paged::started(onrush(&["web"]).current_dir(folder.path("")));
     let next = json!({"words": ["-n", "5", "-c", "1", served.url("/echo")]});

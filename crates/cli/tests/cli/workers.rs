@@ -394,7 +394,7 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert!((29..=30).contains(&connections["established"].as_u64().expect("a number")), "{connections:#}");
     // Other verdicts depend on the machine.
     let verdicts = held["verdicts"].as_array().expect("a list");
-    let is_loss = |verdict: &Value| verdict.as_str().is_some_and(|text| text.contains("1 of 3 workers were lost"));
+    let is_loss = |verdict: &Value| verdict.as_str().is_some_and(|text| text.contains("1 of 3 workers was lost"));
     assert!(verdicts.iter().any(is_loss), "{verdicts:#?}");
     let open = || stats(server)["long_connections"]["open"].as_u64().unwrap_or_default();
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
@@ -514,9 +514,9 @@ fn journals_that_are_none() {
     std::fs::write(folder.join("head"), b"something else").expect("a file");
     let path = folder.display().to_string();
     let cases: [(&[&str], &str, &str); 5] = [
-        (&["import", &path], "is not a ring: a folder with the files head", "不是本地留存"),
-        (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
-        (&["import"], "RING", "RING"),
+        (&["recover", &path], "is not a journal: a folder with the files head", "不是本地留存"),
+        (&["recover", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
+        (&["recover"], "JOURNAL", "JOURNAL"),
         (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),
         (
             &["worker", "--join", "unix:/nowhere/bus", "--journal", "x"],

@@ -27,7 +27,7 @@ fn journals(scene: &Scene, hosts: impl Iterator<Item = usize>) -> Vec<String> {
 /// The report recovered from journals, with the messages.
 fn imported(journals: &[String]) -> (Value, String) {
     let words: Vec<&str> = journals.iter().map(String::as_str).collect();
-    let done = output(&[&["import", "--output", "json"], &words[..]].concat());
+    let done = output(&[&["recover", "--output", "json"], &words[..]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{words:?}: {done:?}");
     (report(&done), text(&done.stderr))
 }
@@ -138,7 +138,7 @@ fn journals_make_the_same_report() {
         assert_eq!(differences(&bare(&made), &bare(&led)), Vec::<String>::new());
     }
     let words: Vec<&str> = of_workers.iter().map(String::as_str).collect();
-    let done = output(&[&["import", "--quiet", "--hdr", &reported_by_journals], &words[..]].concat());
+    let done = output(&[&["recover", "--quiet", "--hdr", &reported_by_journals], &words[..]].concat());
     // The thresholds are evaluated again.
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     assert_eq!(led["thresholds"].as_array().map(Vec::len), Some(2));
@@ -236,14 +236,17 @@ fn journals_that_do_not_fit_are_reported() {
         all.extend(now);
     }
     let refused = |journals: &[&str]| {
-        let done = onrush(&["import"]).args(journals).output().expect("it starts");
+        let done = onrush(&["recover"]).args(journals).output().expect("it starts");
         assert_eq!(done.status.code(), Some(2), "{done:?}");
         text(&done.stderr)
     };
     let other = refused(&[&all[0], &all[2]]);
     assert!(other.contains("are of different runs"), "{other}");
     let (made, said) = imported(&all[..1]);
-    assert!(said.contains("rings are missing") && of_workers(&made, "unaccounted") == 3 * RATE / 2, "{said} {made:#}");
+    assert!(
+        said.contains("journals are missing") && of_workers(&made, "unaccounted") == 3 * RATE / 2,
+        "{said} {made:#}"
+    );
     assert_eq!(started(&made), 3 * RATE / 2);
     let head = PathBuf::from(&all[0]).join("head");
     let mut bytes = fs::read(&head).expect("a head");

@@ -363,7 +363,7 @@ fn curl_fault(fault: &CurlFault) -> String {
             "HTTP/1.0 不支持分块传输，而请求体长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
         }
         CurlFault::Resumed { from, length } => {
-            format!("-C {from} 之后没有内容可发：正文共 {length} 字节；请改小，或去掉 -C")
+            format!("-C {from} 之后没有内容可发：请求体共 {length} 字节；请改小，或去掉 -C")
         }
         CurlFault::OtherLoad { url, scheme } => {
             format!("curl 命令在这里只用于 http:// 和 https://；{scheme}:// 请去掉 curl 一词：onrush {url}")

@@ -5,7 +5,7 @@ mod syntax;
 mod values;
 
 use plan::{Function, PatternFault, masked};
-use scenario::{Diagnostic, Diagnostics, Problem, FlagFault, Object, Opened, Source, as_keys};
+use scenario::{Diagnostic, Diagnostics, FlagFault, Object, Opened, Problem, Source, as_keys};
 use unicode_width::UnicodeWidthStr;
 
 use super::plan_error::wide_in;
@@ -198,7 +198,9 @@ fn chinese(fault: &Problem) -> String {
         Problem::Empty { object, key } => format!("{}的 {key} 为空；请至少写一项", within(object)),
         Problem::TooMany { what, most } => format!("{}超过 {most} 个；请减少", values::things(*what)),
         Problem::Idle { scenario } => format!("场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /"),
-        Problem::LoopWithoutEnd(word) => format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）"),
+        Problem::LoopWithoutEnd(word) => {
+            format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）")
+        }
         Problem::LoadWithoutEnd => {
             "这个负载没有终点；请加上 for、iterations 或 iterations_each，或写出带时间的阶段".to_owned()
         }
@@ -206,7 +208,9 @@ fn chinese(fault: &Problem) -> String {
             format!("'{url}' 是相对地址，但没有 target；请在文件开头加上 target: https://主机，或写完整的 URL")
         }
         Problem::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
-        Problem::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known)),
+        Problem::NoVariable { name, known } => {
+            format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known))
+        }
         Problem::UniqueTwice { set } => {
             format!("'{set}' 为 share: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
         }
@@ -225,7 +229,9 @@ fn chinese(fault: &Problem) -> String {
         Problem::Constant { name, reason } => format!("无法计算变量 '{name}'：{}", why_in_chinese(reason)),
         Problem::Script { reason } => format!("表达式无法编译：{}", why_in_chinese(reason)),
         Problem::Program { .. } => "这个场景的步骤过多或嵌套过深；请拆成多个场景".to_owned(),
-        Problem::DataFile { path, reason } => format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录"),
+        Problem::DataFile { path, reason } => {
+            format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录")
+        }
         Problem::DataFormat { path } => {
             format!("无法判断 '{path}' 的格式；文件名应以 .csv、.tsv、.json 或 .jsonl 结尾，或用 format 指明")
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use plan::{Argument, Filling};
 
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
+use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
 use crate::expression;
 use crate::file::{Action, DataSet, File, Json, Step};
 use crate::source::{Source, Span};

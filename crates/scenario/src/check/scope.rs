@@ -8,7 +8,7 @@ use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
 
 use super::names::Symbols;
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, Problem, NameFault};
+use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
 use crate::expression;
 use crate::file::{Action, Expression, File, Step};
 use crate::source::Span;

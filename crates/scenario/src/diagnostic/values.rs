@@ -81,7 +81,7 @@ impl Wanted {
             Self::Stages => "write it like 200, or [\"200:2m\", \"0:30s\"]",
             Self::Rounds => "write it like 3, or 1-5 for a number that is drawn",
             Self::Think => "write it like 2s, 1s-3s, exponential(2s), normal(2s, 0.5s) or lognormal(2s, 0.4)",
-            Self::OnFailure => "write next, go on, stop, or retry with a number, like: retry 3",
+            Self::OnFailure => "write next_iteration, continue, stop, or retry with a number, like: retry 3",
             Self::Extract => {
                 "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, or css input[name=csrf] @value"
             }

@@ -23,8 +23,7 @@ const MULTIPART: Field = field(
     "带文件的表单：文本字段写 name: 文本，文件字段写 name: {file: 路径}",
 );
 const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把思考时间计入耗时");
-const MOST: Field =
-    field("max_rounds", Kind::Count, "The step fails after N rounds", "最多循环次数，达到后步骤失败");
+const MOST: Field = field("max_rounds", Kind::Count, "The step fails after N rounds", "最多循环次数，达到后步骤失败");
 const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
 
 macro_rules! request {

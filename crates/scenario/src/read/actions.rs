@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
-use crate::diagnostic::{Problem, FoundInstead, LoopWord, Things, Wanted};
+use crate::diagnostic::{FoundInstead, LoopWord, Problem, Things, Wanted};
 use crate::file::{Action, Barrier, Choice, Name};
 use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};

@@ -63,7 +63,7 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         });
     }
     if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
-        reader.found.add(fields.place("on_end"), Problem::Conflict { one: "on_end: repeat", other: "share: unique" });
+        reader.found.add(fields.place("on_end"), Problem::Conflict { one: "on_end: repeat", other: "sharing: unique" });
     }
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).

@@ -4,7 +4,7 @@ use plan::{HeaderCheck, JsonCheck, PlanError, StatusSet, TextCheck, parse_bytes,
 
 use plan::{Bound, Relation};
 
-use crate::diagnostic::{Problem, FoundInstead, Wanted};
+use crate::diagnostic::{FoundInstead, Problem, Wanted};
 use crate::file::Expect;
 use crate::keys::EXPECT;
 use crate::reader::{Fields, Read, Reader};

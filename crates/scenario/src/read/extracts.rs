@@ -2,7 +2,7 @@
 
 use plan::{ExtractError, ExtractFrom, PlanError, Which};
 
-use crate::diagnostic::{Problem, FoundInstead, Things, Wanted, shortened};
+use crate::diagnostic::{FoundInstead, Problem, Things, Wanted, shortened};
 use crate::file::Extract;
 use crate::keys::TAKE;
 use crate::reader::{Fields, Read, Reader};
@@ -69,7 +69,9 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
                     let given = shortened(source);
                     reader.tell(node.at, Problem::Choice { given, near, known: SOURCES.join(", ") })
                 }
-                None => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) }),
+                None => {
+                    reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) })
+                }
             }
         }
     }
@@ -100,7 +102,8 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
                 _ => (rest, None),
             };
             if selector.is_empty() {
-                return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
+                return reader
+                    .tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
             }
             ExtractFrom::Css { selector: selector.to_owned(), attribute }
         }

@@ -3,7 +3,7 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
-use crate::diagnostic::{Problem, FoundInstead, SyntaxFault, Things, Wanted};
+use crate::diagnostic::{FoundInstead, Problem, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
 use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};

@@ -27,7 +27,7 @@ fn what_stands_behind_an_unknown_key_is_looked_at_too() {
             "6:9: 'gett' is no key of a get step; did you mean 'get'?",
             "7:9: 'expects' is no key of a get step; did you mean 'expect'?",
             "7:19: 'stats' is no key of an expectation; did you mean 'status'?",
-            "8:28: 'jsn' is none of",
+            "8:31: 'jsn' is none of",
             "6:18: nothing is called 'nope'",
             "9:16:",
         ],
@@ -54,7 +54,7 @@ fn a_key_in_another_place_is_reported_its_own() {
         ),
         (
             "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: http://a/, which: last}]}}",
-            "it belongs under 'take'",
+            "it belongs under 'extract'",
         ),
         (
             "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: http://a/}], thresholds: []}}",

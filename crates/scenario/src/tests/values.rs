@@ -77,7 +77,7 @@ fn loads_are_those_of_the_flags() {
     for (text, amount, duration, iterations) in [
         ("{users: 5, for: 10s}", users(5, UserShape::AtOnce), Some(secs(10)), None),
         ("{users: 1_000, iterations: 10k}", users(1_000, UserShape::AtOnce), None, Some(Iterations::Together(10_000))),
-        ("{users: 5, iterations_each: 3}", users(5, UserShape::AtOnce), None, Some(Iterations::Each(3))),
+        ("{users: 5, iterations_per_user: 3}", users(5, UserShape::AtOnce), None, Some(Iterations::Each(3))),
         ("{users: 5, for: 1m, ramp: 10s}", users(5, UserShape::Ramp(secs(10))), Some(MINUTE), None),
         ("{users: 5, for: 1m, rendezvous: true}", users(5, UserShape::Rendezvous), Some(MINUTE), None),
         ("{iterations: 7}", users(1, UserShape::AtOnce), None, Some(Iterations::Together(7))),

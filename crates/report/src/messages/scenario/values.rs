@@ -22,7 +22,7 @@ pub(super) fn wrong(wanted: Wanted, given: &FoundInstead) -> String {
         Wanted::Stages => ("数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]"),
         Wanted::Rounds => ("重复次数", "写法如 3，或用 1-5 表示随机次数"),
         Wanted::Think => ("思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)"),
-        Wanted::OnFailure => ("失败后的处理", "可写 next、go on、stop，或带次数的 retry，如：retry 3"),
+        Wanted::OnFailure => ("失败后的处理", "可写 next_iteration、continue、stop，或带次数的 retry，如：retry 3"),
         Wanted::Extract => (
             "要提取的内容",
             "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value",

@@ -78,7 +78,7 @@ pub(super) fn remedy(number: i32, doing: Doing) -> Option<SystemText> {
         }
         (110, Connect) => (
             "the host or a firewall does not answer: check the address, and what filters the way to it",
-            "主机或防火墙没有回应：请检查地址和途中的防火墙",
+            "主机或防火墙没有响应：请检查地址和途中的防火墙",
         ),
         (100 | 101 | 112 | 113, Connect) => (
             "no way leads there: check the address, and the routes of this machine (ip route)",

@@ -46,11 +46,11 @@ fn one_load_wins_over_another() {
         (closed, Flags { requests: some("30"), duration: some("3s"), ..of() }, users(5, Some(3), together(30))),
         ("{users: 5, iterations: 9}", Flags { duration: some("3s"), ..of() }, users(5, Some(3), None)),
         (
-            "{users: 5, iterations_each: 9}",
+            "{users: 5, iterations_per_user: 9}",
             Flags { connections: some("2"), ..of() },
             users(2, None, Some(Iterations::Each(9))),
         ),
-        ("{users: 5, iterations_each: 9}", Flags { requests: some("4"), ..of() }, users(5, None, together(4))),
+        ("{users: 5, iterations_per_user: 9}", Flags { requests: some("4"), ..of() }, users(5, None, together(4))),
         ("{users: [\"5:1s\", \"0:1s\"]}", Flags { connections: some("2"), ..of() }, users(2, Some(2), None)),
     ] {
         let (seen, connections) = given(load, &flags).unwrap_or_else(|error| panic!("{load} {flags:?}: {error}"));
