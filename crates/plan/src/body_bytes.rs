@@ -10,10 +10,10 @@ pub const SHARED_BYTES_MIN: usize = 64 * 1024;
 
 /// What a request carries.
 #[derive(Clone, Debug)]
-pub struct BodyBytes(Kept);
+pub struct BodyBytes(Storage);
 
 #[derive(Clone, Debug)]
-enum Kept {
+enum Storage {
     Own(Vec<u8>),
     Shared(Arc<Vec<u8>>),
 }
@@ -22,30 +22,30 @@ impl BodyBytes {
     /// The bytes that all copies share, of a large body.
     pub fn shared(&self) -> Option<&Arc<Vec<u8>>> {
         match &self.0 {
-            Kept::Own(_) => None,
-            Kept::Shared(bytes) => Some(bytes),
+            Storage::Own(_) => None,
+            Storage::Shared(bytes) => Some(bytes),
         }
     }
 
     /// Room for other bytes in the place of these.
     pub fn anew(&mut self) -> &mut Vec<u8> {
-        if matches!(self.0, Kept::Shared(_)) {
-            self.0 = Kept::Own(Vec::new());
+        if matches!(self.0, Storage::Shared(_)) {
+            self.0 = Storage::Own(Vec::new());
         }
         match &mut self.0 {
-            Kept::Own(bytes) => {
+            Storage::Own(bytes) => {
                 bytes.clear();
                 bytes
             }
-            Kept::Shared(_) => unreachable!("it was replaced"),
+            Storage::Shared(_) => unreachable!("it was replaced"),
         }
     }
 
     /// The bytes alone; a copy of them only where others have them too.
     pub fn into_vec(self) -> Vec<u8> {
         match self.0 {
-            Kept::Own(bytes) => bytes,
-            Kept::Shared(bytes) => Arc::unwrap_or_clone(bytes),
+            Storage::Own(bytes) => bytes,
+            Storage::Shared(bytes) => Arc::unwrap_or_clone(bytes),
         }
     }
 }
@@ -53,13 +53,13 @@ impl BodyBytes {
 impl From<Vec<u8>> for BodyBytes {
     fn from(bytes: Vec<u8>) -> Self {
         let is_large = bytes.len() >= SHARED_BYTES_MIN;
-        Self(if is_large { Kept::Shared(Arc::new(bytes)) } else { Kept::Own(bytes) })
+        Self(if is_large { Storage::Shared(Arc::new(bytes)) } else { Storage::Own(bytes) })
     }
 }
 
 impl Default for BodyBytes {
     fn default() -> Self {
-        Self(Kept::Own(Vec::new()))
+        Self(Storage::Own(Vec::new()))
     }
 }
 
@@ -68,8 +68,8 @@ impl Deref for BodyBytes {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Kept::Own(bytes) => bytes,
-            Kept::Shared(bytes) => bytes,
+            Storage::Own(bytes) => bytes,
+            Storage::Shared(bytes) => bytes,
         }
     }
 }

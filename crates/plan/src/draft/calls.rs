@@ -157,10 +157,10 @@ impl Draft {
     /// An error in a message, with the arguments that `onrush grpc describe` needs to show its fields.
     fn with_source(&self, mut error: PlanError, address: &Address) -> PlanError {
         if let PlanError::Json { source_words, .. } = &mut error {
-            let wish = &self.request.call;
-            let files = wish.protos.iter().map(|file| format!("--proto {file}"));
-            let folders = wish.import_paths.iter().map(|folder| format!("--import-path {folder}"));
-            let sets = wish.protosets.iter().map(|file| format!("--protoset {file}"));
+            let options = &self.request.call;
+            let files = options.protos.iter().map(|file| format!("--proto {file}"));
+            let folders = options.import_paths.iter().map(|folder| format!("--import-path {folder}"));
+            let sets = options.protosets.iter().map(|file| format!("--protoset {file}"));
             let words: Vec<String> = files.chain(folders).chain(sets).collect();
             *source_words = match words.is_empty() {
                 false => words.join(" "),

@@ -318,8 +318,8 @@ fn only_what_had_no_response_at_all_is_cut_off(kind: Kind) {
 fn nobody_listens(kind: Kind) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     // A run that trips the reachability guard ends early: when each of its users was refused.
-    let hopeless = Flags { connections: text(20), duration: text("1h"), ..flags(nobody, "/") };
-    let result = run(kind, &hopeless, nobody, 2);
+    let failing = Flags { connections: text(20), duration: text("1h"), ..flags(nobody, "/") };
+    let result = run(kind, &failing, nobody, 2);
     check_sums(&result);
     assert_eq!(result.total.counts.connections_established(), 0);
     // Each of them, and those that retried before all were notified.
