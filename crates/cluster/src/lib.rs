@@ -27,13 +27,11 @@
 #[macro_use]
 extern crate claims;
 
-pub mod books;
 pub mod broker;
 pub mod bus;
 #[cfg(feature = "nats")]
 pub mod bus_benchmark;
 pub mod coordinator;
-pub mod deal;
 pub mod encoding;
 pub mod journal;
 pub mod leader;
@@ -44,6 +42,8 @@ mod pace;
 pub mod protocol;
 #[cfg(test)]
 mod sim;
+pub mod slot_assignment;
+pub mod start_accounting;
 pub mod worker;
 pub mod worker_runtime;
 

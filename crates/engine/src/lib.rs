@@ -64,7 +64,7 @@ mod request_log;
 mod resolve;
 mod run;
 mod run_loop;
-mod scene;
+mod scenario_lifecycle;
 mod series;
 mod shard;
 mod shard_threads;
