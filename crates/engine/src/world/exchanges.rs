@@ -1,4 +1,4 @@
-//! The life of an exchange: begun, tried once or twice, ended exactly once: succeeded, failed, dropped or unfinished.
+//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped or unfinished.
 
 mod ending;
 mod expecting;
