@@ -1,7 +1,7 @@
 //! One load from many workers, as exact as from one.
 //!
 //! [`Leader`] and [`Worker`] are machines over received messages and time, without sockets; requests to the bus are
-//! data (`bus::BusCommand`), and so are its replies (`bus::Heard`). Commands are *state* under one key instead of calls: a
+//! data (`bus::BusCommand`), and so are its replies (`bus::BusEvent`). Commands are *state* under one key instead of calls: a
 //! worker that missed a message reads the state. Leadership is a lease; a worker starts requests only while it knows
 //! that the leader counts on it. Results of workers are appended to a stream, at least once, and counted once.
 //!
