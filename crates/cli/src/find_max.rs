@@ -1,7 +1,7 @@
 //! `onrush find-max`: the highest load that meets its goals.
 
 mod goals;
-mod held;
+mod hold_trials;
 mod shown;
 mod trial_runner;
 
@@ -18,7 +18,7 @@ use crate::run_url::{self, Load, Prepared};
 use crate::wrapped_command::{self, WrappedCommand};
 use crate::{hold, output, run_scenario, shutdown, usage};
 use goals::Goals;
-use held::HoldTrialRunner;
+use hold_trials::HoldTrialRunner;
 use shown::Shown;
 use trial_runner::TrialRunner;
 
@@ -211,7 +211,7 @@ fn go_on_with(args: &FindMaxArgs, mut bench: TrialRunner, settings: Settings, la
 
 /// Searches the most connections.
 fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, language: Language) -> Result<Exit, String> {
-    let goals = held::Goals::read(&args.goals, language)?;
+    let goals = hold_trials::Goals::read(&args.goals, language)?;
     let flags = &hold.flags;
     if !args.goals.is_empty() && flags.every.is_none() && !flags.once {
         return Err(language

@@ -23,10 +23,10 @@ use pacing::{Nanos, Segment};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::books::{Due, Ledger};
 use crate::bus::Bytes;
 use crate::encoding::hash_of;
 use crate::protocol::{Member, News, PROTOCOL, Packet, State, Sum, WorkerId, read, written};
+use crate::start_accounting::{Due, Ledger};
 #[cfg(test)]
 pub(crate) use compacted::Sums;
 pub use encoder::{LeaderJournalEncoder, WorkerJournalEncoder};

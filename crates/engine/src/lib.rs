@@ -6,7 +6,7 @@
 //!
 //! # Modules
 //!
-//! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scene` is one scenario on a
+//! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one scenario on a
 //!   shard, `world` the state of that scenario there
 //! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, for loads and for held
 //!   connections
@@ -64,7 +64,7 @@ mod request_log;
 mod resolve;
 mod run;
 mod run_loop;
-mod scene;
+mod scenario_lifecycle;
 mod series;
 mod shard;
 mod shard_threads;

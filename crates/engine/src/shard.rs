@@ -14,7 +14,7 @@ use crate::RunError;
 use crate::barriers::BarrierEvent;
 use crate::control::{Changes, StopLevel};
 use crate::remote::RemotePartEvent;
-use crate::scene::{ScenarioLifecycle, ScenarioOutcome};
+use crate::scenario_lifecycle::{ScenarioLifecycle, ScenarioOutcome};
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, strikes};
 use crate::times::Times;

@@ -4,7 +4,7 @@
 //! Every mistake of a user is a `PlanError`.
 //!
 //! - `flags` (texts as typed, read in `flags/read.rs`), `tools` (command lines of other load generators) and `curl`
-//!   fill a typed `Draft` (`Load`, `Request`, `Answers`, `Connection`); `Draft::plan` checks it
+//!   fill a typed `Draft` (`Load`, `Request`, `ResponseChecks`, `Connection`); `Draft::plan` checks it
 //! - `program`: the steps of a user in one iteration
 //! - `pattern`: texts with slots `${...}`, the values of slots, and escaping for the place where a slot is
 //! - `talk`: messages of WebSocket and TCP; `hold`: held connections; `endpoints`: their source and destination

@@ -1,5 +1,5 @@
 // The charts of a run: time series, heat map, percentile spectrum and the strip of events.
-// mount(root, data, words) draws them into `root`; README.txt describes `data` and `words`.
+// mount(root, data, words) draws them into `root`; `data` and `words` are made by html/data.rs and words.*.json.
 
 const WORDS = {
   legend: "Legend: {title}",

@@ -9,7 +9,7 @@ mod verdict;
 
 use crate::Language;
 use crate::format::{bytes, count, counted, is_of, rate, time};
-use crate::messages::{self, Scene};
+use crate::messages::{self, FailureContext};
 use crate::page::{Page, percentile};
 use crate::screen::{Paint, Screen};
 use crate::verdict::unreliable_mark;
@@ -38,7 +38,7 @@ pub fn nothing_held(held: &Held, language: Language) -> String {
     let (tried, address) = (count(held.tally.tried()), messages::place_held(held));
     match held.tally.failed_by.first() {
         Some(FailureCount { failure, .. }) => {
-            let remedy = messages::remedy_in(*failure, &Scene::of_held(held), language);
+            let remedy = messages::remedy_in(*failure, &FailureContext::of_held(held), language);
             let name = messages::failure_in_brackets(*failure, language);
             language.pick(
                 format!(
@@ -227,7 +227,7 @@ impl Page {
             self.failures(
                 self.language().pick(label.0, label.1),
                 &of.iter().collect::<Vec<_>>(),
-                |_| Scene::of_held(held),
+                |_| FailureContext::of_held(held),
                 self.language().pick(": ", "："),
             );
         }

@@ -3,6 +3,7 @@
 mod closes;
 mod config_error;
 mod export_error;
+mod failure_context;
 mod failure_names;
 mod feed_error;
 mod grpc;
@@ -11,7 +12,6 @@ mod plan_error;
 mod reach;
 mod run_error;
 mod scenario;
-mod scene;
 mod secure;
 mod silence;
 mod snapshot_error;
@@ -32,6 +32,7 @@ pub(crate) use closes::code_and_reason;
 pub use config_error::{config_error, config_line};
 pub(crate) use export_error::export_fault;
 pub use export_error::{export_error, export_left_out};
+pub(crate) use failure_context::FailureContext;
 pub use feed_error::feed_error;
 pub use grpc::reflect_error;
 pub(crate) use more::{more, section};
@@ -39,7 +40,6 @@ pub use plan_error::plan_error;
 pub use reach::strangers;
 pub use run_error::run_error;
 pub use scenario::{flag_fault, scenario_contents, scenario_mistakes};
-pub(crate) use scene::Scene;
 pub use secure::tls_error;
 pub use snapshot_error::snapshot_error;
 pub use system::{Doing, in_chinese, system_fault};
@@ -82,7 +82,7 @@ pub(crate) fn reason_called(name: &str, language: Language) -> String {
 }
 
 /// The same, with the HTTP status of a gRPC call that failed with it.
-pub(crate) fn failure_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
+pub(crate) fn failure_in(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
     let name = failure_name(failure);
     match call_status(failure, scene.is_grpc) {
         Some(status) if !matches!(failure, Failure::GrpcStatus(_)) => {
@@ -101,7 +101,7 @@ pub(crate) fn call_status_name(failure: Failure, run: &Run) -> Option<&'static s
 const STATUSES_NAMED_MAX: usize = 4;
 
 /// A failure with its count. Statuses are counted separately, where that is known.
-pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, language: Language) -> String {
+pub(crate) fn failure_counted(failure: &FailureCount, scene: &FailureContext<'_>, language: Language) -> String {
     let all = count(failure.count);
     let plain = || {
         let (name, called) = (failure_in(failure.failure, scene, language), failure_names::chinese(failure.failure));
@@ -177,19 +177,19 @@ pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> Strin
 
 /// The remedy of a failure for the user.
 pub fn failure_remedy(failure: Failure, run: &Run, language: Language) -> String {
-    remedy_in(failure, &Scene::of_failure(run, failure), language)
+    remedy_in(failure, &FailureContext::of_failure(run, failure), language)
 }
 
 /// The remedy of a failure at this host.
 pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run, language: Language) -> String {
-    let scene = Scene::of_failure(run, failure);
+    let scene = FailureContext::of_failure(run, failure);
     // For a single target the address says more than its name.
     let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
-    remedy_in(failure, &Scene { place, ..scene }, language)
+    remedy_in(failure, &FailureContext { place, ..scene }, language)
 }
 
 /// The same, in given circumstances.
-pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
+pub(crate) fn remedy_in(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
     // Some servers close without an alert, or with an unspecific one.
     let may_be_for_want_of_one = matches!(
         failure,
@@ -208,7 +208,7 @@ pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language)
     remedy(failure, scene, language)
 }
 
-fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
+fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
     let step = scene.step;
     let address = scene.where_met(failure, language);
     let connect_limit = step.map_or(String::new(), |step| span(step.connect_timeout));

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
 use crate::format::{Align, pad, time};
-use crate::messages::{self, Scene};
+use crate::messages::{self, FailureContext};
 use crate::screen::{Paint, Screen};
 use crate::wrap::{wrap, wrap_items};
 
@@ -105,7 +105,7 @@ impl Page {
         &mut self,
         label: &str,
         all: &[&FailureCount],
-        scene: impl Fn(Failure) -> Scene<'a>,
+        scene: impl Fn(Failure) -> FailureContext<'a>,
         link: &str,
     ) {
         let mut sections: Vec<&str> = Vec::new();

@@ -10,7 +10,7 @@
 //! - `grpc`: messages in a body, the response to a call, statuses, deadlines, compression, the messages of reflection
 //! - `websocket`: handshake, frames, and sessions of both sides that answer pings and closes by themselves
 //! - `tcp`: where responses end on a plain stream
-//! - `line`: the protocol of one connection behind one interface, for all of these
+//! - `connection`: the protocol of one connection behind one interface, for all of these
 //! - `coding`: decompression of bodies; `certificate`: the fields of an X.509 certificate
 //! - `tls`: sessions on rustls, and trusted CAs
 

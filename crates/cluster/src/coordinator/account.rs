@@ -10,10 +10,10 @@ use pacing::{Nanos, Segment};
 use plan::Plan;
 
 use super::results::{Introduction, Telling, in_order};
-use crate::books::{Due, Ledger};
 use crate::encoding::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
 use crate::protocol::{BarrierRelease, News, State};
+use crate::start_accounting::{Due, Ledger};
 
 /// The merged reports of a run.
 pub(super) struct Account {

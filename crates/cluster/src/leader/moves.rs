@@ -4,8 +4,8 @@ use pacing::Nanos;
 
 use super::run::MemberState;
 use super::{Leader, LeaderUpdate, OnLoss};
-use crate::deal::{NOBODY, redeal};
 use crate::protocol::{Member, Phase, RunIntent, SlotGrant, Standing, TENURES_MAX};
+use crate::slot_assignment::{NOBODY, redeal};
 
 /// Time from declaring a worker lost to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);

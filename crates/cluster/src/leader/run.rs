@@ -9,8 +9,8 @@ use super::late::Lateness;
 use super::orders::Orders;
 use super::{Leader, LeaderUpdate, Pending};
 use crate::bus::BusCommand;
-use crate::deal::deal;
 use crate::protocol::{Batch, Member, News, Phase, Refusal, RunIntent, SlotGrant, Standing, State};
+use crate::slot_assignment::deal;
 
 /// The time after which an unconfirmed packet is stored again.
 const STORE_AGAIN: Nanos = Nanos::from_millis(2_000);

@@ -122,7 +122,7 @@ impl State {
 
     /// The owner of each slot after a number of slot grants.
     pub fn owners(&self, tenures: usize) -> Vec<u16> {
-        let mut owners = vec![crate::deal::NOBODY; SLOT_COUNT as usize];
+        let mut owners = vec![crate::slot_assignment::NOBODY; SLOT_COUNT as usize];
         for (slot, to) in self.tenures.iter().take(tenures).flat_map(|slot_grant| &slot_grant.moves) {
             owners[usize::from(*slot)] = *to;
         }

@@ -7,7 +7,7 @@ use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Nanos, Segment};
 
 use super::model::schedule_of;
-use crate::books::Due;
+use crate::start_accounting::Due;
 
 /// The starts of a load with these changes.
 pub(super) struct ScheduleDue<'a> {

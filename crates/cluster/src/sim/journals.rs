@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use pacing::Nanos;
 
 use super::world::{Node, Who, World, count_of};
-use crate::books::{Balance, Ledger};
 use crate::bus::BusEvent;
 use crate::journal::{
     Cut, Head, JournalContents, LeaderJournalEncoder, Record, Sums, WorkerJournalEncoder, put_together, recalled,
 };
 use crate::leader::{Leader, LeaderUpdate};
 use crate::protocol::{Draft, News, Phase, State};
+use crate::start_accounting::{Balance, Ledger};
 use crate::worker::{Act, Worker};
 
 /// The journal of one node.

@@ -13,11 +13,11 @@ use super::journals::Shelf;
 use super::judge::Seen;
 use super::model::{Made, Model};
 use super::trace;
-use crate::books::Ledger;
 use crate::broker::{Broker, Client};
 use crate::bus::{BusCommand, BusEvent, STATE};
 use crate::leader::{Leader, LeaderSettings as Leads, LeaderUpdate, OnLoss, RunOrder};
 use crate::protocol::{Hello, News, Row, State};
+use crate::start_accounting::Ledger;
 use crate::worker::{Act, Worker};
 
 /// The most that a late message is delayed.

@@ -22,7 +22,7 @@ use parts::{KEPT_MAX, KEPT_RECENT, Open};
 
 use super::totals::{Gauges, Totals};
 use crate::remote::PartEnd;
-use crate::scene::ScenarioOutcome;
+use crate::scenario_lifecycle::ScenarioOutcome;
 use crate::shard::ShardSnapshots;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, strikes};

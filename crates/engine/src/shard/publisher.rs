@@ -3,7 +3,7 @@
 use pacing::Nanos;
 
 use super::{Ends, Report, ShardSnapshots};
-use crate::scene::ScenarioLifecycle;
+use crate::scenario_lifecycle::ScenarioLifecycle;
 use crate::times::Times;
 
 /// Most snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over

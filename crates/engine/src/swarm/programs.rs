@@ -10,14 +10,14 @@ use plan::{Choice, Flags, Node, OnFailure, Program, Think, Transaction};
 use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
-mod apart;
 mod barriers;
-mod carriers;
 mod forks;
 mod leaving;
 mod loops;
+mod open_users;
 mod sharing;
 mod transactions;
+mod user_setup;
 
 const SECOND: u64 = 1_000_000_000;
 

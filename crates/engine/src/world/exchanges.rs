@@ -1,9 +1,9 @@
-//! The life of an exchange: begun, tried once or twice, ended exactly once: succeeded, failed, dropped or unfinished.
+//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped or unfinished.
 
-mod again;
 mod ending;
 mod expecting;
 mod opening;
+mod retries;
 
 use driver::{Outgoing, Socket, Sockets};
 use metrics::{Counter, Failure, Outcome, RequestRecordEnd};
@@ -20,7 +20,7 @@ use super::{Deadline, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
-pub(super) use again::Again;
+pub(super) use retries::Again;
 
 /// A request larger than one segment is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;

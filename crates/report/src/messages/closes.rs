@@ -2,7 +2,7 @@
 
 use metrics::CLOSE_WITHOUT_CODE;
 
-use super::Scene;
+use super::FailureContext;
 use crate::Language;
 
 /// The meaning of a close code (RFC 6455, 7.4.1, and the IANA registry), and the remedy.
@@ -59,7 +59,7 @@ pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language:
 }
 
 /// The reason why a session was closed before its response, and the remedy.
-pub(super) fn remedy(code: u16, scene: &Scene<'_>, language: Language) -> String {
+pub(super) fn remedy(code: u16, scene: &FailureContext<'_>, language: Language) -> String {
     let (en, zh) = meaning(code);
     let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), scene.server_text(code), language);
     language.pick(format!("closed by the server with {said}: {en}"), format!("被服务端关闭（{said}）：{zh}"))

@@ -3,7 +3,7 @@
 use engine::ReflectError;
 use metrics::ProtocolFault;
 
-use super::{Scene, listed};
+use super::{FailureContext, listed};
 use crate::Language;
 
 /// The text of a gRPC fault; `None` for any other.
@@ -46,7 +46,7 @@ pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)
 }
 
 /// A call that ended with a status that is no success.
-pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> String {
+pub(super) fn status(status: u8, scene: &FailureContext<'_>, language: Language) -> String {
     let (en, zh) = match status {
         1 => ("the server cancelled the call", "服务端取消了调用"),
         3 => ("the server does not accept the message; check -d", "服务端不接受该消息；请检查 -d"),

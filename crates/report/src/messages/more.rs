@@ -2,11 +2,11 @@
 
 use metrics::{Failure, ProtocolFault, TlsFault};
 
-use super::Scene;
+use super::FailureContext;
 use crate::Language;
 
 /// The id of the section that explains a failure; `None` where its remedy is all there is to say.
-pub(crate) fn section(failure: Failure, scene: &Scene<'_>) -> Option<&'static str> {
+pub(crate) fn section(failure: Failure, scene: &FailureContext<'_>) -> Option<&'static str> {
     Some(match failure {
         Failure::ConnectRefused => "connection-refused",
         Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",

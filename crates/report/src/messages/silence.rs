@@ -2,12 +2,12 @@
 
 use plan::ResponseEnd;
 
-use super::Scene;
+use super::FailureContext;
 use crate::Language;
 use crate::format::{count, counted, span};
 
 /// The remedy for responses that were not complete within the timeout.
-pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
+pub(super) fn timeout(scene: &FailureContext<'_>, language: Language) -> String {
     let limit = limit_of(scene, language);
     if scene.step.and_then(|step| step.talk.as_ref()).is_some_and(|talk| talk.awaits) {
         return language.pick(
@@ -31,7 +31,7 @@ pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
 }
 
 /// The timeout; where steps differ, from the minimum to the maximum.
-fn limit_of(scene: &Scene<'_>, language: Language) -> String {
+fn limit_of(scene: &FailureContext<'_>, language: Language) -> String {
     let limits = || scene.failed_steps.iter().map(|step| step.timeout);
     match (limits().min(), limits().max()) {
         (Some(least), Some(most)) if least != most => {
@@ -43,7 +43,7 @@ fn limit_of(scene: &Scene<'_>, language: Language) -> String {
 }
 
 /// The text for no byte at all: the server may be waiting for something that is never sent.
-fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
+fn nothing_came(scene: &FailureContext<'_>, limit: &str, language: Language) -> String {
     let talks_tcp = scene.step.and_then(|step| step.talk.as_ref()).is_some();
     match talks_tcp {
         true => language.pick(
@@ -58,7 +58,7 @@ fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
 }
 
 /// The text for bytes over TCP without the end of a response that the flag defines.
-fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
+fn no_end(scene: &FailureContext<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
     let (said, bytes) = (counted(bytes, "byte"), count(bytes));
     let (en, zh) = match &scene.step?.talk.as_ref()?.response {
         ResponseEnd::Until(_) => (

@@ -4,7 +4,7 @@ use figures::{FailureCount, Quantile, Run, Times};
 use metrics::Measure;
 
 use crate::format::{Align, bytes, count, pad, time};
-use crate::messages::Scene;
+use crate::messages::FailureContext;
 use crate::page::{LABEL_WIDTH, Page};
 use crate::{messages, verdict, workers};
 
@@ -106,7 +106,7 @@ impl Page {
         self.failures(
             words.failures,
             &all,
-            |failure| Scene::of_failure(run, failure),
+            |failure| FailureContext::of_failure(run, failure),
             self.language().pick(" - ", "："),
         );
     }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::messages::{Scene, section};
+use crate::messages::{FailureContext, section};
 
 /// The ids of a page, as links name them.
 fn ids(page: &str) -> Vec<String> {
@@ -21,7 +21,10 @@ fn failures_lead_to_sections_that_are_there() {
     let mut sections: Vec<&str> = Vec::new();
     for status in [301, 404, 429, 500, 502, 503, 504] {
         for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
-            let scene = Scene { failed_statuses: vec![(status, 3), (400, 1)], ..Scene::of_failure(&run, failure) };
+            let scene = FailureContext {
+                failed_statuses: vec![(status, 3), (400, 1)],
+                ..FailureContext::of_failure(&run, failure)
+            };
             sections.extend(section(failure, &scene));
         }
     }

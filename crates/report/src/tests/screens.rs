@@ -201,9 +201,9 @@ fn lines_of_progress(screen: Screen) -> String {
     page
 }
 
-type Scene = (&'static str, fn(Screen) -> String);
+type FailureContext = (&'static str, fn(Screen) -> String);
 
-const SCENES: [Scene; 5] = [
+const SCENES: [FailureContext; 5] = [
     ("a load that went well, 24 lines", good_load),
     ("a load that went wrong, --full", bad_load),
     ("connections that are held", held_connections),

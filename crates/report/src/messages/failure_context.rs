@@ -15,7 +15,7 @@ use crate::Language;
 const BLAMED_SHOWN_MAX: usize = 3;
 
 /// Facts about the circumstances of a failure.
-pub(crate) struct Scene<'a> {
+pub(crate) struct FailureContext<'a> {
     /// The target of all connections; `None` when they go to several.
     pub(crate) address: Option<SocketAddr>,
     /// The host of the failure, when that is known.
@@ -45,7 +45,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) nothing_succeeded: bool,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> FailureContext<'a> {
     /// The circumstances of a load.
     pub(crate) fn of_run(run: &'a Run) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl Scene<'_> {
+impl FailureContext<'_> {
     /// The hosts of a failure.
     pub(super) fn where_met(&self, failure: Failure, language: Language) -> String {
         let of_several = || {
