@@ -68,7 +68,7 @@ def value_of(words, flag):
 
 def seconds_of(words):
     times = [value_of(words, "-z"), value_of(words, "--warmup")]
-    times += [stage.split(":")[1] for stage in (value_of(words, "--stages") or "").split(",") if stage]
+    times += [stage.split(":")[1] for stage in (value_of(words, "--stages") or value_of(words, "--user-stages") or "").split(",") if stage]
     return sum(float(each.removesuffix("s")) for each in times if each)
 
 

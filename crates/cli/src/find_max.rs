@@ -129,8 +129,8 @@ fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -
     match behind.given(names) {
         None => Ok(()),
         Some(name) => Err(language.pick(
-            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --max, --budget)"),
-            format!("--{name} 仅用于单次压测；find-max 会多次压测，并自行决定负载和时长（--goal、--from、--max、--budget）"),
+            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --start, --max, --budget)"),
+            format!("--{name} 仅用于单次压测；find-max 会多次压测，并自行决定负载和时长（--goal、--start、--max、--budget）"),
         )),
     }
 }

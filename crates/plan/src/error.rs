@@ -313,7 +313,7 @@ pub enum PlanError {
         most: u64,
     },
     /// An invalid list of stages.
-    #[error("--stages wants TARGET:TIME,... like 0:30s,1000:1m,1000:2m; stage {number}, '{value}', is none: {reason}")]
+    #[error("stages are TARGET:TIME,... like 0:30s,1000:1m,1000:2m; stage {number}, '{value}', is none: {reason}")]
     Stage {
         /// The number of the stage, from 1.
         number: usize,

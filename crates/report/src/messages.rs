@@ -322,7 +322,7 @@ fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Language) -> S
             "响应不符合 --expect-body、--expect-header 或 --expect-json 的要求；可用 --show-failures 查看".to_owned(),
         ),
         Failure::NotTaken => pick(
-            "a value that the user needs later is not in the answer; see it with --show-failures, or give the take a default".to_owned(),
+            "a value that the user needs later is not in the answer; see it with --show-failures, or give the extraction a default".to_owned(),
             "响应中没有后续步骤需要的值；可用 --show-failures 查看，或为该提取设置 default".to_owned(),
         ),
         Failure::NotFilled => pick(
@@ -338,8 +338,8 @@ fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Language) -> S
             "响应完整，但大小不符合要求；可用 --show-failures 查看大小".to_owned(),
         ),
         Failure::LoopLimit => pick(
-            "a loop went round as often as it may, and its condition did not end it; raise `most`, or look at what the condition waits for".to_owned(),
-            "循环次数达到上限，条件仍未满足；请调大 most，或检查条件所等待的内容".to_owned(),
+            "a loop went round as often as it may, and its condition did not end it; raise `max_rounds`, or look at what the condition waits for".to_owned(),
+            "循环次数达到上限，条件仍未满足；请调大 max_rounds，或检查条件所等待的内容".to_owned(),
         ),
         Failure::Dns => pick(
             format!("a redirect leads to a host that cannot be resolved ({address}); see how it got there with --show-failures"),

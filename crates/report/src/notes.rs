@@ -126,7 +126,7 @@ fn users_gone(note: &Note, language: Language) -> String {
             let users = count(*users);
             language.pick(
                 format!(
-                    "the budget had no request left for the stop steps of {users} users: they did not do them. Raise requests= in the budget, or bound the load with iterations"
+                    "the budget had no request left for the on_stop steps of {users} users: they did not do them. Raise requests= in the budget, or bound the load with iterations"
                 ),
                 format!(
                     "请求数已达用量上限，{users} 个用户没有执行 on_stop 中的步骤。请调大 budget 中的 requests=，或改用 iterations 限制负载"

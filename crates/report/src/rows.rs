@@ -13,8 +13,8 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
         let (file, rows) = (file.display(), count(*rows));
         if *is_update {
             language.pick(
-                format!("rows used twice: {file} has {rows}, and more were needed; add rows, or say at_end: stop"),
-                format!("数据行被重复使用：{file} 只有 {rows} 行，不够用；请增加数据，或设置 at_end: stop"),
+                format!("rows used twice: {file} has {rows}, and more were needed; add rows, or say on_end: stop"),
+                format!("数据行被重复使用：{file} 只有 {rows} 行，不够用；请增加数据，或设置 on_end: stop"),
             )
         } else {
             language.pick(

@@ -105,7 +105,7 @@ export function tables(run, words, language) {
   if (source.workers?.list?.length) {
     const each = source.workers.list;
     const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)} %`, count(one.started), count(one.failed),
-      one.losses ? words.was_lost : ""]);
+      one.loss_count ? words.was_lost : ""]);
     const rest = (source.workers.count || each.length) - each.length;
     if (rest > 0) rows.push([`+ ${count(rest)}`, "", "", "", ""]);
     made.push(table(words.workers, [words.worker, words.share, words.started, words.failed, ""], rows));

@@ -17,7 +17,7 @@ const EN = {
   step: "Step", kind: "kind", finished: "finished", failed: "failed", per_s: "a second", mean: "mean",
   max: "max", least: "min", transaction: "transaction", step_kind: "step", reason: "Reason", count: "count",
   first: "first", last: "last", remedy: "What helps", at: "at", what: "what", events: "Events", steps: "Steps and transactions",
-  failure_table: "Failures", slowest: "Slowest requests", trace: "追踪", status: "status", thresholds: "Thresholds", holds: "holds",
+  failure_table: "Failures", slowest: "Slowest requests", trace: "trace", status: "status", thresholds: "Thresholds", holds: "holds",
   crossed: "crossed", value: "value", downloads: "Download", steps_csv: "Steps (CSV)", intervals_csv: "Intervals (CSV)",
   failures_csv: "Failures (CSV)", json: "Report (JSON)", html: "Report (HTML)", after: "when the run is over",
   lateness: "lateness p99", in_flight: "in flight",

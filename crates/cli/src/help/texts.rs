@@ -164,15 +164,17 @@ const SIM: &[Example] = &[(
     "在临时启动的 nats-server 上试验 1 万个工作进程",
 )];
 
+const SERVE: &[Example] = &[
+    ("onrush serve", "a server on 127.0.0.1:8080", "在 127.0.0.1:8080 启动服务"),
+    ("onrush serve --tls --listen 127.0.0.1:8443", "the same with TLS", "启用 TLS"),
+    ("onrush serve --tcp 9000", "plain TCP on port 9000 too", "同时在 9000 端口提供 TCP 回显"),
+];
+
 /// Examples of a command, the simplest first.
 pub(crate) fn examples(command: &str) -> &'static [Example] {
     match command {
         "demo" => &[("onrush demo", "a first look, against a server of its own", "快速体验，压测自带的服务")],
-        "serve" => &[
-            ("onrush serve", "a server on 127.0.0.1:8080", "在 127.0.0.1:8080 启动服务"),
-            ("onrush serve --tls --listen 127.0.0.1:8443", "the same with TLS", "启用 TLS"),
-            ("onrush serve --tcp 9000", "plain TCP on port 9000 too", "同时在 9000 端口提供 TCP 回显"),
-        ],
+        "serve" => SERVE,
         "hold" => &[
             (
                 "onrush hold -c 100000 --ramp 20000/s --hold 1m ws://127.0.0.1:8080/",

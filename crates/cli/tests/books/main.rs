@@ -45,7 +45,7 @@ fn check(ran: &Ran) -> Vec<String> {
         return vec![format!("no report, exit code {:?}: {}", ran.code, ran.errors.trim())];
     }
     if ran.cell.load.is_held() {
-        hold_trials::check(ran, &mut wrong);
+        held::check(ran, &mut wrong);
     } else {
         counts::counts(ran, &mut wrong);
         counts::end(ran, &mut wrong);

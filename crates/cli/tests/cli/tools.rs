@@ -160,16 +160,15 @@ fn ab_and_ours_agree() {
         assert_eq!(real_code, our_code, "{words:?}");
     }
     let folder = nginx.folder.clone();
-    let [csv, journal_header] = ["e.csv", "g.tsv"].map(|name| folder.join(name).to_string_lossy().into_owned());
+    let [csv, plot] = ["e.csv", "g.tsv"].map(|name| folder.join(name).to_string_lossy().into_owned());
     for tool in [real, ours] {
-        tool("ab", &["-n", "50", "-c", "5", "-e", &csv, "-g", &journal_header, &url]);
-        let [csv, journal_header] =
-            [&csv, &journal_header].map(|path| std::fs::read_to_string(path).expect("it was written"));
+        tool("ab", &["-n", "50", "-c", "5", "-e", &csv, "-g", &plot, &url]);
+        let [csv, plot] = [&csv, &plot].map(|path| std::fs::read_to_string(path).expect("it was written"));
         assert_eq!(csv.lines().count(), 102, "{csv}");
         assert_eq!(shape(&csv)[..2], ["Percentage served,Time in ms", "#"], "{csv}");
-        assert_eq!(journal_header.lines().count(), 51, "{journal_header}");
-        assert_eq!(journal_header.lines().next(), Some("starttime\tseconds\tctime\tdtime\tttime\twait"));
-        assert!(journal_header.lines().skip(1).all(|line| line.split('\t').count() == 6), "{journal_header}");
+        assert_eq!(plot.lines().count(), 51, "{plot}");
+        assert_eq!(plot.lines().next(), Some("starttime\tseconds\tctime\tdtime\tttime\twait"));
+        assert!(plot.lines().skip(1).all(|line| line.split('\t').count() == 6), "{plot}");
     }
 }
 

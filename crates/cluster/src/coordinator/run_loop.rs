@@ -241,19 +241,7 @@ impl Coordinator {
     fn hear(&mut self, now: Nanos) {
         while let Some(reported) = self.leader.next_reported() {
             match reported {
-                LeaderUpdate::Starts(at) => {
-                    self.keeper.started(at, now);
-                    if let Some(hold) = &mut self.hold {
-                        hold.begins(at, self.leader.state());
-                    }
-                    if let Some(run) = &mut self.run {
-                        run.started = at;
-                        run.account.expect(self.leader.state());
-                        if let Some(response) = run.response.take() {
-                            let _ = response.send(Ok(at));
-                        }
-                    }
-                }
+                LeaderUpdate::Starts(at) => self.starts(at, now),
                 LeaderUpdate::Resumes(at) => {
                     self.keeper.started(at, now);
                     self.resumes(at);
@@ -311,6 +299,21 @@ impl Coordinator {
                 | LeaderUpdate::Leads
                 | LeaderUpdate::Deposed
                 | LeaderUpdate::Workers(_) => {}
+            }
+        }
+    }
+
+    /// The run starts at this instant.
+    fn starts(&mut self, at: Nanos, now: Nanos) {
+        self.keeper.started(at, now);
+        if let Some(hold) = &mut self.hold {
+            hold.begins(at, self.leader.state());
+        }
+        if let Some(run) = &mut self.run {
+            run.started = at;
+            run.account.expect(self.leader.state());
+            if let Some(response) = run.response.take() {
+                let _ = response.send(Ok(at));
             }
         }
     }

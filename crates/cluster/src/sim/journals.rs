@@ -152,9 +152,9 @@ impl World {
         };
         let is_worker = |node: &&Node| matches!(node.who, Who::Worker(..));
         if let Some(all) = self.by_journals(self.nodes.iter().filter(is_worker))? {
-            sound("the rings of workers", &all)?;
+            sound("the journals of workers", &all)?;
             if !self.was_killed && !all.has_strangers && all.balance.unknown > 0 {
-                return Err(format!("nobody was killed, and by their rings {} are unknown", all.balance.unknown));
+                return Err(format!("nobody was killed, and by their journals {} are unknown", all.balance.unknown));
             }
         }
         let Some((started, balance)) = reported else { return Ok(()) };

@@ -89,7 +89,7 @@ fn bounds_hold_for_values_too() {
                 duration: Some(second),
                 ..Load::default()
             }),
-            "-z and --stages cannot be given together",
+            "-z and --user-stages cannot be given together",
         ),
         (
             load(Load {

@@ -128,9 +128,7 @@ fn said(error: &PlanError, language: Language) -> String {
                 StageFault::Time => "冒号后不是时间",
                 StageFault::TooMany => "阶段超过 1000 个",
             };
-            format!(
-                "--stages 需要 目标:时间,... 的形式，如 0:30s,1000:1m,1000:2m；第 {number} 个阶段 '{value}' 不对：{reason}"
-            )
+            format!("阶段应写成 目标:时间,...，如 0:30s,1000:1m,1000:2m；第 {number} 个阶段 '{value}' 不对：{reason}")
         }
         PlanError::NoStarts { flag } => {
             format!("按 {flag} 的速率，在压测时间内一个请求都不会发起；请提高速率或延长时间")

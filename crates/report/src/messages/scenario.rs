@@ -199,10 +199,10 @@ fn chinese(fault: &Problem) -> String {
         Problem::TooMany { what, most } => format!("{}超过 {most} 个；请减少", values::things(*what)),
         Problem::Idle { scenario } => format!("场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /"),
         Problem::LoopWithoutEnd(word) => {
-            format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）")
+            format!("这个 {word} 可能永远循环；请加上 max_rounds（最多循环次数，达到后步骤失败）")
         }
         Problem::LoadWithoutEnd => {
-            "这个负载没有终点；请加上 for、iterations 或 iterations_each，或写出带时间的阶段".to_owned()
+            "这个负载没有终点；请加上 for、iterations 或 iterations_per_user，或写出带时间的阶段".to_owned()
         }
         Problem::NoTarget { url } => {
             format!("'{url}' 是相对地址，但没有 target；请在文件开头加上 target: https://主机，或写完整的 URL")
@@ -212,7 +212,7 @@ fn chinese(fault: &Problem) -> String {
             format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known))
         }
         Problem::UniqueTwice { set } => {
-            format!("'{set}' 为 share: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
+            format!("'{set}' 为 sharing: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
         }
         Problem::AbortOfPart => "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称".to_owned(),
         Problem::MeetingTooLarge { name, users, most } => {

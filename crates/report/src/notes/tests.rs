@@ -87,7 +87,7 @@ fn notes_say_how_many_users_left_and_why() {
         (
             Note::UsersWithoutStop { users: 7 },
             "users-without-stop",
-            "for the stop steps of 7 users",
+            "for the on_stop steps of 7 users",
             "7 个用户没有执行 on_stop",
         ),
     ] {

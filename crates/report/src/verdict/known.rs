@@ -338,7 +338,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "只有全部场景都是固定并发且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
         ),
         NotTried::Once => (
-            "half of the users cannot be tried where rows, meetings or first steps are used once",
+            "half of the users cannot be tried where rows, barriers or first steps are used once",
             "数据行、集合点或起始步骤只能用一次，因此无法用一半的用户试探",
         ),
     };

@@ -1,10 +1,8 @@
 //! Messages about flags, in words of the file: its keys have the names of the long flags, with `_`.
 
 /// Words with another name in the file, and that name.
-const WORDS: [(&str, &str); 15] = [
+const WORDS: [(&str, &str); 13] = [
     ("--expect-", ""),
-    ("--stages wants TARGET:TIME,...", "stages are TARGET:TIME,..."),
-    ("--stages 的写法是 TARGET:TIME,...", "阶段的写法是 TARGET:TIME,..."),
     ("-d hex: wants", "hex wants"),
     ("-d hex: 的值", "hex 的值"),
     ("'hex:0a ff'", "'0a ff'"),

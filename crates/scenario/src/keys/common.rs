@@ -62,7 +62,7 @@ pub(crate) const EXPECT: Object = Object {
 };
 
 pub(crate) const TAKE: Object = Object {
-    title: "a take",
+    title: "an extraction",
     title_zh: "提取",
     id: "extract",
     fields: &[
@@ -101,9 +101,9 @@ pub(crate) const CHOICE: Object = Object {
 };
 
 pub(crate) const MEET: Object = Object {
-    title: "a meeting",
+    title: "a barrier",
     title_zh: "集合点",
-    id: "meeting",
+    id: "barrier_point",
     fields: &[
         field(
             "name",

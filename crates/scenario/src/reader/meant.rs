@@ -5,7 +5,7 @@ use plan::did_you_mean;
 use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
 
 /// Words of other programs, and their names here.
-const WORDS: [(&str, &[&str]); 20] = [
+const WORDS: [(&str, &[&str]); 28] = [
     ("users", &["vus", "virtual_users", "concurrency", "threads", "vu"]),
     ("for", &["duration", "time"]),
     ("rate", &["rps", "qps", "tps", "arrival_rate"]),
@@ -26,6 +26,14 @@ const WORDS: [(&str, &[&str]); 20] = [
     ("on_failure", &["on_error"]),
     ("form", &["form_data", "urlencoded"]),
     ("json", &["body_json", "json_body"]),
+    ("barrier", &["meet", "rendezvous_point"]),
+    ("pacing", &["every"]),
+    ("start_after", &["begin", "delay_start"]),
+    ("carry_state", &["keep"]),
+    ("max_rounds", &["most"]),
+    ("order", &["pick"]),
+    ("sharing", &["share"]),
+    ("on_end", &["at_end"]),
 ];
 
 /// The key that was probably meant.
