@@ -1,8 +1,9 @@
 //! One thing has one name in Chinese: docs/terms.zh.md has the names, and here stand the words that lost. Punctuation
 //! between Chinese words is full-width.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod sources;
+
+use sources::{root, tracked};
 
 /// A word that no text has any more, and the one that stands for it.
 const LOSERS: [(&str, &str); 69] = [
@@ -95,10 +96,6 @@ const COMPANIONS: [(&str, &[&str]); 1] = [("校验", &["证书", "SHA-256", "sha
 /// Left out: the page that lists the words of others, and the texts of a tool whose output is kept as it is.
 const LEFT_OUT: [&str; 2] = ["docs/terms.zh.md", "crates/report/src/tools/gostress.rs"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
-}
-
 fn is_chinese(each: char) -> bool {
     ('\u{4e00}'..='\u{9fff}').contains(&each)
 }
@@ -144,9 +141,7 @@ fn is_read(name: &str) -> bool {
 
 /// The files of the project that hold Chinese texts.
 fn files() -> Vec<String> {
-    let listed = Command::new("git").args(["ls-files"]).current_dir(root()).output().expect("git starts");
-    let names = String::from_utf8(listed.stdout).expect("UTF-8");
-    names.lines().filter(|name| is_read(name) && root().join(name).exists()).map(str::to_owned).collect()
+    tracked().into_iter().filter(|name| is_read(name)).collect()
 }
 
 #[test]

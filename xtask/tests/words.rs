@@ -1,7 +1,10 @@
 //! The vocabulary of the field: no private names, no sentence that hides its noun, and no type name for many things.
 
+mod sources;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+
+use sources::{root, tracked};
 
 /// Words that no identifier may contain, each with its replacement.
 const IDENTIFIERS: [(&str, &str); 22] = [
@@ -78,28 +81,18 @@ const CONVENTIONAL: [&str; 23] = [
 /// Maximum number of types with the same name.
 const THINGS_MAX: usize = 3;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
-}
-
-fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-        if entry.is_dir() {
-            files_in(&entry, ends, found);
-        } else if entry.extension().is_some_and(|end| ends.iter().any(|one| *one == end)) {
-            found.push(entry);
-        }
-    }
-    found.sort();
-}
-
+/// The files of some folders with these ends, with their texts. This file names what it forbids.
 fn texts(folders: &[&str], ends: &[&str]) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    folders.iter().for_each(|folder| files_in(&root().join(folder), ends, &mut found));
-    let own = Path::new(file!()).file_name().expect("a name");
-    let others = found.iter().filter(|path| path.file_name() != Some(own));
-    let named = |path: &PathBuf| path.strip_prefix(root()).expect("it lies here").display().to_string();
-    others.map(|path| (named(path), std::fs::read_to_string(path).expect("text"))).collect()
+    let is_read = |path: &String| {
+        let is_inside = folders.iter().any(|folder| path.starts_with(&format!("{folder}/")));
+        let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+        is_inside && ends.contains(&end) && path != "xtask/tests/words.rs"
+    };
+    let read = |path: String| {
+        let text = std::fs::read_to_string(root().join(&path)).expect("text");
+        (path, text)
+    };
+    tracked().into_iter().filter(is_read).map(read).collect()
 }
 
 /// A line without strings and comments, as far as a single line shows them.

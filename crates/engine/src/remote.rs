@@ -105,7 +105,7 @@ pub struct WorkerResult {
     pub slots: u32,
     /// Requests that it started.
     pub started: u64,
-    /// Requests of those that did not succeed.
+    /// Started requests that did not succeed.
     pub failed: u64,
     /// CPU time of its process.
     pub cpu: CpuTime,

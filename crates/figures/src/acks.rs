@@ -13,7 +13,7 @@ const QUICK_MS: u64 = 20;
 /// The fewest waits that count as evidence.
 const WAITED_MIN: u64 = 20;
 const WAITED_SHARE_MIN: f64 = 0.01;
-/// Times just below or above may be at most this share of the count of those that waited.
+/// Times just below or above may be at most this share of the count of delayed times.
 const AROUND_SHARE_MAX: f64 = 0.1;
 
 /// The number of service times of responses that waited for an acknowledgement; `None` where the times do not look like

@@ -263,7 +263,7 @@ impl Counters {
         self.succeeded() + failed + self.dropped() + self.unfinished() + self.lost()
     }
 
-    /// The share of starts that succeeded, of those that were not cut short; `None` without any.
+    /// The share of starts that succeeded, aborted starts left out; `None` without any.
     pub fn success_ratio(&self) -> Option<f64> {
         let whole = self.all_started().saturating_sub(self.cut());
         (whole > 0).then(|| self.succeeded() as f64 / whole as f64)

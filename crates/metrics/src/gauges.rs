@@ -39,7 +39,7 @@ impl Gauges {
 pub struct InFlightAges {
     /// Ages since the intended instant.
     pub response: Distribution,
-    /// Ages since the sending, of those that were sent.
+    /// Ages of sent exchanges, since the sending.
     pub service: Distribution,
 }
 

@@ -297,7 +297,7 @@ mod tests {
         let release = Release { barrier: 0, total: 2, at: at(1_200), upto: vec![(1, 4)] };
         assert_eq!(remote_barriers.take_released(), [release]);
         assert_eq!(rounds(&remote_barriers), (0, 0, 2));
-        // A user that had gone on before it was withdrawn is not one of those that wait.
+        // A user that had gone on before it was withdrawn no longer waits.
         remote_barriers.arrive(1, 0, 1, at(1_250), at(1_250));
         remote_barriers.withdraw(1, 0, 2);
         remote_barriers.withdraw(1, 0, 4);

@@ -61,7 +61,7 @@ struct State {
     rows: Box<[Option<UserRow>]>,
     /// Draws of its own variables, where it has some.
     own: Option<Box<OwnDraws>>,
-    /// So often its place was that of another user, who has left.
+    /// The number of earlier users of this slot, which have left.
     lives: u32,
     /// It does what comes before its first iteration.
     is_starting: bool,

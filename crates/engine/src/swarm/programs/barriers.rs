@@ -34,8 +34,8 @@ fn lasting(count: u64, time: &str) -> Flags {
     Flags { connections: Some(count.to_string()), duration: Some(time.to_owned()), ..Flags::default() }
 }
 
-/// The target serves one at a time, for a millisecond each: of those that come in one instant the k-th waits k ms, and
-/// of those that come apart none waits for another.
+/// The target serves one at a time, for a millisecond each: of requests that arrive in one instant the k-th waits k ms;
+/// requests that arrive apart do not wait for each other.
 #[test]
 fn all_go_on_in_one_instant_and_each_round_forms_anew() {
     let rounds = 12;
