@@ -58,7 +58,7 @@ impl Places {
         }
         let to: Vec<SocketAddr> = match target.places.as_slice() {
             [] => vec![address],
-            places => places.iter().map(|place| place.with(address.ip())).collect(),
+            places => places.iter().map(|place| place.with(address)).collect(),
         };
         let from = match &target.sources {
             Sources::These(addresses) => addresses.clone(),

@@ -9,7 +9,7 @@ mod name_servers;
 #[cfg(any(test, not(feature = "dns")))]
 mod system;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use plan::Target;
@@ -102,6 +102,30 @@ pub enum ResolveError {
         /// Error of the resolver.
         reason: String,
     },
+    /// A link-local address without its interface.
+    #[error("{address} is link-local, so its interface belongs to it: [{address}%25eth0]; see: ip link")]
+    NoZone {
+        /// The address.
+        address: Ipv6Addr,
+    },
+    /// This machine has no such interface.
+    #[error("this machine has no interface '{zone}'; see: ip link")]
+    Zone {
+        /// The name or number of the interface.
+        zone: String,
+    },
+}
+
+/// An address, with the number of its interface if it is link-local.
+fn in_zone(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, ResolveError> {
+    let Some(zone) = zone else {
+        return match address {
+            IpAddr::V6(address) if address.is_unicast_link_local() => Err(ResolveError::NoZone { address }),
+            address => Ok((address, port).into()),
+        };
+    };
+    let found = (format!("{address}%{zone}"), port).to_socket_addrs().ok().and_then(|mut all| all.next());
+    found.ok_or_else(|| ResolveError::Zone { zone: zone.to_owned() })
 }
 
 /// All addresses of a name, or of an address itself. No connection is tried, and the target policy is not checked.
@@ -152,7 +176,8 @@ fn resolve_by(
             strangers.push(UnconsentedHost { host: host.clone(), address, port, is_given: true });
         }
         allow_all(strangers)?;
-        return Ok(Resolved { address: (address, port).into(), lookup: None });
+        let zone = target.zone.as_deref().filter(|_| target.dial.is_none());
+        return Ok(Resolved { address: in_zone(address, zone, port)?, lookup: None });
     }
     let begun = Instant::now();
     // RFC 6761, 6.3: a name that ends with `.localhost` is this machine, whether or not a name server knows it.

@@ -73,11 +73,9 @@ impl Distribution {
         self.max = self.max.max(other.max);
     }
 
-    /// Removes all times and keeps the memory.
+    /// Removes all times and keeps the memory that they took.
     pub fn clear(&mut self) {
-        if self.count > 0 {
-            self.pages.clear();
-        }
+        self.pages.clear();
         (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
     }
 

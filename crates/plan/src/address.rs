@@ -5,6 +5,7 @@ use std::fmt;
 use url::Url;
 
 use crate::secrets::percent_decoded;
+use crate::zone::{with_zone, without_zone};
 use crate::{PlanError, masked_url};
 
 /// A URL scheme.
@@ -21,6 +22,8 @@ pub(crate) enum Scheme {
 pub struct Address {
     pub(crate) url: Url,
     pub(crate) scheme: Scheme,
+    /// The interface of a link-local address; the URL has none.
+    pub(crate) zone: Option<String>,
 }
 
 impl Address {
@@ -55,6 +58,7 @@ impl Address {
             _ => return Err(PlanError::Scheme { url: shown(), scheme }),
         };
         let rest = with_scheme.split_once("://").map_or("", |(_, rest)| rest);
+        let (rest, zone) = without_zone(rest).map_err(wrong)?;
         let as_http = format!("{}://{rest}", if is_tls { "https" } else { "http" });
         let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -64,7 +68,7 @@ impl Address {
             return Err(wrong("port 0 cannot be connected to".to_owned()));
         }
         url.set_fragment(None);
-        let address = Self { url, scheme: kind };
+        let address = Self { url, scheme: kind, zone };
         if kind == Scheme::Tcp {
             // The parser drops the default port of HTTP.
             let has_port = rest.split(['/', '?', '#']).next().is_some_and(|host| {
@@ -95,8 +99,8 @@ impl Address {
     }
 
     /// An HTTP URL that was parsed elsewhere.
-    pub(crate) fn of_http(url: Url) -> Self {
-        Self { url, scheme: Scheme::Http }
+    pub(crate) fn of_http(url: Url, zone: Option<String>) -> Self {
+        Self { url, scheme: Scheme::Http, zone }
     }
 
     /// Whether it names a gRPC method, or a gRPC server.
@@ -115,7 +119,11 @@ impl Address {
 
     /// Scheme, host and port.
     pub(crate) fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
+        self.with_zone(&self.url.origin().ascii_serialization())
+    }
+
+    fn with_zone(&self, text: &str) -> String {
+        with_zone(text, self.zone.as_deref())
     }
 
     pub(crate) fn path_and_query(&self) -> String {
@@ -146,15 +154,15 @@ impl Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = match (self.scheme, self.is_tls()) {
-            (Scheme::Http, _) => return f.write_str(self.url.as_str()),
+            (Scheme::Http, _) => return f.write_str(&self.with_zone(self.url.as_str())),
             (Scheme::Grpc, false) => "grpc",
             (Scheme::Grpc, true) => "grpcs",
             (Scheme::WebSocket, false) => "ws",
             (Scheme::WebSocket, true) => "wss",
-            (Scheme::Tcp, _) => return write!(f, "tcp://{}", self.host_and_port()),
+            (Scheme::Tcp, _) => return write!(f, "tcp://{}", self.with_zone(&self.host_and_port())),
         };
         let rest = self.url.as_str().split_once("://").map_or("", |(_, rest)| rest);
-        write!(f, "{scheme}://{rest}")
+        write!(f, "{scheme}://{}", self.with_zone(rest))
     }
 }
 

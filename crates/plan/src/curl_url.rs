@@ -5,12 +5,16 @@ use std::fmt::Write;
 
 use url::Url;
 
+use crate::address::Address;
+use crate::zone::{with_zone, without_zone};
 use crate::{PlanError, masked_url};
 
 /// A parsed URL, with its path as written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CurlUrl {
     url: Url,
+    /// The interface of a link-local address.
+    zone: Option<String>,
     credentials: Option<Vec<u8>>,
     path: String,
     query: Option<String>,
@@ -68,6 +72,8 @@ impl CurlUrl {
             let (name, password) = credentials.split_once(':').unwrap_or((credentials, ""));
             [percent_decode(name), b":".to_vec(), percent_decode(password)].concat()
         });
+        let (host, zone) = without_zone(host)?;
+        let host = host.as_ref();
         let url = Url::parse(&format!("{scheme}://{host}/")).map_err(|error| error.to_string())?;
         if url.port() == Some(0) {
             return Err("port 0 cannot be connected to".to_owned());
@@ -76,7 +82,7 @@ impl CurlUrl {
             .rsplit_once(':')
             .map_or(host, |(front, port)| if port.bytes().all(|byte| byte.is_ascii_digit()) { front } else { host });
         let written = bare.to_owned();
-        Ok(Self { url, credentials, path, query, written })
+        Ok(Self { url, zone, credentials, path, query, written })
     }
 
     /// The target of a `Location` from here, in the manner of curl: bytes that no URL can contain are percent-encoded,
@@ -110,7 +116,7 @@ impl CurlUrl {
             path = without_dots(&path);
         }
         let query = query.filter(|query| !query.is_empty()).map(str::to_owned);
-        Some(Self { url: self.url.clone(), credentials: None, path, query, written: self.written.clone() })
+        Some(Self { credentials: None, path, query, ..self.clone() })
     }
 
     /// A relative path, in the folder of this one: leading steps up are resolved even where dots are kept.
@@ -139,7 +145,8 @@ impl CurlUrl {
 
     /// The URL without name and password.
     pub(crate) fn shown(&self) -> String {
-        format!("{}://{}{}", self.url.scheme(), self.host_header(), self.path_and_query())
+        let url = format!("{}://{}{}", self.url.scheme(), self.host_header(), self.path_and_query());
+        with_zone(&url, self.zone.as_deref())
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -156,8 +163,8 @@ impl CurlUrl {
     }
 
     /// The origin alone, in the form of flags.
-    pub(crate) fn origin(&self) -> Url {
-        self.url.clone()
+    pub(crate) fn origin(&self) -> Address {
+        Address::of_http(self.url.clone(), self.zone.clone())
     }
 
     pub(crate) fn host_header(&self) -> String {

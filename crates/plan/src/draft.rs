@@ -217,6 +217,7 @@ impl Draft {
         }
         Ok(Target {
             host: address.host().to_owned(),
+            zone: address.zone.clone(),
             dial,
             unix,
             port,

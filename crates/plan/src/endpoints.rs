@@ -92,8 +92,12 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The socket address, with the address of the URL as default.
-    pub fn with(self, address: IpAddr) -> SocketAddr {
-        SocketAddr::new(self.address.unwrap_or(address), self.port)
+    pub fn with(self, mut address: SocketAddr) -> SocketAddr {
+        if let Some(own) = self.address {
+            return SocketAddr::new(own, self.port);
+        }
+        address.set_port(self.port);
+        address
     }
 }
 
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn places_as_people_write_them() {
-        let url = IpAddr::from([192, 0, 2, 1]);
+        let url = SocketAddr::from(([192, 0, 2, 1], 0));
         let of = |text: &str| {
             parse_places(text)
                 .map(|all| all.iter().map(|place| place.with(url).to_string()).collect::<Vec<_>>().join(" "))

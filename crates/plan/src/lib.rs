@@ -59,6 +59,7 @@ mod tools;
 mod trace;
 mod value;
 mod version;
+mod zone;
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -201,6 +202,8 @@ pub struct Scenario {
 pub struct Target {
     /// The name or address in the URL, without brackets.
     pub host: String,
+    /// The interface through which a link-local address is reached.
+    pub zone: Option<String>,
     /// The name or address, and port, to connect to instead.
     pub dial: Option<(String, u16)>,
     /// The Unix socket to connect to instead.

@@ -59,6 +59,7 @@ impl Follow {
             reach: self.reach.clone(),
             url: String::new(),
             host,
+            zone: None,
             dial,
             unix: self.ways.unix.clone(),
             port,

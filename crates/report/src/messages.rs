@@ -456,6 +456,10 @@ pub fn resolve_error(error: &ResolveError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),
         (Language::Zh, ResolveError::Unknown { host }) => format!("找不到主机 '{host}'；请检查拼写，或直接写 IP 地址"),
+        (Language::Zh, ResolveError::NoZone { address }) => {
+            format!("{address} 是链路本地地址，须带上网络接口：[{address}%25eth0]；用 ip link 查看")
+        }
+        (Language::Zh, ResolveError::Zone { zone }) => format!("本机没有网络接口 '{zone}'；用 ip link 查看"),
         (Language::Zh, ResolveError::Consent { strangers }) => reach::refusal_in_chinese(strangers),
         (Language::Zh, ResolveError::Lookup { host, reason }) => {
             in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址"))

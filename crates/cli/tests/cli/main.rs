@@ -28,6 +28,7 @@ mod files;
 mod folder;
 mod fronts;
 mod given;
+mod growth;
 mod grpc;
 mod hdr;
 mod hidden;

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::process::Stdio;
 
 use crate::examples::by_path;
+use crate::hold::in_a_network;
 use crate::seen::stats;
 use crate::usage::check;
-use crate::{Served, onrush, output, report};
+use crate::{Served, onrush, output, report, text};
 
 const LINES: &str = "# lines\n/bytes/10\n\nPOST /echo {\"a\": 1}\nHEAD /bytes/20\n/delay/0\n";
 
@@ -108,4 +109,30 @@ fn wrong_files_and_flags_are_reported() {
         check(&onrush(&words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, zh);
     }
     [good, bad].into_iter().for_each(|path| std::fs::remove_file(path).expect("it is there"));
+}
+
+/// A link-local address belongs to an interface, which requests do not name.
+#[test]
+fn a_zone_leads_to_its_interface() {
+    let run = in_a_network(
+        "ip addr add fe80::5/64 dev lo scope link nodad
+         exec 3< <(exec $O serve --listen [::]:8080 2> /dev/null); S=$!; read -r -u 3 LISTENS
+         printf 'target: http://[fe80::5%%25lo]:8080\nscenarios:\n  s:\n    load: {users: 1, iterations_per_user: 5}\n    steps: [get: /]\n' > /tmp/zone-$$.yaml
+         for driver in uring poll; do for url in 'http://[fe80::5%25lo]:8080/' 'ws://[fe80::5%lo]:8080/echo --data x'; do
+             $O -n 5 -c 1 --driver $driver $url --no-save -o json | grep -m1 '\"succeeded\"'
+         done; done
+         $O run /tmp/zone-$$.yaml --no-save -o json | grep -m1 '\"succeeded\"'; rm /tmp/zone-$$.yaml
+         $O -n 5 -c 1 --no-save -o json curl 'http://[fe80::5%25lo]:8080/' | grep -m1 '\"succeeded\"'
+         $O -n 5 -c 1 --debug 'http://[fe80::5%25lo]:8080/' 2>&1 | grep -i '^. *host:'
+         $O -n 5 'http://[fe80::5]:8080/'; $O -n 5 'http://[fe80::5%25nine]:8080/'
+         kill $S",
+    );
+    let (out, err) = (text(&run.stdout), text(&run.stderr));
+    assert_eq!(out.matches("\"succeeded\": 5").count(), 6, "{out}{err}");
+    assert!(out.to_lowercase().contains("host: [fe80::5]:8080\n"), "{out}{err}");
+    assert!(
+        err.contains("fe80::5 is link-local, so its interface belongs to it: [fe80::5%25eth0]; see: ip link"),
+        "{err}"
+    );
+    assert!(err.contains("this machine has no interface 'nine'; see: ip link"), "{err}");
 }

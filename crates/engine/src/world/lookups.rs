@@ -56,7 +56,10 @@ fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
 fn failure(error: ResolveError) -> Failure {
     match error {
         ResolveError::Consent { .. } => Failure::NoConsent,
-        ResolveError::Unknown { .. } | ResolveError::Lookup { .. } => Failure::Dns,
+        ResolveError::Unknown { .. }
+        | ResolveError::Lookup { .. }
+        | ResolveError::NoZone { .. }
+        | ResolveError::Zone { .. } => Failure::Dns,
     }
 }
 

@@ -143,10 +143,25 @@ impl Pages {
         other.carried.iter().for_each(|&(bucket, times)| self.carry(bucket, times));
     }
 
-    /// Removes all counts and keeps the pages.
+    /// Removes all counts. Keeps the pages that had any, and frees the others: a histogram that is used again for each
+    /// interval has the pages of one interval, not those of all before it.
     pub(super) fn clear(&mut self) {
-        for page in self.groups.iter_mut().flatten().flat_map(|group| group.iter_mut().flatten()) {
-            page.fill(0);
+        for entry in &mut self.groups {
+            let Some(group) = entry else { continue };
+            let mut has_pages = false;
+            for page in group.iter_mut() {
+                match page {
+                    // A full counter that stands at 0 is in a page that is allocated again at its next count.
+                    Some(counts) if counts.iter().any(|count| *count != 0) => {
+                        counts.fill(0);
+                        has_pages = true;
+                    }
+                    _ => *page = None,
+                }
+            }
+            if !has_pages {
+                *entry = None;
+            }
         }
         self.carried.clear();
     }

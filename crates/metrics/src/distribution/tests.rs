@@ -114,3 +114,24 @@ fn it_costs_what_it_uses() {
     let all: Vec<u64> = (1_048_576u64..4_194_304).step_by(512).collect();
     assert!(distribution(&all).heap_bytes() <= 2 * (1_024 * 2 + 128), "{}", distribution(&all).heap_bytes());
 }
+
+/// A histogram that is cleared for each interval has the pages of the last two, however the times wander.
+#[test]
+fn it_keeps_what_the_last_interval_took() {
+    let mut times = Distribution::default();
+    for interval in 0..2_000u64 {
+        (0..4).for_each(|step| times.record(1_000 + interval * 40_000 + step * 7));
+        let used = times.heap_bytes();
+        assert!(used <= 4 * (128 + 2 * 128), "{used} bytes in interval {interval}");
+        times.clear();
+    }
+    let page = distribution(&[5_000]).heap_bytes();
+    times.clear();
+    assert_eq!(times.heap_bytes(), 0);
+    for _ in 0..3 {
+        times.record(5_000);
+        assert_eq!(times.heap_bytes(), page);
+        times.clear();
+        assert_eq!(times.heap_bytes(), page, "the next interval allocates nothing");
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Draft;
 use crate::curl::{self, Sending};
 use crate::redirect::Field;
-use crate::{Address, PlanError, Remedy, Step, Target};
+use crate::{PlanError, Remedy, Step, Target};
 
 /// The targets of a scenario, and its steps.
 pub(super) type Parts = (Vec<Target>, Vec<Step>);
@@ -93,7 +93,7 @@ impl Draft {
             (security.insecure, security.cacert, security.cert, security.key) = (false, None, None, None);
             (security.least, security.no_resumption) = (None, self.connection.security.no_resumption);
         }
-        draft.target(&Address::of_http(sending.form.url.origin()))
+        draft.target(&sending.form.url.origin())
     }
 
     /// The draft with the route options of a command.
