@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zones_are_told_from_addresses() {
+    fn zones_are_parted_from_addresses() {
         for (text, bare, zone) in [
             ("[fe80::1%25eth0]:80/a?b=[c%25d]", "[fe80::1]:80/a?b=[c%25d]", Some("eth0")),
             ("[fe80::1%eth0]", "[fe80::1]", Some("eth0")),

@@ -17,6 +17,8 @@ const PAGE_BUCKETS: usize = 64;
 const GROUP_PAGES: usize = GROUP_BUCKETS / PAGE_BUCKETS;
 /// Octaves up to [`VALUE_NS_MAX`], and the two halves of the range with buckets of one nanosecond.
 const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
+/// The number of times that a histogram is cleared until its unused pages are freed.
+const CLEARS_OF_PAGES: u8 = 32;
 /// The overflow of a page counter, at which its value is carried.
 const FULL: u64 = 1 << u16::BITS;
 
@@ -29,11 +31,13 @@ pub(super) struct Pages {
     groups: [Option<Box<Group>>; GROUPS],
     /// Buckets with a full counter, and the number of overflows; the lowest first.
     carried: Vec<(usize, u64)>,
+    /// Times that it was cleared since unused pages were last freed.
+    clears: u8,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { groups: [const { None }; GROUPS], carried: Vec::new() }
+        Self { groups: [const { None }; GROUPS], carried: Vec::new(), clears: 0 }
     }
 }
 
@@ -143,16 +147,18 @@ impl Pages {
         other.carried.iter().for_each(|&(bucket, times)| self.carry(bucket, times));
     }
 
-    /// Removes all counts. Keeps the pages that had any, and frees the others: a histogram that is used again for each
-    /// interval has the pages of one interval, not those of all before it.
+    /// Removes all counts and keeps the pages; now and then it frees those that had none, so that a histogram that is
+    /// used for each interval has not the pages of all intervals before.
     pub(super) fn clear(&mut self) {
+        self.clears = (self.clears + 1) % CLEARS_OF_PAGES;
+        let frees = self.clears == 0;
         for entry in &mut self.groups {
             let Some(group) = entry else { continue };
             let mut has_pages = false;
             for page in group.iter_mut() {
                 match page {
-                    // A full counter that stands at 0 is in a page that is allocated again at its next count.
-                    Some(counts) if counts.iter().any(|count| *count != 0) => {
+                    // A page of full counters alone is freed too: the next count allocates it again.
+                    Some(counts) if !frees || counts.iter().any(|count| *count != 0) => {
                         counts.fill(0);
                         has_pages = true;
                     }

@@ -115,20 +115,20 @@ fn it_costs_what_it_uses() {
     assert!(distribution(&all).heap_bytes() <= 2 * (1_024 * 2 + 128), "{}", distribution(&all).heap_bytes());
 }
 
-/// A histogram that is cleared for each interval has the pages of the last two, however the times wander.
+/// A histogram that is cleared for each interval has the pages of a few intervals, however the times wander.
 #[test]
-fn it_keeps_what_the_last_interval_took() {
+fn it_keeps_what_the_last_intervals_took() {
     let mut times = Distribution::default();
     for interval in 0..2_000u64 {
         (0..4).for_each(|step| times.record(1_000 + interval * 40_000 + step * 7));
         let used = times.heap_bytes();
-        assert!(used <= 4 * (128 + 2 * 128), "{used} bytes in interval {interval}");
+        assert!(used <= 33 * (128 + 2 * 128), "{used} bytes in interval {interval}");
         times.clear();
     }
-    let page = distribution(&[5_000]).heap_bytes();
-    times.clear();
+    (0..64).for_each(|_| times.clear());
     assert_eq!(times.heap_bytes(), 0);
-    for _ in 0..3 {
+    let page = distribution(&[5_000]).heap_bytes();
+    for _ in 0..100 {
         times.record(5_000);
         assert_eq!(times.heap_bytes(), page);
         times.clear();
