@@ -121,7 +121,7 @@ fn a_worker_commands_nobody() {
     let mut waits = onrush(&["worker", "--join", &sites.join]).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = String::new();
     BufReader::new(waits.stderr.take().expect("a pipe")).read_line(&mut said).expect("a line");
-    assert!(said.contains("is waited for"), "{said}");
+    assert!(said.contains("waits for the leader"), "{said}");
     kill_process(Pid::from_child(&waits), Signal::TERM).expect("it is there");
     assert_eq!(waits.wait().expect("it ends").code(), Some(130));
     is_used(&sites);

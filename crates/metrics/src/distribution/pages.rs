@@ -17,8 +17,6 @@ const PAGE_BUCKETS: usize = 64;
 const GROUP_PAGES: usize = GROUP_BUCKETS / PAGE_BUCKETS;
 /// Octaves up to [`VALUE_NS_MAX`], and the two halves of the range with buckets of one nanosecond.
 const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
-/// The number of times that a histogram is cleared until its unused pages are freed.
-const CLEARS_OF_PAGES: u8 = 32;
 /// The overflow of a page counter, at which its value is carried.
 const FULL: u64 = 1 << u16::BITS;
 
@@ -31,7 +29,7 @@ pub(super) struct Pages {
     groups: [Option<Box<Group>>; GROUPS],
     /// Buckets with a full counter, and the number of overflows; the lowest first.
     carried: Vec<(usize, u64)>,
-    /// Times that it was cleared since unused pages were last freed.
+    /// Times that it was cleared, modulo 256: at 0 its unused pages are freed.
     clears: u8,
 }
 
@@ -150,7 +148,7 @@ impl Pages {
     /// Removes all counts and keeps the pages; now and then it frees those that had none, so that a histogram that is
     /// used for each interval has not the pages of all intervals before.
     pub(super) fn clear(&mut self) {
-        self.clears = (self.clears + 1) % CLEARS_OF_PAGES;
+        self.clears = self.clears.wrapping_add(1);
         let frees = self.clears == 0;
         for entry in &mut self.groups {
             let Some(group) = entry else { continue };
