@@ -105,7 +105,7 @@ fn a_worker_that_is_killed_is_reported() {
     assert!((999..=1_001).contains(&unknown), "{unknown}");
     assert_eq!(number(&report, "/connections/closed"), 4_000 - unknown, "{:#}", report["workers"]);
     assert_eq!((number(&report, "/connections/lost"), &report["is_kept"]), (0, &false.into()));
-    assert!(report["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 4 workers were lost")));
+    assert!(report["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 4 workers was lost")));
 }
 
 /// Connections being opened when a machine is lost are unaccounted for, too: each connection is in the report once.
