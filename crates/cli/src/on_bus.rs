@@ -6,6 +6,7 @@ use cluster::LeaderSettings;
 use cluster::coordinator::{Complain, Keeping, Look, Workers};
 use cluster::journal::Journals;
 use cluster::nats::{BusUrl, NatsError, Role, join};
+use engine::BackendFault;
 use pacing::Nanos;
 use report::Language;
 
@@ -34,6 +35,31 @@ pub(crate) fn lead(
     });
     let keeping = journals.map(|journals| Keeping { journals, complain });
     Workers::lead(setting, look, keeping, |subjects, inbox| join(&bus_url, Role::Leads, subjects, inbox)).map_err(say)
+}
+
+/// The seed of the run that a standby would take over; `None` if it has none.
+pub(crate) fn seed_of_run(bus: &str, patience: Nanos, language: Language) -> Result<Option<u64>, (String, Exit)> {
+    let say = |error: NatsError| (said(&error, language), exit_of(&error));
+    let bus_url: BusUrl = bus.parse().map_err(say)?;
+    cluster::coordinator::seed_of_run(patience.as_duration(), |subjects, inbox| {
+        join(&bus_url, Role::Leads, subjects, inbox).map_err(SeedFault::Bus)
+    })
+    .map_err(|fault| match fault {
+        SeedFault::Bus(error) => say(error),
+        SeedFault::Run(fault) => (report::run_error(&fault.into(), language), Exit::System),
+    })
+}
+
+/// Why there is no seed of a run.
+enum SeedFault {
+    Bus(NatsError),
+    Run(BackendFault),
+}
+
+impl From<BackendFault> for SeedFault {
+    fn from(fault: BackendFault) -> Self {
+        Self::Run(fault)
+    }
 }
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {

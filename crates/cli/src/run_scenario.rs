@@ -49,7 +49,12 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
         return Exit::Usage;
     }
     // Two runs draw the same random numbers only if a seed is given.
-    opened.file.run.seed.get_or_insert_with(crate::workers::drawn_seed);
+    if opened.file.run.seed.is_none() {
+        match crate::workers::seed_for(&args.engine, language) {
+            Ok(seed) => opened.file.run.seed = Some(seed),
+            Err((text, exit)) => return Load::new(&args.view).refuse(&text, exit),
+        }
+    }
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
     let mut settings = match load.settings(args) {

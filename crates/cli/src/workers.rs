@@ -240,7 +240,13 @@ impl WorkerPlan {
 }
 
 #[cfg(feature = "nats")]
-use crate::on_bus::lead as on_bus;
+use crate::on_bus::{lead as on_bus, seed_of_run};
+
+/// The error of a build without NATS.
+#[cfg(not(feature = "nats"))]
+fn seed_of_run(_bus: &str, _patience: Nanos, language: Language) -> Result<Option<u64>, (String, Exit)> {
+    Err((without_nats("--cluster", language), Exit::Usage))
+}
 
 /// The error of a build without NATS.
 #[cfg(not(feature = "nats"))]
@@ -321,6 +327,15 @@ fn drawn(salt: u64) -> u64 {
 /// The seed of a run without a given one: short enough to be typed.
 pub(crate) fn drawn_seed() -> u64 {
     drawn(2) >> 32
+}
+
+/// The seed of a file without one. A standby takes that of the run that it would take over.
+pub(crate) fn seed_for(engine: &EngineArgs, language: Language) -> Result<u64, (String, Exit)> {
+    let of_run = match &engine.cluster {
+        Some(bus) if engine.standby => seed_of_run(bus, PATIENCE_REMOTE, language)?,
+        _ => None,
+    };
+    Ok(of_run.unwrap_or_else(drawn_seed))
 }
 
 pub(crate) fn id() -> u64 {

@@ -7,6 +7,7 @@ mod order;
 pub mod replay;
 mod results;
 mod run_loop;
+mod seed;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -30,6 +31,7 @@ pub use journal::{Complain, Keeping};
 pub use order::undivided;
 use order::{hold_order, run_order};
 use run_loop::Coordinator;
+pub use seed::seed_of_run;
 
 /// The interval at which the run is polled.
 const LOOKS_EVERY: Duration = Duration::from_millis(20);

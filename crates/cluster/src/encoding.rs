@@ -75,10 +75,7 @@ pub fn pack(
 /// # Errors
 /// The bytes are no packet, or the disk does not take the files.
 pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<Feed>, usize), PacketError> {
-    if name_of(bytes) != name {
-        return Err(PacketError::Damaged);
-    }
-    let packet: Packet = read(bytes).ok_or(PacketError::Damaged)?;
+    let packet = packet_of(name, bytes)?;
     let plan = Carried::from_bytes(&packet.plan)?;
     let mut feeds = Vec::new();
     if !packet.feeds.is_empty() {
@@ -94,6 +91,21 @@ pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<F
         feeds.push(Feed::open(Spec { file: path, ..spec }).map_err(named)?.called(file.name.clone().into()));
     }
     Ok((plan, feeds, usize::try_from(packet.slowest).unwrap_or(usize::MAX)))
+}
+
+/// The plan of a packet, without the files of rows.
+///
+/// # Errors
+/// The bytes are no packet.
+pub fn unpack_plan(name: &str, bytes: &[u8]) -> Result<Carried, PacketError> {
+    Ok(Carried::from_bytes(&packet_of(name, bytes)?.plan)?)
+}
+
+fn packet_of(name: &str, bytes: &[u8]) -> Result<Packet, PacketError> {
+    if name_of(bytes) != name {
+        return Err(PacketError::Damaged);
+    }
+    read(bytes).ok_or(PacketError::Damaged)
 }
 
 /// Snapshots of each scenario, as bytes.

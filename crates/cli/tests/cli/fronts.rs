@@ -72,7 +72,7 @@ fn the_language_stands_before_any_command() {
         (vec!["as", "--help"], "用法"),
         (vec!["as", "hey", "--help"], "用法"),
         (vec!["init", &url], "步骤"),
-        (vec!["hold", "-c", "2", "--hold", "100ms", &ws], "全部建立"),
+        (vec!["hold", "-c", "2", "--hold", "100ms", &ws], "建立中"),
         (vec!["doctor", "http://127.0.0.1:8080/"], "本机"),
         (vec!["sweep", "--vary", "c=1", "--repeat", "1", "-n", "2", "--no-save", &url], "瓶颈"),
         (vec!["grpc", "list", &grpc], "grpc.reflection"),

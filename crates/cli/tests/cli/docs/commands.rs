@@ -95,6 +95,9 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
+/// How many requests a load makes that a page ends by time.
+const REQUESTS: &str = "20";
+
 /// A value reduced for a test.
 fn small(flag: &str, value: &str) -> String {
     let capped = |most: u64| value.parse::<u64>().map_or(value.to_owned(), |number| number.min(most).to_string());
@@ -105,6 +108,8 @@ fn small(flag: &str, value: &str) -> String {
         "--max" => capped(200),
         "--warmup" => "50ms".to_owned(),
         "-c" => capped(20),
+        // A time in the place of a count.
+        "-n" if value.parse::<u64>().is_err() => REQUESTS.to_owned(),
         "-n" => capped(500),
         "--streams" => capped(10),
         "-q" => {
@@ -129,15 +134,16 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
     let is_tool = words.first().is_some_and(|word| word == "as");
     for word in words {
         let flag = made.last().cloned().unwrap_or_default();
+        // A load ends by count, however slow this machine is.
+        if word == "-z" && !is_tool && words[0] != "sweep" {
+            made.push("-n".to_owned());
+            continue;
+        }
         let value = if is_tool { servers.at(word) } else { servers.at(&small(&flag, word)) };
         made.push(value);
     }
     // A command without a time would take the default one.
     let has = |made: &[String], flags: &[&str]| made.iter().any(|word| flags.contains(&word.as_str()));
-    let brief = |place: usize, flag: &str, mut made: Vec<String>| {
-        made.splice(place..place, [flag.to_owned(), "200ms".to_owned()]);
-        made
-    };
     match words[0].as_str() {
         "grpc" | "as" | "demo" | "man" | "completions" | "check" | "init" | "report" | "history" | "compare" => {}
         // A file has its own duration.
@@ -154,9 +160,9 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
             }
         }
         "hold" if has(&made, &["--hold"]) => {}
-        "hold" => made = brief(1, "--hold", made),
-        _ if has(&made, &["-z", "-n", "--stages", "--version", "--debug"]) => {}
-        _ => made = brief(0, "-z", made),
+        "hold" => made.splice(1..1, ["--hold", "200ms"].map(str::to_owned)).for_each(drop),
+        _ if has(&made, &["-n", "--requests-each", "--stages", "--version", "--debug"]) => {}
+        _ => made.splice(0..0, ["-n", REQUESTS].map(str::to_owned)).for_each(drop),
     }
     if is_tool {
         made.iter_mut().for_each(|word| *word = word.replace("-d5s", "-d1s").replace("-d30s", "-d1s"));
@@ -215,7 +221,7 @@ fn write_files(page: &Page, servers: &Servers, folder: &Path) {
     for block in FILES.iter().flat_map(|begin| page.text.split(begin).skip(1)) {
         let (name, rest) = block.split_once('\n').expect("a name");
         let text = rest.split("```").next().expect("a file");
-        let brief = servers.at(text).replace("for: 5s", "for: 200ms");
+        let brief = servers.at(text).replace("for: 5s", "iterations: 20");
         std::fs::write(folder.join(name), brief).expect("a file of our own");
     }
 }
