@@ -177,6 +177,8 @@ pub(crate) struct Row {
     pub(crate) group: Group,
     /// Whether the short help shows it.
     pub(crate) is_common: bool,
+    /// What the short help says instead of the text.
+    brief: Option<(&'static str, &'static str)>,
     modes: &'static [Mode],
     english: &'static str,
     chinese: &'static str,
@@ -184,7 +186,7 @@ pub(crate) struct Row {
 
 /// A flag, or a word, of some commands.
 const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
-    Row { name, short: None, kind, group: Group::Load, is_common: false, modes, english: "", chinese: "" }
+    Row { name, short: None, kind, group: Group::Load, is_common: false, brief: None, modes, english: "", chinese: "" }
 }
 
 /// A group of flags: a heading of the help.
@@ -282,6 +284,12 @@ impl Row {
         self
     }
 
+    /// A text of one line for the short help.
+    const fn brief(mut self, english: &'static str, chinese: &'static str) -> Self {
+        self.brief = Some((english, chinese));
+        self.common()
+    }
+
     const fn help(mut self, english: &'static str, chinese: &'static str) -> Self {
         (self.english, self.chinese) = (english, chinese);
         self
@@ -290,6 +298,11 @@ impl Row {
     /// The help text.
     pub(crate) fn text(&self, language: Language) -> &'static str {
         language.pick(self.english, self.chinese)
+    }
+
+    /// The text of the short help.
+    pub(crate) fn brief_text(&self, language: Language) -> &'static str {
+        self.brief.map_or(self.text(language), |(english, chinese)| language.pick(english, chinese))
     }
 
     /// The name of its value, if it takes one.

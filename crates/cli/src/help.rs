@@ -10,6 +10,7 @@ use report::Language;
 
 use crate::flags::{self, Mode};
 pub(crate) use texts::about;
+use texts::purpose;
 
 /// The commands, in the order of the help.
 pub(crate) const COMMANDS: [(&str, Mode); 23] = [
@@ -104,12 +105,12 @@ pub(crate) fn completed(language: Language) -> Command {
         bare(name).about(language.pick(format!("as {name} does"), format!("同 {name}"))).arg(native()).arg(rest())
     });
     let front_ends = [
-        bare(FRONT_ENDS[0]).about(text(about(FRONT_ENDS[0]), language)).arg(native()).subcommands(tools),
-        bare(FRONT_ENDS[1]).about(text(about(FRONT_ENDS[1]), language)).arg(rest()),
+        bare(FRONT_ENDS[0]).about(purpose(FRONT_ENDS[0], language)).arg(native()).subcommands(tools),
+        bare(FRONT_ENDS[1]).about(purpose(FRONT_ENDS[1], language)).arg(rest()),
     ];
     let rows = flags::rows(Mode::Top);
     let flags = rows.iter().filter(|row| !row.is_word()).map(|row| row.arg(language));
-    let top = bare("onrush").about(text(about("onrush"), language)).version(env!("CARGO_PKG_VERSION")).args(flags);
+    let top = bare("onrush").about(purpose("onrush", language)).version(env!("CARGO_PKG_VERSION")).args(flags);
     top.subcommands(commands(language)).subcommands(front_ends)
 }
 
@@ -122,7 +123,7 @@ fn one(name: &'static str, mode: Mode, language: Language) -> Command {
     Command::new(name)
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .about(text(about(name), language))
+        .about(purpose(name, language))
         .args(flags::rows(mode).iter().map(|row| row.arg(language)))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use report::Language;
 
-use super::texts::{EXIT_CODES, Example, PATHS, about, examples, usage};
+use super::texts::{EXIT_CODES, Example, PATHS, about, examples, purpose, usage};
 use super::{COMMANDS, FRONT_ENDS, QUESTIONS, text};
 use crate::flags::{self, Mode};
 
@@ -28,7 +28,7 @@ pub(crate) fn page(called: &str, language: Language) -> Option<String> {
     // Justified lines are hard to read.
     page.raw(".ad l\n.nh");
     page.section("NAME", "名称");
-    page.line(&format!("{title} - {}", what.lines().next().unwrap_or_default()));
+    page.line(&format!("{title} - {}", purpose(name, language)));
     page.section("SYNOPSIS", "用法");
     for way in text(usage(name), language).lines() {
         page.line(way);
@@ -93,7 +93,7 @@ impl Roff {
     fn commands(&mut self) {
         self.section("COMMANDS", "命令");
         for (called, name, _) in pages().into_iter().skip(1) {
-            self.entry(called, text(about(name), self.language));
+            self.entry(called, purpose(name, self.language));
         }
     }
 

@@ -4,17 +4,23 @@ use std::fmt::Write as _;
 
 use report::{Language, wrap};
 
-use super::texts::{EXIT_CODES, Example, PATHS, about, examples, usage};
+use super::texts::{EXIT_CODES, Example, PATHS, about, examples, purpose, usage};
 use super::{COMMANDS, QUESTIONS};
 use crate::flags::{self, Mode, Row};
 
 /// The column of the help texts.
 const TEXT_COLUMN: usize = 28;
+/// The column of the texts of common flags, which fit one line each.
+const BRIEF_COLUMN: usize = 32;
+/// The column of the texts of commands.
+const COMMAND_COLUMN: usize = 15;
 /// The longest line; longer ones are hard to read.
 const COLUMNS_MAX: usize = 120;
 const COLUMNS_MIN: usize = 60;
 /// The width when stdout is no terminal.
 const COLUMNS_USUAL: usize = 100;
+/// The examples of the short page.
+const EXAMPLES_FEW: usize = 2;
 /// A command with no more flags than this shows them all.
 const FLAGS_FEW: usize = 16;
 
@@ -30,7 +36,7 @@ pub(crate) fn page(name: &str, mode: Mode, is_long: bool, columns: Option<usize>
     }
     if mode == Mode::Grpc {
         page.title("Commands", "命令");
-        QUESTIONS.iter().for_each(|question| page.entry(question, language.pick(about(question).0, about(question).1)));
+        QUESTIONS.iter().for_each(|question| page.entry(question, purpose(question, language)));
     }
     let shown: Vec<Row> = rows.iter().filter(|row| is_all || row.is_common).copied().collect();
     if is_all {
@@ -43,7 +49,7 @@ pub(crate) fn page(name: &str, mode: Mode, is_long: bool, columns: Option<usize>
         PATHS.iter().for_each(|&(path, en, zh)| page.entry(path, language.pick(en, zh)));
     }
     let all = examples(name);
-    page.examples(if is_long { all } else { &all[..all.len().min(3)] });
+    page.examples(if is_long { all } else { &all[..all.len().min(EXAMPLES_FEW)] });
     page.ending(name, mode, is_all, rows.len());
     page.text
 }
@@ -93,16 +99,20 @@ impl Page {
         writeln!(self.text, "\n{title}").expect("text grows");
     }
 
-    /// A name with its meaning next to it, or below a long one.
     fn entry(&mut self, name: &str, meaning: &str) {
-        let lines = wrap(meaning, self.columns - TEXT_COLUMN);
+        self.entry_at(TEXT_COLUMN, name, meaning);
+    }
+
+    /// A name with its meaning next to it in a column, or below a long one.
+    fn entry_at(&mut self, column: usize, name: &str, meaning: &str) {
+        let lines = wrap(meaning, self.columns - column);
         let mut head = format!("  {name}");
-        if head.len() + 2 > TEXT_COLUMN {
+        if head.len() + 2 > column {
             writeln!(self.text, "{head}").expect("text grows");
             head.clear();
         }
         for line in lines {
-            writeln!(self.text, "{head:TEXT_COLUMN$}{line}").expect("text grows");
+            writeln!(self.text, "{head:column$}{line}").expect("text grows");
             head.clear();
         }
     }
@@ -118,8 +128,7 @@ impl Page {
     fn commands(&mut self) {
         self.title("Commands", "命令");
         for (name, _) in COMMANDS.into_iter().chain(super::FRONT_ENDS.map(|name| (name, Mode::Top))) {
-            let (english, chinese) = about(name);
-            self.entry(name, self.language.pick(english, chinese));
+            self.entry_at(COMMAND_COLUMN, name, purpose(name, self.language));
         }
     }
 
@@ -136,7 +145,9 @@ impl Page {
 
     fn common(&mut self, rows: &[Row]) {
         self.title("Common flags", "常用参数");
-        rows.iter().for_each(|row| self.flag(row));
+        for row in rows {
+            self.entry_at(BRIEF_COLUMN, &head(row), row.brief_text(self.language));
+        }
     }
 
     fn flag(&mut self, row: &Row) {

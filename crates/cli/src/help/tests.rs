@@ -84,6 +84,7 @@ fn the_short_help_is_short() {
             |pages: &[(&str, String)]| pages.iter().find(|(name, _)| *name == "onrush").map(|(_, page)| page.clone());
         let (short, long) = (top(&pages.0).expect("a page"), top(&pages.1).expect("a page"));
         assert_eq!(flags_of(&short), 15, "{short}");
+        assert!(short.lines().count() <= 60, "{} lines: {short}", short.lines().count());
         assert_eq!(flags_of(&long), flags::rows(Mode::Top).len() - 1, "all but the URL: {long}");
         for name in COMMANDS.map(|(name, _)| name).into_iter().chain(FRONT_ENDS) {
             assert!(short.contains(&format!("\n  {name} ")) && long.contains(&format!("\n  {name} ")), "{name}");

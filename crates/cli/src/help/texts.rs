@@ -4,7 +4,7 @@
 pub(crate) type Text = (&'static str, &'static str);
 
 const ABOUT: Text = (
-    "onrush is a load generator with accurate results.\nIt sends requests to a server and shows what came back: a line every second, and a summary.",
+    "onrush is a load generator with accurate results.\nIt sends requests and shows what came back: each second, and in a summary.",
     "onrush 是一个结果准确的压测工具。\n它向服务端发送请求，每秒显示一行结果，并在结束时给出汇总。",
 );
 
@@ -12,43 +12,41 @@ const ABOUT: Text = (
 pub(crate) fn about(command: &str) -> Text {
     match command {
         "run" => ("Load a URL (the word run may be left out)", "压测一个 URL（run 可以省略）"),
-        "demo" => (
-            "Start a server on a free local port, load it for 5 seconds, show table and summary",
-            "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
-        ),
+        "demo" => {
+            ("Start a server, load it for 5 seconds, and show the results", "启动自带的服务，压测 5 秒，显示表格和汇总")
+        }
         "serve" => ("Serve paths with known behavior, to try loads on", "启动行为已知的被测服务，供练习和验证"),
         "hold" => (
-            "Hold many connections: open them at a steady pace, keep them, send messages, close them cleanly; a million on one machine",
-            "保持大量长连接：匀速建立、保持、收发消息、正常关闭；单机可达百万",
+            "Hold many connections at once; a million on one machine.\nThey are opened at a steady pace, kept, send messages if wanted, and are closed cleanly.",
+            "保持大量长连接，单机可达百万。\n匀速建立连接，保持，按需收发消息，最后正常关闭。",
         ),
         "doctor" => (
-            "Show how many connections this machine carries, which limit is the tightest, and how to raise it",
-            "检查本机能承载多少连接、瓶颈在哪里、如何放宽",
+            "Show how many connections this machine carries, and why.\nIt names the tightest limit, and how to raise it.",
+            "检查本机能承载多少连接，受什么限制。\n指出最紧的限制，以及如何放宽。",
         ),
         "find-max" => (
-            "Find the highest rate, or the most users or connections, that a target takes within goals",
-            "在满足达标条件的前提下，找出被测服务能承受的最高速率、最多用户数或连接数",
+            "Find the highest rate, users or connections that meet goals.\nThe result is two bounds, and how sure they are.",
+            "找出满足达标条件的最高速率、最多用户数或连接数。\n给出上下界，并说明有多大把握。",
         ),
         "sweep" => (
-            "Run a load with every combination of some values, several times, and compare them",
+            "Run a load with each combination of some values, and compare.\nEach combination runs several times.",
             "参数扫描：用各种取值组合反复压测并比较",
         ),
         "capacity" => (
-            "Reckon machines, users, threads, bandwidth and memory from given or measured figures, with every formula",
-            "容量计算：根据给定或测得的数据算出机器数、用户数、线程数、带宽和内存，并给出公式",
+            "Compute machines, users and bandwidth from known figures.\nAlso threads and memory, from given or measured figures, with each formula.",
+            "容量计算：根据已知数据算出机器数、用户数和带宽。\n还有线程数和内存；数据可以给定或来自测量，并给出公式。",
         ),
-        "init" => (
-            "Write a scenario file from a URL or from curl commands, to go on from",
-            "根据 URL 或 curl 命令生成场景文件，以此为起点",
-        ),
+        "init" => {
+            ("Write a scenario file from a URL or from curl commands", "根据 URL 或 curl 命令生成场景文件，以此为起点")
+        }
         "report" => ("Write the page of a run that was kept", "生成压测记录的报告页面"),
         "history" => ("List the runs that were kept", "列出压测记录"),
         "web" => ("Start, watch and change runs on a page", "在 Web 页面上启动、查看和调整压测"),
         "ctl" => ("Watch and change a run that has a page, from a shell", "在命令行查看和调整带页面的压测"),
         "compare" => ("Compare two runs, with what their noise allows", "比较两次压测，并考虑波动"),
         "check" => (
-            "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
-            "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
+            "Check a scenario file, without sending anything.\nIt lists every mistake at once, with its line and a remedy.",
+            "检查场景文件，不发送任何请求。\n一次列出全部错误，附上所在行和改法。",
         ),
         "worker" => (
             "Carry out a part of a load that another onrush leads",
@@ -56,20 +54,20 @@ pub(crate) fn about(command: &str) -> Text {
         ),
         "bus" => (
             "Start a nats-server on which workers of many machines meet",
-            "启动分布式压测的总线（nats-server），供各台机器的工作进程加入",
+            "启动分布式压测的总线（nats-server），供各机工作进程加入",
         ),
         "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
         "recover" => (
-            "Rebuild the report of a cluster run from worker journals, after the bus or the leader was lost",
-            "总线或主控进程丢失后，用各工作进程的本地留存还原一次压测",
+            "Rebuild the report of a run from the journals of its workers.\nIt serves when the bus or the leader was lost.",
+            "用各工作进程的本地留存还原一次压测的报告。\n用于总线或主控进程丢失之后。",
         ),
         "selftest" => (
-            "Load a server of known behavior and compare every figure with theory; under a minute",
-            "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
+            "Load a server of known behavior, and compare with theory.\nEvery figure is compared; it takes less than a minute.",
+            "压测行为已知的服务，把每项数据与理论值对比。\n不到一分钟。",
         ),
         "grpc" => (
-            "Show the services of a gRPC server (server reflection) or of .proto files",
-            "查看 gRPC 服务端（服务端反射）或 .proto 文件中的服务",
+            "Show the services of a gRPC server or of .proto files.\nThe server is asked by server reflection.",
+            "查看 gRPC 服务端或 .proto 文件中的服务。\n服务端通过反射查询。",
         ),
         "list" => ("List the services, or the methods of one", "列出所有服务，或某个服务的方法"),
         "describe" => (
@@ -77,17 +75,24 @@ pub(crate) fn about(command: &str) -> Text {
             "查看服务、方法、消息或枚举的定义，并给出 -d 的样例",
         ),
         "as" => (
-            "Run with the command line and the output of another tool: wrk, wrk2, ab, hey, oha, webbench, go-stress-testing",
-            "以其他工具的命令行和输出格式运行：wrk、wrk2、ab、hey、oha、webbench、go-stress-testing",
+            "Take the command line of wrk, wrk2, ab, hey, oha and others.\nThe output is that of the tool: wrk, wrk2, ab, hey, oha, webbench, go-stress-testing.",
+            "沿用 wrk、wrk2、ab、hey、oha 等工具的命令行。\n输出格式也与该工具相同：wrk、wrk2、ab、hey、oha、webbench、go-stress-testing。",
         ),
         "curl" => (
-            "Load the request of a curl command; flags before the word curl configure the load",
-            "压测一条 curl 命令的请求；写在 curl 之前的参数设置负载",
+            "Load the request of a curl command.\nFlags before the word curl configure the load.",
+            "压测一条 curl 命令的请求。\n写在 curl 之前的参数设置负载。",
         ),
         "completions" => ("Print the completions for a shell", "输出 shell 补全脚本"),
         "man" => ("Print a manual page", "输出 man 手册页"),
         _ => ABOUT,
     }
+}
+
+/// The purpose of a command in one line.
+pub(crate) fn purpose(command: &str, language: report::Language) -> &'static str {
+    let (english, chinese) = about(command);
+    let first = language.pick(english, chinese).lines().next().unwrap_or_default();
+    if command == "onrush" { first } else { first.trim_end_matches(['.', '。']) }
 }
 
 /// The usage of a command, a line for each form.
