@@ -6,6 +6,7 @@ mod bench;
 mod dist;
 mod guard;
 mod install;
+mod lines;
 mod million;
 mod picture;
 mod processes;
@@ -36,6 +37,8 @@ const USAGE: &str = "usage: cargo xtask VERB
                      them in clean roots, and does the steps of the Dockerfile; --binary makes the binary alone
   picture            docs/run.svg and docs/run.zh.svg, of a real run in a terminal; docs/report.png and docs/page.png (and .zh.png),
                      of the report and the web page of another, as a browser shows them
+  lines [REVISION]   lines of code of each crate without tests, comments and blanks, and their mean length; beside those of
+                     a revision of git
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
                      of messages; needs about 12 GiB of memory and a quarter of an hour
   bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU models that are named there;
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
         ["dist"] => dist::dist(dist::Extent::All),
         ["dist", "--binary"] => dist::dist(dist::Extent::Binary),
         ["dist", "--check"] => dist::dist(dist::Extent::Checked),
+        ["lines"] => lines::lines(None),
+        ["lines", revision] => lines::lines(Some(revision)),
         ["picture"] => picture::pictures(),
         ["million"] => million::million(1_000_000),
         ["million", count] if count.parse::<u64>().is_ok_and(|count| count > 0) => {
