@@ -84,11 +84,12 @@ fn without_comments(text: &str) -> (String, String) {
     (text(bare), text(shape))
 }
 
-/// Whether a byte continues a word. The prefixes of byte strings are no words.
+/// Whether a byte continues a word. The prefixes of byte strings and C strings are no words.
 fn is_in_word(bytes: &[u8], at: usize) -> bool {
     let is_word = |place: usize| bytes.get(place).is_some_and(|one| one.is_ascii_alphanumeric() || *one == b'_');
     let before = at.wrapping_sub(1);
-    is_word(before) && !(matches!(bytes[before], b'b' | b'c') && !is_word(before.wrapping_sub(1)))
+    let is_prefix = matches!(bytes.get(before), Some(b'b' | b'c')) && !is_word(before.wrapping_sub(1));
+    is_word(before) && !is_prefix
 }
 
 /// The length of a comment with nested ones.
