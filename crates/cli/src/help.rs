@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, Command};
 use report::Language;
 
 use crate::flags::{self, Mode};
+#[cfg(test)]
 pub(crate) use texts::about;
 use texts::purpose;
 

@@ -27,6 +27,7 @@ mod export;
 mod files;
 mod folder;
 mod fronts;
+mod frozen;
 mod given;
 mod growth;
 mod grpc;
