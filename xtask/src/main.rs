@@ -37,6 +37,8 @@ const USAGE: &str = "usage: cargo xtask VERB
                      them in clean roots, and does the steps of the Dockerfile; --binary makes the binary alone
   picture            docs/run.svg and docs/run.zh.svg, of a real run in a terminal; docs/report.png and docs/page.png (and .zh.png),
                      of the report and the web page of another, as a browser shows them
+  bus WORKERS        whether a bus and a leader carry this number of workers; ONRUSH_BUS=nats://HOST:PORT/NAME is a bus that is
+                     there
   lines [REVISION]   lines of code of each crate without tests, comments and blanks, and their mean length; beside those of
                      a revision of git
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::dist(dist::Extent::All),
         ["dist", "--binary"] => dist::dist(dist::Extent::Binary),
         ["dist", "--check"] => dist::dist(dist::Extent::Checked),
+        ["bus", workers] if workers.parse::<u64>().is_ok_and(|count| count > 0) => testing::bus(workers),
         ["lines"] => lines::lines(None),
         ["lines", revision] => lines::lines(Some(revision)),
         ["picture"] => picture::pictures(),

@@ -133,10 +133,14 @@ fn workers_on_a_bus() -> Result<(), Failure> {
 }
 
 fn crowds() -> Result<(), Failure> {
-    ["1000", "10000"].iter().try_for_each(|workers| {
-        let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "bus_benchmark"];
-        run(cargo(&words).env("ONRUSH_WORKERS", workers))
-    })
+    ["1000", "10000"].into_iter().try_for_each(bus)
+}
+
+/// Tests how many workers a bus carries: the bus of `ONRUSH_BUS`, or one that is started.
+pub(crate) fn bus(workers: &str) -> Result<(), Failure> {
+    install::nats_server()?;
+    let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "bus_benchmark"];
+    run(cargo(&words).args(["--", "--nocapture"]).env("ONRUSH_WORKERS", workers))
 }
 
 /// Runs a test in its longer variant: all seeds and inputs.

@@ -13,7 +13,7 @@ use plan::{Flags, HoldFlags};
 pub(crate) use engine::EngineArgs;
 pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs, WrapperArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
-pub(crate) use worker::{BusArgs, SimArgs, WorkerArgs};
+pub(crate) use worker::{BusArgs, WorkerArgs};
 
 /// Our `User-Agent`.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
@@ -52,7 +52,6 @@ pub(crate) enum Command {
     Selftest(DriverArgs),
     Worker(Box<WorkerArgs>),
     Bus(Box<BusArgs>),
-    Sim(Box<SimArgs>),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
     Completions(clap_complete::Shell),
@@ -94,7 +93,6 @@ impl Command {
             "capacity" => Self::Capacity(Box::new(CapacityArgs::of(&given))),
             "worker" => Self::Worker(Box::new(WorkerArgs::of(&given))),
             "bus" => Self::Bus(Box::new(BusArgs::of(&given))),
-            "sim" => Self::Sim(Box::new(SimArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", requested) => Self::List(Box::new(GrpcArgs::of(&FlagValues(requested)))),

@@ -7,8 +7,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-#[cfg(feature = "nats")]
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use report::{Doing, Language};
@@ -212,46 +210,6 @@ fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, passwords: &Passwo
         text.push_str("}\n");
     }
     Ok(text)
-}
-
-/// A temporary bus of this machine, for a benchmark.
-#[cfg(feature = "nats")]
-pub(crate) struct OwnBus {
-    server: Mutex<Server>,
-    /// Its URL.
-    pub(crate) bus_url: String,
-    _folder: workers::OwnFolder,
-}
-
-#[cfg(feature = "nats")]
-impl OwnBus {
-    /// Starts it, as `onrush bus` does.
-    pub(crate) fn start(requested: &StopRequest, language: Language) -> Result<Self, (String, Exit)> {
-        is_there(language)?;
-        let system = |error| not_set_up(&error, language);
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
-        let listen = free.map_err(system)?;
-        let folder = workers::OwnFolder::new().map_err(system)?;
-        let folders = (folder.path(), folder.path());
-        let (mut server, passwords) = Server::with_passwords(&BusArgs::default(), listen, folders).map_err(system)?;
-        server.listens(listen, requested, language)?;
-        let server = Mutex::new(server);
-        Ok(Self { server, bus_url: format!("nats://{USER}:{}@{listen}/sim", passwords.leader), _folder: folder })
-    }
-
-    /// Its CPU and memory usage while it runs.
-    pub(crate) fn spent(&self) -> Option<host::ProcessUsage> {
-        host::spent_of(self.server().child.id())
-    }
-
-    /// Why it has ended, if it has.
-    pub(crate) fn ended(&self, language: Language) -> Option<String> {
-        self.server().ended().map(|reason| gone(&reason, language))
-    }
-
-    fn server(&self) -> MutexGuard<'_, Server> {
-        self.server.lock().expect("no holder of the lock panics")
-    }
 }
 
 fn not_set_up(error: &std::io::Error, language: Language) -> (String, Exit) {

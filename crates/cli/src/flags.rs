@@ -44,8 +44,6 @@ pub(crate) enum Mode {
     Worker,
     /// `bus`: the bus of workers.
     Bus,
-    /// `sim WHAT`.
-    Sim,
     /// `grpc` without a subcommand.
     Grpc,
     /// `grpc list` and `grpc describe`.
@@ -64,7 +62,7 @@ pub(crate) enum Mode {
 mod modes {
     use super::Mode::{
         self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
-        Man, Recover, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
+        Man, Recover, Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -84,7 +82,6 @@ mod modes {
         Selftest,
         Worker,
         Bus,
-        Sim,
         Grpc,
         Ask,
         FindMax,
@@ -120,7 +117,6 @@ mod modes {
     pub(super) const PLACED: &[Mode] = &[Run, Hold, Doctor];
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
-    pub(super) const SIM: &[Mode] = &[Sim];
     pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Recover];
     pub(super) const CAPACITY: &[Mode] = &[Capacity];
     pub(super) const FIND_MAX: &[Mode] = &[FindMax];
@@ -239,7 +235,6 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Load, search::CAPACITY),
     (Group::Server, serve::ROWS),
     (Group::Server, bus::ROWS),
-    (Group::Load, bus::SIM),
     (Group::Request, request::ROWS),
     (Group::Checks, responses::ROWS),
     (Group::Connections, connections::ROWS),

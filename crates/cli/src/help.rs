@@ -14,7 +14,7 @@ pub(crate) use texts::about;
 use texts::purpose;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 23] = [
+pub(crate) const COMMANDS: [(&str, Mode); 22] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -33,7 +33,6 @@ pub(crate) const COMMANDS: [(&str, Mode); 23] = [
     ("recover", Mode::Recover),
     ("worker", Mode::Worker),
     ("bus", Mode::Bus),
-    ("sim", Mode::Sim),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),
     ("completions", Mode::Completions),

@@ -58,7 +58,6 @@ mod selftest;
 mod serve;
 mod shutdown;
 mod signals;
-mod sim;
 mod stop_file;
 mod sweep;
 mod tool;
@@ -156,7 +155,6 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Capacity(args) => capacity::capacity(&args),
         Command::Worker(args) => worker::worker(&args),
         Command::Bus(args) => bus::bus(&args),
-        Command::Sim(args) => sim::sim(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

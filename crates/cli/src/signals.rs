@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first requests a stop, the second forces it.
+//! Ctrl-C, SIGTERM and SIGHUP: the first requests a stop, a second Ctrl-C or SIGTERM forces it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

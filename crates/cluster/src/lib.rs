@@ -17,8 +17,7 @@
 //!   machines (a cargo feature)
 //! - `worker_runtime`: a worker at work; `coordinator`: the leader between the bus and a run
 //! - `journal`: journals on disk, from which a run is recovered
-//! - `bus_benchmark`: many simulated workers on a real bus (`onrush sim cluster`); `sim`: leaders, workers and the bus in a
-//!   simulated network
+//! - `sim`: leaders, workers and the bus in a simulated network; `tests/bus_benchmark`: many virtual workers on a real bus
 //!
 //! No start is made by two workers, whatever is lost or late; starts that were due while their slots had no owner are
 //! not made up later.
@@ -29,8 +28,6 @@ extern crate claims;
 
 pub mod broker;
 pub mod bus;
-#[cfg(feature = "nats")]
-pub mod bus_benchmark;
 pub mod coordinator;
 pub mod encoding;
 pub mod journal;

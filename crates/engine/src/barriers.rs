@@ -6,7 +6,7 @@
 //! participants wait and no more will come, they continue.
 //!
 //! The rendezvous of a closed load is different: each shard reports when all its users wait; the last one sets the
-//! instant for all (`Desk` of `run`), and `StopLevel` carries it.
+//! instant for all (`LoadAggregator` of `run`), and `StopLevel` carries it.
 
 mod barrier;
 mod remote_barriers;

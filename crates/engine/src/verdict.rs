@@ -2,7 +2,7 @@
 //!
 //! A pure function of the plan and of the measurements: how late the loops were, how much CPU their threads got and
 //! how long they waited for a core, how much was in flight halfway and at the end, the snapshots, and the exchanges
-//! that ended in equal stretches of time (`slices`). It returns a `Limit` and how it is `Known`. `gaps` finds
+//! that ended in equal stretches of time (`slices`). It returns a `Limit` and its `Basis`. `gaps` finds
 //! stretches without responses, `curve` compares rates with the number in flight. Lateness, loop lag and CPU are
 //! caused by the generator; wait, drops and slow responses are not. The kernel's tables are read only when something
 //! failed or many connections were made (`figures::Watch`).

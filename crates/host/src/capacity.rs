@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, geteuid, getrlimit};
 
-use crate::memory::{PAGE_BYTES, memory};
+use crate::memory::memory;
 
 /// Kernel memory per connection: the socket, its inode, its file and name, and an armed receive. Measured by the
 /// kernel's own slabs.
@@ -132,11 +132,6 @@ impl Settings {
     /// Local ports of one local address for one target endpoint.
     pub fn ports_each(&self) -> Option<u64> {
         self.ports.map(|(first, last)| (u64::from(last.saturating_sub(first)) + 1).saturating_sub(self.ports_reserved))
-    }
-
-    /// Maximum bytes in the buffers of all connections together.
-    pub fn tcp_mem_bytes(&self) -> Option<u64> {
-        self.tcp_mem.map(|[_, _, high]| high.saturating_mul(PAGE_BYTES))
     }
 }
 

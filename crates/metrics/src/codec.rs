@@ -5,7 +5,7 @@
 //! Numbers take seven bits per byte, the lowest first. The input may come from anywhere: every value is validated.
 //!
 //! Counters and failures are written by their index in their tables. When one is added, [`SNAPSHOT_VERSION`] is raised;
-//! written indices keep their meaning for ever, so new ones are appended.
+//! written indices keep their meaning for ever, so new ones take free numbers.
 
 mod counts;
 mod held;

@@ -67,14 +67,6 @@ impl Segment {
         self.slots_below(u64::from(SLOT_COUNT)) as u32
     }
 
-    /// Whether the slot belongs to this segment.
-    pub fn has_slot(&self, slot: u32) -> bool {
-        match &self.0 {
-            SlotShape::Stride { first, stride } => slot % stride == *first,
-            SlotShape::Set(slots) => slots.binary_search_by_key(&slot, |slot| u32::from(*slot)).is_ok(),
-        }
-    }
-
     /// Number of the first `count` items (users, starts, rows) that belong to this segment.
     pub fn count_of_first(&self, count: u64) -> u64 {
         let slots = u64::from(SLOT_COUNT);

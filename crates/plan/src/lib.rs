@@ -356,13 +356,6 @@ impl Target {
             None => format!("{}:{}", self.host, self.port),
         }
     }
-
-    /// The URL of a path at this target.
-    pub fn url_of(&self, path: &str) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        format!("{scheme}://{host}:{}{path}", self.port)
-    }
 }
 
 impl Scenario {

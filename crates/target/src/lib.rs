@@ -235,13 +235,6 @@ impl Server {
         self.end();
     }
 
-    /// Serves until the process exits.
-    pub fn serve_forever(mut self) {
-        for thread in std::mem::take(&mut self.threads) {
-            thread.join().expect("a thread of the target does not panic");
-        }
-    }
-
     fn end(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.shared.wake_all();

@@ -1,4 +1,4 @@
-//! Arguments of `onrush worker`, `onrush sim` and `onrush bus`.
+//! Arguments of `onrush worker` and `onrush bus`.
 
 use super::{EngineArgs, FlagValues};
 
@@ -20,29 +20,6 @@ impl WorkerArgs {
             allow: given.list("allow-host"),
             is_quiet: given.has("quiet"),
             engine: EngineArgs::of(given),
-        }
-    }
-}
-
-/// The arguments of `onrush sim`.
-#[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "this build has no bus to try it on"))]
-#[derive(Debug)]
-pub(crate) struct SimArgs {
-    pub(crate) what: Option<String>,
-    pub(crate) workers: Option<String>,
-    pub(crate) duration: Option<String>,
-    pub(crate) cluster: Option<String>,
-    pub(crate) is_json: bool,
-}
-
-impl SimArgs {
-    pub(super) fn of(given: &FlagValues) -> Self {
-        Self {
-            what: given.text("what"),
-            workers: given.text("workers"),
-            duration: given.text("duration"),
-            cluster: given.text("cluster"),
-            is_json: given.has("json"),
         }
     }
 }

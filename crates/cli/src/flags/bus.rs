@@ -27,23 +27,3 @@ pub(super) const ROWS: &[Row] = &[
         "只接受由该 PEM 文件中的证书签发的客户端证书（双向认证）",
     ),
 ];
-
-/// Flags of the benchmark.
-pub(super) const SIM: &[Row] = &[
-    flag("what", Kind::Word("WHAT"), modes::SIM).common().help(
-        "What is tried: cluster, workers on a bus of NATS, each with a connection of its own, that make no load",
-        "要试验的对象：cluster，即 NATS 总线上的工作进程；各有自己的连接，但不产生负载",
-    ),
-    flag("workers", Kind::Number("N"), modes::SIM)
-        .common()
-        .help("How many, up to 18000 [default: 1000]", "数量，最多 18000 [默认：1000]"),
-    flag("duration", Kind::Number("TIME"), modes::SIM).short('z').common().help(
-        "How long they tell what they would have seen, in whole seconds [default: 12s]",
-        "上报模拟数据的时长，整秒 [默认：12s]",
-    ),
-    flag("cluster", Kind::Text("BUS"), modes::SIM).common().help(
-        "A bus that is there, nats:// or tls://HOST:PORT/NAME [default: a nats-server that is started for it]",
-        "已有的总线，nats:// 或 tls://主机:端口/名称 [默认：为此临时启动一个 nats-server]",
-    ),
-    flag("json", Kind::Switch, modes::SIM).common().help("Print what came of it as JSON", "以 JSON 输出结果"),
-];

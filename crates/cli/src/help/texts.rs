@@ -56,7 +56,6 @@ pub(crate) fn about(command: &str) -> Text {
             "Start a nats-server on which workers of many machines meet",
             "启动分布式压测的总线（nats-server），供各机工作进程加入",
         ),
-        "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
         "recover" => (
             "Rebuild the report of a run from the journals of its workers.\nIt serves when the bus or the leader was lost.",
             "用各工作进程的本地留存还原一次压测的报告。\n用于总线或主控进程丢失之后。",
@@ -128,7 +127,6 @@ pub(crate) fn usage(command: &str) -> Text {
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
         "recover" => ("onrush recover [flags] JOURNAL...", "onrush recover [参数] JOURNAL..."),
-        "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
             "onrush grpc list [flags] [URL] [SYMBOL]\nonrush grpc describe [flags] [URL] [SYMBOL]",
@@ -162,11 +160,6 @@ const RECOVER: &[Example] = &[(
     "onrush recover --html report.html journals/*",
     "the report of a run, from the journals of its workers",
     "用各工作进程的本地留存生成一次压测的报告",
-)];
-const SIM: &[Example] = &[(
-    "onrush sim cluster --workers 10000",
-    "10,000 workers on a nats-server that is started here",
-    "在临时启动的 nats-server 上试验 1 万个工作进程",
 )];
 
 const SERVE: &[Example] = &[
@@ -242,7 +235,6 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
             ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
         ],
         "bus" => BUS,
-        "sim" => SIM,
         "recover" => RECOVER,
         "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次压测的报告页面")],
         "history" => &[

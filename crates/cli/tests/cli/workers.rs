@@ -486,7 +486,7 @@ fn searches_and_changes_need_nothing_more() {
 fn what_workers_cannot_do() {
     let (server, folder) = (Served::start(), Folder::new("workers-refused"));
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 9] = [
+    let cases: [(&[&str], &str, &str); 8] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
         (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次压测"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
@@ -494,7 +494,6 @@ fn what_workers_cannot_do() {
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
         (&["--ssh", "ssh -p 22", "--workers", "2", &server.url], "--ssh needs --hosts", "--ssh 需要"),
         (&["--workers", "2", "--min-workers", "3", &server.url], "--min-workers", "--min-workers"),
-        (&["sim"], "write onrush sim cluster", "请写 onrush sim cluster"),
         (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
     ];
     std::fs::write(&log, "what was there").expect("a file");

@@ -9,7 +9,6 @@ mod authority;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
-mod bus_benchmark;
 mod changes;
 mod faults;
 mod folder;

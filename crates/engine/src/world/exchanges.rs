@@ -42,7 +42,7 @@ pub(crate) struct Exchange {
     pub(crate) moves: u8,
     /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
-    /// It is not part of a warm-up.
+    /// It is in the figures: it did not end in a warm-up.
     pub(crate) is_measured: bool,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Its request is written from the step's `plan::Form`, which knows which fields belong to which host. It is known
 //! only when the response has arrived, so its step is made then, and lives as long as its exchange. The parts of a
-//! response that a check, a redirect or `--debug` needs are kept with the attempt (`failure_samples.rs`, `transcribing.rs`), and
-//! released with it.
+//! response that a check, a redirect or `--debug` needs are kept with the attempt (`captured_response.rs`,
+//! `transcribing.rs`), and released with it.
 
 use std::ops::Index;
 use std::sync::Arc;

@@ -56,11 +56,6 @@ impl Threshold {
         is_it && self.of.is_none()
     }
 
-    /// Whether it limits times that begin when an exchange was due, so that a late start makes them longer.
-    pub fn is_of_response(&self) -> bool {
-        matches!(self.subject, Subject::Time(_, Timed::Of(Measure::Response)))
-    }
-
     /// The limit of the time of an exchange, in nanoseconds; `None` for a goal without a time.
     pub fn limit_ns(&self) -> Option<u64> {
         matches!(self.subject, Subject::Time(..)).then_some(self.limit as u64)

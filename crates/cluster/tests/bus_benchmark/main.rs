@@ -1,18 +1,18 @@
 //! Very many workers on a real bus. What the server and the leader take is measured and printed; losses and the memory
-//! of the server are checked.
-//!
-//! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test bus_benchmark -- --nocapture`
+//! of the server are checked. `cargo xtask bus 10000` runs it; `ONRUSH_BUS` is a bus that is there.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
 #[macro_use]
 extern crate claims;
 
+mod benchmark;
+#[path = "../nats_server/mod.rs"]
 mod nats_server;
 
 use std::time::Duration;
 
-use cluster::bus_benchmark::{BenchmarkOrder, Moment, RATE, TIME_MIN, TIMES, try_out};
+use benchmark::{BenchmarkOrder, Moment, RATE, TIME_MIN, TIMES, try_out};
 use engine::StopHandle;
 use nats_server::NatsServer;
 
@@ -27,17 +27,20 @@ const MANY: usize = 1_000;
 /// Slots of a load: with more workers, some have no part.
 const PARTS_MAX: usize = 4_096;
 
-/// CPU time of a server since its start, and its memory.
-fn takes(server: &NatsServer) -> (Duration, u64) {
-    let spent = host::spent_of(server.child.id()).expect("it runs");
-    (spent.cpu, spent.resident_bytes)
+/// CPU time of our own server since its start, and its memory.
+fn takes(server: Option<&NatsServer>) -> (Duration, u64) {
+    let spent = server.map(|server| host::spent_of(server.child.id()).expect("it runs"));
+    spent.map_or_else(Default::default, |spent| (spent.cpu, spent.resident_bytes))
 }
 
 #[test]
 fn very_many_workers_lose_nothing() {
     let count = std::env::var("ONRUSH_WORKERS").ok().and_then(|text| text.parse().ok()).unwrap_or(MANY);
-    let server = NatsServer::start();
-    let bus_url = format!("nats://127.0.0.1:{}/crowd", server.port).parse().expect("an address");
+    let bus = std::env::var("ONRUSH_BUS").ok();
+    let server = bus.is_none().then(NatsServer::start);
+    let own = || format!("nats://127.0.0.1:{}/crowd", server.as_ref().expect("a server").port);
+    let bus_url = bus.unwrap_or_else(own).parse().expect("an address");
+    host::raise_descriptor_limit();
     let order = BenchmarkOrder {
         bus_url,
         who: 7,
@@ -48,7 +51,7 @@ fn very_many_workers_lose_nothing() {
     };
     let (mut before, mut most) = (Duration::ZERO, 0);
     let outcome = try_out(&order, &StopHandle::default(), |moment| {
-        let (cpu, bytes) = takes(&server);
+        let (cpu, bytes) = takes(server.as_ref());
         match moment {
             Moment::There(_) => {}
             Moment::Ready(_) => before = cpu,
@@ -56,7 +59,7 @@ fn very_many_workers_lose_nothing() {
         }
     });
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
-    let cpu = takes(&server).0.saturating_sub(before);
+    let cpu = takes(server.as_ref()).0.saturating_sub(before);
     let lag = |share: f64| Duration::from_nanos(outcome.lags.quantile(share).unwrap_or_default());
     let cores = cpu.as_secs_f64() / outcome.span.as_secs_f64();
     println!(

@@ -15,39 +15,39 @@ use metrics::Distribution;
 use pacing::Nanos;
 use plan::Flags;
 
-use crate::bus::{BusEvent, Inbox};
-use crate::coordinator::Workers;
-use crate::nats::{BusUrl, NatsError, Role, forget, join};
-use crate::protocol::{Batch, read};
-use crate::{LeaderSettings, OnLoss};
-pub use made::{TIME_MIN, TIMES};
+use cluster::bus::{BusEvent, Inbox};
+use cluster::coordinator::Workers;
+use cluster::nats::{BusUrl, NatsError, Role, forget, join};
+use cluster::protocol::{Batch, read};
+use cluster::{LeaderSettings, OnLoss};
+pub(crate) use made::{TIME_MIN, TIMES};
 use virtual_worker::WorkerShared;
 
 /// Starts per second, of all workers.
-pub const RATE: u64 = 400_000;
+pub(crate) const RATE: u64 = 400_000;
 /// The most workers whose fault is described.
 const FAULTS_MAX: usize = 16;
 
 /// The settings of a benchmark.
 #[derive(Clone, Debug)]
-pub struct BenchmarkOrder {
+pub(crate) struct BenchmarkOrder {
     /// The bus. The workers join a cluster of their own there, which is removed with them.
-    pub bus_url: BusUrl,
+    pub(crate) bus_url: BusUrl,
     /// A random number that no other benchmark has.
-    pub who: u64,
+    pub(crate) who: u64,
     /// The number of workers.
-    pub workers: usize,
+    pub(crate) workers: usize,
     /// How long the workers would make load, in seconds.
-    pub seconds: u64,
+    pub(crate) seconds: u64,
     /// The time within which all workers must be present.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// The version that all of them have.
-    pub version: String,
+    pub(crate) version: String,
 }
 
 /// Progress of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub(crate) enum Moment {
     /// The number of workers that are present.
     There(usize),
     /// All workers are ready, after this time.
@@ -58,49 +58,40 @@ pub enum Moment {
 
 /// The outcome of a benchmark.
 #[derive(Clone, Debug)]
-pub struct BenchmarkOutcome {
+pub(crate) struct BenchmarkOutcome {
     /// Time from the first worker to the moment when all were ready.
-    pub ready_after: Duration,
+    pub(crate) ready_after: Duration,
     /// Workers that had a part.
-    pub with_part: usize,
+    pub(crate) with_part: usize,
     /// Time from the start to the last report.
-    pub span: Duration,
+    pub(crate) span: Duration,
     /// Delay from sending a batch to its receipt, in nanoseconds.
-    pub lags: Distribution,
+    pub(crate) lags: Distribution,
     /// Bytes of all batches.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Synthetic starts.
-    pub made: u64,
+    pub(crate) made: u64,
     /// Starts that the leader has counted.
-    pub counted: u64,
+    pub(crate) counted: u64,
     /// Starts without an owner, by the leader's ledger.
-    pub undelivered: u64,
+    pub(crate) undelivered: u64,
     /// Unaccounted starts, by the leader's ledger.
-    pub unknown: u64,
+    pub(crate) unknown: u64,
     /// Workers that were declared lost.
-    pub lost: usize,
+    pub(crate) lost: usize,
     /// The times that the leader has merged.
-    pub times: Distribution,
+    pub(crate) times: Distribution,
     /// Whether they equal the synthetic times, bucket for bucket.
-    pub is_same: bool,
+    pub(crate) is_same: bool,
     /// The number of worker faults.
-    pub fault_count: usize,
+    pub(crate) fault_count: usize,
     /// The first of them.
-    pub faults: Vec<WorkerFault>,
-}
-
-/// A fault of a worker.
-#[derive(Clone, Debug)]
-pub enum WorkerFault {
-    /// The worker cannot join the bus.
-    Bus(Arc<NatsError>),
-    /// The worker did not reach the leader in time.
-    GivenUp,
+    pub(crate) faults: Vec<String>,
 }
 
 /// Why a benchmark has no outcome.
 #[derive(Debug, thiserror::Error)]
-pub enum BusBenchmarkError {
+pub(crate) enum BusBenchmarkError {
     /// The bus.
     #[error(transparent)]
     Bus(#[from] NatsError),
@@ -110,7 +101,7 @@ pub enum BusBenchmarkError {
         /// The error of the engine.
         error: RunError,
         /// The first fault of a worker.
-        first: Option<WorkerFault>,
+        first: Option<String>,
     },
     /// The system.
     #[error(transparent)]
@@ -139,7 +130,7 @@ type Lags = Arc<Mutex<(Distribution, u64)>>;
 ///
 /// # Errors
 /// There is no bus, or workers do not get ready.
-pub fn try_out(
+pub(crate) fn try_out(
     order: &BenchmarkOrder,
     stop: &StopHandle,
     tell: impl FnMut(Moment),
@@ -236,7 +227,7 @@ struct Made {
     starts: u64,
     times: Distribution,
     fault_count: usize,
-    faults: Vec<WorkerFault>,
+    faults: Vec<String>,
 }
 
 impl BusBenchmark {

@@ -5,14 +5,14 @@ use metrics::{Counter, Distribution, Snapshot};
 use pacing::{Nanos, Segment};
 
 use super::RATE;
-use crate::PartOf;
-use crate::encoding::end_to_bytes;
-use crate::protocol::{News, Row};
+use cluster::PartOf;
+use cluster::encoding::end_to_bytes;
+use cluster::protocol::{News, Row};
 
 /// The smallest synthetic time, in nanoseconds.
-pub const TIME_MIN: u64 = 200_000;
+pub(crate) const TIME_MIN: u64 = 200_000;
 /// The number of different times, all equally frequent.
-pub const TIMES: u64 = 3_000_000;
+pub(crate) const TIMES: u64 = 3_000_000;
 /// The golden ratio; the fractional parts of its multiples fill the unit interval evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 const SECOND: Nanos = Nanos::from_millis(1_000);

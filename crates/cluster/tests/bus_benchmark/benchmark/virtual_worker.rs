@@ -3,7 +3,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,11 +14,11 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::made::IdlePart;
-use super::{BenchmarkOrder, FAULTS_MAX, Made, SharedFacts, WorkerFault};
-use crate::bus::{Bus, Inbox};
-use crate::nats::join_here;
-use crate::protocol::{Hello, News};
-use crate::{Act, Worker};
+use super::{BenchmarkOrder, FAULTS_MAX, Made, SharedFacts};
+use cluster::bus::{Bus, Inbox};
+use cluster::nats::join_here;
+use cluster::protocol::{Hello, News};
+use cluster::{Act, Worker};
 
 /// The most workers that join at a time.
 const COME_AT_A_TIME: usize = 64;
@@ -38,7 +37,7 @@ pub(super) struct WorkerShared {
     made: Cell<u64>,
     times: RefCell<Distribution>,
     fault_count: Cell<usize>,
-    faults: RefCell<Vec<WorkerFault>>,
+    faults: RefCell<Vec<String>>,
     coming: Semaphore,
 }
 
@@ -55,7 +54,7 @@ impl WorkerShared {
         }
     }
 
-    fn fault(&self, fault: WorkerFault) {
+    fn fault(&self, fault: String) {
         self.known.has_fault.store(true, Ordering::Relaxed);
         self.fault_count.set(self.fault_count.get() + 1);
         let mut faults = self.faults.borrow_mut();
@@ -100,7 +99,7 @@ async fn one(number: u64, shared: Rc<WorkerShared>) {
     };
     let (mut bus, served) = match joined {
         Ok(joined) => joined,
-        Err(error) => return shared.fault(WorkerFault::Bus(Arc::new(error))),
+        Err(error) => return shared.fault(error.to_string()),
     };
     spawn_local(served);
     shared.known.there.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +109,7 @@ async fn one(number: u64, shared: Rc<WorkerShared>) {
         acts(&mut worker, &mut parts, &shared, now);
         tells(&mut worker, &mut parts, &shared, now);
         if std::mem::replace(&mut incarnation, worker.incarnation()) != worker.incarnation() && !parts.is_empty() {
-            shared.fault(WorkerFault::GivenUp);
+            shared.fault("a worker did not reach the leader in time".to_owned());
         }
         asks(&mut worker, &mut *bus);
         let next = parts.iter().map(IdlePart::next_at).min().unwrap_or(Nanos::NEVER);
