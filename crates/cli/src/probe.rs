@@ -1,8 +1,8 @@
 //! A probe of a port without any understandable response: made once, when the load is over.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metrics::Snapshot;
 use plan::{Plan, Protocol};
@@ -36,10 +36,23 @@ const RESPONSES: [u8; 2] = [0x15, 0x16];
 pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<[u8; 2]> {
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let until = Instant::now() + PATIENCE;
         stream.write_all(&HELLO)?;
-        let mut response = [0; 2];
-        stream.read_exact(&mut response)?;
+        let (mut response, mut read) = ([0; 2], 0);
+        while read < response.len() {
+            // A read that a stop of the process interrupts begins its timeout anew.
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            stream.set_read_timeout(Some(left))?;
+            match stream.read(&mut response[read..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => read += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(response)
     };
     ask().is_ok_and(|[kind, major]| RESPONSES.contains(&kind) && major == 3)

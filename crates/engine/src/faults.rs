@@ -127,43 +127,11 @@ pub(crate) fn http2(fault: http2::Fault) -> Failure {
 /// The status of a gRPC call that ended with this failure, as a gRPC client would report it: by `doc/statuscodes.md`
 /// and its neighbours of github.com/grpc/grpc. `None` where the call has a status of its own.
 pub fn call_status(failure: Failure) -> Option<Status> {
-    Some(match failure {
-        Failure::GrpcStatus(status) => Status::of(u32::from(status)),
-        Failure::CallHttp(_) => Status::of_http(failure.http_status().unwrap_or(0)),
-        Failure::StreamReset(code) => Status::of_reset(u32::from(code)),
-        Failure::Timeout => Status::DEADLINE_EXCEEDED,
-        Failure::Protocol(fault) => match fault {
-            ProtocolFault::ContentType | ProtocolFault::NoGrpcStatus | ProtocolFault::BadGrpcStatus => Status::UNKNOWN,
-            ProtocolFault::MessageCount => Status::UNIMPLEMENTED,
-            ProtocolFault::UnzippedTooLarge => Status::RESOURCE_EXHAUSTED,
-            _ => Status::INTERNAL,
-        },
-        // The check looked at the response, or at none of this call.
-        Failure::Status
-        | Failure::BodyLimit
-        | Failure::Check
-        | Failure::TimeCheck
-        | Failure::SizeCheck
-        | Failure::Redirect
-        | Failure::NotTaken => return None,
-        Failure::Unreachable
-        | Failure::Permission
-        | Failure::NoConsent
-        | Failure::NotFilled
-        | Failure::LoopLimit
-        | Failure::ConnectRefused
-        | Failure::ConnectTimeout
-        | Failure::NoLocalPort
-        | Failure::NoDescriptor
-        | Failure::Reset
-        | Failure::ClosedEarly
-        | Failure::Tls(_)
-        | Failure::Goaway
-        | Failure::Dns
-        | Failure::WebSocketClose(_)
-        | Failure::NoFirstAnswer
-        | Failure::Os(_) => Status::UNAVAILABLE,
-    })
+    match failure {
+        Failure::CallHttp(_) => Some(Status::of_http(failure.http_status().unwrap_or(0))),
+        Failure::StreamReset(code) => Some(Status::of_reset(u32::from(code))),
+        _ => failure.grpc_status().map(|status| Status::of(u32::from(status))),
+    }
 }
 
 pub(crate) fn tls(fault: tls::TlsFault) -> Failure {

@@ -44,7 +44,9 @@ pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
 pub use failures_by_host::FailuresByHost;
 pub use gauges::{Gauges, InFlightAges};
 pub use held::{Held, HeldCounts, HeldNow};
-pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
+pub use outcome::{
+    CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, Stage, TlsFault,
+};
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
 pub use threshold::{

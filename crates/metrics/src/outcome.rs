@@ -1,11 +1,16 @@
 //! Outcomes of exchanges. They are data: `Copy`, and each indexes a counter.
 
 mod closes;
+mod table;
 mod tls;
 
 pub use closes::CLOSE_WITHOUT_CODE;
 use closes::{CLOSE_COUNT, close_index, close_of_index};
+pub use table::Stage;
+use table::{failures, faults, status};
 pub use tls::TlsFault;
+
+use status::{DEADLINE_EXCEEDED, UNAVAILABLE};
 
 /// The outcome of an exchange that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,234 +21,124 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// The reason of a failed exchange, one that a user can act on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Failure {
+failures! {
+    /// The reason of a failed exchange, one that a user can act on.
+    Failure;
     /// No route to the target.
-    Unreachable,
+    Unreachable = 0, "unreachable", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// This host forbids the connection.
-    Permission,
+    Permission = 1, "permission", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// The target's host responded that nothing listens on the port.
-    ConnectRefused,
+    ConnectRefused = 2, "connect-refused", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// No connection within the connect timeout.
-    ConnectTimeout,
+    ConnectTimeout = 3, "connect-timeout", TimedOut, Connecting, Some(UNAVAILABLE);
     /// All local ports to this address are in use.
-    NoLocalPort,
+    NoLocalPort = 4, "no-local-port", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// This process may not open more descriptors.
-    NoDescriptor,
+    NoDescriptor = 5, "no-descriptor", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// The peer reset the connection.
-    Reset,
+    Reset = 6, "reset", FailedUnanswered, Exchanging, Some(UNAVAILABLE);
     /// The peer closed before the response was complete.
-    ClosedEarly,
+    ClosedEarly = 7, "closed-early", FailedUnanswered, Exchanging, Some(UNAVAILABLE);
     /// No complete response within the timeout.
-    Timeout,
-    /// The peer broke the protocol.
-    Protocol(ProtocolFault),
-    /// No TLS session with the peer.
-    Tls(TlsFault),
-    /// The peer reset the stream with an error code of HTTP/2 (RFC 9113, 7).
-    StreamReset(u8),
-    /// A gRPC call that ended with this status, which is no success.
-    GrpcStatus(u8),
-    /// A gRPC call whose response has an HTTP status other than 200 and no gRPC status; which one, as
-    /// [`Failure::of_http`] says.
-    CallHttp(u8),
-    /// The peer closed a WebSocket session with this code before it had answered.
-    WebSocketClose(u16),
+    Timeout = 8, "timeout", TimedOut, Exchanging, Some(DEADLINE_EXCEEDED);
+    /// A complete response whose status is no success.
+    Status = 9, "status", FailedAnswered, Answered, None;
+    /// The body is larger than a check may read.
+    BodyLimit = 10, "body-limit", FailedAnswered, Answered, None;
+    /// A check of the response failed.
+    Check = 11, "check", FailedAnswered, Answered, None;
+    /// The peer refused further requests, time and again, and never processed this one.
+    Goaway = 12, "goaway", FailedUnanswered, Exchanging, Some(UNAVAILABLE);
+    /// The host of a redirect is unknown.
+    Dns = 13, "dns", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// Endless redirects, or one that cannot be followed.
+    Redirect = 14, "redirect", FailedAnswered, Exchanging, None;
     /// The connection was established, but its first request, such as the WebSocket handshake, had no response within
     /// the connect timeout.
-    NoFirstAnswer,
-    /// The peer refused further requests, time and again, and never processed this one.
-    Goaway,
-    /// A complete response whose status is no success.
-    Status,
-    /// The body is larger than a check may read.
-    BodyLimit,
-    /// A check of the response failed.
-    Check,
-    /// The host of a redirect is unknown.
-    Dns,
+    NoFirstAnswer = 15, "no-first-answer", TimedOut, Connecting, Some(UNAVAILABLE);
     /// A redirect leads to a public host that the user has not allowed.
-    NoConsent,
-    /// Endless redirects, or one that cannot be followed.
-    Redirect,
+    NoConsent = 16, "no-consent", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// A value that the user needs later is not in the response.
-    NotTaken,
+    NotTaken = 17, "not-taken", FailedAnswered, Answered, None;
     /// A value that the request needs is not available, or not valid in its place.
-    NotFilled,
+    NotFilled = 18, "not-filled", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// A complete response that took longer, or less, than the check of its time allows.
-    TimeCheck,
+    TimeCheck = 19, "time-check", FailedAnswered, Answered, None;
     /// A complete response that is larger, or smaller, than the check of its size allows.
-    SizeCheck,
+    SizeCheck = 20, "size-check", FailedAnswered, Answered, None;
     /// A loop of a scenario reached its maximum number of rounds before its condition ended it.
-    LoopLimit,
+    LoopLimit = 21, "loop-limit", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    detailed:
+    /// The peer broke the protocol.
+    Protocol(ProtocolFault), "protocol", FailedUnanswered, Exchanging;
+    /// No TLS session with the peer.
+    Tls(TlsFault), "tls", FailedUnanswered, Connecting;
+    /// The peer reset the stream with an error code of HTTP/2 (RFC 9113, 7).
+    StreamReset(u8), "stream-reset", FailedUnanswered, Exchanging;
+    /// A gRPC call that ended with this status, which is no success.
+    GrpcStatus(u8), "grpc-status", FailedAnswered, Answered;
+    /// A gRPC call whose response has an HTTP status other than 200 and no gRPC status; which one, as
+    /// [`Failure::of_http`] says.
+    CallHttp(u8), "status", FailedAnswered, Answered;
+    /// The peer closed a WebSocket session with this code before it had answered.
+    WebSocketClose(u16), "websocket-close", FailedUnanswered, Exchanging;
     /// Another error of the operating system.
-    Os(u16),
+    Os(u16), "os", FailedUnanswered, Exchanging;
 }
 
-/// The way in which the peer broke the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "each is named by `name`, and described where the protocol machine says it")]
-#[repr(u8)]
-pub enum ProtocolFault {
-    StartLine,
-    Header,
-    HeadTooLarge,
-    TooManyHeaders,
-    ContentLength,
-    AmbiguousLength,
-    TransferEncoding,
-    ChunkSize,
-    ChunkLineTooLong,
-    ChunkEnd,
-    Trailer,
-    UnexpectedUpgrade,
-    TooManyInterim,
-    Unsolicited,
-    Preface,
-    FrameSize,
-    FrameStream,
-    Padding,
-    Continuation,
-    ContinuationFlood,
-    Compression,
-    HeadersTooLarge,
-    Headers,
-    Settings,
-    Window,
-    Push,
-    PingFlood,
-    SettingsFlood,
-    ResetFlood,
-    EmptyFlood,
-    ContentType,
-    MessageFlag,
-    MessageCut,
-    MessageEncoding,
-    MessageCount,
-    NoGrpcStatus,
-    Handshake,
-    WebSocketFrame,
-    WebSocketText,
-    WebSocketDeflate,
-    MessageTooLarge,
-    WebSocketFlood,
-    AnswerLength,
-    EncodingNotOffered,
-    MessageUnzip,
-    UnzippedTooLarge,
-    MessageType,
-    BadGrpcStatus,
-    Tls,
-}
-
-impl ProtocolFault {
-    const ALL: [Self; 49] = [
-        Self::StartLine,
-        Self::Header,
-        Self::HeadTooLarge,
-        Self::TooManyHeaders,
-        Self::ContentLength,
-        Self::AmbiguousLength,
-        Self::TransferEncoding,
-        Self::ChunkSize,
-        Self::ChunkLineTooLong,
-        Self::ChunkEnd,
-        Self::Trailer,
-        Self::UnexpectedUpgrade,
-        Self::TooManyInterim,
-        Self::Unsolicited,
-        Self::Preface,
-        Self::FrameSize,
-        Self::FrameStream,
-        Self::Padding,
-        Self::Continuation,
-        Self::ContinuationFlood,
-        Self::Compression,
-        Self::HeadersTooLarge,
-        Self::Headers,
-        Self::Settings,
-        Self::Window,
-        Self::Push,
-        Self::PingFlood,
-        Self::SettingsFlood,
-        Self::ResetFlood,
-        Self::EmptyFlood,
-        Self::ContentType,
-        Self::MessageFlag,
-        Self::MessageCut,
-        Self::MessageEncoding,
-        Self::MessageCount,
-        Self::NoGrpcStatus,
-        Self::Handshake,
-        Self::WebSocketFrame,
-        Self::WebSocketText,
-        Self::WebSocketDeflate,
-        Self::MessageTooLarge,
-        Self::WebSocketFlood,
-        Self::AnswerLength,
-        Self::EncodingNotOffered,
-        Self::MessageUnzip,
-        Self::UnzippedTooLarge,
-        Self::MessageType,
-        Self::BadGrpcStatus,
-        Self::Tls,
-    ];
-
-    /// A stable name for reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::StartLine => "start-line",
-            Self::Header => "header",
-            Self::HeadTooLarge => "head-too-large",
-            Self::TooManyHeaders => "too-many-headers",
-            Self::ContentLength => "content-length",
-            Self::AmbiguousLength => "ambiguous-length",
-            Self::TransferEncoding => "transfer-encoding",
-            Self::ChunkSize => "chunk-size",
-            Self::ChunkLineTooLong => "chunk-line-too-long",
-            Self::ChunkEnd => "chunk-end",
-            Self::Trailer => "trailer",
-            Self::UnexpectedUpgrade => "unexpected-upgrade",
-            Self::TooManyInterim => "too-many-interim",
-            Self::Unsolicited => "unsolicited",
-            Self::Preface => "preface",
-            Self::FrameSize => "frame-size",
-            Self::FrameStream => "frame-stream",
-            Self::Padding => "padding",
-            Self::Continuation => "continuation",
-            Self::ContinuationFlood => "continuation-flood",
-            Self::Compression => "compression",
-            Self::HeadersTooLarge => "headers-too-large",
-            Self::Headers => "headers",
-            Self::Settings => "settings",
-            Self::Window => "window",
-            Self::Push => "push",
-            Self::PingFlood => "ping-flood",
-            Self::SettingsFlood => "settings-flood",
-            Self::ResetFlood => "reset-flood",
-            Self::EmptyFlood => "empty-flood",
-            Self::ContentType => "content-type",
-            Self::MessageFlag => "message-flag",
-            Self::MessageCut => "message-cut",
-            Self::MessageEncoding => "message-encoding",
-            Self::MessageCount => "message-count",
-            Self::NoGrpcStatus => "no-grpc-status",
-            Self::Handshake => "handshake",
-            Self::WebSocketFrame => "websocket-frame",
-            Self::WebSocketText => "websocket-text",
-            Self::WebSocketDeflate => "websocket-deflate",
-            Self::MessageTooLarge => "message-too-large",
-            Self::WebSocketFlood => "websocket-flood",
-            Self::AnswerLength => "answer-length",
-            Self::EncodingNotOffered => "encoding-not-offered",
-            Self::MessageUnzip => "message-unzip",
-            Self::UnzippedTooLarge => "unzipped-too-large",
-            Self::MessageType => "message-type",
-            Self::BadGrpcStatus => "bad-grpc-status",
-            Self::Tls => "tls",
-        }
-    }
+faults! {
+    /// The way in which the peer broke the protocol.
+    ProtocolFault;
+    StartLine = 0, "start-line", INTERNAL;
+    Header = 1, "header", INTERNAL;
+    HeadTooLarge = 2, "head-too-large", INTERNAL;
+    TooManyHeaders = 3, "too-many-headers", INTERNAL;
+    ContentLength = 4, "content-length", INTERNAL;
+    AmbiguousLength = 5, "ambiguous-length", INTERNAL;
+    TransferEncoding = 6, "transfer-encoding", INTERNAL;
+    ChunkSize = 7, "chunk-size", INTERNAL;
+    ChunkLineTooLong = 8, "chunk-line-too-long", INTERNAL;
+    ChunkEnd = 9, "chunk-end", INTERNAL;
+    Trailer = 10, "trailer", INTERNAL;
+    UnexpectedUpgrade = 11, "unexpected-upgrade", INTERNAL;
+    TooManyInterim = 12, "too-many-interim", INTERNAL;
+    Unsolicited = 13, "unsolicited", INTERNAL;
+    Preface = 14, "preface", INTERNAL;
+    FrameSize = 15, "frame-size", INTERNAL;
+    FrameStream = 16, "frame-stream", INTERNAL;
+    Padding = 17, "padding", INTERNAL;
+    Continuation = 18, "continuation", INTERNAL;
+    ContinuationFlood = 19, "continuation-flood", INTERNAL;
+    Compression = 20, "compression", INTERNAL;
+    HeadersTooLarge = 21, "headers-too-large", INTERNAL;
+    Headers = 22, "headers", INTERNAL;
+    Settings = 23, "settings", INTERNAL;
+    Window = 24, "window", INTERNAL;
+    Push = 25, "push", INTERNAL;
+    PingFlood = 26, "ping-flood", INTERNAL;
+    SettingsFlood = 27, "settings-flood", INTERNAL;
+    ResetFlood = 28, "reset-flood", INTERNAL;
+    EmptyFlood = 29, "empty-flood", INTERNAL;
+    ContentType = 30, "content-type", UNKNOWN;
+    MessageFlag = 31, "message-flag", INTERNAL;
+    MessageCut = 32, "message-cut", INTERNAL;
+    MessageEncoding = 33, "message-encoding", INTERNAL;
+    MessageCount = 34, "message-count", UNIMPLEMENTED;
+    NoGrpcStatus = 35, "no-grpc-status", UNKNOWN;
+    Handshake = 36, "handshake", INTERNAL;
+    WebSocketFrame = 37, "websocket-frame", INTERNAL;
+    WebSocketText = 38, "websocket-text", INTERNAL;
+    WebSocketDeflate = 39, "websocket-deflate", INTERNAL;
+    MessageTooLarge = 40, "message-too-large", INTERNAL;
+    WebSocketFlood = 41, "websocket-flood", INTERNAL;
+    AnswerLength = 42, "answer-length", INTERNAL;
+    EncodingNotOffered = 43, "encoding-not-offered", INTERNAL;
+    MessageUnzip = 44, "message-unzip", INTERNAL;
+    UnzippedTooLarge = 45, "unzipped-too-large", RESOURCE_EXHAUSTED;
+    MessageType = 46, "message-type", INTERNAL;
+    BadGrpcStatus = 47, "bad-grpc-status", UNKNOWN;
+    Tls = 48, "tls", INTERNAL;
 }
 
 /// The error codes of HTTP/2 by their numbers (RFC 9113, 7); unknown ones are counted as one.
@@ -291,6 +186,8 @@ pub const GRPC_STATUSES: [&str; 18] = [
 const CALL_STATUSES: [u16; 9] = [400, 401, 403, 404, 429, 431, 502, 503, 504];
 
 const PROTOCOL_FIRST: usize = 22;
+/// Plain failures have the numbers below those of protocol faults, and from here on.
+const PROTOCOL_END: usize = 84;
 const TLS_FIRST: usize = 96;
 const RESET_FIRST: usize = 128;
 const CALL_FIRST: usize = 144;
@@ -303,31 +200,6 @@ const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
 pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
 
 impl Failure {
-    const PLAIN: [Self; 22] = [
-        Self::Unreachable,
-        Self::Permission,
-        Self::ConnectRefused,
-        Self::ConnectTimeout,
-        Self::NoLocalPort,
-        Self::NoDescriptor,
-        Self::Reset,
-        Self::ClosedEarly,
-        Self::Timeout,
-        Self::Status,
-        Self::BodyLimit,
-        Self::Check,
-        Self::Goaway,
-        Self::Dns,
-        Self::Redirect,
-        Self::NoFirstAnswer,
-        Self::NoConsent,
-        Self::NotTaken,
-        Self::NotFilled,
-        Self::TimeCheck,
-        Self::SizeCheck,
-        Self::LoopLimit,
-    ];
-
     /// The failure of a call whose response has this HTTP status, and no gRPC status.
     pub fn of_http(status: u16) -> Self {
         let known = CALL_STATUSES.iter().position(|known| *known == status);
@@ -352,18 +224,16 @@ impl Failure {
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
             Self::GrpcStatus(status) => GRPC_FIRST + usize::from(status).min(GRPC_STATUSES.len() - 1),
             Self::WebSocketClose(code) => CLOSE_FIRST + close_index(code),
-            plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
+            plain => plain.plain_number().expect("all others are plain"),
         }
     }
 
     /// The failure of a counter; `None` for an index without a failure.
     pub fn of_index(index: usize) -> Option<Self> {
         match index {
-            0..PROTOCOL_FIRST => Self::PLAIN.get(index).copied(),
-            PROTOCOL_FIRST..TLS_FIRST => {
-                ProtocolFault::ALL.get(index - PROTOCOL_FIRST).map(|&fault| Self::Protocol(fault))
-            }
-            TLS_FIRST..RESET_FIRST => TlsFault::ALL.get(index - TLS_FIRST).map(|&fault| Self::Tls(fault)),
+            PROTOCOL_FIRST..PROTOCOL_END => ProtocolFault::of_number(index - PROTOCOL_FIRST).map(Self::Protocol),
+            0..TLS_FIRST => Self::PLAIN.iter().find(|(number, _)| *number == index).map(|(_, plain)| *plain),
+            TLS_FIRST..RESET_FIRST => TlsFault::of_number(index - TLS_FIRST).map(Self::Tls),
             RESET_FIRST..CALL_FIRST => {
                 let code = index - RESET_FIRST;
                 (code < RESET_CODES.len()).then_some(Self::StreamReset(code as u8))
@@ -404,37 +274,16 @@ impl Failure {
         (0..FAILURE_COUNT).filter_map(Self::of_index)
     }
 
-    /// A stable name for reports; [`Failure::detail`] adds the detail.
-    pub fn name(self) -> &'static str {
+    /// The status of a gRPC call that ended with it; `None` where the call has a status of its own, or where its HTTP
+    /// status or the code of its stream says it.
+    pub fn grpc_status(self) -> Option<u8> {
         match self {
-            Self::Unreachable => "unreachable",
-            Self::Permission => "permission",
-            Self::NoConsent => "no-consent",
-            Self::ConnectRefused => "connect-refused",
-            Self::ConnectTimeout => "connect-timeout",
-            Self::NoLocalPort => "no-local-port",
-            Self::NoDescriptor => "no-descriptor",
-            Self::Reset => "reset",
-            Self::ClosedEarly => "closed-early",
-            Self::Timeout => "timeout",
-            Self::Protocol(_) => "protocol",
-            Self::Tls(_) => "tls",
-            Self::StreamReset(_) => "stream-reset",
-            Self::Goaway => "goaway",
-            Self::GrpcStatus(_) => "grpc-status",
-            Self::Status | Self::CallHttp(_) => "status",
-            Self::BodyLimit => "body-limit",
-            Self::Check => "check",
-            Self::Dns => "dns",
-            Self::Redirect => "redirect",
-            Self::NotTaken => "not-taken",
-            Self::NotFilled => "not-filled",
-            Self::TimeCheck => "time-check",
-            Self::SizeCheck => "size-check",
-            Self::LoopLimit => "loop-limit",
-            Self::WebSocketClose(_) => "websocket-close",
-            Self::NoFirstAnswer => "no-first-answer",
-            Self::Os(_) => "os",
+            Self::Protocol(fault) => Some(fault.grpc_status()),
+            Self::Tls(fault) => Some(fault.grpc_status()),
+            Self::GrpcStatus(status) => Some(status),
+            Self::CallHttp(_) | Self::StreamReset(_) => None,
+            Self::WebSocketClose(_) | Self::Os(_) => Some(status::UNAVAILABLE),
+            plain => plain.plain_status(),
         }
     }
 }
@@ -460,21 +309,8 @@ impl Class {
     pub fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
-            Outcome::Failed(
-                Failure::Status
-                | Failure::GrpcStatus(_)
-                | Failure::CallHttp(_)
-                | Failure::Check
-                | Failure::BodyLimit
-                | Failure::Redirect
-                | Failure::NotTaken
-                | Failure::TimeCheck
-                | Failure::SizeCheck,
-            ) => Self::FailedAnswered,
-            Outcome::Failed(
-                Failure::Timeout | Failure::ConnectTimeout | Failure::NoFirstAnswer | Failure::Tls(TlsFault::NoAnswer),
-            ) => Self::TimedOut,
-            Outcome::Failed(_) => Self::FailedUnanswered,
+            Outcome::Failed(Failure::Tls(TlsFault::NoAnswer)) => Self::TimedOut,
+            Outcome::Failed(failure) => failure.class(),
         }
     }
 

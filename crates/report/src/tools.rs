@@ -11,7 +11,7 @@ mod webbench;
 mod wrk;
 
 use figures::{FailureCount, Interval, Run, Tally};
-use metrics::{Class, Distribution, Failure, Measure, Outcome, Timings};
+use metrics::{Class, Distribution, Measure, Outcome, Stage, Timings};
 use plan::{Settings, ToolRun};
 
 use crate::Language;
@@ -133,27 +133,11 @@ impl Faults {
     fn of(counts: &Tally) -> Self {
         let mut faults = Self::default();
         for &FailureCount { failure, count: number, .. } in &counts.failures {
-            match failure {
-                failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
-                Failure::Unreachable
-                | Failure::Permission
-                | Failure::NoConsent
-                | Failure::NotFilled
-                | Failure::LoopLimit
-                | Failure::ConnectRefused
-                | Failure::NoLocalPort
-                | Failure::NoDescriptor
-                | Failure::Dns
-                | Failure::Tls(_) => faults.connect += number,
-                Failure::Status
-                | Failure::CallHttp(_)
-                | Failure::Check
-                | Failure::TimeCheck
-                | Failure::SizeCheck
-                | Failure::NotTaken
-                | Failure::BodyLimit
-                | Failure::GrpcStatus(_) => {}
-                _ => faults.read += number,
+            match failure.stage() {
+                _ if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
+                Stage::Connecting => faults.connect += number,
+                Stage::Exchanging => faults.read += number,
+                Stage::Answered => {}
             }
         }
         faults

@@ -34,6 +34,8 @@ impl Machines {
     fn with(hosts: usize) -> Self {
         let net = Net::of(hosts + 1);
         let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{hosts}", std::process::id()));
+        // A process of this number may have left its folder when it was ended.
+        let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("it is ours");
         fs::create_dir_all("/run/sshd").expect("what sshd wants");

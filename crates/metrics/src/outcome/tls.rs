@@ -1,77 +1,28 @@
 //! The reasons of a failed TLS session, as reasons that a user can act on.
 
-/// The reason why there is no TLS session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
-#[repr(u8)]
-pub enum TlsFault {
-    UnknownIssuer,
-    Expired,
-    NotYetValid,
-    WrongName,
-    Certificate,
-    ClientCertificate,
-    NothingInCommon,
-    NoProtocol,
-    NotTls,
-    Alert,
-    ClosedEarly,
-    Other,
-    WeakKey,
-    ChainTooLong,
-    TooLarge,
-    Renegotiation,
-    NoAnswer,
-    UnsupportedKey,
-    UnknownName,
-}
+use super::status;
+use super::table::faults;
 
-impl TlsFault {
-    /// All reasons, in the order of their index.
-    pub const ALL: [Self; 19] = [
-        Self::UnknownIssuer,
-        Self::Expired,
-        Self::NotYetValid,
-        Self::WrongName,
-        Self::Certificate,
-        Self::ClientCertificate,
-        Self::NothingInCommon,
-        Self::NoProtocol,
-        Self::NotTls,
-        Self::Alert,
-        Self::ClosedEarly,
-        Self::Other,
-        Self::WeakKey,
-        Self::ChainTooLong,
-        Self::TooLarge,
-        Self::Renegotiation,
-        Self::NoAnswer,
-        Self::UnsupportedKey,
-        Self::UnknownName,
-    ];
-
-    /// A stable name for reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UnknownIssuer => "unknown-issuer",
-            Self::Expired => "expired",
-            Self::NotYetValid => "not-yet-valid",
-            Self::WrongName => "wrong-name",
-            Self::Certificate => "certificate",
-            Self::ClientCertificate => "client-certificate",
-            Self::NothingInCommon => "nothing-in-common",
-            Self::NoProtocol => "no-protocol",
-            Self::NotTls => "not-tls",
-            Self::Alert => "alert",
-            Self::ClosedEarly => "closed-early",
-            Self::Other => "other",
-            Self::WeakKey => "weak-key",
-            Self::ChainTooLong => "chain-too-long",
-            Self::TooLarge => "too-large",
-            Self::Renegotiation => "renegotiation",
-            Self::NoAnswer => "no-response",
-            Self::UnsupportedKey => "unsupported-key",
-            Self::UnknownName => "unknown-name",
-        }
-    }
+faults! {
+    /// The reason why there is no TLS session.
+    TlsFault;
+    UnknownIssuer = 0, "unknown-issuer", UNAVAILABLE;
+    Expired = 1, "expired", UNAVAILABLE;
+    NotYetValid = 2, "not-yet-valid", UNAVAILABLE;
+    WrongName = 3, "wrong-name", UNAVAILABLE;
+    Certificate = 4, "certificate", UNAVAILABLE;
+    ClientCertificate = 5, "client-certificate", UNAVAILABLE;
+    NothingInCommon = 6, "nothing-in-common", UNAVAILABLE;
+    NoProtocol = 7, "no-protocol", UNAVAILABLE;
+    NotTls = 8, "not-tls", UNAVAILABLE;
+    Alert = 9, "alert", UNAVAILABLE;
+    ClosedEarly = 10, "closed-early", UNAVAILABLE;
+    Other = 11, "other", UNAVAILABLE;
+    WeakKey = 12, "weak-key", UNAVAILABLE;
+    ChainTooLong = 13, "chain-too-long", UNAVAILABLE;
+    TooLarge = 14, "too-large", UNAVAILABLE;
+    Renegotiation = 15, "renegotiation", UNAVAILABLE;
+    NoAnswer = 16, "no-response", UNAVAILABLE;
+    UnsupportedKey = 17, "unsupported-key", UNAVAILABLE;
+    UnknownName = 18, "unknown-name", UNAVAILABLE;
 }
