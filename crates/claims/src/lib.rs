@@ -27,8 +27,16 @@ thread_local! {
     static COUNT: Count = const { Count(Cell::new(0)) };
 }
 
-/// Counts an assertion of this thread. Used by the macros.
+thread_local! {
+    /// Whether this thread waits for an event: what it asserts meanwhile depends on how often it looks.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Counts an assertion of this thread, unless it waits for an event. Used by the macros.
 pub fn judged() {
+    if WAITS.get() {
+        return;
+    }
     // A thread that is ending makes no more assertions.
     let _ = COUNT.try_with(|count| count.0.set(count.0.get() + 1));
 }

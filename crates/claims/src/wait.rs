@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::WAITS;
+
 /// Time limit, long enough for a busy machine. It protects the harness and asserts nothing.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Interval between two checks.
@@ -11,6 +13,12 @@ const LOOK: Duration = Duration::from_millis(2);
 #[track_caller]
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
+    let mut holds = || {
+        let before = WAITS.replace(true);
+        let holds = holds();
+        WAITS.set(before);
+        holds
+    };
     while !holds() {
         core::assert!(begun.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
         std::thread::sleep(LOOK);

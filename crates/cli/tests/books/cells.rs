@@ -299,6 +299,8 @@ impl Cell {
                 _ if !says_its_span => say(&["-z", &span]),
                 _ => {}
             }
+            // The server keeps books of the load alone.
+            say(&["--no-probe"]);
             if self.end == End::Abort {
                 say(&["--threshold", "failed / done < 1%, abort"]);
             }

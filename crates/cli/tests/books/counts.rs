@@ -174,10 +174,11 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
         limit == "generator" && *is_unreliable == true
     } else if limit == "generator" {
         *is_unreliable == true && shows_to_be_late(ran)
+    } else if matches!(end, End::Abort | End::CtrlCTwice | End::Drops) {
+        // Ended early, and the target answers most of the requests.
+        true
     } else if end.is_targets() {
         limit == "target"
-    } else if matches!(end, End::Abort | End::CtrlCTwice) {
-        true
     } else if load.is_open() {
         // All requests have a response: then the target must have kept starts waiting.
         let has_waited = ran.count("/verdict/wait_p99_ns") > WAIT_NS || !ran.report["verdict"]["backlog"].is_null();

@@ -57,9 +57,11 @@ fn program() -> PathBuf {
     std::env::var_os("ONRUSH_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_onrush").into(), PathBuf::from)
 }
 
-/// A file of this cell alone; it is kept for the analysis of a failure.
+/// A file of this cell, in this test, alone; it is kept for the analysis of a failure.
 fn file_of(cell: &Cell, end: &str) -> PathBuf {
-    let name = format!("books-{}.{end}", cell.to_string().replace('/', "-"));
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("books").replace("::", "-");
+    let name = format!("{test}-{}.{end}", cell.to_string().replace('/', "-"));
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
@@ -197,7 +199,11 @@ impl Client {
                 let (rows, is_held) = (self.rows.clone(), cell.load.is_held());
                 // At this number, at least one of its users has come to the end of its steps.
                 let hits = if cell.load.has_steps() { USERS * STEPS } else { USERS };
-                self.wait_until(&format!("{cell}: its users are hit"), || lost(&rows, is_held) >= hits);
+                // What a target drops may be sent again, and then has not failed.
+                let is_dropping = cell.end == End::Drops && !is_held;
+                self.wait_until(&format!("{cell}: its users are hit"), || {
+                    if is_dropping { server.dropped() >= hits } else { lost(&rows, is_held) >= hits }
+                });
             }
             _ => {}
         }

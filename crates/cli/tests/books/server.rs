@@ -50,6 +50,7 @@ const TURN: Duration = Duration::from_millis(20);
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     came: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Books>,
 }
@@ -61,14 +62,20 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let is_over = Arc::new(AtomicBool::new(false));
         let came = Arc::new(AtomicU64::new(0));
-        let (over, count) = (Arc::clone(&is_over), Arc::clone(&came));
-        let thread = std::thread::spawn(move || Serving::new(script, listener, count).run(&over));
-        Self { address, came, is_over, thread }
+        let dropped = Arc::new(AtomicU64::new(0));
+        let (over, counts) = (Arc::clone(&is_over), [Arc::clone(&came), Arc::clone(&dropped)]);
+        let thread = std::thread::spawn(move || Serving::new(script, listener, counts).run(&over));
+        Self { address, came, dropped, is_over, thread }
     }
 
     /// Complete requests so far.
     pub(crate) fn came(&self) -> u64 {
         self.came.load(Ordering::Acquire)
+    }
+
+    /// Requests that it dropped so far, with their connections.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Acquire)
     }
 
     /// Ends it, after the client has exited.
@@ -99,6 +106,7 @@ enum Deed {
 struct Serving {
     script: Script,
     came: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
     listener: Option<TcpListener>,
     connections: Vec<Connection>,
     due: BTreeMap<(Instant, u64), Deed>,
@@ -108,9 +116,9 @@ struct Serving {
 }
 
 impl Serving {
-    fn new(script: Script, listener: TcpListener, came: Arc<AtomicU64>) -> Self {
+    fn new(script: Script, listener: TcpListener, [came, dropped]: [Arc<AtomicU64>; 2]) -> Self {
         let (connections, due, books) = (Vec::new(), BTreeMap::new(), Books::default());
-        Self { script, came, listener: Some(listener), connections, due, deeds: 0, mood: None, books }
+        Self { script, came, dropped, listener: Some(listener), connections, due, deeds: 0, mood: None, books }
     }
 
     fn run(mut self, is_over: &AtomicBool) -> Books {
@@ -248,7 +256,10 @@ impl Serving {
         while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= Instant::now()) {
             match entry.remove() {
                 Deed::Response { exchange, payload } => self.response(exchange, &payload),
-                Deed::Close { link } => self.close(link),
+                Deed::Close { link } => {
+                    self.close(link);
+                    self.dropped.fetch_add(1, Ordering::Release);
+                }
                 Deed::Upset(upset) => self.become_upset(upset),
             }
         }
