@@ -57,7 +57,9 @@ impl Views {
         let kinds = [format!("csv={}", csv.display()), "prometheus=127.0.0.1:0".to_owned()];
         let kinds = kinds.map(|kind| Export::parse(&kind).expect("an export"));
         let environment = Environment { token: None, step_summary: None };
-        let mut exports = Exports::begin(&kinds, &ScenarioPart::none(plan), &environment).expect("exports");
+        // Each by itself: the end of a file is waited for, and that of a page, until its last reader, is not.
+        let begin = |kind: &Export| Exports::begin(std::slice::from_ref(kind), &ScenarioPart::none(plan), &environment);
+        let [mut file, mut page] = [&kinds[0], &kinds[1]].map(|kind| begin(kind).expect("exports"));
 
         let screen = Screen::plain(Language::En);
         let about = About { version: "0".to_owned(), command: "onrush".to_owned(), ..About::default() };
@@ -70,7 +72,8 @@ impl Views {
             let mut interval = Interval::of(reported, plan);
             interval.added.cpu_ns = 0;
             let interval = Arc::new(interval);
-            exports.interval(&interval);
+            file.interval(&interval);
+            page.interval(&interval);
             json.interval(&interval);
             charts.interval(&interval);
             rows.push_str(&table.next(&interval));
@@ -88,9 +91,10 @@ impl Views {
             changes: Vec::new(),
             host: HostFacts::default(),
         });
-        let page = exports.pages().next().expect("a page");
-        let scraped = scraped(page);
-        exports.finish(&run, "", &|| true);
+        let scraped = scraped(page.pages().next().expect("a page"));
+        page.finish(&run, "", &|| true);
+        let deliveries = file.finish(&run, "", &|| false);
+        assert!(deliveries.iter().all(|delivery| delivery.left_out == 0), "all intervals were exported");
         let (value, charts) = (json.value(&run), report::charts_value(&charts, &run));
         let summary = |language| report::summary(&run, Screen::plain(language));
         Self(vec![
