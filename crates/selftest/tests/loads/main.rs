@@ -6,6 +6,7 @@ extern crate claims;
 
 mod course;
 mod ends;
+mod frozen;
 mod limits;
 mod shown;
 mod stalls;

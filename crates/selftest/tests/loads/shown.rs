@@ -16,7 +16,7 @@ pub(crate) const fn ms(milliseconds: u64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-/// Flags with values, by their names on the command line, for a path of the target.
+/// Flags, with values where they take some, by their names on the command line, for a path of the target.
 pub(crate) fn flags(path: &str, pairs: &[(&str, &str)]) -> Flags {
     let mut flags = Flags {
         url: Some(format!("http://{}{path}", SimulatedWorld::address())),
@@ -25,14 +25,31 @@ pub(crate) fn flags(path: &str, pairs: &[(&str, &str)]) -> Flags {
     };
     for (name, value) in pairs {
         let place = match *name {
+            "--http2" => {
+                flags.http2 = true;
+                continue;
+            }
+            "--no-keepalive" => {
+                flags.no_keepalive = true;
+                continue;
+            }
+            "--rendezvous" => {
+                flags.rendezvous = true;
+                continue;
+            }
             "-c" => &mut flags.connections,
+            "-d" => &mut flags.data,
             "-n" => &mut flags.requests,
             "-q" => &mut flags.rate,
             "-t" => &mut flags.timeout,
             "-z" => &mut flags.duration,
+            "--arrivals" => &mut flags.arrivals,
             "--grace" => &mut flags.grace,
             "--max-lateness" => &mut flags.max_lateness,
+            "--ramp" => &mut flags.ramp,
             "--stages" => &mut flags.stages,
+            "--streams" => &mut flags.streams,
+            "--user-stages" => &mut flags.user_stages,
             "--warmup" => &mut flags.warmup,
             _ => panic!("{name} is no flag of these tests"),
         };
@@ -91,7 +108,8 @@ impl Shown {
     }
 }
 
-fn run(plan: &Plan, result: RunResult, thresholds: &[&str]) -> Run {
+/// The results of a load with these thresholds.
+pub(crate) fn run(plan: &Plan, result: RunResult, thresholds: &[&str]) -> Run {
     let thresholds: Vec<_> = thresholds.iter().map(|text| Threshold::parse(text).expect("a threshold")).collect();
     Run::of(RunInput {
         plan: Arc::new(plan.clone()),

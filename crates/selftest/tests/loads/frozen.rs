@@ -3,9 +3,6 @@
 //! A change that is meant to change nothing leaves all digests as they are. `ONRUSH_FROZEN=FOLDER` writes each view into
 //! the folder, to compare those of two commits, and the digests into `views.tsv`.
 
-#[macro_use]
-extern crate claims;
-
 mod loads;
 mod views;
 
@@ -56,7 +53,7 @@ fn digests(folder: Option<&Path>) -> BTreeMap<String, String> {
 
 #[test]
 fn all_views_are_as_they_were() {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen/views.tsv");
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loads/frozen/views.tsv");
     let folder = std::env::var_os("ONRUSH_FROZEN");
     let folder = folder.as_deref().map(Path::new);
     if let Some(folder) = folder {

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use driver::sim::Faults;
 use export::{Environment, Export, Exports};
-use figures::{Charts, HostFacts, Interval, LiveTotals, Run, RunInput, ScenarioPart};
-use metrics::Threshold;
+use figures::{Charts, Interval, LiveTotals, ScenarioPart};
 use report::{About, HdrLog, IntervalTable, Json, Language, Screen};
 use selftest::SimulatedWorld;
 
-use crate::loads::Load;
+use super::loads::Load;
+use crate::shown::run;
 
 /// The names of the views, in the order of [`Views::texts`].
 pub(crate) const NAMES: [&str; 12] = [
@@ -80,17 +80,7 @@ impl Views {
             times.push_str(&hdr.interval(&interval, BEGAN + interval.to.as_duration()));
             live = format!("{:#}\n", report::live_value(&interval, &LiveTotals::of(reported, plan), &[]));
         });
-        let thresholds: Vec<_> = load.thresholds.iter().map(|text| Threshold::parse(text).expect("valid")).collect();
-        let run = Run::of(RunInput {
-            plan: Arc::new(plan.clone()),
-            address: SimulatedWorld::address(),
-            lookup: None,
-            result: result.expect("a world that works"),
-            thresholds: &thresholds,
-            notes: Vec::new(),
-            changes: Vec::new(),
-            host: HostFacts::default(),
-        });
+        let run = run(plan, result.expect("a world that works"), load.thresholds);
         let scraped = scraped(page.pages().next().expect("a page"));
         page.finish(&run, "", &|| true);
         let deliveries = file.finish(&run, "", &|| false);

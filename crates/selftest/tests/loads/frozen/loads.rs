@@ -1,12 +1,10 @@
 //! Twenty kinds of loads.
 
 use pacing::Nanos;
-use plan::{Flags, Plan};
+use plan::Plan;
 use selftest::{Happens, SimulatedWorld};
 
-const fn ms(milliseconds: u64) -> Nanos {
-    Nanos::from_millis(milliseconds)
-}
+use crate::shown::{flags, ms};
 
 /// A kind of load: its flags, the path of the target, thresholds, and events.
 pub(crate) struct Kind {
@@ -106,42 +104,13 @@ pub(crate) struct Load {
 impl Load {
     pub(crate) fn of(kind: &Kind) -> Self {
         let address = SimulatedWorld::address();
-        let mut flags = Flags { user_agent: "test".to_owned(), ..Flags::default() };
         let paths: Vec<&str> = kind.path.split(' ').collect();
-        match paths[..] {
-            ["ws"] => flags.url = Some(format!("ws://{address}/")),
-            [path] => flags.url = Some(format!("http://{address}{path}")),
-            _ => flags.curl = Some(paths.iter().map(|path| format!("http://{address}{path}").into_bytes()).collect()),
-        }
-        for (name, value) in kind.flags {
-            let place = match *name {
-                "-c" => &mut flags.connections,
-                "-n" => &mut flags.requests,
-                "-q" => &mut flags.rate,
-                "-d" => &mut flags.data,
-                "-t" => &mut flags.timeout,
-                "-z" => &mut flags.duration,
-                "--arrivals" => &mut flags.arrivals,
-                "--ramp" => &mut flags.ramp,
-                "--stages" => &mut flags.stages,
-                "--streams" => &mut flags.streams,
-                "--user-stages" => &mut flags.user_stages,
-                "--warmup" => &mut flags.warmup,
-                "--http2" => {
-                    flags.http2 = true;
-                    continue;
-                }
-                "--no-keepalive" => {
-                    flags.no_keepalive = true;
-                    continue;
-                }
-                "--rendezvous" => {
-                    flags.rendezvous = true;
-                    continue;
-                }
-                _ => panic!("{name} is no flag of these loads"),
-            };
-            *place = Some((*value).to_owned());
+        let mut flags = flags(paths[0], kind.flags);
+        if kind.path == "ws" {
+            flags.url = Some(format!("ws://{address}/"));
+        } else if paths.len() > 1 {
+            flags.curl = Some(paths.iter().map(|path| format!("http://{address}{path}").into_bytes()).collect());
+            flags.url = None;
         }
         let happens = Happens {
             target_stalls: kind.target_stalls.to_vec(),
