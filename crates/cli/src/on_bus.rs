@@ -1,12 +1,12 @@
 //! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a NATS bus.
 
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use cluster::LeaderSettings;
 use cluster::coordinator::{Complain, Keeping, Look, Workers};
 use cluster::journal::Journals;
 use cluster::nats::{BusUrl, NatsError, Role, join};
-use engine::BackendFault;
 use pacing::Nanos;
 use report::Language;
 
@@ -41,25 +41,11 @@ pub(crate) fn lead(
 pub(crate) fn seed_of_run(bus: &str, patience: Nanos, language: Language) -> Result<Option<u64>, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
     let bus_url: BusUrl = bus.parse().map_err(say)?;
-    cluster::coordinator::seed_of_run(patience.as_duration(), |subjects, inbox| {
-        join(&bus_url, Role::Leads, subjects, inbox).map_err(SeedFault::Bus)
-    })
-    .map_err(|fault| match fault {
-        SeedFault::Bus(error) => say(error),
-        SeedFault::Run(fault) => (report::run_error(&fault.into(), language), Exit::System),
-    })
-}
-
-/// Why there is no seed of a run.
-enum SeedFault {
-    Bus(NatsError),
-    Run(BackendFault),
-}
-
-impl From<BackendFault> for SeedFault {
-    fn from(fault: BackendFault) -> Self {
-        Self::Run(fault)
-    }
+    let (sender, events) = channel();
+    let inbox = Box::new(move |event| sender.send(event).is_ok());
+    let mut bus = join(&bus_url, Role::Leads, Vec::new(), inbox).map_err(say)?;
+    cluster::coordinator::seed_of_run(bus.as_mut(), &events, patience.as_duration())
+        .map_err(|fault| (report::run_error(&fault.into(), language), Exit::System))
 }
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {

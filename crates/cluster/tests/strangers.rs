@@ -15,13 +15,10 @@ use cluster::coordinator::Workers;
 use cluster::nats::{BusUrl, Role, join};
 use cluster::protocol::Refusal;
 use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity as Own, WorkerRuntime};
-use cluster::{LeaderSettings as Leading, OnLoss};
-use driver::Choice;
-use engine::{DataSources, HoldOptions, RequestLogConfig, RunOptions, Running, StopHandle};
+use engine::{HoldOptions, RunOptions, Running, StopHandle};
 use feed::Feed;
 use futures_util::StreamExt;
-use nats_server::NatsServer;
-use pacing::Nanos;
+use nats_server::{NatsServer, leader_settings, options};
 use plan::{Flags, Hold, Plan};
 
 const VERSION: &str = "strangers";
@@ -49,7 +46,7 @@ impl WorkerEnvironment for Desk {
 /// Leads a run until it fails, and returns the reason.
 fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
-        let team = Workers::lead(setting(VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
+        let team = Workers::lead(leader_settings(7, VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
             join(&bus_url, Role::Leads, subjects, inbox)
         });
         let flags =
@@ -146,38 +143,4 @@ fn a_plan_that_is_another() {
     let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger got something else than this plan"), "{said}");
     assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
-}
-
-/// A leader for this number of workers, with this patience.
-fn setting(version: &str, workers: usize, patience: Duration) -> Leading {
-    Leading {
-        who: 7,
-        version: version.to_owned(),
-        workers,
-        patience: Nanos::from(patience),
-        min_workers: 1,
-        on_loss: OnLoss::Rebalance,
-        ttl: Nanos::from_millis(3_000),
-        lease: Nanos::from_millis(5_000),
-        late_news: Nanos::from_millis(15_000),
-        closed_is_gone: false,
-        start_lead: Nanos::from_millis(2_000),
-        is_standby: false,
-        is_alone: false,
-    }
-}
-
-/// The options of a load that is carried out by these workers.
-fn options(team: Workers) -> RunOptions {
-    RunOptions {
-        address: "127.0.0.1:9".parse().expect("an address"),
-        tls: None,
-        others: Vec::new(),
-        threads: 1,
-        pins_threads: false,
-        driver: driver::choose(Choice::Poll).expect("a driver"),
-        log_config: RequestLogConfig { slowest: 0, log: None },
-        supplies: DataSources::default(),
-        team: Some(Arc::new(team)),
-    }
 }

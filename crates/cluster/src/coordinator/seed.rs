@@ -1,40 +1,38 @@
 //! The seed of a run on a bus: a standby draws what that run draws, so that both have the same plan.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use engine::BackendFault;
 use plan::Carried;
 
-use crate::bus::{Bus, BusCommand, BusEvent, Inbox, STATE};
+use crate::bus::{Bus, BusCommand, BusEvent, STATE};
 use crate::encoding::unpack_plan;
 use crate::protocol::{Phase, State};
 
 /// The interval at which the state of the bus is read until there is a run.
 const READS_EVERY: Duration = Duration::from_millis(500);
 
-/// Waits for a run on a bus, and returns its seed: `None` if it has none. `join` joins the bus, and events go into the
-/// inbox.
+/// Waits for a run on a bus, whose events come in `events`, and returns its seed: `None` if it has none.
 ///
 /// # Errors
-/// There is no bus, or no run on it for as long as `patience`.
-pub fn seed_of_run<E: From<BackendFault>>(
+/// There is no run on it for as long as `patience`.
+pub fn seed_of_run(
+    bus: &mut dyn Bus,
+    events: &Receiver<BusEvent>,
     patience: Duration,
-    join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
-) -> Result<Option<u64>, E> {
-    let (sender, events) = channel();
-    let mut bus = join(Vec::new(), Box::new(move |event| sender.send(event).is_ok()))?;
+) -> Result<Option<u64>, BackendFault> {
     let begun = Instant::now();
     for token in 0.. {
         bus.ask(BusCommand::Get { token, key: STATE.to_owned() });
-        if let Some(plan) = plan_within(READS_EVERY, bus.as_mut(), &events) {
+        if let Some(plan) = plan_within(READS_EVERY, bus, events) {
             return Ok(if let Carried::Load(plan) = plan { plan.seed } else { None });
         }
         if begun.elapsed() >= patience {
             break;
         }
     }
-    Err(BackendFault::NoRun { waited_s: patience.as_secs() }.into())
+    Err(BackendFault::NoRun { waited_s: patience.as_secs() })
 }
 
 /// The plan of the run that the bus tells of within some time.
@@ -58,6 +56,7 @@ fn plan_within(span: Duration, bus: &mut dyn Bus, events: &Receiver<BusEvent>) -
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use std::sync::mpsc::{Sender, channel};
 
     use engine::DataSources;
     use plan::{Flags, Plan};
@@ -71,7 +70,7 @@ mod tests {
     struct Scripted {
         states: VecDeque<Option<Bytes>>,
         object: Option<Bytes>,
-        inbox: Inbox,
+        inbox: Sender<BusEvent>,
     }
 
     impl Bus for Scripted {
@@ -84,7 +83,7 @@ mod tests {
                 BusCommand::Fetch { token, .. } => BusEvent::Fetched { token, object: self.object.clone() },
                 verb => panic!("{verb:?}"),
             };
-            (self.inbox)(event);
+            self.inbox.send(event).expect("it is read");
         }
     }
 
@@ -103,7 +102,8 @@ mod tests {
         states: Vec<Option<Bytes>>,
         object: Option<Bytes>,
     ) -> Result<Option<u64>, BackendFault> {
-        seed_of_run(patience, |_, inbox| Ok(Box::new(Scripted { states: states.into(), object, inbox })))
+        let (inbox, events) = channel();
+        seed_of_run(&mut Scripted { states: states.into(), object, inbox }, &events, patience)
     }
 
     #[test]

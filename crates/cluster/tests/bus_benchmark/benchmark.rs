@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use driver::{Choice, Clock};
-use engine::{DataSources, RequestLogConfig, RunError, RunOptions, RunUpdate, Running, StopHandle};
+use driver::Clock;
+use engine::{RunError, RunUpdate, Running, StopHandle};
 use metrics::Distribution;
 use pacing::Nanos;
 use plan::Flags;
 
+use crate::nats_server::{leader_settings, options};
 use cluster::bus::{BusEvent, Inbox};
 use cluster::coordinator::Workers;
 use cluster::nats::{BusUrl, NatsError, Role, forget, join};
 use cluster::protocol::{Batch, read};
-use cluster::{LeaderSettings, OnLoss};
 pub(crate) use made::{TIME_MIN, TIMES};
 use virtual_worker::WorkerShared;
 
@@ -158,7 +158,7 @@ fn tried(
     let lags: Lags = Arc::default();
     let team = leads(order, &known, lags.clone())?;
     let plan = load(order.seconds)?;
-    let options = options(team)?;
+    let options = options(team);
     let bus_benchmark = BusBenchmark::comes(order, &known)?;
     let starting = {
         let (stop, plan) = (stop.clone(), Arc::new(plan));
@@ -249,21 +249,7 @@ impl BusBenchmark {
 /// The leader of the workers; its received events are inspected on their way.
 fn leads(order: &BenchmarkOrder, known: &SharedFacts, lags: Lags) -> Result<Workers, NatsError> {
     let known = known.clone();
-    let setting = LeaderSettings {
-        who: order.who,
-        version: order.version.clone(),
-        workers: order.workers,
-        patience: Nanos::from(order.patience),
-        min_workers: 1,
-        on_loss: OnLoss::Rebalance,
-        ttl: Nanos::from_millis(3_000),
-        lease: Nanos::from_millis(5_000),
-        late_news: Nanos::from_millis(15_000),
-        closed_is_gone: false,
-        start_lead: Nanos::from_millis(2_000),
-        is_standby: false,
-        is_alone: false,
-    };
+    let setting = leader_settings(order.who, &order.version, order.workers, order.patience);
     Workers::lead(setting, Box::new(|| None), None, |subjects, inbox| {
         let inbox: Inbox = Box::new(move |what| {
             let started = Nanos(known.started.load(Ordering::Relaxed));
@@ -293,18 +279,4 @@ fn load(seconds: u64) -> Result<plan::Plan, plan::PlanError> {
         ..Flags::default()
     };
     flags.plan()
-}
-
-fn options(team: Workers) -> Result<RunOptions, std::io::Error> {
-    Ok(RunOptions {
-        address: std::net::SocketAddr::from(([127, 0, 0, 1], 9)),
-        tls: None,
-        others: Vec::new(),
-        threads: 1,
-        pins_threads: false,
-        driver: driver::choose(Choice::Poll)?,
-        log_config: RequestLogConfig { slowest: 0, log: None },
-        supplies: DataSources::default(),
-        team: Some(Arc::new(team)),
-    })
 }

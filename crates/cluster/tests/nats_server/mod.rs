@@ -1,8 +1,49 @@
-//! A NATS server for tests.
+//! A NATS server for tests, and a leader of workers on it.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 use claims::wait_for;
+use cluster::coordinator::Workers;
+use cluster::{LeaderSettings, OnLoss};
+use driver::Choice;
+use engine::{DataSources, RequestLogConfig, RunOptions};
+use pacing::Nanos;
+
+/// A leader for this number of workers, with this patience.
+pub(crate) fn leader_settings(who: u64, version: &str, workers: usize, patience: Duration) -> LeaderSettings {
+    LeaderSettings {
+        who,
+        version: version.to_owned(),
+        workers,
+        patience: Nanos::from(patience),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(15_000),
+        closed_is_gone: false,
+        start_lead: Nanos::from_millis(2_000),
+        is_standby: false,
+        is_alone: false,
+    }
+}
+
+/// The options of a load that is carried out by these workers.
+pub(crate) fn options(team: Workers) -> RunOptions {
+    RunOptions {
+        address: "127.0.0.1:9".parse().expect("an address"),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver: driver::choose(Choice::Poll).expect("a driver"),
+        log_config: RequestLogConfig { slowest: 0, log: None },
+        supplies: DataSources::default(),
+        team: Some(Arc::new(team)),
+    }
+}
 
 /// A server with a folder of its own; both are removed with the value.
 pub(crate) struct NatsServer {
