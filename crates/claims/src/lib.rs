@@ -25,9 +25,6 @@ struct Count(Cell<u64>);
 
 thread_local! {
     static COUNT: Count = const { Count(Cell::new(0)) };
-}
-
-thread_local! {
     /// Whether this thread waits for an event: what it asserts meanwhile depends on how often it looks.
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }

@@ -16,7 +16,10 @@ pub(super) const ROWS: &[Row] = &[
         "Check this machine as a server that accepts the connections",
         "按接受连接的服务端来检查本机",
     ),
-    flag("url", Kind::Word("URL"), modes::RUN).brief("URL to load: http, https, ws, wss, tcp, grpc", "压测地址：http、https、ws、wss、tcp、grpc").help(
+    flag("url", Kind::Word("URL"), modes::RUN).brief(
+        "URL to load: http, https, ws, wss, tcp, grpc",
+        "压测地址：http、https、ws、wss、tcp、grpc",
+    ).help(
         "URL to load: http://, https://, ws://, wss://, tcp://host:port, or a gRPC method as grpc://host:port/package.Service/Method (grpcs:// for TLS); http:// may be left out",
         "压测地址：http://、https://、ws://、wss://、tcp://主机:端口，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；http:// 可以省略",
     ),
@@ -45,7 +48,10 @@ pub(super) const ROWS: &[Row] = &[
         "Command whose page is printed, like hold or 'grpc list' [default: the page of onrush]",
         "要输出手册页的命令，如 hold 或 'grpc list' [默认：onrush 本身]",
     ),
-    flag("connections", Kind::Number("N"), modes::RUN).short('c').brief("Connections, each used by one user [default: 50]", "固定并发（闭环）：连接数，即用户数 [默认：50]").help(
+    flag("connections", Kind::Number("N"), modes::RUN).short('c').brief(
+        "Connections, each used by one user [default: 50]",
+        "固定并发（闭环）：连接数，即用户数 [默认：50]",
+    ).help(
         "Connections, each kept busy by one user [default: 50; with a rate as many as needed, up to 10000]",
         "固定并发（闭环模型）：连接数（并发数），每个连接由一个用户持续发请求 [默认：50；给出速率时按需增加，最多 10000]",
     ),
@@ -53,7 +59,10 @@ pub(super) const ROWS: &[Row] = &[
         "Number of connections to hold [default: 1000]",
         "长连接数 [默认：1000]",
     ),
-    flag("requests", Kind::Number("N"), modes::RUN).short('n').brief("Number of requests of all users [default: any]", "所有用户合计的请求数 [默认：不限]").help(
+    flag("requests", Kind::Number("N"), modes::RUN).short('n').brief(
+        "Number of requests of all users [default: any]",
+        "所有用户合计的请求数 [默认：不限]",
+    ).help(
         "Total number of requests of all users, or of rounds when there are several steps [default: no limit]",
         "所有用户合计的请求数；有多个步骤时为总迭代次数 [默认：不限]",
     ),
@@ -61,7 +70,10 @@ pub(super) const ROWS: &[Row] = &[
         "Number of requests of each user, or of rounds when there are several steps, as JMeter's loop count: -c 50 --ramp 2s --requests-each 20 [default: no limit]",
         "每个用户的请求数；有多个步骤时为迭代次数，相当于 JMeter 的循环次数：-c 50 --ramp 2s --requests-each 20 [默认：不限]",
     ),
-    flag("duration", Kind::Number("TIME"), modes::RUN).short('z').brief("How long to start requests [default: 10s]", "压测时长 [默认：10s]").help(
+    flag("duration", Kind::Number("TIME"), modes::RUN).short('z').brief(
+        "How long to start requests [default: 10s]",
+        "压测时长 [默认：10s]",
+    ).help(
         "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n or --requests-each]",
         "压测时长，如 10s、2m、1h30m [默认：没有 -n 和 --requests-each 时为 10s]",
     ),
@@ -69,7 +81,10 @@ pub(super) const ROWS: &[Row] = &[
         .short('z')
         .common()
         .help("How long the load is that is shown [default: 5s]", "所展示的压测时长 [默认：5s]"),
-    flag("rate", Kind::Number("RATE"), modes::RUN).short('q').brief("Requests started per second (open model)", "固定速率（开环）：每秒发起的请求数（QPS）").help(
+    flag("rate", Kind::Number("RATE"), modes::RUN).short('q').brief(
+        "Requests started per second (open model)",
+        "固定速率（开环）：每秒发起的请求数（QPS）",
+    ).help(
         "Requests to start per second in total, however fast the target answers (open model): 5000, 100/m, 2.5/s",
         "固定速率（开环模型）：每秒共发起的请求数（QPS），不受服务端快慢影响：5000、100/m、2.5/s",
     ),

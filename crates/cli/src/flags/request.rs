@@ -8,7 +8,10 @@ pub(super) const ROWS: &[Row] = &[
         "Request method [default: GET, with -d POST]",
         "请求方法 [默认：GET，有 -d 时为 POST]",
     ),
-    flag("header", Kind::List("HEADER"), modes::LOADS).short('H').brief("Request header 'Name: value'; repeatable", "请求头 'Name: value'，可重复").help(
+    flag("header", Kind::List("HEADER"), modes::LOADS).short('H').brief(
+        "Request header 'Name: value'; repeatable",
+        "请求头 'Name: value'，可重复",
+    ).help(
         "Request header (gRPC: metadata) 'Name: value'; repeatable; 'Name:' removes a default, 'Name;' sends it empty",
         "请求头（gRPC 为元数据）'Name: value'，可重复；'Name:' 去掉默认的，'Name;' 发送空值",
     ),
@@ -36,7 +39,10 @@ pub(super) const ROWS: &[Row] = &[
         "Part of a multipart form, as with curl: name=value, or name=@FILE to upload a file; repeatable",
         "multipart 表单的一项，可重复：name=value，name=@FILE 上传文件，写法与 curl 相同",
     ),
-    flag("data", Kind::Free("DATA"), modes::RUN).short('d').brief("Request body or message; @FILE reads a file", "请求体或消息；@FILE 读取文件").help(
+    flag("data", Kind::Free("DATA"), modes::RUN).short('d').brief(
+        "Request body or message; @FILE reads a file",
+        "请求体或消息；@FILE 读取文件",
+    ).help(
         "Request body, or message for WebSocket and TCP; @FILE reads it from a file as is, hex:0aff gives bytes of a message. For gRPC: the message as JSON; several for a stream, in an array or on lines",
         "请求体，或 WebSocket、TCP 的消息；@FILE 原样读取文件内容，hex:0aff 为消息的十六进制字节。gRPC：JSON 格式的消息，流可用数组或多行给出多条",
     ),
@@ -44,7 +50,10 @@ pub(super) const ROWS: &[Row] = &[
         "The message; @FILE reads it from a file, hex:0aff gives bytes [default for WebSocket: a ping]",
         "消息内容；@FILE 从文件读取，hex:0aff 为十六进制字节 [WebSocket 默认：ping]",
     ),
-    flag("timeout", Kind::Number("TIME"), modes::RUN).short('t').brief("Time to wait for a response [default: 30s]", "单个请求的超时 [默认：30s]").help(
+    flag("timeout", Kind::Number("TIME"), modes::RUN).short('t').brief(
+        "Time to wait for a response [default: 30s]",
+        "单个请求的超时 [默认：30s]",
+    ).help(
         "Time to wait for an answer, counted from sending; if given, gRPC servers are told it too (grpc-timeout) [default: 30s]",
         "单个请求的超时，从发出请求算起；给出时也会告知 gRPC 服务端（grpc-timeout）[默认：30s]",
     ),

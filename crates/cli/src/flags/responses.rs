@@ -4,7 +4,10 @@ use super::{Kind, Row, flag, modes};
 
 /// Flags of checks and thresholds.
 pub(super) const ROWS: &[Row] = &[
-    flag("expect-status", Kind::Text("STATUSES"), modes::RUN).brief("Status codes of success, like 200,300-399", "断言：算作成功的状态码，如 200,300-399").help(
+    flag("expect-status", Kind::Text("STATUSES"), modes::RUN).brief(
+        "Status codes of success, like 200,300-399",
+        "断言：算作成功的状态码，如 200,300-399",
+    ).help(
         "Status codes that count as success, like 200,300-399, or OK,NOT_FOUND for gRPC [default: below 400; OK]; any failure sets exit code 1",
         "断言：算作成功的状态码，如 200,300-399，gRPC 如 OK,NOT_FOUND [默认：小于 400；OK]；有失败则退出码为 1",
     ),
@@ -20,7 +23,10 @@ pub(super) const ROWS: &[Row] = &[
         "Condition on the body as JSON, like '$.code == 200' (a path of RFC 9535; == != < <= > >=); gRPC: on the message, of a stream on the list of its messages; repeatable",
         "JSON 断言，如 '$.code == 200'（RFC 9535 路径；支持 == != < <= > >=）；gRPC 检查消息，流式响应检查全部消息组成的数组；可重复",
     ),
-    flag("threshold", Kind::FreeList("THRESHOLD"), modes::JUDGED).brief("Pass or fail, like 'p99(response_time) < 200ms'", "达标条件（阈值）：'p99(response_time) < 200ms'").help(
+    flag("threshold", Kind::FreeList("THRESHOLD"), modes::JUDGED).brief(
+        "Pass or fail, like 'p99(response_time) < 200ms'",
+        "达标条件（阈值）：'p99(response_time) < 200ms'",
+    ).help(
         "Condition on the result, repeatable: 'p99(response_time) < 200ms', 'failed / done < 0.1%', 'rate > 4900/s'; with ', abort 10s' at its end the run stops when it fails after 10s. An unmet threshold sets exit code 1",
         "对结果的要求（阈值），可重复：'p99(response_time) < 200ms'、'failed / done < 0.1%'、'rate > 4900/s'；末尾加 ', abort 10s' 表示 10s 后不满足即停止。未达标则退出码为 1",
     ),

@@ -176,7 +176,10 @@ pub(super) const VIEW: &[Row] = &[
         "Time between two lines of the table [default: 1s]",
         "表格每行的周期 [默认：1s]",
     ),
-    flag("debug", Kind::Switch, modes::RUN).brief("Send one request and show all of it", "只发送一个请求，完整显示收发的内容").help(
+    flag("debug", Kind::Switch, modes::RUN).brief(
+        "Send one request and show all of it",
+        "只发送一个请求，完整显示收发的内容",
+    ).help(
         "Send one request (of each step), show everything that was sent and received, and exit",
         "只发送一个请求（每个步骤各一个），完整显示收发的内容，然后退出",
     ),
@@ -204,7 +207,10 @@ pub(super) const VIEW: &[Row] = &[
         "Language: zh or en [default: from LC_ALL, LC_MESSAGES, LANG]",
         "语言：zh 或 en [默认：取自 ONRUSH_LANG、LC_ALL、LC_MESSAGES、LANG]",
     ),
-    flag("help", Kind::Help, modes::ALL).short('h').brief("Show common flags (-h), or all (--help)", "显示常用参数（-h）或全部参数（--help）")
+    flag("help", Kind::Help, modes::ALL).short('h').brief(
+        "Show common flags (-h), or all (--help)",
+        "显示常用参数（-h）或全部参数（--help）",
+    )
         .help("Show the common flags (-h), or all of them (--help)", "显示常用参数（-h），或全部参数（--help）"),
     flag("version", Kind::Version, modes::TOP).short('V').help("Show the version", "显示版本"),
 ];
