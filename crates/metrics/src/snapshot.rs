@@ -65,13 +65,20 @@ impl Snapshot {
     #[inline]
     pub fn outcome(&mut self, series: SeriesId, outcome: Outcome) -> &mut Timings {
         match outcome {
-            Outcome::Succeeded => self.counts[Counter::Succeeded] += 1,
-            Outcome::Failed(failure) => {
-                self.counts.failures[failure.index()] += 1;
-                self.table.fail(series, failure, 1);
+            Outcome::Succeeded => {
+                self.counts[Counter::Succeeded] += 1;
+                self.table.timings_mut(series, SeriesClass::As(Class::Succeeded))
             }
+            Outcome::Failed(failure) => self.failed(series, failure),
         }
-        self.table.timings_mut(series, SeriesClass::As(Class::of(outcome)))
+    }
+
+    /// Apart from successes: most exchanges are one.
+    #[cold]
+    fn failed(&mut self, series: SeriesId, failure: Failure) -> &mut Timings {
+        self.counts.failures[failure.index()] += 1;
+        self.table.fail(series, failure, 1);
+        self.table.timings_mut(series, SeriesClass::As(Class::of(Outcome::Failed(failure))))
     }
 
     /// Records one value into a series that is no step: the time of a transaction, or a value measured by a script. It
