@@ -19,8 +19,9 @@ use crate::{RunOptions, StopHandle};
 
 /// The role of this process instead of the test: `serve KIND` or `hold KIND COUNT ADDRESS`.
 const ROLE: &str = "ONRUSH_IDLE_ROLE";
-/// The counts of connections between which the difference is taken.
-const FEW: u64 = 1_000;
+/// The counts of connections between which the difference is taken: with fewer, a disturbed machine stops only the
+/// larger one in the middle of its starts.
+const FEW: u64 = 5_000;
 const MANY: u64 = 15_000;
 
 /// Lock for tests that measure memory. They take it to write and so have the machine alone: a loop kept from its core
@@ -32,17 +33,29 @@ pub(crate) static QUIET: RwLock<()> = RwLock::new(());
 static PAUSE_MS: AtomicU64 = AtomicU64::new(0);
 static USERS: AtomicU64 = AtomicU64::new(0);
 static STARTED: AtomicU64 = AtomicU64::new(0);
+static IN_FLIGHT: AtomicU64 = AtomicU64::new(0);
 /// Number of attempts at a measurement that is off.
 const TRIES: usize = 3;
 /// Interval between the starts of two users.
 const START_EVERY: Nanos = Nanos(400_000);
+/// Users in flight at one time, also when many are due: the memory that they need together stays allocated.
+const MOST_IN_FLIGHT: u64 = 16;
+/// Pause of a user that is due and finds so many in flight.
+const AGAIN: Nanos = Nanos(1_000_000);
 
 /// Pause of a user of this test: users start one after the other, so that few are in flight at one time, and do nothing
 /// after their first exchange.
 pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
-        (0, _) | (_, View::NoConnection | View::Rested) => None,
-        (millis, View::Ended | View::Failed) => Some(Nanos::from_millis(millis)),
+        (0, _) | (_, View::NoConnection) => None,
+        (_, View::Rested) => {
+            let more = |now| (now < MOST_IN_FLIGHT).then_some(now + 1);
+            IN_FLIGHT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err().then_some(AGAIN)
+        }
+        (millis, View::Ended | View::Failed) => {
+            IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
+            Some(Nanos::from_millis(millis))
+        }
         (_, View::Nothing) => {
             let number = STARTED.fetch_add(1, Ordering::Relaxed);
             (number < USERS.load(Ordering::Relaxed)).then(|| Nanos(number * START_EVERY.0))
