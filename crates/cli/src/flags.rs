@@ -15,120 +15,54 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ValueHint};
 use report::Language;
 
-/// The command, which determines the flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// No command at all: the flags of `run`, and a few more.
-    Top,
-    Run,
-    Demo,
-    Serve,
-    Hold,
-    /// `recover JOURNAL`.
-    Recover,
-    Doctor,
-    /// `check FILE`.
-    Check,
-    Init,
-    /// `report RUN`.
-    Report,
-    History,
-    /// `compare A B`.
-    Compare,
-    /// `web`: a page for runs.
-    Web,
-    /// `ctl COMMAND`.
-    Ctl,
-    Selftest,
-    /// `worker`: carries out a part of a load.
-    Worker,
-    /// `bus`: the bus of workers.
-    Bus,
-    /// `grpc` without a subcommand.
-    Grpc,
-    /// `grpc list` and `grpc describe`.
-    Ask,
-    /// `find-max URL`.
-    FindMax,
-    /// `sweep URL`.
-    Sweep,
-    /// `capacity`: estimates without a load.
-    Capacity,
-    Completions,
-    Man,
+/// Makes the commands, and the list of those that have a name.
+macro_rules! modes {
+    ($top:ident, $($mode:ident,)+) => {
+        /// The command, which determines the flags; `Top` is none at all: the flags of `run`, and a few more.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Mode {
+            $top,
+            $($mode,)+
+        }
+
+        impl Mode {
+            const ALL: &[Self] = &[$(Self::$mode,)+];
+        }
+    };
+}
+
+// `Ask` is `grpc list` and `grpc describe`.
+modes! {
+    Top, Run, Demo, Serve, Hold, Recover, Doctor, Check, Init, Report, History, Compare, Web, Ctl, Selftest, Worker, Bus,
+    Grpc, Ask, FindMax, Sweep, Capacity, Completions, Man,
 }
 
 /// Sets of commands that share flags.
 mod modes {
     use super::Mode::{
-        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
-        Man, Recover, Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
+        self, Ask, Capacity, Compare, Demo, Doctor, FindMax, History, Hold, Recover, Report, Run, Selftest, Serve,
+        Sweep, Web, Worker,
     };
 
-    pub(super) const ALL: &[Mode] = &[
-        Run,
-        Demo,
-        Serve,
-        Hold,
-        Recover,
-        Doctor,
-        Check,
-        Init,
-        Report,
-        History,
-        Compare,
-        Web,
-        Ctl,
-        Selftest,
-        Worker,
-        Bus,
-        Grpc,
-        Ask,
-        FindMax,
-        Sweep,
-        Capacity,
-        Completions,
-        Man,
-    ];
-    pub(super) const ASK: &[Mode] = &[Ask];
-    pub(super) const BUS: &[Mode] = &[Bus];
-    pub(super) const CHECK: &[Mode] = &[Check];
+    pub(super) const ALL: &[Mode] = Mode::ALL;
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
     pub(super) const CALLS: &[Mode] = &[Run, Ask];
-    pub(super) const CTL: &[Mode] = &[Ctl];
-    pub(super) const COMPLETIONS: &[Mode] = &[Completions];
-    pub(super) const DEMO: &[Mode] = &[Demo];
-    pub(super) const DOCTOR: &[Mode] = &[Doctor];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
-    pub(super) const HOLD: &[Mode] = &[Hold];
-    pub(super) const COMPARE: &[Mode] = &[Compare];
     pub(super) const COMPARING: &[Mode] = &[Run, Hold, Recover, Compare];
-    pub(super) const HISTORY: &[Mode] = &[History];
-    pub(super) const INIT: &[Mode] = &[Init];
     pub(super) const PAGED: &[Mode] = &[Run, Hold, Recover, Report, FindMax, Sweep];
     pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
-    pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
     pub(super) const THREADED: &[Mode] = &[Run, Hold, Worker];
     pub(super) const PINNED: &[Mode] = &[Run, Worker];
-    pub(super) const WORKER: &[Mode] = &[Worker];
-    pub(super) const MAN: &[Mode] = &[Man];
     pub(super) const PLACED: &[Mode] = &[Run, Hold, Doctor];
-    pub(super) const RUN: &[Mode] = &[Run];
-    pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Recover];
-    pub(super) const CAPACITY: &[Mode] = &[Capacity];
-    pub(super) const FIND_MAX: &[Mode] = &[FindMax];
     pub(super) const FRONTS: &[Mode] = &[FindMax, Sweep];
-    pub(super) const RECOVER: &[Mode] = &[Recover];
     pub(super) const JUDGED: &[Mode] = &[Run, Recover];
     pub(super) const KEPT: &[Mode] = &[Run, Hold, Recover];
     pub(super) const SAVED: &[Mode] = &[Run, Hold, FindMax, Sweep];
-    pub(super) const SWEEP: &[Mode] = &[Sweep];
     pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Recover, FindMax, Sweep];
     pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web, FindMax, Sweep];
-    pub(super) const TOP: &[Mode] = &[Top];
 }
 
 /// The value of a flag. The text is the name of its value.
@@ -173,6 +107,8 @@ pub(crate) struct Row {
     pub(crate) group: Group,
     /// Whether the short help shows it.
     pub(crate) is_common: bool,
+    /// Whether a page may set it for a run. All others read or write files of this machine, or concern the program.
+    pub(crate) is_from_page: bool,
     /// What the short help says instead of the text.
     brief: Option<(&'static str, &'static str)>,
     modes: &'static [Mode],
@@ -182,7 +118,18 @@ pub(crate) struct Row {
 
 /// A flag, or a word, of some commands.
 const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
-    Row { name, short: None, kind, group: Group::Load, is_common: false, brief: None, modes, english: "", chinese: "" }
+    Row {
+        name,
+        short: None,
+        kind,
+        group: Group::Load,
+        is_common: false,
+        is_from_page: false,
+        brief: None,
+        modes,
+        english: "",
+        chinese: "",
+    }
 }
 
 /// A group of flags: a heading of the help.
@@ -271,6 +218,11 @@ impl Row {
 
     const fn short(mut self, short: char) -> Self {
         self.short = Some(short);
+        self
+    }
+
+    const fn page(mut self) -> Self {
+        self.is_from_page = true;
         self
     }
 

@@ -17,83 +17,6 @@ use crate::{dashboards, help, output, redaction, run_scenario, run_url, shutdown
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The most scenario files that a page offers.
 const FILES_MAX: usize = 200;
-/// Flags that a page may set for a run. All others read or write files of this machine, or concern the program itself.
-const FROM_A_PAGE: [&str; 73] = [
-    "url",
-    "method",
-    "header",
-    "user",
-    "user-agent",
-    "cookie",
-    "host",
-    "form",
-    "data",
-    "timeout",
-    "location",
-    "max-redirs",
-    "connect-timeout",
-    "grace",
-    "connections",
-    "requests",
-    "requests-each",
-    "duration",
-    "rate",
-    "stages",
-    "user-stages",
-    "ramp",
-    "rendezvous",
-    "warmup",
-    "arrivals",
-    "max-lateness",
-    "preconnect",
-    "no-keepalive",
-    "no-retry",
-    "http1.0",
-    "http1.1",
-    "http2",
-    "streams",
-    "insecure",
-    "sni",
-    "alpn",
-    "tls-groups",
-    "tls-min",
-    "no-tls-resumption",
-    "data-bytes",
-    "seed",
-    "until",
-    "read-bytes",
-    "length-prefix",
-    "no-response",
-    "ws-type",
-    "ws-deflate",
-    "subprotocol",
-    "message-interval",
-    "grpc-encoding",
-    "expect-status",
-    "expect-body",
-    "expect-header",
-    "expect-json",
-    "interval",
-    "allow-host",
-    "no-abort-on-failures",
-    "budget",
-    "threshold",
-    "strict",
-    "probe",
-    "no-probe",
-    "slowest",
-    "trace",
-    "var",
-    "only",
-    "driver",
-    "source-ip",
-    "connect-addresses",
-    "resolve",
-    "connect-to",
-    "shuffle",
-    "full",
-];
-
 /// Flags that may send the requests of a file to hosts that the file does not name, or expose them.
 const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-addresses", "insecure", "host"];
 
@@ -159,8 +82,7 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     })?;
     let inner = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     let rows = flags::rows(Mode::Run);
-    let foreign = |name: &&str| !FROM_A_PAGE.contains(name) && is_given(inner, name);
-    if let Some(flag) = rows.iter().map(|row| row.name).find(foreign) {
+    if let Some(flag) = rows.iter().find(|row| !row.is_from_page && is_given(inner, row.name)).map(|row| row.name) {
         return Err(language.pick(
             format!("--{flag} is for the command line only; a run with it is started there, with --web to watch it"),
             format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上查看"),

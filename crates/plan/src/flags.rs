@@ -2,97 +2,112 @@
 //!
 //! The meaning of a value, and the valid combinations, belong to the draft.
 
-mod over;
+mod options;
 mod read;
 
 use crate::draft::HoldDraft;
 use crate::grpc::Schema;
+use crate::options;
 use crate::{Draft, Plan, PlanError};
 
-/// The typed flags; `None` for those that are not given.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
-pub struct Flags {
-    pub url: Option<String>,
-    pub connections: Option<String>,
-    pub requests: Option<String>,
-    pub requests_each: Option<String>,
-    pub duration: Option<String>,
-    pub method: Option<String>,
-    pub headers: Vec<String>,
-    pub user: Option<String>,
-    pub cookies: Vec<String>,
-    pub host: Option<String>,
-    pub form: Vec<String>,
-    pub data: Option<String>,
-    pub timeout: Option<String>,
-    pub connect_timeout: Option<String>,
-    pub grace: Option<String>,
-    pub no_keepalive: bool,
-    pub no_retry: bool,
-    pub http10: bool,
-    pub http11: bool,
-    pub http2: bool,
-    pub streams: Option<String>,
-    pub insecure: bool,
-    pub cacert: Option<String>,
-    pub cert: Option<String>,
-    pub key: Option<String>,
-    pub sni: Option<String>,
-    pub alpn: Option<String>,
-    pub tls_groups: Option<String>,
-    pub tls_min: Option<String>,
-    pub no_tls_resumption: bool,
-    pub expect_status: Option<String>,
-    pub expect_body: Vec<String>,
-    pub expect_headers: Vec<String>,
-    pub expect_json: Vec<String>,
-    pub location: bool,
-    pub max_redirs: Option<String>,
-    pub resolve: Vec<String>,
-    pub connect_to: Vec<String>,
-    pub unix_socket: Option<String>,
-    pub curl_file: Option<String>,
-    /// A file of URLs.
-    pub urls: Option<String>,
-    /// The words after `curl`, if any.
-    pub curl: Option<Vec<Vec<u8>>>,
-    pub shuffle: bool,
-    pub protos: Vec<String>,
-    pub import_paths: Vec<String>,
-    pub protosets: Vec<String>,
-    pub message_interval: Option<String>,
-    pub grpc_encoding: Option<String>,
-    pub interval: Option<String>,
-    pub rate: Option<String>,
-    pub stages: Option<String>,
-    pub arrivals: Option<String>,
-    pub max_lateness: Option<String>,
-    pub preconnect: bool,
-    pub user_stages: Option<String>,
-    pub ramp: Option<String>,
-    pub rendezvous: bool,
-    pub warmup: Option<String>,
-    pub data_bytes: Option<String>,
-    pub seed: Option<String>,
-    pub until: Option<String>,
-    pub read_bytes: Option<String>,
-    pub length_prefix: Option<String>,
-    pub no_response: bool,
-    pub ws_type: Option<String>,
-    pub subprotocols: Vec<String>,
-    pub ws_deflate: bool,
-    pub source_ip: Option<String>,
-    pub to: Option<String>,
-    pub consents: Vec<String>,
-    pub persists: bool,
-    pub budget: Option<String>,
-    pub log_share: Option<String>,
-    /// Sent as `User-Agent` unless a header overrides it.
-    pub user_agent: String,
+pub use options::{FlagSource, FromFlag};
+use options::{Layered, layered_options};
+
+layered_options! {
+    /// The typed flags; `None` for those that are not given.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
+    pub struct Flags {
+        url: Option<String> = "url";
+        method: Option<String> = "method";
+        data: Option<String> = "data";
+        form: Vec<String> = "form";
+        data_bytes: Option<String> = "data-bytes";
+        /// A file of URLs.
+        urls: Option<String> = "urls";
+        curl_file: Option<String> = "curl";
+        /// The words after `curl`, if any.
+        curl: Option<Vec<Vec<u8>>> = "curl";
+        shuffle: bool = "shuffle";
+        until: Option<String> = "until";
+        read_bytes: Option<String> = "read-bytes";
+        length_prefix: Option<String> = "length-prefix";
+        no_response: bool = "no-response";
+        ws_type: Option<String> = "ws-type";
+        subprotocols: Vec<String> = "subprotocol";
+        message_interval: Option<String> = "message-interval";
+        connections: Option<String> = "connections";
+        requests: Option<String> = "requests";
+        requests_each: Option<String> = "requests-each";
+        duration: Option<String> = "duration";
+        rate: Option<String> = "rate";
+        stages: Option<String> = "stages";
+        user_stages: Option<String> = "user-stages";
+        ramp: Option<String> = "ramp";
+        rendezvous: bool = "rendezvous";
+        arrivals: Option<String> = "arrivals";
+        preconnect: bool = "preconnect";
+        max_lateness: Option<String> = "max-lateness";
+        headers: Vec<String> = "header";
+        user: Option<String> = "user";
+        cookies: Vec<String> = "cookie";
+        host: Option<String> = "host";
+        timeout: Option<String> = "timeout";
+        connect_timeout: Option<String> = "connect-timeout";
+        grace: Option<String> = "grace";
+        no_keepalive: bool = "no-keepalive";
+        no_retry: bool = "no-retry";
+        http10: bool = "http1.0";
+        http11: bool = "http1.1";
+        http2: bool = "http2";
+        streams: Option<String> = "streams";
+        insecure: bool = "insecure";
+        cacert: Option<String> = "cacert";
+        cert: Option<String> = "cert";
+        key: Option<String> = "key";
+        sni: Option<String> = "sni";
+        alpn: Option<String> = "alpn";
+        tls_groups: Option<String> = "tls-groups";
+        tls_min: Option<String> = "tls-min";
+        no_tls_resumption: bool = "no-tls-resumption";
+        expect_status: Option<String> = "expect-status";
+        expect_body: Vec<String> = "expect-body";
+        expect_headers: Vec<String> = "expect-header";
+        expect_json: Vec<String> = "expect-json";
+        location: bool = "location";
+        max_redirs: Option<String> = "max-redirs";
+        resolve: Vec<String> = "resolve";
+        connect_to: Vec<String> = "connect-to";
+        unix_socket: Option<String> = "unix-socket";
+        protos: Vec<String> = "proto";
+        import_paths: Vec<String> = "import-path";
+        protosets: Vec<String> = "protoset";
+        grpc_encoding: Option<String> = "grpc-encoding";
+        interval: Option<String> = "interval";
+        warmup: Option<String> = "warmup";
+        seed: Option<String> = "seed";
+        ws_deflate: bool = "ws-deflate";
+        source_ip: Option<String> = "source-ip";
+        to: Option<String> = "connect-addresses";
+        consents: Vec<String> = "allow-host";
+        persists: bool = "no-abort-on-failures";
+        budget: Option<String> = "budget";
+        log_share: Option<String> = "log-share";
+        /// Sent as `User-Agent` unless a header overrides it.
+        user_agent: String = "user-agent";
+    }
 }
 
 impl Flags {
+    /// These flags, with those of `base` where these are not given.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        // A version that is given replaces another one.
+        let has_version = self.http10 || self.http11 || self.http2;
+        let Self { http10, http11, http2, .. } = *if has_version { self } else { base };
+        Self { http10, http11, http2, ..self.merged(base) }
+    }
+
     /// The draft of the flags.
     ///
     /// # Errors
@@ -118,17 +133,19 @@ impl Flags {
     }
 }
 
-/// The typed flags of `hold`; `None` for those that are not given.
-#[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
-pub struct HoldFlags {
-    /// The flags in common with a load.
-    pub common: Flags,
-    pub hold: Option<String>,
-    pub every: Option<String>,
-    pub once: bool,
-    pub receive_only: bool,
-    pub reconnect: bool,
+options! {
+    /// The typed flags of `hold`; `None` for those that are not given.
+    #[derive(Clone, Debug, Default)]
+    #[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
+    pub struct HoldFlags {
+        /// The flags in common with a load.
+        common: Flags;
+        hold: Option<String> = "hold";
+        every: Option<String> = "every";
+        once: bool = "once";
+        receive_only: bool = "receive-only";
+        reconnect: bool = "reconnect";
+    }
 }
 
 impl HoldFlags {

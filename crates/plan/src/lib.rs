@@ -82,7 +82,7 @@ pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
 pub use error::{BOUND_SAID_MAX, CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
 pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
-pub use flags::{Flags, HoldFlags};
+pub use flags::{FlagSource, Flags, FromFlag, HoldFlags};
 pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };

@@ -1,14 +1,15 @@
 //! Flags of the engine, and of the output.
 
+use super::Mode::{Compare, Ctl, Doctor, History, Init, Recover, Report, Run, Top, Worker};
 use super::{Kind, Row, flag, modes};
 
 /// Flags of threads, driver and workers.
 pub(super) const ENGINE: &[Row] = &[
-    flag("apply", Kind::Switch, modes::DOCTOR).help(
+    flag("apply", Kind::Switch, &[Doctor]).help(
         "Make the sysctl changes now and show how to undo each; files are not changed",
         "立即执行 sysctl 修改，并给出撤销命令；不修改任何文件",
     ),
-    flag("json", Kind::Switch, modes::DOCTOR).help("Print JSON", "输出 JSON"),
+    flag("json", Kind::Switch, &[Doctor]).help("Print JSON", "输出 JSON"),
     flag("workers", Kind::Number("N"), modes::LOADS).help(
         "Divide the load over N processes of this machine, each with its own descriptors and a share of the threads",
         "把负载分给本机的 N 个工作进程，各有自己的文件描述符和线程",
@@ -23,15 +24,15 @@ pub(super) const ENGINE: &[Row] = &[
     ),
     flag("ssh", Kind::Text("COMMAND"), modes::LOADS)
         .help("The command that gets to --hosts, with its flags [default: ssh]", "连接 --hosts 所用的命令及其参数 [默认：ssh]"),
-    flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), modes::RUN).help(
+    flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), &[Run]).help(
         "When a worker is lost: the others get its share, nobody does, or the run ends [default: rebalance]",
         "有工作进程失联时：rebalance（其余进程接手）、continue（无人接手，继续）或 fail（结束压测）[默认：rebalance]",
     ),
-    flag("min-workers", Kind::Number("N"), modes::RUN).help(
+    flag("min-workers", Kind::Number("N"), &[Run]).help(
         "End the run when fewer workers than N have been left for 15 s [default: 1]",
         "剩余工作进程少于 N 个达 15 秒时结束压测 [默认：1]",
     ),
-    flag("standby", Kind::Switch, modes::RUN).help(
+    flag("standby", Kind::Switch, &[Run]).help(
         "With --cluster: run as a hot standby, and take over when the leader is lost",
         "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
@@ -39,13 +40,13 @@ pub(super) const ENGINE: &[Row] = &[
         "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/journals]",
         "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/journals]",
     ),
-    flag("join", Kind::Text("BUS"), modes::WORKER)
+    flag("join", Kind::Text("BUS"), &[Worker])
         .common()
         .help("The bus of the run: nats:// or tls://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats:// 或 tls://主机:端口/名称，或 unix:路径"),
-    flag("name", Kind::Text("NAME"), modes::WORKER)
+    flag("name", Kind::Text("NAME"), &[Worker])
         .common()
         .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),
-    flag("allow-host", Kind::List("HOST"), modes::WORKER).common().help(
+    flag("allow-host", Kind::List("HOST"), &[Worker]).common().help(
         "A host or address that it may load, any for all; repeatable [default: this machine and private networks]",
         "允许压测的主机或地址，any 表示不限；可重复 [默认：本机和私有网络]",
     ),
@@ -55,7 +56,7 @@ pub(super) const ENGINE: &[Row] = &[
     ),
     flag("pin-threads", Kind::Switch, modes::PINNED)
         .help("Pin each thread to a core of its own", "把每个线程绑定到各自的核"),
-    flag("driver", Kind::Choice("DRIVER", &["auto", "uring", "poll"]), modes::DRIVING).help(
+    flag("driver", Kind::Choice("DRIVER", &["auto", "uring", "poll"]), modes::DRIVING).page().help(
         "How sockets are driven: auto, uring or poll [default: auto, which is io_uring where it works]",
         "网络 I/O 后端：auto、uring（io_uring）或 poll（epoll）[默认：auto，优先使用 io_uring]",
     ),
@@ -67,31 +68,31 @@ pub(super) const VIEW: &[Row] = &[
         .short('o')
         .common()
         .help("Format of stdout: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]"),
-    flag("out", Kind::Text("FILE"), modes::INIT)
+    flag("out", Kind::Text("FILE"), &[Init])
         .short('o')
         .common()
         .help("Write to FILE [default: stdout]", "写入 FILE [默认：标准输出]"),
-    flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
+    flag("force", Kind::Switch, &[Init]).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::PRINTED)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
-    flag("journals", Kind::Words("JOURNAL"), modes::RECOVER).common().help(
+    flag("journals", Kind::Words("JOURNAL"), &[Recover]).common().help(
         "Journal folders of the workers and of the leader of one run",
         "各工作进程和主控进程为同一次压测留存数据的目录",
     ),
-    flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
+    flag("run", Kind::Word("RUN"), &[Report]).common().help(
         "A run that was kept: its name, the beginning of it, last, last~1, or its folder",
         "压测记录：名称或其开头、last、last~1，或其目录",
     ),
-    flag("runs", Kind::Words("RUN"), modes::COMPARE).common().help(
+    flag("runs", Kind::Words("RUN"), &[Compare]).common().help(
         "Two runs that were kept, or those of the first side: names, the beginning of them, last, last~1, or folders",
         "两条压测记录，或第一组的各条记录：名称或其开头、last、last~1，或目录",
     ),
-    flag("others", Kind::Behind("RUN"), modes::COMPARE).help(
+    flag("others", Kind::Behind("RUN"), &[Compare]).help(
         "The runs of the second side, behind --: the runs of each side are pooled, with what differs between them",
         "写在 -- 之后的第二组记录：每组合并计算，组内各次之间的差异也计入波动",
     ),
     flag("json", Kind::Switch, modes::PAST).common().help("Print JSON", "输出 JSON"),
-    flag("trend", Kind::Switch, modes::HISTORY).common().help(
+    flag("trend", Kind::Switch, &[History]).common().help(
         "Show where runs of one plan changed for good",
         "找出同一计划的各次压测从哪一次起明显变化",
     ),
@@ -124,19 +125,19 @@ pub(super) const VIEW: &[Row] = &[
         "Show the run in the whole terminal, with charts; keys pause it, change it and stop it",
         "用整个终端显示本次压测，带图表；可用按键暂停、调整和停止",
     ),
-    flag("do", Kind::Words("DO"), modes::CTL).help(
+    flag("do", Kind::Words("DO"), &[Ctl]).help(
         "What to do: run, events, report, charts, rate N/s, users N, pause, resume, end, stop, mark TEXT, start -- WORDS",
         "要做的操作：run、events、report、charts、rate N/s、users N、pause、resume、end、stop、mark 文字、start -- 参数",
     ),
-    flag("page", Kind::Text("LINK"), modes::CTL).help(
+    flag("page", Kind::Text("LINK"), &[Ctl]).help(
         "The link of the page, or its address with the token in ONRUSH_WEB_TOKEN [default: http://127.0.0.1:8089/]",
         "页面链接；也可只写地址，令牌放在 ONRUSH_WEB_TOKEN 中 [默认：http://127.0.0.1:8089/]",
     ),
-    flag("over", Kind::Number("TIME"), modes::CTL)
+    flag("over", Kind::Number("TIME"), &[Ctl])
         .help("Go to the new rate or users evenly over this time", "在这段时间内均匀变化到新的速率或用户数"),
-    flag("scenario", Kind::Text("NAME"), modes::CTL)
+    flag("scenario", Kind::Text("NAME"), &[Ctl])
         .help("Which scenario to change, where there are several", "有多个场景时，要调整的场景"),
-    flag("at-once", Kind::Switch, modes::CTL)
+    flag("at-once", Kind::Switch, &[Ctl])
         .help("Stop without waiting for what is in flight", "立即停止，不等待在途请求"),
     flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::WATCHED)
         .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
@@ -152,38 +153,38 @@ pub(super) const VIEW: &[Row] = &[
         "How long exports may take when the run is over; a page of Prometheus is not kept longer for its last reader [default: 5s, and 15s for a page]",
         "压测结束后导出最多还可用多久；也是 Prometheus 抓取端点等待最后一次抓取的上限 [默认：5s，抓取端点为 15s]",
     ),
-    flag("slowest", Kind::Number("N"), modes::RUN).help(
+    flag("slowest", Kind::Number("N"), &[Run]).page().help(
         "Show the N slowest requests with their instants, up to 1000",
         "显示最慢的 N 个请求及其时刻，最多 1000 个",
     ),
-    flag("log", Kind::Text("FILE"), modes::RUN).help(
+    flag("log", Kind::Text("FILE"), &[Run]).help(
         "Write a line for each request: JSON, or CSV when the name ends in .csv. Lines that come faster than they are written are left out and counted",
         "为每个请求写一行日志：JSON，文件名以 .csv 结尾时为 CSV；来不及写入的行会被略去并计数",
     ),
-    flag("log-only", Kind::Choice("WHICH", &["failed"]), modes::RUN).help(
+    flag("log-only", Kind::Choice("WHICH", &["failed"]), &[Run]).help(
         "Log only these requests: failed, which includes dropped and unfinished ones",
         "只记录这些请求：failed（失败，含丢弃和未完成的）",
     ),
-    flag("log-share", Kind::Text("SHARE"), modes::RUN).help(
+    flag("log-share", Kind::Text("SHARE"), &[Run]).help(
         "Log this share of the requests, drawn at random from --seed: 1%, 0.01 [default: 100%]",
         "只记录这个比例的请求，按 --seed 随机抽取：1%、0.01 [默认：100%]",
     ),
-    flag("trace", Kind::Switch, modes::RUN).help(
+    flag("trace", Kind::Switch, &[Run]).page().help(
         "Name a trace in each request (traceparent, W3C Trace Context); --slowest and --log have its id, so that it is found in the traces of the servers",
         "每个请求携带追踪标识（traceparent，W3C Trace Context）；--slowest 与 --log 会给出其 trace id，便于在服务端的链路追踪中查找",
     ),
-    flag("interval", Kind::Number("TIME"), modes::LOADS).help(
+    flag("interval", Kind::Number("TIME"), modes::LOADS).page().help(
         "Time between two lines of the table [default: 1s]",
         "表格每行的周期 [默认：1s]",
     ),
-    flag("debug", Kind::Switch, modes::RUN).brief(
+    flag("debug", Kind::Switch, &[Run]).brief(
         "Send one request and show all of it",
         "只发送一个请求，完整显示收发的内容",
     ).help(
         "Send one request (of each step), show everything that was sent and received, and exit",
         "只发送一个请求（每个步骤各一个），完整显示收发的内容，然后退出",
     ),
-    flag("show-failures", Kind::Switch, modes::RUN).help(
+    flag("show-failures", Kind::Switch, &[Run]).help(
         "Show up to 10 failures: the redirects on the way, and what was received (the first 1 KB of a body)",
         "显示最多 10 个失败：经过的重定向，以及收到的内容（响应体前 1 KB）",
     ),
@@ -191,12 +192,12 @@ pub(super) const VIEW: &[Row] = &[
         "Show secrets (Authorization, cookies, tokens, passwords), which are masked by default",
         "显示敏感信息（Authorization、Cookie、令牌、密码），默认一律隐藏",
     ),
-    flag("full", Kind::Switch, modes::SHOWN).help(
+    flag("full", Kind::Switch, modes::SHOWN).page().help(
         "Show every line of the summary: also delays too short to matter, empty lists, and the histogram on any terminal",
         "显示汇总的全部内容：包括可忽略的延迟、空的列表，以及任意终端上的直方图",
     ),
     flag("quiet", Kind::Switch, modes::PRINTED).help("Show only the summary, no table", "只显示汇总，不显示表格"),
-    flag("quiet", Kind::Switch, modes::WORKER).help("Say nothing of what goes on", "不显示进展"),
+    flag("quiet", Kind::Switch, &[Worker]).help("Say nothing of what goes on", "不显示进展"),
     flag("no-color", Kind::Switch, modes::PRINTED)
         .help("Use no colors; NO_COLOR is respected too", "不使用颜色；也可设置 NO_COLOR"),
     flag("config", Kind::Text("FILE"), modes::DRIVING).help(
@@ -212,5 +213,5 @@ pub(super) const VIEW: &[Row] = &[
         "显示常用参数（-h）或全部参数（--help）",
     )
         .help("Show the common flags (-h), or all of them (--help)", "显示常用参数（-h），或全部参数（--help）"),
-    flag("version", Kind::Version, modes::TOP).short('V').help("Show the version", "显示版本"),
+    flag("version", Kind::Version, &[Top]).short('V').help("Show the version", "显示版本"),
 ];

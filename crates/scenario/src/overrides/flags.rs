@@ -21,13 +21,13 @@ pub enum FlagFault {
     )]
     OfRequest {
         /// The flag.
-        flag: &'static str,
+        flag: String,
     },
     /// The flag describes one load.
     #[error("{flag} is the load of one scenario, and {count} of them run; choose one with --only NAME: {names}")]
     Several {
         /// The flag.
-        flag: &'static str,
+        flag: String,
         /// The number of scenarios.
         count: usize,
         /// Their names.
@@ -41,7 +41,7 @@ impl Opened {
     /// # Errors
     /// The first flag that cannot be combined with the file.
     pub fn give(&mut self, flags: &Flags, only: &[String]) -> Result<(), FlagFault> {
-        if let Some(flag) = of_request(flags) {
+        if let Some(flag) = first_of(Part::Request, flags) {
             return Err(FlagFault::OfRequest { flag });
         }
         let seed = flags.seed.as_deref().map(|text| parse_count("--seed", text, 0, u64::MAX)).transpose()?;
@@ -67,7 +67,10 @@ impl Opened {
             file.scenarios.iter_mut().filter(|one| only.is_empty() || only.contains(&one.name.text)).collect();
         match chosen.as_mut_slice() {
             [one] => give_load(one, &load),
-            all => Err(FlagFault::Several { flag: first_of_load(flags), count: all.len(), names: names.join(", ") }),
+            all => {
+                let flag = first_of(Part::Load, flags).unwrap_or_default();
+                Err(FlagFault::Several { flag, count: all.len(), names: names.join(", ") })
+            }
         }
     }
 }
@@ -75,14 +78,7 @@ impl Opened {
 /// Applies flags to the defaults of the steps.
 fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
     let defaults = &mut file.defaults;
-    let of_steps = Flags {
-        consents: Vec::new(),
-        budget: None,
-        persists: false,
-        grace: None,
-        interval: None,
-        ..without_load(flags)
-    };
+    let of_steps = flags.without(|flag| part_of(flag) != Part::Steps);
     let merged = of_steps.over(&defaults.typed);
     defaults.flags = merged.draft()?;
     let said = of_steps.draft()?;
@@ -96,62 +92,35 @@ fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn without_load(flags: &Flags) -> Flags {
-    Flags {
-        connections: None,
-        requests: None,
-        requests_each: None,
-        duration: None,
-        rate: None,
-        stages: None,
-        user_stages: None,
-        ramp: None,
-        rendezvous: false,
-        arrivals: None,
-        max_lateness: None,
-        preconnect: false,
-        warmup: None,
-        log_share: None,
-        ..flags.clone()
+/// The part of a file that a flag overrides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Load,
+    Run,
+    /// The defaults of all steps.
+    Steps,
+    /// One request, which only the file describes.
+    Request,
+}
+
+fn part_of(flag: &str) -> Part {
+    match flag {
+        "method" | "data" | "form" | "data-bytes" | "urls" | "curl" | "shuffle" | "until" | "read-bytes"
+        | "length-prefix" | "no-response" | "ws-type" | "subprotocol" | "message-interval" => Part::Request,
+        "connections" | "requests" | "requests-each" | "duration" | "rate" | "stages" | "user-stages" | "ramp"
+        | "rendezvous" | "arrivals" | "preconnect" | "max-lateness" => Part::Load,
+        "warmup" | "log-share" | "allow-host" | "budget" | "no-abort-on-failures" | "grace" | "interval" => Part::Run,
+        _ => Part::Steps,
     }
 }
 
-/// The first flag that describes a request or a message.
-fn of_request(flags: &Flags) -> Option<&'static str> {
-    let given = [
-        ("-X", flags.method.is_some()),
-        ("-d", flags.data.is_some()),
-        ("-F", !flags.form.is_empty()),
-        ("--data-bytes", flags.data_bytes.is_some()),
-        ("--urls", flags.urls.is_some()),
-        ("--curl", flags.curl_file.is_some() || flags.curl.is_some()),
-        ("--shuffle", flags.shuffle),
-        ("--until", flags.until.is_some()),
-        ("--read-bytes", flags.read_bytes.is_some()),
-        ("--length-prefix", flags.length_prefix.is_some()),
-        ("--no-response", flags.no_response),
-        ("--ws-type", flags.ws_type.is_some()),
-        ("--subprotocol", !flags.subprotocols.is_empty()),
-        ("--message-interval", flags.message_interval.is_some()),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
-}
-
-fn first_of_load(flags: &Flags) -> &'static str {
-    let given = [
-        ("-c", flags.connections.is_some()),
-        ("-n", flags.requests.is_some()),
-        ("--requests-each", flags.requests_each.is_some()),
-        ("-z", flags.duration.is_some()),
-        ("-q", flags.rate.is_some()),
-        ("--stages", flags.stages.is_some()),
-        ("--user-stages", flags.user_stages.is_some()),
-        ("--ramp", flags.ramp.is_some()),
-        ("--rendezvous", flags.rendezvous),
-        ("--arrivals", flags.arrivals.is_some()),
-        ("--preconnect", flags.preconnect),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map_or("--max-lateness", |(flag, _)| flag)
+/// The first given flag of a part, as it is usually typed.
+fn first_of(part: Part, flags: &Flags) -> Option<String> {
+    let first = flags.given().into_iter().find(|flag| part_of(flag) == part)?;
+    let letters =
+        [("method", 'X'), ("data", 'd'), ("form", 'F'), ("connections", 'c'), ("requests", 'n'), ("duration", 'z')];
+    let letter = letters.into_iter().chain([("rate", 'q')]).find(|(flag, _)| *flag == first);
+    Some(letter.map_or_else(|| format!("--{first}"), |(_, letter)| format!("-{letter}")))
 }
 
 fn give_load(scenario: &mut Scenario, given: &Wanted) -> Result<(), FlagFault> {
