@@ -2,6 +2,21 @@
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
+/// Makes a table of flags. A row: name, letter, value and commands, and what else holds for it; what the short help says
+/// instead of the text; the text in English and in Chinese.
+macro_rules! flags {
+    ($(#[$about:meta])* $vis:vis $table:ident; $(
+        $name:literal $(/ $letter:literal)?: $kind:expr, $modes:expr $(, $mark:ident)*;
+        $(brief $brief:literal, $brief_zh:literal;)?
+        $english:literal, $chinese:literal;
+    )*) => {
+        $(#[$about])*
+        $vis const $table: &[Row] = &[$(
+            flag($name, $kind, $modes)$(.short($letter))?$(.$mark())*$(.brief($brief, $brief_zh))?.help($english, $chinese)
+        ),*];
+    };
+}
+
 mod bus;
 mod connections;
 mod load;

@@ -1,5 +1,31 @@
 //! The keys of the file: one table for the reader, the schema and the reference.
 
+/// A key of its own, or one that several objects share.
+macro_rules! key {
+    ($shared:ident) => {
+        $shared
+    };
+    ($name:literal, $kind:expr, $english:literal, $chinese:literal) => {
+        field($name, $kind, $english, $chinese)
+    };
+}
+
+/// Makes an object from its rows: name, kind, and what it means in English and in Chinese; or the name of a shared key.
+macro_rules! keys {
+    (
+        $vis:vis $object:ident = $id:literal, $title:literal, $title_zh:literal $(, any of [$($any:literal),+])?;
+        $($key:tt $(: $kind:expr, $english:literal, $chinese:literal)? $(, $need:ident)?;)*
+    ) => {
+        $vis const $object: Object = Object {
+            title: $title,
+            title_zh: $title_zh,
+            id: $id,
+            fields: &[$(key!($key $(, $kind, $english, $chinese)?)$(.$need())?),*],
+            any_of: &[$($($any),+)?],
+        };
+    };
+}
+
 mod common;
 mod steps;
 mod top;

@@ -3,103 +3,82 @@
 use super::Mode::Run;
 use super::{Kind, Row, flag, modes};
 
-/// Flags of connections and their endpoints.
-pub(super) const ROWS: &[Row] = &[
-    flag("connect-timeout", Kind::Number("TIME"), modes::ASKING).page().help(
-        "Time to wait for a connection [default: 10s]",
-        "建立连接的超时 [默认：10s]",
-    ),
-    flag("no-keepalive", Kind::Switch, &[Run]).page().help(
-        "Open a new connection for each request",
-        "每个请求新建连接（短连接）",
-    ),
-    flag("no-retry", Kind::Switch, &[Run]).page().help(
+flags! {
+    /// Flags of connections and their endpoints.
+    pub(super) ROWS;
+    "connect-timeout": Kind::Number("TIME"), modes::ASKING, page;
+        "Time to wait for a connection [default: 10s]", "建立连接的超时 [默认：10s]";
+    "no-keepalive": Kind::Switch, &[Run], page;
+        "Open a new connection for each request", "每个请求新建连接（短连接）";
+    "no-retry": Kind::Switch, &[Run], page;
         "Do not send a request again when the server closed a kept connection before it answered",
-        "长连接在响应之前被服务端关闭时，不重发请求",
-    ),
-    flag("source-ip", Kind::Text("ADDRESSES"), modes::PLACED).page().help(
+        "长连接在响应之前被服务端关闭时，不重发请求";
+    "source-ip": Kind::Text("ADDRESSES"), modes::PLACED, page;
         "Local addresses to connect from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel chooses; to 127.0.0.1 as many as needed]",
-        "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]",
-    ),
-    flag("connect-addresses", Kind::Text("ADDRESSES"), modes::PLACED).page().help(
+        "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]";
+    "connect-addresses": Kind::Text("ADDRESSES"), modes::PLACED, page;
         "Addresses to connect to, in turn, instead of the host of the URL: 10.0.0.1:8001-8016,:8080",
-        "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080",
-    ),
-    flag("resolve", Kind::List("HOST:PORT:ADDRESS"), modes::LOADS).page().help(
+        "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080";
+    "resolve": Kind::List("HOST:PORT:ADDRESS"), modes::LOADS, page;
         "Use this address for a host and port, as curl does: example.com:443:127.0.0.1; repeatable",
-        "指定某个主机和端口的地址，同 curl：example.com:443:127.0.0.1，可重复",
-    ),
-    flag("connect-to", Kind::List("HOST:PORT:HOST:PORT"), modes::LOADS).page().help(
+        "指定某个主机和端口的地址，同 curl：example.com:443:127.0.0.1，可重复";
+    "connect-to": Kind::List("HOST:PORT:HOST:PORT"), modes::LOADS, page;
         "Connect to another host and port instead, as curl does: example.com:443:127.0.0.1:8443; repeatable",
-        "把某个主机和端口的连接转到别处，同 curl：example.com:443:127.0.0.1:8443，可重复",
-    ),
-    flag("unix-socket", Kind::Text("PATH"), modes::LOADS).help(
-        "Connect to this Unix domain socket instead",
-        "改为连接这个 Unix 域套接字",
-    ),
-];
+        "把某个主机和端口的连接转到别处，同 curl：example.com:443:127.0.0.1:8443，可重复";
+    "unix-socket": Kind::Text("PATH"), modes::LOADS;
+        "Connect to this Unix domain socket instead", "改为连接这个 Unix 域套接字";
+}
 
-/// Flags of TLS: trusted certificates, and offered protocols.
-pub(super) const TLS: &[Row] = &[
-    flag("insecure", Kind::Switch, modes::ASKING).page()
-        .short('k').common()
-        .help("Skip certificate verification", "不校验服务端证书"),
-    flag("cacert", Kind::Text("FILE"), modes::ASKING).help(
+flags! {
+    /// Flags of TLS: trusted certificates, and offered protocols.
+    pub(super) TLS;
+    "insecure" / 'k': Kind::Switch, modes::ASKING, page, common;
+        "Skip certificate verification", "不校验服务端证书";
+    "cacert": Kind::Text("FILE"), modes::ASKING;
         "Trust the certificates in a PEM file, and those they signed [default: the system's]",
-        "信任该 PEM 文件中的证书及其签发的证书 [默认：系统的信任库]",
-    ),
-    flag("cert", Kind::Text("FILE"), modes::ASKING)
-        .help("Client certificate chain, a PEM file (mTLS)", "客户端证书链（PEM 文件，用于双向认证）"),
-    flag("key", Kind::Text("FILE"), modes::KEYED).help(
-        "Its private key, a PEM file [default: in the file of --cert]",
-        "私钥（PEM 文件）[默认：与 --cert 同一文件]",
-    ),
-    flag("sni", Kind::Text("NAME"), modes::ASKING).page().help(
+        "信任该 PEM 文件中的证书及其签发的证书 [默认：系统的信任库]";
+    "cert": Kind::Text("FILE"), modes::ASKING;
+        "Client certificate chain, a PEM file (mTLS)", "客户端证书链（PEM 文件，用于双向认证）";
+    "key": Kind::Text("FILE"), modes::KEYED;
+        "Its private key, a PEM file [default: in the file of --cert]", "私钥（PEM 文件）[默认：与 --cert 同一文件]";
+    "sni": Kind::Text("NAME"), modes::ASKING, page;
         "Server name to request and to verify [default: the host of the URL]",
-        "服务端名称（SNI），校验证书时也用它 [默认：URL 中的主机]",
-    ),
-    flag("alpn", Kind::Text("PROTOCOLS"), modes::ASKING).page()
-        .help("Protocols to offer, in order of preference, like h2,http/1.1", "ALPN 协议列表，按优先顺序，如 h2,http/1.1"),
-    flag("tls-groups", Kind::Text("GROUPS"), modes::ASKING).page().help(
+        "服务端名称（SNI），校验证书时也用它 [默认：URL 中的主机]";
+    "alpn": Kind::Text("PROTOCOLS"), modes::ASKING, page;
+        "Protocols to offer, in order of preference, like h2,http/1.1", "ALPN 协议列表，按优先顺序，如 h2,http/1.1";
+    "tls-groups": Kind::Text("GROUPS"), modes::ASKING, page;
         "Key exchange groups, in order of preference, like X25519,secp256r1 [default: X25519MLKEM768 and the common ones]",
-        "密钥交换组，按优先顺序，如 X25519,secp256r1 [默认：X25519MLKEM768 及常用组]",
-    ),
-    flag("tls-min", Kind::Text("VERSION"), modes::ASKING).page()
-        .help("Minimum TLS version: 1.2 or 1.3 [default: 1.2]", "最低 TLS 版本：1.2 或 1.3 [默认：1.2]"),
-    flag("no-tls-resumption", Kind::Switch, modes::ASKING).page()
-        .help("Do a full TLS handshake for each connection [default: sessions are resumed]", "每个连接都进行完整的 TLS 握手 [默认：恢复会话]"),
-];
+        "密钥交换组，按优先顺序，如 X25519,secp256r1 [默认：X25519MLKEM768 及常用组]";
+    "tls-min": Kind::Text("VERSION"), modes::ASKING, page;
+        "Minimum TLS version: 1.2 or 1.3 [default: 1.2]", "最低 TLS 版本：1.2 或 1.3 [默认：1.2]";
+    "no-tls-resumption": Kind::Switch, modes::ASKING, page;
+        "Do a full TLS handshake for each connection [default: sessions are resumed]",
+        "每个连接都进行完整的 TLS 握手 [默认：恢复会话]";
+}
 
-/// Flags of WebSocket and TCP messages.
-pub(super) const TALK: &[Row] = &[
-    flag("data-bytes", Kind::Number("N"), modes::LOADS)
-        .page()
-        .help("Send messages of N random bytes", "消息为 N 个随机字节"),
-    flag("seed", Kind::Number("N"), modes::LOADS).page().help(
+flags! {
+    /// Flags of WebSocket and TCP messages.
+    pub(super) TALK;
+    "data-bytes": Kind::Number("N"), modes::LOADS, page;
+        "Send messages of N random bytes", "消息为 N 个随机字节";
+    "seed": Kind::Number("N"), modes::LOADS, page;
         "Seed of --data-bytes [default: 1], and of what a scenario file draws [default: another in each run]",
-        "--data-bytes 的随机种子 [默认：1]；也是场景文件抽取随机值的种子 [默认：每次压测不同]",
-    ),
-    flag("until", Kind::Free("TEXT"), modes::LOADS).page().help(
-        "TCP: an answer ends with these bytes, like '\\n' or '\\x00'",
-        "TCP：响应以这些字节结束，如 '\\n' 或 '\\x00'",
-    ),
-    flag("read-bytes", Kind::Number("N"), modes::LOADS)
-        .page()
-        .help("TCP: an answer has N bytes", "TCP：响应固定为 N 个字节"),
-    flag("length-prefix", Kind::Text("WIDTH"), modes::LOADS).page().help(
+        "--data-bytes 的随机种子 [默认：1]；也是场景文件抽取随机值的种子 [默认：每次压测不同]";
+    "until": Kind::Free("TEXT"), modes::LOADS, page;
+        "TCP: an answer ends with these bytes, like '\\n' or '\\x00'", "TCP：响应以这些字节结束，如 '\\n' 或 '\\x00'";
+    "read-bytes": Kind::Number("N"), modes::LOADS, page;
+        "TCP: an answer has N bytes", "TCP：响应固定为 N 个字节";
+    "length-prefix": Kind::Text("WIDTH"), modes::LOADS, page;
         "TCP: an answer begins with its length, a number of 1, 2, 4 or 8 bytes; 2le, 4le, 8le for little-endian",
-        "TCP：响应以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端",
-    ),
-    flag("no-response", Kind::Switch, modes::LOADS).page().help("Expect no answer", "不等待响应（只发送）"),
-    flag("ws-type", Kind::Text("TYPE"), modes::LOADS).page().help(
+        "TCP：响应以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端";
+    "no-response": Kind::Switch, modes::LOADS, page;
+        "Expect no answer", "不等待响应（只发送）";
+    "ws-type": Kind::Text("TYPE"), modes::LOADS, page;
         "WebSocket: send messages as text, binary or ping [default: text if -d is text; ping without -d]",
-        "WebSocket：以 text、binary 或 ping 发送消息 [默认：-d 为文本时 text；没有 -d 时 ping]",
-    ),
-    flag("subprotocol", Kind::List("NAME"), modes::LOADS)
-        .page()
-        .help("WebSocket: subprotocol to offer; repeatable", "WebSocket：提供的子协议，可重复"),
-    flag("ws-deflate", Kind::Switch, modes::LOADS).page().help(
+        "WebSocket：以 text、binary 或 ping 发送消息 [默认：-d 为文本时 text；没有 -d 时 ping]";
+    "subprotocol": Kind::List("NAME"), modes::LOADS, page;
+        "WebSocket: subprotocol to offer; repeatable", "WebSocket：提供的子协议，可重复";
+    "ws-deflate": Kind::Switch, modes::LOADS, page;
         "WebSocket: offer compression (permessage-deflate); each of our messages is compressed on its own",
-        "WebSocket：提供压缩（permessage-deflate）；发出的消息各自单独压缩",
-    ),
-];
+        "WebSocket：提供压缩（permessage-deflate）；发出的消息各自单独压缩";
+}

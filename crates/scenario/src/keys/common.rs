@@ -31,156 +31,84 @@ pub(super) const TAKES: Field = field(
 pub(super) const EXPECTS: Field =
     field("expect", Kind::Object(&EXPECT), "What a good answer is", "断言：响应应满足的条件");
 
-pub(crate) const EXPECT: Object = Object {
-    title: "an expectation",
-    title_zh: "断言",
-    id: "expect",
-    fields: &[
-        field(
-            "status",
-            Kind::OneOrMore(&Kind::Text),
-            "Statuses of a success, like 200,300-399; of a call: OK, NOT_FOUND",
-            "算作成功的状态码，如 200,300-399；gRPC 调用：OK、NOT_FOUND",
-        ),
-        field("body", Kind::OneOrMore(&Kind::Text), "Text in the body, or /pattern/", "响应体应包含的文本，或 /正则/"),
-        field(
-            "header",
-            Kind::OneOrMore(&Kind::Text),
-            "A header: Name, 'Name: value' or 'Name: /pattern/'",
-            "响应头：Name、'Name: value' 或 'Name: /正则/'",
-        ),
-        field(
-            "json",
-            Kind::OneOrMore(&Kind::Text),
-            "A path in JSON, like $.code == 200",
-            "JSON 路径，如 $.code == 200",
-        ),
-        field("time", Kind::OneOrMore(&Kind::Text), "The response time, like < 500ms", "响应时间，如 < 500ms"),
-        field("size", Kind::OneOrMore(&Kind::Text), "The size of the body, like < 10KiB", "响应体大小，如 < 10KiB"),
-    ],
-    any_of: &[],
-};
+keys! {
+    pub(crate) EXPECT = "expect", "an expectation", "断言";
+    "status": Kind::OneOrMore(&Kind::Text),
+        "Statuses of a success, like 200,300-399; of a call: OK, NOT_FOUND",
+        "算作成功的状态码，如 200,300-399；gRPC 调用：OK、NOT_FOUND";
+    "body": Kind::OneOrMore(&Kind::Text), "Text in the body, or /pattern/", "响应体应包含的文本，或 /正则/";
+    "header": Kind::OneOrMore(&Kind::Text),
+        "A header: Name, 'Name: value' or 'Name: /pattern/'",
+        "响应头：Name、'Name: value' 或 'Name: /正则/'";
+    "json": Kind::OneOrMore(&Kind::Text), "A path in JSON, like $.code == 200", "JSON 路径，如 $.code == 200";
+    "time": Kind::OneOrMore(&Kind::Text), "The response time, like < 500ms", "响应时间，如 < 500ms";
+    "size": Kind::OneOrMore(&Kind::Text), "The size of the body, like < 10KiB", "响应体大小，如 < 10KiB";
+}
 
-pub(crate) const TAKE: Object = Object {
-    title: "an extraction",
-    title_zh: "提取",
-    id: "extract",
-    fields: &[
-        field("json", Kind::Text, "A path into JSON (RFC 9535)", "JSON 路径（RFC 9535）"),
-        field("regex", Kind::Text, "A pattern; its first group is taken", "正则表达式，取第一个分组"),
-        field("header", Kind::Text, "A header of the answer", "响应头"),
-        field("cookie", Kind::Text, "A cookie that the answer sets", "响应设置的 Cookie"),
-        field("status", Kind::Switch, "true: the status", "true：状态码"),
-        field("css", Kind::Text, "A selector, with @attribute behind it or without", "CSS 选择器，后面可加 @属性"),
-        field("body", Kind::Switch, "true: the whole body, or the message", "true：整个响应体或消息"),
-        field(
-            "which",
-            Kind::Text,
-            "Which of several: first, last, all, random, or a number from 1 on [default: first]",
-            "有多个时取哪个：first、last、all、random 或从 1 开始的序号 [默认：first]",
-        ),
-        field(
-            "default",
-            Kind::Json,
-            "The value when nothing is found [default: the step fails]",
-            "找不到时的值 [默认：步骤失败]",
-        ),
-    ],
-    any_of: &["json", "regex", "header", "cookie", "status", "css", "body"],
-};
+keys! {
+    pub(crate) TAKE = "extract", "an extraction", "提取", any of ["json", "regex", "header", "cookie", "status", "css", "body"];
+    "json": Kind::Text, "A path into JSON (RFC 9535)", "JSON 路径（RFC 9535）";
+    "regex": Kind::Text, "A pattern; its first group is taken", "正则表达式，取第一个分组";
+    "header": Kind::Text, "A header of the answer", "响应头";
+    "cookie": Kind::Text, "A cookie that the answer sets", "响应设置的 Cookie";
+    "status": Kind::Switch, "true: the status", "true：状态码";
+    "css": Kind::Text, "A selector, with @attribute behind it or without", "CSS 选择器，后面可加 @属性";
+    "body": Kind::Switch, "true: the whole body, or the message", "true：整个响应体或消息";
+    "which": Kind::Text,
+        "Which of several: first, last, all, random, or a number from 1 on [default: first]",
+        "有多个时取哪个：first、last、all、random 或从 1 开始的序号 [默认：first]";
+    "default": Kind::Json,
+        "The value when nothing is found [default: the step fails]",
+        "找不到时的值 [默认：步骤失败]";
+}
 
-pub(crate) const CHOICE: Object = Object {
-    title: "a choice",
-    title_zh: "分支",
-    id: "choice",
-    fields: &[
-        field("weight", Kind::Count, "How often, beside the weights of the others", "与其他分支相比的权重").needed(),
-        field("steps", Kind::MaybeSteps, "What is done then; none does nothing", "选中时执行的步骤；可以为空").needed(),
-    ],
-    any_of: &[],
-};
+keys! {
+    pub(crate) CHOICE = "choice", "a choice", "分支";
+    "weight": Kind::Count, "How often, beside the weights of the others", "与其他分支相比的权重", needed;
+    "steps": Kind::MaybeSteps, "What is done then; none does nothing", "选中时执行的步骤；可以为空", needed;
+}
 
-pub(crate) const MEET: Object = Object {
-    title: "a barrier",
-    title_zh: "集合点",
-    id: "barrier_point",
-    fields: &[
-        field(
-            "name",
-            Kind::Text,
-            "The name of the place; one name is one place, in all scenarios",
-            "集合点名称；同名即为同一个集合点，可跨场景",
-        )
-        .needed(),
-        field(
-            "users",
-            Kind::Count,
-            "How many users make a round; all go on when the last of them arrives",
-            "一批的用户数；最后一个到达时一起放行",
-        )
-        .needed(),
-        field(
-            "within",
-            Kind::Time,
-            "The longest wait after the first arrival, also when users are missing [default: wait for all]",
-            "第一个用户到达后最长等待多久，到时即放行 [默认：等到人齐]",
-        ),
-    ],
-    any_of: &[],
-};
+keys! {
+    pub(crate) MEET = "barrier_point", "a barrier", "集合点";
+    "name": Kind::Text,
+        "The name of the place; one name is one place, in all scenarios",
+        "集合点名称；同名即为同一个集合点，可跨场景", needed;
+    "users": Kind::Count,
+        "How many users make a round; all go on when the last of them arrives",
+        "一批的用户数；最后一个到达时一起放行", needed;
+    "within": Kind::Time,
+        "The longest wait after the first arrival, also when users are missing [default: wait for all]",
+        "第一个用户到达后最长等待多久，到时即放行 [默认：等到人齐]";
+}
 
-pub(crate) const RECEIVE: Object = Object {
-    title: "a receive step",
-    title_zh: "接收步骤",
-    id: "received",
-    fields: &[
-        field("within", Kind::Time, "How long to wait", "等待时间"),
-        field(
-            "expect",
-            Kind::Object(&EXPECT),
-            "What the message must be; others are let go by",
-            "消息应满足的条件，其他消息会被跳过",
-        ),
-        TAKES,
-    ],
-    any_of: &[],
-};
+keys! {
+    pub(crate) RECEIVE = "received", "a receive step", "接收步骤";
+    "within": Kind::Time, "How long to wait", "等待时间";
+    "expect": Kind::Object(&EXPECT),
+        "What the message must be; others are let go by",
+        "消息应满足的条件，其他消息会被跳过";
+    TAKES;
+}
 
-pub(crate) const MESSAGE: Object = Object {
-    title: "a message",
-    title_zh: "消息",
-    id: "message",
-    fields: &[
-        field("text", Kind::Pattern, "A text with slots", "文本，可以有占位符"),
-        field("json", Kind::Json, "JSON with slots in its strings", "JSON，字符串中可以有占位符"),
-        field("hex", Kind::Text, "Bytes in hexadecimal digits, like 0a ff", "十六进制字节，如 0a ff"),
-        field("file", Kind::Text, "The content of a file", "文件内容"),
-        field(
-            "type",
-            Kind::Word(&["text", "binary", "ping"]),
-            "As what it is sent [default: text]",
-            "发送的类型 [默认：text]",
-        ),
-    ],
-    any_of: &["text", "json", "hex", "file"],
-};
+keys! {
+    pub(crate) MESSAGE = "message", "a message", "消息", any of ["text", "json", "hex", "file"];
+    "text": Kind::Pattern, "A text with slots", "文本，可以有占位符";
+    "json": Kind::Json, "JSON with slots in its strings", "JSON，字符串中可以有占位符";
+    "hex": Kind::Text, "Bytes in hexadecimal digits, like 0a ff", "十六进制字节，如 0a ff";
+    "file": Kind::Text, "The content of a file", "文件内容";
+    "type": Kind::Word(&["text", "binary", "ping"]),
+        "As what it is sent [default: text]",
+        "发送的类型 [默认：text]";
+}
 
-pub(crate) const PART: Object = Object {
-    title: "a part of a form",
-    title_zh: "表单字段",
-    id: "part",
-    fields: &[
-        field("file", Kind::Text, "The file that is sent", "要上传的文件").needed(),
-        field("filename", Kind::Text, "What it is called to the server", "发给服务端的文件名"),
-        field("type", Kind::Text, "Its media type", "媒体类型"),
-    ],
-    any_of: &[],
-};
+keys! {
+    pub(crate) PART = "part", "a part of a form", "表单字段";
+    "file": Kind::Text, "The file that is sent", "要上传的文件", needed;
+    "filename": Kind::Text, "What it is called to the server", "发给服务端的文件名";
+    "type": Kind::Text, "Its media type", "媒体类型";
+}
 
-pub(crate) const FILE_BODY: Object = Object {
-    title: "a body",
-    title_zh: "请求体",
-    id: "file_body",
-    fields: &[field("file", Kind::Text, "The file that is sent as it is", "原样发送的文件").needed()],
-    any_of: &[],
-};
+keys! {
+    pub(crate) FILE_BODY = "file_body", "a body", "请求体";
+    "file": Kind::Text, "The file that is sent as it is", "原样发送的文件", needed;
+}

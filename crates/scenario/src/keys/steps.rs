@@ -52,234 +52,129 @@ const REQUESTS: [Object; 8] = request! {
     "request", "Any method and a URL, like: PROPFIND /files", "以任意方法请求，写作“方法 URL”，如：PROPFIND /files";
 };
 
-macro_rules! step {
-    ($verb:literal, $title_zh:literal, $fields:expr) => {
-        Object { title: concat!("a ", $verb, " step"), title_zh: $title_zh, id: $verb, fields: $fields, any_of: &[] }
+macro_rules! steps {
+    ($($verb:literal { $($key:tt $(: $kind:expr, $english:literal, $chinese:literal)? $(, $need:ident)?;)* })*) => {
+        [$(Object {
+            title: concat!("a ", $verb, " step"),
+            title_zh: concat!($verb, " 步骤"),
+            id: $verb,
+            fields: &[$(key!($key $(, $kind, $english, $chinese)?)$(.$need())?),*],
+            any_of: &[],
+        }),*]
     };
 }
 
-const OTHERS: [Object; 15] = [
-    step!(
-        "grpc",
-        "grpc 步骤",
-        &[
-            field(
-                "grpc",
-                Kind::Pattern,
-                "Call this method: grpc://host:port/package.Service/Method",
-                "调用方法：grpc://主机:端口/包名.服务/方法"
-            )
-            .needed(),
-            NAME,
-            HEADERS,
-            field("message", Kind::Named(&Kind::Json), "The message as JSON", "JSON 格式的消息"),
-            field(
-                "messages",
-                Kind::List(&Kind::Named(&Kind::Json)),
-                "Several, for a method that takes a stream",
-                "多条消息，用于客户端流和双向流的方法"
-            ),
-            TAKES,
-            EXPECTS,
-            TIMEOUT,
-            ON_FAILURE,
-        ]
-    ),
-    step!(
-        "websocket",
-        "websocket 步骤",
-        &[
-            field(
-                "websocket",
-                Kind::Pattern,
-                "Open a WebSocket at this URL, for its steps",
-                "连接该 WebSocket，执行其步骤期间保持"
-            )
-            .needed(),
-            NAME,
-            HEADERS,
-            field(
-                "subprotocols",
-                Kind::OneOrMore(&Kind::Text),
-                "Offered in the handshake, in order of preference",
-                "握手时提供的子协议，按优先顺序"
-            ),
-            TIMEOUT,
-            ON_FAILURE,
-            STEPS_FIELD,
-        ]
-    ),
-    step!(
-        "tcp",
-        "tcp 步骤",
-        &[
-            field(
-                "tcp",
-                Kind::Pattern,
-                "Open a connection to tcp://host:port, for its steps",
-                "连接 tcp://主机:端口，执行其步骤期间保持"
-            )
-            .needed(),
-            NAME,
-            field("until", Kind::Text, "A message ends behind this text, as --until", "消息以此文本结尾，同 --until"),
-            field(
-                "read_bytes",
-                Kind::Count,
-                "The bytes of a message, as --read-bytes",
-                "消息的字节数，同 --read-bytes"
-            ),
-            field(
-                "length_prefix",
-                Kind::Text,
-                "A number in front of each message gives its length; its bytes, as --length-prefix",
-                "消息前表示长度的字节数，同 --length-prefix"
-            ),
-            TIMEOUT,
-            ON_FAILURE,
-            STEPS_FIELD,
-        ]
-    ),
-    step!(
-        "send",
-        "send 步骤",
-        &[
-            field(
-                "send",
-                Kind::Either(&[Kind::Pattern, Kind::Object(&MESSAGE)]),
-                "Send a message: a text, or {json: ...}, {hex: 0a ff}, {file: PATH}",
-                "发送消息：文本，或 {json: ...}、{hex: 0a ff}、{file: 路径}"
-            )
-            .needed(),
-            NAME,
-            ON_FAILURE,
-        ]
-    ),
-    step!(
-        "receive",
-        "receive 步骤",
-        &[
-            field("receive", Kind::Either(&[Kind::Object(&RECEIVE), Kind::Nothing]), "Wait for a message", "等待消息")
-                .needed(),
-            NAME,
-            ON_FAILURE,
-        ]
-    ),
-    step!(
-        "think",
-        "think 步骤",
-        &[field(
-            "think",
-            Kind::Text,
+const OTHERS: [Object; 15] = steps! {
+    "grpc" {
+        "grpc": Kind::Pattern,
+            "Call this method: grpc://host:port/package.Service/Method",
+            "调用方法：grpc://主机:端口/包名.服务/方法", needed;
+        NAME;
+        HEADERS;
+        "message": Kind::Named(&Kind::Json), "The message as JSON", "JSON 格式的消息";
+        "messages": Kind::List(&Kind::Named(&Kind::Json)),
+            "Several, for a method that takes a stream",
+            "多条消息，用于客户端流和双向流的方法";
+        TAKES;
+        EXPECTS;
+        TIMEOUT;
+        ON_FAILURE;
+    }
+    "websocket" {
+        "websocket": Kind::Pattern,
+            "Open a WebSocket at this URL, for its steps",
+            "连接该 WebSocket，执行其步骤期间保持", needed;
+        NAME;
+        HEADERS;
+        "subprotocols": Kind::OneOrMore(&Kind::Text),
+            "Offered in the handshake, in order of preference",
+            "握手时提供的子协议，按优先顺序";
+        TIMEOUT;
+        ON_FAILURE;
+        STEPS_FIELD;
+    }
+    "tcp" {
+        "tcp": Kind::Pattern,
+            "Open a connection to tcp://host:port, for its steps",
+            "连接 tcp://主机:端口，执行其步骤期间保持", needed;
+        NAME;
+        "until": Kind::Text, "A message ends behind this text, as --until", "消息以此文本结尾，同 --until";
+        "read_bytes": Kind::Count, "The bytes of a message, as --read-bytes", "消息的字节数，同 --read-bytes";
+        "length_prefix": Kind::Text,
+            "A number in front of each message gives its length; its bytes, as --length-prefix",
+            "消息前表示长度的字节数，同 --length-prefix";
+        TIMEOUT;
+        ON_FAILURE;
+        STEPS_FIELD;
+    }
+    "send" {
+        "send": Kind::Either(&[Kind::Pattern, Kind::Object(&MESSAGE)]),
+            "Send a message: a text, or {json: ...}, {hex: 0a ff}, {file: PATH}",
+            "发送消息：文本，或 {json: ...}、{hex: 0a ff}、{file: 路径}", needed;
+        NAME;
+        ON_FAILURE;
+    }
+    "receive" {
+        "receive": Kind::Either(&[Kind::Object(&RECEIVE), Kind::Nothing]), "Wait for a message", "等待消息", needed;
+        NAME;
+        ON_FAILURE;
+    }
+    "think" {
+        "think": Kind::Text,
             "Pause: 2s, 1s-3s, exponential(2s), normal(2s, 0.5s), lognormal(2s, 0.4)",
-            "思考时间：2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)",
-        )
-        .needed()]
-    ),
-    step!(
-        "transaction",
-        "transaction 步骤",
-        &[
-            field(
-                "transaction",
-                Kind::Text,
-                "Time these steps as one, under this name",
-                "事务的名称；其步骤作为一个整体计时"
-            )
-            .needed(),
-            WITH_THINK,
-            STEPS_FIELD.needed(),
-        ]
-    ),
-    step!(
-        "repeat",
-        "repeat 步骤",
-        &[
-            field(
-                "repeat",
-                Kind::Text,
-                "N times: 3, or 1-5 for a number that is drawn",
-                "重复次数：3，或用 1-5 表示随机"
-            )
-            .needed(),
-            STEPS_FIELD.needed(),
-        ]
-    ),
-    step!(
-        "choose",
-        "choose 步骤",
-        &[field(
-            "choose",
-            Kind::List(&Kind::Object(&CHOICE)),
+            "思考时间：2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)", needed;
+    }
+    "transaction" {
+        "transaction": Kind::Text,
+            "Time these steps as one, under this name",
+            "事务的名称；其步骤作为一个整体计时", needed;
+        WITH_THINK;
+        STEPS_FIELD, needed;
+    }
+    "repeat" {
+        "repeat": Kind::Text,
+            "N times: 3, or 1-5 for a number that is drawn",
+            "重复次数：3，或用 1-5 表示随机", needed;
+        STEPS_FIELD, needed;
+    }
+    "choose" {
+        "choose": Kind::List(&Kind::Object(&CHOICE)),
             "Do one of them, as often as its weight says",
-            "按权重执行其中之一"
-        )
-        .needed()]
-    ),
-    step!(
-        "shuffle",
-        "shuffle 步骤",
-        &[field("shuffle", Kind::Steps, "Do each once, in an order that is drawn", "以随机顺序各执行一次").needed()]
-    ),
-    step!(
-        "if",
-        "if 步骤",
-        &[
-            field(
-                "if",
-                Kind::Expression,
-                "A condition in JavaScript, like: price < 100",
-                "JavaScript 条件，如：price < 100"
-            )
-            .needed(),
-            field("then", Kind::MaybeSteps, "What is done when it is true", "条件成立时执行的步骤").needed(),
-            field("else", Kind::MaybeSteps, "What is done when it is not", "条件不成立时执行的步骤"),
-        ]
-    ),
-    step!(
-        "until",
-        "until 步骤",
-        &[
-            field(
-                "until",
-                Kind::Expression,
-                "Repeat until this is true; it is looked at after the steps",
-                "重复到条件成立为止；在步骤之后判断"
-            )
-            .needed(),
-            MOST.needed(),
-            STEPS_FIELD.needed(),
-        ]
-    ),
-    step!(
-        "while",
-        "while 步骤",
-        &[
-            field(
-                "while",
-                Kind::Expression,
-                "Repeat while this is true; it is looked at before the steps",
-                "条件成立时重复；在步骤之前判断"
-            )
-            .needed(),
-            MOST.needed(),
-            STEPS_FIELD.needed(),
-        ]
-    ),
-    step!(
-        "parallel",
-        "parallel 步骤",
-        &[
-            field("parallel", Kind::Count, "The requests in flight at a time", "同时进行的请求数").needed(),
-            ON_FAILURE,
-            STEPS_FIELD.needed(),
-        ]
-    ),
-    step!(
-        "barrier",
-        "barrier 步骤",
-        &[field("barrier", Kind::Object(&MEET), "Wait for other users", "集合点：等待其他用户").needed()]
-    ),
-];
+            "按权重执行其中之一", needed;
+    }
+    "shuffle" {
+        "shuffle": Kind::Steps, "Do each once, in an order that is drawn", "以随机顺序各执行一次", needed;
+    }
+    "if" {
+        "if": Kind::Expression,
+            "A condition in JavaScript, like: price < 100",
+            "JavaScript 条件，如：price < 100", needed;
+        "then": Kind::MaybeSteps, "What is done when it is true", "条件成立时执行的步骤", needed;
+        "else": Kind::MaybeSteps, "What is done when it is not", "条件不成立时执行的步骤";
+    }
+    "until" {
+        "until": Kind::Expression,
+            "Repeat until this is true; it is looked at after the steps",
+            "重复到条件成立为止；在步骤之后判断", needed;
+        MOST, needed;
+        STEPS_FIELD, needed;
+    }
+    "while" {
+        "while": Kind::Expression,
+            "Repeat while this is true; it is looked at before the steps",
+            "条件成立时重复；在步骤之前判断", needed;
+        MOST, needed;
+        STEPS_FIELD, needed;
+    }
+    "parallel" {
+        "parallel": Kind::Count, "The requests in flight at a time", "同时进行的请求数", needed;
+        ON_FAILURE;
+        STEPS_FIELD, needed;
+    }
+    "barrier" {
+        "barrier": Kind::Object(&MEET), "Wait for other users", "集合点：等待其他用户", needed;
+    }
+};
 
 /// Any step, while its verb is unknown.
 pub(crate) const STEP: Object = Object { title: "a step", title_zh: "步骤", id: "step", fields: &[], any_of: &[] };
