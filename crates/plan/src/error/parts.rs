@@ -1,192 +1,259 @@
 //! Parts of messages about flags: required flags, remedies, faults of stages.
 
-/// The fault of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StageFault {
+use crate::errors;
+
+errors! {
+    /// The fault of a stage.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StageFault;
+
     /// The colon is missing.
-    #[error("it has no colon")]
-    NoColon,
+    NoColon;
+        "it has no colon",
+        "缺少冒号";
     /// The part before the colon is invalid.
-    #[error("the part before the colon is no rate")]
-    Target,
+    Target;
+        "the part before the colon is no rate",
+        "冒号前不是速率";
     /// The part before the colon is invalid, where users are counted.
-    #[error("the part before the colon is no number of users")]
-    Users,
+    Users;
+        "the part before the colon is no number of users",
+        "冒号前不是用户数";
     /// The part after the colon is invalid.
-    #[error("the part after the colon is no time")]
-    Time,
+    Time;
+        "the part after the colon is no time",
+        "冒号后不是时间";
     /// There are too many stages.
-    #[error("there are more than 1000")]
-    TooMany,
+    TooMany;
+        "there are more than 1000",
+        "阶段超过 1000 个";
 }
 
-/// The requirement of a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Need {
+errors! {
+    /// The requirement of a flag.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Need;
+
     /// Commands of curl.
-    #[error("several curl commands, --curl FILE, or URLs, --urls FILE")]
-    Curl,
+    Curl;
+        "several curl commands, --curl FILE, or URLs, --urls FILE",
+        "需要用 --curl 文件 给出多条 curl 命令，或用 --urls 文件 给出 URL";
     /// A message with a response.
-    #[error("a message that is answered: -d, with ws:// or tcp://")]
-    Answered,
+    Answered;
+        "a message that is answered: -d, with ws:// or tcp://",
+        "需要有响应的消息：-d，且 URL 以 ws:// 或 tcp:// 开头";
     /// HTTP.
-    #[error("an http:// or https:// URL")]
-    Http,
+    Http;
+        "an http:// or https:// URL",
+        "需要 http:// 或 https:// 开头的 URL";
     /// A scenario file.
-    #[error("a scenario file, like: onrush run FILE.yaml")]
-    File,
+    File;
+        "a scenario file, like: onrush run FILE.yaml",
+        "需要场景文件，如：onrush run FILE.yaml";
     /// An export.
-    #[error("--export, whose end it bounds")]
-    Export,
+    Export;
+        "--export, whose end it bounds",
+        "需要同时给出 --export";
     /// Following of redirects.
-    #[error("--location, which follows redirects")]
-    Location,
+    Location;
+        "--location, which follows redirects",
+        "需要同时给出 --location（跟随重定向）";
     /// The open model.
-    #[error("a rate, -q or --stages")]
-    Rate,
+    Rate;
+        "a rate, -q or --stages",
+        "需要同时给出速率（-q 或 --stages）";
     /// A number of connections.
-    #[error("-c, which says how many there are")]
-    Connections,
+    Connections;
+        "-c, which says how many there are",
+        "需要用 -c 说明连接数";
     /// TLS.
-    #[error("an https://, wss:// or grpcs:// URL")]
-    Https,
+    Https;
+        "an https://, wss:// or grpcs:// URL",
+        "需要 https://、wss:// 或 grpcs:// 开头的 URL";
     /// A certificate.
-    #[error("--cert, the certificate that the key belongs to")]
-    Cert,
+    Cert;
+        "--cert, the certificate that the key belongs to",
+        "需要同时用 --cert 给出对应的证书";
     /// HTTP/2.
-    #[error("--http2, or an https:// URL")]
-    Http2,
+    Http2;
+        "--http2, or an https:// URL",
+        "需要同时给出 --http2，或使用 https:// 开头的 URL";
     /// gRPC.
-    #[error("a grpc:// or grpcs:// URL")]
-    Grpc,
+    Grpc;
+        "a grpc:// or grpcs:// URL",
+        "需要 grpc:// 或 grpcs:// 开头的 URL";
     /// A method whose messages are described.
-    #[error("a URL that names a method, like grpc://host/package.Service/Method")]
-    Method,
+    Method;
+        "a URL that names a method, like grpc://host/package.Service/Method",
+        "需要写明方法的 URL，如 grpc://主机:端口/包名.服务/方法";
     /// A `.proto` file.
-    #[error("--proto, the file whose imports it is for")]
-    Proto,
+    Proto;
+        "--proto, the file whose imports it is for",
+        "需要同时用 --proto 给出导入它们的文件";
     /// A connection without HTTP.
-    #[error("a ws://, wss:// or tcp:// URL")]
-    Talk,
+    Talk;
+        "a ws://, wss:// or tcp:// URL",
+        "需要 ws://、wss:// 或 tcp:// 开头的 URL";
     /// WebSocket.
-    #[error("a ws:// or wss:// URL")]
-    WebSocket,
+    WebSocket;
+        "a ws:// or wss:// URL",
+        "需要 ws:// 或 wss:// 开头的 URL";
     /// A message.
-    #[error("a message, -d or --data-bytes")]
-    Data,
+    Data;
+        "a message, -d or --data-bytes",
+        "需要同时用 -d 或 --data-bytes 给出消息";
     /// Random bytes.
-    #[error("--data-bytes, the random bytes that it is for")]
-    DataBytes,
+    DataBytes;
+        "--data-bytes, the random bytes that it is for",
+        "需要同时给出 --data-bytes";
     /// A request log.
-    #[error("--log FILE")]
-    Log,
+    Log;
+        "--log FILE",
+        "需要同时给出 --log FILE";
     /// A protocol with headers.
-    #[error("requests of HTTP or calls of gRPC: other messages have no headers")]
-    Headers,
+    Headers;
+        "requests of HTTP or calls of gRPC: other messages have no headers",
+        "需要 HTTP 请求或 gRPC 调用：其他消息没有请求头";
     /// A schedule for messages.
-    #[error("a time to send it: --every 30s, or --once")]
-    Work,
+    Work;
+        "a time to send it: --every 30s, or --once",
+        "需要同时说明何时发送：--every 30s 或 --once";
     /// A method that takes a stream of messages.
-    #[error("a method that takes a stream of messages")]
-    ClientStream,
+    ClientStream;
+        "a method that takes a stream of messages",
+        "只能用于以流方式接收消息的方法";
 }
 
-/// The remedy for flags that contradict each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Remedy {
+errors! {
+    /// The remedy for flags that contradict each other.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Remedy;
+
     /// A request is described in one place.
-    #[error("the curl command says what is sent; write it there")]
-    InCurl,
+    InCurl;
+        "the curl command says what is sent; write it there",
+        "请求由 curl 命令描述；请写在 curl 命令中";
     /// The same for a file of URLs.
-    #[error("each line of --urls says what is sent; write it there: POST URL BODY")]
-    InUrls,
+    InUrls;
+        "each line of --urls says what is sent; write it there: POST URL BODY",
+        "请写在 --urls 的各行中：POST URL 请求体";
     /// Connections have one route.
-    #[error("each says where connections go; leave one of them out")]
-    OneWay,
+    OneWay;
+        "each says where connections go; leave one of them out",
+        "两者都规定了连接的去向；请去掉其中一个";
     /// A rate is one stage.
-    #[error("write the rate as a stage")]
-    RateAsStage,
+    RateAsStage;
+        "write the rate as a stage",
+        "请把速率写成一个阶段";
     /// Stages have their times.
-    #[error("the stages say how long the load lasts")]
-    StagesHaveTimes,
+    StagesHaveTimes;
+        "the stages say how long the load lasts",
+        "各阶段已经规定了压测时长";
     /// A random number of starts has no exact bound.
-    #[error("a random number of starts ends with a time, -z")]
-    RandomEndsWithTime,
+    RandomEndsWithTime;
+        "a random number of starts ends with a time, -z",
+        "随机发起的请求数不固定，请用 -z 规定时长";
     /// Iterations are counted in one way.
-    #[error("one counts what all users do together, the other what each does; leave one of them out")]
-    OneCount,
+    OneCount;
+        "one counts what all users do together, the other what each does; leave one of them out",
+        "前者是每个用户的数量，后者是所有用户合计的数量；请去掉其中一个";
     /// A rate has no users.
-    #[error("a rate starts requests, whichever user has them; load with users (-c), or count all requests with -n")]
-    EachIsOfUsers,
+    EachIsOfUsers;
+        "a rate starts requests, whichever user has them; load with users (-c), or count all requests with -n",
+        "按速率发起的请求不区分用户；请用 -c 指定用户数，或用 -n 指定总数";
     /// Users have a fixed number of iterations, measured or not.
-    #[error("users would use up their requests in the warm-up; end the load with a time, -z")]
-    WarmupUsesUp,
+    WarmupUsesUp;
+        "users would use up their requests in the warm-up; end the load with a time, -z",
+        "用户会在预热中用完自己的请求；请用 -z 规定时长";
     /// The stages define the users.
-    #[error("the stages say how many users there are")]
-    StagesSayUsers,
+    StagesSayUsers;
+        "the stages say how many users there are",
+        "各阶段已经规定了用户数";
     /// A rate is ramped by stages.
-    #[error("a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m")]
-    RampIsOfUsers,
+    RampIsOfUsers;
+        "a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m",
+        "--ramp 让用户梯度增加；速率的梯度加压请用 --stages 1000:30s,1000:1m";
     /// There is one version.
-    #[error("choose one version")]
-    OneVersion,
+    OneVersion;
+        "choose one version",
+        "请只选一个版本";
     /// HTTP/1 has one exchange at a time.
-    #[error("only HTTP/2 has more than one exchange at a time on a connection")]
-    StreamsAreHttp2,
+    StreamsAreHttp2;
+        "only HTTP/2 has more than one exchange at a time on a connection",
+        "只有 HTTP/2 能在一个连接上同时进行多个请求";
     /// Streams need a persistent connection.
-    #[error("streams share a connection that stays; use -c for connections that do not")]
-    StreamsStay,
+    StreamsStay;
+        "streams share a connection that stays; use -c for connections that do not",
+        "多个流共用一个长连接；短连接请用 -c 指定并发数";
     /// gRPC has one method and one version.
-    #[error("a gRPC call is a POST over HTTP/2")]
-    GrpcIsHttp2,
+    GrpcIsHttp2;
+        "a gRPC call is a POST over HTTP/2",
+        "gRPC 调用就是通过 HTTP/2 发送的 POST";
     /// One source of descriptions.
-    #[error("one of them describes the messages")]
-    OneSchema,
+    OneSchema;
+        "one of them describes the messages",
+        "消息定义只需其中一种";
     /// There is one kind of trust.
-    #[error("--insecure skips certificate verification; leave one of them out")]
-    TrustOneWay,
+    TrustOneWay;
+        "--insecure skips certificate verification; leave one of them out",
+        "--insecure 表示不校验证书；请去掉其中一个";
     /// There is one body.
-    #[error("each gives the body; leave one of them out")]
-    OneBody,
+    OneBody;
+        "each gives the body; leave one of them out",
+        "两者都规定了请求体；请去掉其中一个";
     /// Two headers of one name.
-    #[error("each gives the header; leave one of them out")]
-    OneHost,
+    OneHost;
+        "each gives the header; leave one of them out",
+        "两者都给出了该请求头；请去掉其中一个";
     /// The responses are not read.
-    #[error("no answer is looked at; leave one of them out")]
-    NoAnswer,
+    NoAnswer;
+        "no answer is looked at; leave one of them out",
+        "没有响应可供断言；请去掉其中一个";
     /// There is one message.
-    #[error("each gives the message; leave one of them out")]
-    OneMessage,
+    OneMessage;
+        "each gives the message; leave one of them out",
+        "两者都规定了消息内容；请去掉其中一个";
     /// There is one end of a response.
-    #[error("an answer ends in one way; leave one of them out")]
-    OneEnd,
+    OneEnd;
+        "an answer ends in one way; leave one of them out",
+        "响应只能有一种结束方式；请去掉其中一个";
     /// WebSocket messages have ends.
-    #[error("a message of WebSocket says itself where it ends")]
-    MessagesEnd,
+    MessagesEnd;
+        "a message of WebSocket says itself where it ends",
+        "WebSocket 消息自带边界";
     /// There is one schedule for messages.
-    #[error("each says when a connection speaks; leave one of them out")]
-    OneWork,
+    OneWork;
+        "each says when a connection speaks; leave one of them out",
+        "两者都规定了何时发送；请去掉其中一个";
     /// The exchange is not HTTP.
-    #[error("it belongs to requests of HTTP")]
-    TalkIsNoHttp,
+    TalkIsNoHttp;
+        "it belongs to requests of HTTP",
+        "它只用于 HTTP 请求";
     /// One exchange is shown.
-    #[error("--debug shows one exchange as text and makes no report; leave one of them out")]
-    DebugIsText,
+    DebugIsText;
+        "--debug shows one exchange as text and makes no report; leave one of them out",
+        "--debug 以文本显示一次请求的全过程，不生成报告；请去掉其中一个";
     /// The version in use must be offered.
-    #[error("--alpn must offer what is spoken: h2 for HTTP/2 and gRPC, http/1.1 and no h2 for HTTP/1 and WebSocket")]
-    AlpnOffersVersion,
+    AlpnOffersVersion;
+        "--alpn must offer what is spoken: h2 for HTTP/2 and gRPC, http/1.1 and no h2 for HTTP/1 and WebSocket",
+        "--alpn 必须包含所用的协议：HTTP/2 和 gRPC 为 h2，HTTP/1 和 WebSocket 为 http/1.1，且不含 h2";
     /// A rendezvous needs all users.
-    #[error("a rendezvous is of a fixed number of users, -c")]
-    RendezvousIsConstant,
+    RendezvousIsConstant;
+        "a rendezvous is of a fixed number of users, -c",
+        "集合点需要固定的用户数（-c）";
 }
 
-/// The meaning of `-d`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DataIs {
+errors! {
+    /// The meaning of `-d`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DataIs;
+
     /// The body of a request.
-    #[error("body")]
-    Body,
+    Body;
+        "body",
+        "请求体";
     /// A message on a connection.
-    #[error("message")]
-    Message,
+    Message;
+        "message",
+        "消息";
 }
