@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use driver::Peer;
-use plan::{Sources, Target};
+use plan::{Sources, Target, errors};
 
 /// Half of the local ports of an address are used before another one is taken: the kernel searches long for the last
 /// ones.
@@ -21,25 +21,20 @@ pub struct Places {
     from: Vec<Option<IpAddr>>,
 }
 
-/// Why the addresses of a load cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlacesError {
+errors! {
+    /// Why the addresses of a load cannot be used.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum PlacesError;
+
     /// The address belongs to another machine.
-    #[error(
-        "{address} is not an address of this machine; see: ip address, or give it one with: ip address add {address} dev ..."
-    )]
-    NotOurs {
-        /// The address as given.
-        address: IpAddr,
-    },
+    NotOurs { address: IpAddr };
+        "{address} is not an address of this machine; see: ip address, or give it one with: ip address add {address} dev ...",
+        "{address} 不是本机地址；请用 ip address 查看，或添加：ip address add {address} dev ...";
     /// The source and the target differ in address family.
-    #[error("{from} cannot lead to {to}: one is IPv4 and the other IPv6; give both of one kind")]
-    Families {
-        /// A source address.
-        from: IpAddr,
-        /// A target endpoint.
-        to: SocketAddr,
-    },
+    Families { from: IpAddr, to: SocketAddr };
+        "{from} cannot lead to {to}: one is IPv4 and the other IPv6; give both of one kind",
+        "无法从 {from} 连接 {to}：一个是 IPv4，另一个是 IPv6；请使用同一种地址";
 }
 
 impl Places {

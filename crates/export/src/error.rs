@@ -1,81 +1,59 @@
 //! Errors of what was typed, and of delivery.
 
+use plan::errors;
+
 use crate::bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
 
-/// The reason why an export cannot begin.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
+errors! {
+    /// The reason why an export cannot begin.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum ExportError;
+
     /// No export has this name.
-    #[error("there is no export '{kind}'; there are: {known}", known = KINDS.join(", "))]
-    Kind {
-        /// The name as typed, up to the `=`.
-        kind: String,
-    },
+    Kind { kind: String };
+        "there is no export '{kind}'; there are: {}" [KINDS.join(", ")],
+        "没有名为 '{kind}' 的导出；可用：{}" [KINDS.join("、")];
     /// The destination after the `=` is missing.
-    #[error("{kind} needs a place: {kind}={example}")]
-    NoPlace {
-        /// The kind of the export.
-        kind: &'static str,
-        /// An example of the right form.
-        example: &'static str,
-    },
+    NoPlace { kind: &'static str, example: &'static str };
+        "{kind} needs a place: {kind}={example}",
+        "{kind} 需要目的地，例如 {kind}={example}";
     /// A destination is given for an export that has none.
-    #[error("{kind} takes no place: write {kind}")]
-    NeedlessPlace {
-        /// The kind of the export.
-        kind: &'static str,
-    },
+    NeedlessPlace { kind: &'static str };
+        "{kind} takes no place: write {kind}",
+        "{kind} 不需要目的地，直接写 {kind}";
     /// The destination is not an address and port.
-    #[error("{kind} needs an address with a port, like {kind}={example}, not '{text}'")]
-    Address {
-        /// The kind of the export.
-        kind: &'static str,
-        /// The text as typed.
-        text: String,
-        /// An example of the right form.
-        example: &'static str,
-    },
+    Address { kind: &'static str, text: String, example: &'static str };
+        "{kind} needs an address with a port, like {kind}={example}, not '{text}'",
+        "{kind} 的值 '{text}' 无效：应为带端口的地址，例如 {kind}={example}";
     /// The destination is not an HTTP URL.
-    #[error("{kind} needs a URL of http or https, like {kind}={example}, not '{text}'")]
-    Url {
-        /// The kind of the export.
-        kind: &'static str,
-        /// The text as typed, without its secrets.
-        text: String,
-        /// An example of the right form.
-        example: &'static str,
-    },
+    Url { kind: &'static str, text: String, example: &'static str };
+        "{kind} needs a URL of http or https, like {kind}={example}, not '{text}'",
+        "{kind} 的值 '{text}' 无效：应为 http 或 https 的 URL，例如 {kind}={example}";
     /// The URL names no database or bucket for InfluxDB to write into.
-    #[error("influx needs a database or a bucket: influx={text}/write?db=NAME, or /api/v2/write?org=ORG&bucket=NAME")]
-    NoDatabase {
-        /// The server, without secrets.
-        text: String,
-    },
+    NoDatabase { text: String };
+        "influx needs a database or a bucket: influx={text}/write?db=NAME, or /api/v2/write?org=ORG&bucket=NAME",
+        "influx 需要数据库或存储桶：influx={text}/write?db=名称，或 /api/v2/write?org=组织&bucket=名称";
     /// The text is longer than any destination.
-    #[error("the export is longer than {max} bytes", max = EXPORT_BYTES_MAX)]
-    TooLong,
+    TooLong;
+        "the export is longer than {} bytes" [EXPORT_BYTES_MAX],
+        "导出的文本超过 {EXPORT_BYTES_MAX} 字节";
     /// Two exports have one destination.
-    #[error("two exports would go to {place}")]
-    Twice {
-        /// The destination, without secrets.
-        place: String,
-    },
+    Twice { place: String };
+        "two exports would go to {place}",
+        "有两个导出都写到 {place}";
     /// More exports than one run may have.
-    #[error("one run has at most {max} exports", max = EXPORTS_MAX)]
-    TooMany,
+    TooMany;
+        "one run has at most {} exports" [EXPORTS_MAX],
+        "一次压测最多 {EXPORTS_MAX} 个导出";
     /// A file or an address could not be opened before the load.
-    #[error("{kind} cannot begin at {place}: {reason}")]
-    Begin {
-        /// The kind of the export.
-        kind: &'static str,
-        /// The destination, without secrets.
-        place: String,
-        /// The error of the system.
-        reason: String,
-    },
+    Begin { kind: &'static str, place: String, reason: String };
+        "{kind} cannot begin at {place}: {reason}",
+        "{kind} 无法使用 {place}：{reason}；请换一个位置";
     /// The summary file of the GitHub Actions step is unknown.
-    #[error("github needs the environment of a GitHub Actions step: GITHUB_STEP_SUMMARY is not set")]
-    NoStepSummary,
+    NoStepSummary;
+        "github needs the environment of a GitHub Actions step: GITHUB_STEP_SUMMARY is not set",
+        "github 只能在 GitHub Actions 的步骤中使用：未设置环境变量 GITHUB_STEP_SUMMARY";
 }
 
 /// The reason why something was not delivered.

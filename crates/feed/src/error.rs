@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use plan::errors;
+
 use crate::{COLUMNS_MAX, ROW_BYTES_MAX};
 
 /// Maximum column names listed in an error.
-pub const NAMES_SAID_MAX: usize = 12;
+const NAMES_SAID_MAX: usize = 12;
 
 /// The error of a file that cannot be used, or can no longer be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,128 +31,108 @@ impl fmt::Display for FeedError {
     }
 }
 
-/// The fault of a file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FeedFault {
+errors! {
+    /// The fault of a file.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum FeedFault;
+
     /// It cannot be opened.
-    #[error("cannot be opened: {reason}; check the path, and that this user may read the file")]
-    Open {
-        /// The error of the system.
-        reason: String,
-    },
+    Open { reason: String };
+        "cannot be opened: {reason}; check the path, and that this user may read the file",
+        "无法打开：{reason}；请检查路径，并确认当前用户有读取权限";
     /// It was opened and cannot be read.
-    #[error("cannot be read: {reason}; copy the file to a local disk and name that")]
-    Read {
-        /// The error of the system.
-        reason: String,
-    },
+    Read { reason: String };
+        "cannot be read: {reason}; copy the file to a local disk and name that",
+        "无法读取：{reason}；请把文件复制到本地磁盘后再使用";
     /// It is a folder.
-    #[error("is a directory; name a file in it")]
-    Directory,
+    Directory;
+        "is a directory; name a file in it",
+        "这是一个目录；请指定其中的文件";
     /// It is a pipe, a socket or a device.
-    #[error("is no regular file, so it cannot be read more than once; write its rows to a file and name that")]
-    NotRegular,
+    NotRegular;
+        "is no regular file, so it cannot be read more than once; write its rows to a file and name that",
+        "这不是普通文件，无法反复读取；请先把数据写入普通文件，再指定该文件";
     /// The thread that reads it cannot be started.
-    #[error("no thread could be started to read it: {reason}; raise the limit of processes (ulimit -u)")]
-    Thread {
-        /// The error of the system.
-        reason: String,
-    },
+    Thread { reason: String };
+        "no thread could be started to read it: {reason}; raise the limit of processes (ulimit -u)",
+        "无法创建读取文件的线程：{reason}；请调高进程数上限（ulimit -u）";
     /// It has changed since the run began.
-    #[error("has changed since it was opened; do not write to it during a run, or name a copy")]
-    Changed,
+    Changed;
+        "has changed since it was opened; do not write to it during a run, or name a copy",
+        "文件在打开后被修改；压测期间请勿写入，或改用它的副本";
     /// It has no rows.
-    #[error("has no rows; add one; the first line of a CSV file names its columns, unless columns: [...] does")]
-    NoRows,
+    NoRows;
+        "has no rows; add one; the first line of a CSV file names its columns, unless columns: [...] does",
+        "没有数据行；请至少添加一行；CSV 首行是列名，除非在场景文件中另行给出";
     /// A row has too few or too many fields.
-    #[error(
-        "{found} fields, but there are {wanted} columns; a field that contains the separator, a quote or a line end needs \
-         double quotes around it"
-    )]
-    Fields {
-        /// Number of fields of the row.
-        found: usize,
-        /// Number of columns of the file.
-        wanted: usize,
-    },
+    Fields { found: usize, wanted: usize };
+        "{found} fields, but there are {wanted} columns; a field that contains the separator, a quote or a line end needs double quotes around it",
+        "这一行有 {found} 个字段，而列数为 {wanted}；字段中含有分隔符、双引号或换行时，请用双引号括起来";
     /// A quoted field does not end.
-    #[error("the row has a double quote that is not closed; close it, and write a quote inside quotes twice")]
-    OpenQuote,
+    OpenQuote;
+        "the row has a double quote that is not closed; close it, and write a quote inside quotes twice",
+        "这一行有未闭合的双引号；请补上，引号内的双引号要写两遍";
     /// A row exceeds the length limit.
-    #[error("the row is longer than {} MiB; check its quotes or brackets, or shorten it", ROW_BYTES_MAX >> 20)]
-    RowTooLong,
+    RowTooLong;
+        "the row is longer than {} MiB; check its quotes or brackets, or shorten it" [ROW_BYTES_MAX >> 20],
+        "这一行超过 {} MiB；请检查引号或括号是否成对，或缩短内容" [ROW_BYTES_MAX >> 20];
     /// The file exceeds the limit of columns.
-    #[error("more than {COLUMNS_MAX} columns; check the separator, or leave columns out")]
-    ColumnsTooMany,
+    ColumnsTooMany;
+        "more than {COLUMNS_MAX} columns; check the separator, or leave columns out",
+        "列数超过 {COLUMNS_MAX}；请检查分隔符，或去掉不用的列";
     /// Two columns have the same name.
-    #[error("two columns are called \"{name}\"; give each its own name")]
-    ColumnTwice {
-        /// The name.
-        name: String,
-    },
+    ColumnTwice { name: String };
+        "two columns are called \"{name}\"; give each its own name",
+        "有两列同名：“{name}”；请改成不同的名称";
     /// A requested column does not exist.
-    #[error("there is no column \"{name}\"; the columns are {}", said(columns))]
-    ColumnMissing {
-        /// The name.
-        name: String,
-        /// The existing columns.
-        columns: Vec<String>,
-    },
+    ColumnMissing { name: String, columns: Vec<String> };
+        "there is no column \"{name}\"; the columns are {}" [said(columns)],
+        "没有“{name}”这一列；现有的列：{}" [columns_in_chinese(columns)];
     /// An object lacks a key that the first one has.
-    #[error("the object has no \"{name}\", which the first one has; add it, with null where there is none")]
-    KeyMissing {
-        /// The name.
-        name: String,
-    },
+    KeyMissing { name: String };
+        "the object has no \"{name}\", which the first one has; add it, with null where there is none",
+        "此对象缺少首个对象中有的“{name}”；请补上，没有值时写 null";
     /// An object has a key that the first one does not have.
-    #[error(
-        "the object has \"{name}\", which the first one does not have; add it there, with null where there is none"
-    )]
-    KeyUnknown {
-        /// The name.
-        name: String,
-    },
+    KeyUnknown { name: String };
+        "the object has \"{name}\", which the first one does not have; add it there, with null where there is none",
+        "此对象有“{name}”，而首个对象没有；请在首个对象中补上，没有值时写 null";
     /// Bytes that are not valid in the charset.
-    #[error("this is not {charset}; save the file as UTF-8, or for CSV name its charset, for example gbk")]
-    Text {
-        /// The charset that was expected.
-        charset: &'static str,
-    },
+    Text { charset: &'static str };
+        "this is not {charset}; save the file as UTF-8, or for CSV name its charset, for example gbk",
+        "内容不是有效的 {charset}；请将文件另存为 UTF-8，CSV 也可以指定其编码，例如 gbk";
     /// A byte order mark of UTF-16 or UTF-32.
-    #[error("this is UTF-16 or UTF-32; save the file as UTF-8")]
-    Wide,
+    Wide;
+        "this is UTF-16 or UTF-32; save the file as UTF-8",
+        "文件编码为 UTF-16 或 UTF-32；请另存为 UTF-8";
     /// An unsupported charset.
-    #[error("the charset \"{name}\" is not known or cannot be read row by row; save the file as UTF-8")]
-    Charset {
-        /// The name as given.
-        name: String,
-    },
+    Charset { name: String };
+        "the charset \"{name}\" is not known or cannot be read row by row; save the file as UTF-8",
+        "编码“{name}”未知，或无法逐行读取；请将文件另存为 UTF-8";
     /// An invalid separator.
-    #[error("{found:?} cannot separate fields; take one character of ASCII that is no quote and no line end")]
-    Separator {
-        /// The separator as given.
-        found: char,
-    },
+    Separator { found: char };
+        "{found:?} cannot separate fields; take one character of ASCII that is no quote and no line end",
+        "{found:?} 不能用作分隔符；请使用一个 ASCII 字符，不能是双引号或换行";
     /// Not JSON.
-    #[error("this is not JSON: {reason}; correct the row")]
-    Json {
-        /// The error of the library.
-        reason: String,
-    },
+    Json { reason: String };
+        "this is not JSON: {reason}; correct the row",
+        "不是有效的 JSON：{reason}；请修正这一行";
     /// Not an array of objects.
-    #[error(
-        "this is no array of objects; put [ and ] around all and commas between, or for an object on each line name the format jsonl"
-    )]
-    NoArray,
+    NoArray;
+        "this is no array of objects; put [ and ] around all and commas between, or for an object on each line name the format jsonl",
+        "内容不是由对象组成的数组；请用 [ 和 ] 括住全部内容并用逗号分隔，若每行一个对象，请将格式指定为 jsonl";
     /// A row that is not an object.
-    #[error("the row is no object; write it as {{\"name\": value, ...}}")]
-    NoObject,
+    NoObject;
+        "the row is no object; write it as {{\"name\": value, ...}}",
+        "这一行不是对象；请写成 {{\"名称\": 值}}";
     /// An array that does not end.
-    #[error("the file ends inside the array; write the whole file again")]
-    Cut,
+    Cut;
+        "the file ends inside the array; write the whole file again",
+        "文件在数组结束之前中断；请重新写出完整的文件";
     /// Content after the array.
-    #[error("there is more after the end of the array; put all rows into one array")]
-    AfterEnd,
+    AfterEnd;
+        "there is more after the end of the array; put all rows into one array",
+        "数组结束后还有内容；请把所有数据放进同一个数组";
 }
 
 /// The names as readable text.
@@ -159,4 +141,10 @@ fn said(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_SAID_MAX);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))
+}
+
+fn columns_in_chinese(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(NAMES_SAID_MAX).map(String::as_str).collect();
+    let rest = if names.len() > NAMES_SAID_MAX { format!(" 等 {} 列", names.len()) } else { String::new() };
+    format!("{}{rest}", shown.join("、"))
 }

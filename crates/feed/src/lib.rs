@@ -27,7 +27,7 @@ mod stream;
 mod turn;
 
 pub use bounds::{COLUMNS_MAX, ROW_BYTES_MAX};
-pub use error::{FeedError, FeedFault, NAMES_SAID_MAX};
+pub use error::{FeedError, FeedFault};
 pub use feed::{Feed, HELD_BYTES_MAX};
 pub use index::INDEX_OFFSETS_MAX;
 pub use reader::{READER_BYTES_MAX, Reader};

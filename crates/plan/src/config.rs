@@ -8,6 +8,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::errors;
+
 /// The largest file of flags.
 pub const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
@@ -32,42 +34,55 @@ pub struct ConfigError {
     pub fault: ConfigFault,
 }
 
-/// The fault of a line.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum ConfigFault {
+errors! {
+    /// The fault of a line.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ConfigFault;
+
     /// There is no `name = value`.
-    #[error("a line is 'name = value', like: connections = 100")]
-    NoPair,
+    NoPair;
+        "a line is 'name = value', like: connections = 100",
+        "每行应写作“名称 = 值”，例如：connections = 100";
     /// A name with other characters than flags have.
-    #[error("'{0}' is not the name of a flag; write it without hyphens in front, like: connections = 100")]
-    Name(String),
+    Name(it: String);
+        "'{it}' is not the name of a flag; write it without hyphens in front, like: connections = 100",
+        "'{it}' 不是参数名；前面不要加连字符，例如：connections = 100";
     /// A string without an end.
-    #[error("the quote is not closed")]
-    Quote,
+    Quote;
+        "the quote is not closed",
+        "引号没有闭合";
     /// An escape that TOML does not have.
-    #[error("unknown escape in a string; known are \\\\ \\\" \\n \\r \\t \\uXXXX; or write it in single quotes")]
-    Escape,
+    Escape;
+        "unknown escape in a string; known are \\\\ \\\" \\n \\r \\t \\uXXXX; or write it in single quotes",
+        "字符串中有无法识别的转义；可用 \\\\ \\\" \\n \\r \\t \\uXXXX，或改用单引号";
     /// A list without an end.
-    #[error("the list is not closed; it stands in one line, like: header = [\"A: 1\", \"B: 2\"]")]
-    List,
+    List;
+        "the list is not closed; it stands in one line, like: header = [\"A: 1\", \"B: 2\"]",
+        "列表没有闭合；列表要写在一行内，例如：header = [\"A: 1\", \"B: 2\"]";
     /// Text after a string or a list.
-    #[error("there is text behind the value; only a comment (#) may follow")]
-    Rest,
+    Rest;
+        "there is text behind the value; only a comment (#) may follow",
+        "值后面还有内容；后面只能写注释（#）";
     /// No value.
-    #[error("the value is missing; an empty one is \"\"")]
-    NoValue,
+    NoValue;
+        "the value is missing; an empty one is \"\"",
+        "缺少值；空值请写 \"\"";
     /// A TOML section.
-    #[error("sections are not supported; a file is for one command")]
-    Section,
+    Section;
+        "sections are not supported; a file is for one command",
+        "不支持分节；一个文件只用于一个命令";
     /// The file is not UTF-8.
-    #[error("the file is not UTF-8")]
-    Utf8,
+    Utf8;
+        "the file is not UTF-8",
+        "文件不是 UTF-8";
     /// The file is too large.
-    #[error("the file has more than {CONFIG_BYTES_MAX} bytes")]
-    TooLarge,
+    TooLarge;
+        "the file has more than {CONFIG_BYTES_MAX} bytes",
+        "文件超过 {CONFIG_BYTES_MAX} 字节";
     /// The file cannot be read, with the error of the system.
-    #[error("cannot read the file: {0}")]
-    File(String),
+    File(it: String);
+        "cannot read the file: {it}",
+        "无法读取文件：{it}；请检查路径";
 }
 
 /// Reads a file of flags.

@@ -15,6 +15,7 @@ use regex::bytes::Regex;
 use serde_json_path::JsonPath;
 
 use crate::checks::{compiled, json_is_too_large};
+use crate::errors;
 use crate::{Value, text_of};
 
 /// The most values of one extraction.
@@ -76,58 +77,48 @@ pub enum Which {
     Nth(u32),
 }
 
-/// The reason why an extraction is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExtractError {
+errors! {
+    /// The reason why an extraction is invalid.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum ExtractError;
+
     /// An invalid JSON path.
-    #[error("'{path}' is not a JSON path: {reason}; write it like $.items[0].id (RFC 9535)")]
-    Path {
-        /// As given.
-        path: String,
-        /// The error of the library.
-        reason: String,
-    },
+    Path { path: String, reason: String };
+        "'{path}' is not a JSON path: {reason}; write it like $.items[0].id (RFC 9535)",
+        "'{path}' 不是有效的 JSON 路径：{reason}；请写成 $.items[0].id 的形式（RFC 9535）";
     /// An invalid regular expression.
-    #[error("'{pattern}' is not a regular expression: {reason}; write it like id=([0-9]+)")]
-    Pattern {
-        /// As given.
-        pattern: String,
-        /// The error of the library.
-        reason: String,
-    },
+    Pattern { pattern: String, reason: String };
+        "'{pattern}' is not a regular expression: {reason}; write it like id=([0-9]+)",
+        "'{pattern}' 不是有效的正则表达式：{reason}；请写成 id=([0-9]+) 的形式";
     /// An invalid CSS selector.
-    #[error("'{selector}' is not a CSS selector: {reason}; write it like input[name=csrf]")]
-    Selector {
-        /// As given.
-        selector: String,
-        /// The error of the library.
-        reason: String,
-    },
+    Selector { selector: String, reason: String };
+        "'{selector}' is not a CSS selector: {reason}; write it like input[name=csrf]",
+        "'{selector}' 不是有效的 CSS 选择器：{reason}；请写成 input[name=csrf] 的形式";
     /// This build cannot read HTML.
-    #[error(
-        "this build has no CSS selectors; take it by a regex, use a package of onrush, or build it with --features css"
-    )]
-    NoSelectors,
+    NoSelectors;
+        "this build has no CSS selectors; take it by a regex, use a package of onrush, or build it with --features css",
+        "当前构建不支持 CSS 选择器；请改用 regex 提取，或使用 onrush 安装包，或加上 --features css 重新构建";
 }
 
-/// The reason why nothing was extracted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotExtracted {
+errors! {
+    /// The reason why nothing was extracted.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum NotExtracted;
+
     /// There is no match, or there are fewer than requested.
-    #[error("nothing is there")]
-    Nothing,
+    Nothing;
+        "nothing is there",
+        "没有找到";
     /// The body is no JSON.
-    #[error("the body is no JSON ({reason})")]
-    NoJson {
-        /// The error of the parser.
-        reason: String,
-    },
+    NoJson { reason: String };
+        "the body is no JSON ({reason})",
+        "响应体不是 JSON（{reason}）";
     /// The body exceeds the limit.
-    #[error("the body takes too much memory as {form}")]
-    TooLarge {
-        /// The format that it is read as.
-        form: &'static str,
-    },
+    TooLarge { form: &'static str };
+        "the body takes too much memory as {form}",
+        "响应体按 {form} 解析占用内存过多";
 }
 
 /// A response for extractions. Conversions of its body are made once.

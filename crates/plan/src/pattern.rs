@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub use function::{Argument, Function, is_name};
 use scan::end_of_slot;
 
+use crate::errors;
+
 /// The most bytes of a text with slots.
 pub const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 /// The most slots of one text.
@@ -118,39 +120,51 @@ pub struct PatternError {
     pub fault: PatternFault,
 }
 
-/// The kind of an error in a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PatternFault {
+errors! {
+    /// The kind of an error in a pattern.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PatternFault;
+
     /// There is no `}`.
-    #[error("${{ has no }}; close it, or write $${{ for the two characters themselves")]
-    Open,
+    Open;
+        "${{ has no }}; close it, or write $${{ for the two characters themselves",
+        "${{ 没有对应的 }}；请补上，若只是这两个字符请写 $${{";
     /// The slot is empty.
-    #[error("${{}} is empty; write a name in it, or $${{ for the two characters themselves")]
-    Empty,
+    Empty;
+        "${{}} is empty; write a name in it, or $${{ for the two characters themselves",
+        "${{}} 是空的；请在其中写名称，若只是这些字符请写 $${{";
     /// Arguments that a function does not accept.
-    #[error("{}() takes {}", .0.name(), .0.usage())]
-    Arguments(Function),
+    Arguments(it: Function);
+        "{}() takes {}" [it.name(), it.usage()],
+        "{}() 需要{}" [it.name(), it.usage_in_chinese()];
     /// A range from more to less.
-    #[error("random(LEAST, MOST) begins with the smaller number")]
-    Range,
+    Range;
+        "random(LEAST, MOST) begins with the smaller number",
+        "random(1, 100) 中较小的数写在前面";
     /// More than [`ARGUMENTS_MAX`].
-    #[error("a function takes at most {ARGUMENTS_MAX} arguments; use a data file for more")]
-    TooManyArguments,
+    TooManyArguments;
+        "a function takes at most {ARGUMENTS_MAX} arguments; use a data file for more",
+        "函数最多有 {} 个参数；更多的值请放进数据文件" [ARGUMENTS_MAX];
     /// More than [`SLOTS_MAX`].
-    #[error("there are more than {SLOTS_MAX} slots; make the text shorter")]
-    TooMany,
+    TooMany;
+        "there are more than {SLOTS_MAX} slots; make the text shorter",
+        "占位符超过 {} 个；请缩短文本" [SLOTS_MAX];
     /// More than [`SLOT_BYTES_MAX`], or [`PATTERN_BYTES_MAX`].
-    #[error("a slot has at most {SLOT_BYTES_MAX} bytes, and its text {PATTERN_BYTES_MAX}; make it shorter")]
-    TooLong,
+    TooLong;
+        "a slot has at most {SLOT_BYTES_MAX} bytes, and its text {PATTERN_BYTES_MAX}; make it shorter",
+        "占位符最多 {} 字节，文本最多 {} 字节；请缩短" [SLOT_BYTES_MAX, PATTERN_BYTES_MAX];
     /// Deeper than [`SLOT_DEPTH_MAX`].
-    #[error("brackets lie in each other more than {SLOT_DEPTH_MAX} deep; make it simpler")]
-    TooDeep,
+    TooDeep;
+        "brackets lie in each other more than {SLOT_DEPTH_MAX} deep; make it simpler",
+        "括号嵌套超过 {} 层；请简化" [SLOT_DEPTH_MAX];
     /// Unbalanced brackets.
-    #[error("the brackets of this slot do not match; close each with its own kind")]
-    Brackets,
+    Brackets;
+        "the brackets of this slot do not match; close each with its own kind",
+        "占位符中的括号不匹配；请用对应的括号闭合";
     /// The template syntax of other programs.
-    #[error("{{{{ }}}} is not a slot here; write ${{name}}")]
-    Braces,
+    Braces;
+        "{{{{ }}}} is not a slot here; write ${{name}}",
+        "{{{{ }}}} 在这里不是占位符；请写 ${{名称}}";
 }
 
 impl PatternFault {

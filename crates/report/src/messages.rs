@@ -27,6 +27,7 @@ use std::path::Path;
 use engine::ResolveError;
 use figures::{FailureCount, Held, Run};
 use metrics::{Failure, TlsFault};
+pub(crate) use plan::listed;
 
 pub(crate) use closes::code_and_reason;
 pub use config_error::{config_error, config_line};
@@ -49,11 +50,6 @@ pub use threshold_error::{threshold_error, threshold_fault};
 
 use crate::Language;
 use crate::format::count;
-
-/// Names in a Chinese sentence.
-pub(crate) fn listed(names: &str) -> String {
-    names.replace(", ", "、")
-}
 
 /// The name of a failure, with the detail that some have.
 pub(crate) fn failure_name(failure: Failure) -> String {

@@ -9,10 +9,11 @@ pub use flags::as_keys;
 pub use names::{LoopWord, NameFault};
 pub use syntax::SyntaxFault;
 pub(crate) use values::shortened;
+use values::wrong_in_chinese;
 pub use values::{ExpressionFault, FoundInstead, Things, Wanted};
 
 use metrics::ThresholdFault;
-use plan::{ExtractError, PatternFault, PlanError};
+use plan::{ExtractError, PatternFault, PlanError, errors, listed};
 
 use crate::keys::Object;
 use crate::source::{Source, Span};
@@ -41,304 +42,196 @@ pub struct Diagnostic {
     pub fault: Problem,
 }
 
-/// The kind of an error, with its remedy.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Problem {
+errors! {
+    /// The kind of an error, with its remedy.
+    #[derive(Clone, Debug, PartialEq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum Problem;
+
     /// The file cannot be read.
-    #[error("cannot read the file: {reason}; check its path")]
-    File {
-        /// The error of the system.
-        reason: String,
-    },
+    File { reason: String };
+        "cannot read the file: {reason}; check its path",
+        "无法读取文件：{reason}；请检查路径";
     /// The file is too large.
-    #[error("the file has more than {most} bytes; move long lists into data files")]
-    FileTooLarge {
-        /// The limit, [`crate::FILE_BYTES_MAX`].
-        most: usize,
-    },
+    FileTooLarge { most: usize };
+        "the file has more than {most} bytes; move long lists into data files",
+        "文件超过 {most} 字节；请把很长的列表移到数据文件中";
     /// The file is not UTF-8.
-    #[error("the file is not UTF-8; save it as UTF-8")]
-    NotUtf8,
+    NotUtf8;
+        "the file is not UTF-8; save it as UTF-8",
+        "文件不是 UTF-8；请另存为 UTF-8";
     /// The file is not valid YAML.
-    #[error("{0}")]
-    Syntax(SyntaxFault),
+    Syntax(it: SyntaxFault);
+        "{it}",
+        "{}" [it.chinese()];
     /// An unknown key.
-    #[error("'{key}' is no key of {}{}", .object.title, said_near(.near.as_ref(), *.belongs, known))]
-    UnknownKey {
-        /// The key, as written.
-        key: String,
-        /// The object that contains it.
-        object: &'static Object,
-        /// The key that is probably meant.
-        near: Option<String>,
-        /// The object that has this key, where that is another one.
-        belongs: Option<&'static Object>,
-        /// All known keys.
-        known: String,
-    },
+    UnknownKey { key: String, object: &'static Object, near: Option<String>, belongs: Option<&'static Object>, known: String };
+        "'{key}' is no key of {}{}" [object.title, said_near(near.as_ref(), *belongs, known)],
+        "{}没有 '{key}' 这个字段{}" [within(object), near_in_chinese(near.as_ref(), *belongs, known)];
     /// A duplicate key.
-    #[error("'{key}' stands here again; it is in line {first} already: write it once")]
-    DuplicateKey {
-        /// The key, as written.
-        key: String,
-        /// The line of the first.
-        first: usize,
-    },
+    DuplicateKey { key: String, first: usize };
+        "'{key}' stands here again; it is in line {first} already: write it once",
+        "'{key}' 重复，第 {first} 行已有；请只写一次";
     /// A required key is missing.
-    #[error("{} needs '{key}'; add it", .object.title)]
-    MissingKey {
-        /// The object that lacks it.
-        object: &'static Object,
-        /// The key.
-        key: &'static str,
-    },
+    MissingKey { object: &'static Object, key: &'static str };
+        "{} needs '{key}'; add it" [object.title],
+        "{}缺少 '{key}'；请补上" [within(object)];
     /// Two keys that exclude each other.
-    #[error("'{one}' and '{other}' do not go together; leave one of them out")]
-    Conflict {
-        /// One key.
-        one: &'static str,
-        /// The other key.
-        other: &'static str,
-    },
+    Conflict { one: &'static str, other: &'static str };
+        "'{one}' and '{other}' do not go together; leave one of them out",
+        "'{one}' 和 '{other}' 不能同时使用；请去掉其中一个";
     /// A key that has no effect without another.
-    #[error("'{key}' needs '{needed}' beside it; add that, or leave it out")]
-    Needs {
-        /// The key.
-        key: &'static str,
-        /// The key that it needs.
-        needed: &'static str,
-    },
+    Needs { key: &'static str, needed: &'static str };
+        "'{key}' needs '{needed}' beside it; add that, or leave it out",
+        "'{key}' 需要与 '{needed}' 一起使用；请补上 '{needed}'，或去掉 '{key}'";
     /// A value of the wrong kind.
-    #[error("{wanted} belongs here, not {given}; {}", .wanted.example())]
-    Wrong {
-        /// The expected kind.
-        wanted: Wanted,
-        /// The actual value.
-        given: FoundInstead,
-    },
+    Wrong { wanted: Wanted, given: FoundInstead };
+        "{wanted} belongs here, not {given}; {}" [wanted.example()],
+        "{}" [wrong_in_chinese(*wanted, given)];
     /// A word that some programs read as true or false, and others do not.
-    #[error(
-        "'{given}' is true or false for some programs and text for others; write true or false, or '{given}' in quotes for text"
-    )]
-    Boolean {
-        /// The text, as written.
-        given: String,
-    },
+    Boolean { given: String };
+        "'{given}' is true or false for some programs and text for others; write true or false, or '{given}' in quotes for text",
+        "'{given}' 在有的程序中是布尔值，在有的程序中是文本；布尔值请写 true 或 false，文本请加引号";
     /// A number that some programs read in base 8 or 16.
-    #[error(
-        "'{given}' means different numbers to different programs; write it in decimal digits, or in quotes for text"
-    )]
-    Octal {
-        /// The text, as written.
-        given: String,
-    },
+    Octal { given: String };
+        "'{given}' means different numbers to different programs; write it in decimal digits, or in quotes for text",
+        "'{given}' 在不同程序中是不同的数字；请写十进制数字，文本请加引号";
     /// A value that the grammar of the flags refuses.
-    #[error("{}", as_keys(&.0.to_string()))]
-    Value(PlanError),
+    Value(it: PlanError);
+        "{}" [as_keys(&it.to_string())],
+        "{}" [as_keys(&it.chinese())];
     /// An invalid extraction.
-    #[error("{0}")]
-    Extract(ExtractError),
+    Extract(it: ExtractError);
+        "{it}",
+        "{}" [it.chinese()];
     /// A word that is none of a fixed set.
-    #[error("'{given}' is none of {known}{}", said_meant(.near.as_ref()))]
-    Choice {
-        /// The word, as written.
-        given: String,
-        /// The word that is probably meant.
-        near: Option<String>,
-        /// All possible words.
-        known: String,
-    },
+    Choice { given: String, near: Option<String>, known: String };
+        "'{given}' is none of {known}{}" [said_meant(near.as_ref())],
+        "'{given}' 无效；可选：{}{}" [listed(known), meant(near.as_ref())];
     /// An error in a text with slots.
-    #[error("{0}")]
-    Pattern(PatternFault),
+    Pattern(it: PatternFault);
+        "{it}",
+        "{}" [it.chinese()];
     /// A slot in a place that allows none.
-    #[error("slots are not filled in here; write the text itself")]
-    SlotHere,
+    SlotHere;
+        "slots are not filled in here; write the text itself",
+        "此处不支持占位符；请直接写出文本";
     /// An error in an expression.
-    #[error("{0}")]
-    Expression(ExpressionFault),
+    Expression(it: ExpressionFault);
+        "{it}",
+        "{}" [it.chinese()];
     /// An error in a threshold.
-    #[error("{0}")]
-    Threshold(ThresholdFault),
+    Threshold(it: ThresholdFault);
+        "{it}",
+        "{it}";
     /// A step without a verb.
-    #[error("this step does nothing that is known; it needs one of: {known}")]
-    NoVerb {
-        /// The possible verbs.
-        known: String,
-    },
+    NoVerb { known: String };
+        "this step does nothing that is known; it needs one of: {known}",
+        "这个步骤没有说明要做什么；需要以下之一：{}" [listed(known)];
     /// A step with two verbs.
-    #[error("a step does one thing, and this one has '{one}' and '{other}'; make it two steps")]
-    TwoVerbs {
-        /// The first verb.
-        one: &'static str,
-        /// The second verb.
-        other: &'static str,
-    },
+    TwoVerbs { one: &'static str, other: &'static str };
+        "a step does one thing, and this one has '{one}' and '{other}'; make it two steps",
+        "一个步骤只做一件事，这里同时有 '{one}' 和 '{other}'；请拆成两个步骤";
     /// A message step outside of a connection.
-    #[error("'{verb}' belongs into the steps of a websocket or tcp step; put it there")]
-    NotTalking {
-        /// The verb of the step.
-        verb: &'static str,
-    },
+    NotTalking { verb: &'static str };
+        "'{verb}' belongs into the steps of a websocket or tcp step; put it there",
+        "'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里";
     /// A step that cannot run in parallel.
-    #[error("'{verb}' cannot be under way beside others; 'parallel' takes requests and calls only")]
-    NotParallel {
-        /// The verb of the step.
-        verb: &'static str,
-    },
+    NotParallel { verb: &'static str };
+        "'{verb}' cannot be under way beside others; 'parallel' takes requests and calls only",
+        "'{verb}' 不能并行；parallel 中只能有请求和 gRPC 调用";
     /// A list that must not be empty.
-    #[error("{} has no {key}; add at least one", .object.title)]
-    Empty {
-        /// The object that contains it.
-        object: &'static Object,
-        /// The key of the list.
-        key: &'static str,
-    },
+    Empty { object: &'static Object, key: &'static str };
+        "{} has no {key}; add at least one" [object.title],
+        "{}的 {key} 为空；请至少写一项" [within(object)];
     /// More items than allowed.
-    #[error("there are more than {most} {what}; make it fewer")]
-    TooMany {
-        /// The kind of the items.
-        what: Things,
-        /// The limit.
-        most: usize,
-    },
+    TooMany { what: Things, most: usize };
+        "there are more than {most} {what}; make it fewer",
+        "{}超过 {most} 个；请减少" [what.chinese()];
     /// A scenario that never sends a request.
-    #[error("the steps of '{scenario}' never send anything; add a step like: get: /")]
-    Idle {
-        /// The scenario.
-        scenario: String,
-    },
+    Idle { scenario: String };
+        "the steps of '{scenario}' never send anything; add a step like: get: /",
+        "场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /";
     /// A loop without a limit.
-    #[error("this {0} could go on for ever; add 'max_rounds', the number of rounds after which the step fails")]
-    LoopWithoutEnd(LoopWord),
+    LoopWithoutEnd(it: LoopWord);
+        "this {it} could go on for ever; add 'max_rounds', the number of rounds after which the step fails",
+        "这个 {it} 可能永远循环；请加上 max_rounds（最多循环次数，达到后步骤失败）";
     /// A load without an end.
-    #[error("this load never ends; add 'for', 'iterations' or 'iterations_per_user', or give stages with their times")]
-    LoadWithoutEnd,
+    LoadWithoutEnd;
+        "this load never ends; add 'for', 'iterations' or 'iterations_per_user', or give stages with their times",
+        "这个负载没有终点；请加上 for、iterations 或 iterations_per_user，或写出带时间的阶段";
     /// A relative URL without a target.
-    #[error(
-        "'{url}' is relative, and there is no target; add 'target: https://host' at the top, or write the whole URL"
-    )]
-    NoTarget {
-        /// The URL, as written.
-        url: String,
-    },
+    NoTarget { url: String };
+        "'{url}' is relative, and there is no target; add 'target: https://host' at the top, or write the whole URL",
+        "'{url}' 是相对地址，但没有 target；请在文件开头加上 target: https://主机，或写完整的 URL";
     /// A URL with a scheme of another protocol.
-    #[error("'{url}' is not for a '{verb}' step; it takes {}", schemes_of(verb))]
-    Scheme {
-        /// The URL, as written.
-        url: String,
-        /// The verb of the step.
-        verb: &'static str,
-    },
+    Scheme { url: String, verb: &'static str };
+        "'{url}' is not for a '{verb}' step; it takes {}" [schemes_of(verb)],
+        "'{url}' 不能用于 '{verb}' 步骤；请使用{}" [schemes_in_chinese(verb)];
     /// A variable that the command line sets, and the file does not have.
-    #[error("--var {name}: the file has no variable '{name}'; it has: {known}")]
-    NoVariable {
-        /// The name of the variable.
-        name: String,
-        /// All variables of the file.
-        known: String,
-    },
+    NoVariable { name: String, known: String };
+        "--var {name}: the file has no variable '{name}'; it has: {known}",
+        "--var {name}：文件中没有变量 '{name}'；可用：{}" [listed(known)];
     /// A data set with unique rows, used by two scenarios.
-    #[error(
-        "'{set}' has 'sharing: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own"
-    )]
-    UniqueTwice {
-        /// The name of the data set.
-        set: String,
-    },
+    UniqueTwice { set: String };
+        "'{set}' has 'sharing: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own",
+        "'{set}' 为 sharing: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据";
     /// A threshold on a part with an abort clause.
-    #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
-    AbortOfPart,
+    AbortOfPart;
+        "a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name",
+        "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称";
     /// A barrier that can never have all of its users.
-    #[error(
-        "'{name}' waits for {users} users, and at most {most} can come; write a smaller number, or raise the users of the load"
-    )]
-    MeetingTooLarge {
-        /// The name of the barrier.
-        name: String,
-        /// The number of users that it waits for.
-        users: u64,
-        /// The number of users in all scenarios with this barrier.
-        most: u64,
-    },
+    MeetingTooLarge { name: String, users: u64, most: u64 };
+        "'{name}' waits for {users} users, and at most {most} can come; write a smaller number, or raise the users of the load",
+        "集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数";
     /// A variable host.
-    #[error(
-        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars' that no step takes, or ${{env.NAME}}"
-    )]
-    HostSlot {
-        /// The text in the slot.
-        text: String,
-    },
+    HostSlot { text: String };
+        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars' that no step takes, or ${{env.NAME}}",
+        "'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中不被任何步骤提取的变量，或 ${{env.名称}}";
     /// A slot in the place of a method name.
-    #[error("slots are not filled in here: a step calls one method; write a step for each")]
-    MethodSlot,
+    MethodSlot;
+        "slots are not filled in here: a step calls one method; write a step for each",
+        "此处不支持占位符：一个步骤只调用一个方法；请为每个方法写一个步骤";
     /// A slot without a meaning.
-    #[error("nobody knows what '${{{text}}}' is; use a variable, a column or a function")]
-    Slot {
-        /// The text in the slot.
-        text: String,
-    },
+    Slot { text: String };
+        "nobody knows what '${{{text}}}' is; use a variable, a column or a function",
+        "无法识别 '${{{text}}}'；请使用变量、数据列或函数";
     /// An environment variable that is not set.
-    #[error("the environment has no variable {name}; set it before: {name}=VALUE onrush ...")]
-    Unset {
-        /// The name of the variable.
-        name: String,
-    },
+    Unset { name: String };
+        "the environment has no variable {name}; set it before: {name}=VALUE onrush ...",
+        "没有设置环境变量 {name}；请先设置：{name}=值 onrush ...";
     /// A variable without a value.
-    #[error("'{name}' cannot be reckoned: {reason}")]
-    Constant {
-        /// The name of the variable.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
+    Constant { name: String, reason: String };
+        "'{name}' cannot be reckoned: {reason}",
+        "无法计算变量 '{name}'：{reason}";
     /// An expression that is not valid JavaScript.
-    #[error("{reason}")]
-    Script {
-        /// The error of the compiler.
-        reason: String,
-    },
+    Script { reason: String };
+        "{reason}",
+        "表达式无法编译：{reason}";
     /// A program beyond its limits.
-    #[error("the steps of this scenario are too many, or lie too deep in each other; cut it into several scenarios")]
-    Program {
-        /// The fault.
-        fault: plan::ProgramFault,
-    },
+    Program { fault: plan::ProgramFault };
+        "the steps of this scenario are too many, or lie too deep in each other; cut it into several scenarios",
+        "这个场景的步骤过多或嵌套过深；请拆成多个场景";
     /// A data file that cannot be read.
-    #[error("cannot read the data file '{path}': {reason}; paths begin at the folder of this file")]
-    DataFile {
-        /// The path, as written.
-        path: String,
-        /// The error of the system.
-        reason: String,
-    },
+    DataFile { path: String, reason: String };
+        "cannot read the data file '{path}': {reason}; paths begin at the folder of this file",
+        "无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录";
     /// A data file of an unknown kind.
-    #[error("nobody knows what '{path}' holds; its name ends in .csv, .tsv, .json or .jsonl, or 'format' says it")]
-    DataFormat {
-        /// The path, as written.
-        path: String,
-    },
+    DataFormat { path: String };
+        "nobody knows what '{path}' holds; its name ends in .csv, .tsv, .json or .jsonl, or 'format' says it",
+        "无法判断 '{path}' 的格式；文件名应以 .csv、.tsv、.json 或 .jsonl 结尾，或用 format 指明";
     /// A data file without rows.
-    #[error("the data file '{path}' has no rows; the first line of a CSV file names its columns")]
-    DataEmpty {
-        /// The path, as written.
-        path: String,
-    },
+    DataEmpty { path: String };
+        "the data file '{path}' has no rows; the first line of a CSV file names its columns",
+        "数据文件 '{path}' 没有数据行；CSV 的第一行是列名";
     /// A data file whose rows have more or fewer fields than there are column names.
-    #[error(
-        "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'"
-    )]
-    DataColumns {
-        /// The path, as written.
-        path: String,
-        /// The number of named columns.
-        wanted: usize,
-        /// The number of fields.
-        found: usize,
-    },
+    DataColumns { path: String, wanted: usize, found: usize };
+        "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'",
+        "columns 写了 {wanted} 列，而 '{path}' 的第一行有 {found} 列；请写出每一列，或设置 separator";
     /// An error of a name.
-    #[error("{0}")]
-    Name(NameFault),
+    Name(it: NameFault);
+        "{it}",
+        "{}" [it.chinese()];
 }
 
 /// The hint after the message of an unknown key.
@@ -372,6 +265,46 @@ fn schemes_of(verb: &str) -> &'static str {
         "websocket" => "ws:// or wss://, or a path of the target that begins with /",
         "tcp" => "tcp://host:port",
         _ => "http:// or https://, or a path of the target that begins with /",
+    }
+}
+
+fn near_in_chinese(near: Option<&String>, belongs: Option<&Object>, known: &str) -> String {
+    match (near, belongs) {
+        (Some(near), _) => format!("；是否想写 '{near}'？"),
+        (None, Some(object)) => format!("；它应写在{}", place_in_chinese(object)),
+        (None, None) => format!("；可用：{}", listed(known)),
+    }
+}
+
+/// The location of an object's keys, in Chinese.
+fn place_in_chinese(object: &Object) -> String {
+    match object.id {
+        "file" => "文件的最外层".to_owned(),
+        "scenario" => "场景中，与 load、steps 并列".to_owned(),
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!(" {} 下面", object.id),
+        _ => "步骤中，即 steps 下的列表里".to_owned(),
+    }
+}
+
+/// Where a key was looked for, in Chinese.
+fn within(object: &Object) -> String {
+    match object.id {
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!("{} 下", object.id),
+        _ => format!("{}中", object.title_zh),
+    }
+}
+
+/// The suggestion of what is probably meant, in Chinese.
+fn meant(near: Option<&String>) -> String {
+    near.map_or_else(String::new, |near| format!("；是否想写 '{near}'？"))
+}
+
+fn schemes_in_chinese(verb: &str) -> &'static str {
+    match verb {
+        "grpc" => " grpc://、grpcs://，或以 / 开头的相对路径",
+        "websocket" => " ws://、wss://，或以 / 开头的相对路径",
+        "tcp" => " tcp://主机:端口",
+        _ => " http://、https://，或以 / 开头的相对路径",
     }
 }
 

@@ -7,21 +7,21 @@ macro_rules! errors {
     (
         $(#[$about:meta])* $vis:vis enum $name:ident;
         $(
-            $(#[$doc:meta])* $variant:ident $(($inner:ident: $of:ty))? $({ $($field:ident: $kind:ty),+ })?;
+            $(#[$doc:meta])* $variant:ident $(($($inner:ident: $of:ty),+))? $({ $($field:ident: $kind:ty),+ })?;
             $english:literal $([$($english_value:expr),+])?,
             $chinese:literal $([$($chinese_value:expr),+])?;
         )+
     ) => {
         $(#[$about])*
         $vis enum $name {
-            $($(#[$doc])* $variant $(($of))? $({ $($field: $kind),+ })?,)+
+            $($(#[$doc])* $variant $(($($of),+))? $({ $($field: $kind),+ })?,)+
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
-                    $(Self::$variant { $(0: $inner)? $($($field),+)? } => {
-                        $crate::unused!($($inner)? $($($field)+)?);
+                    $(Self::$variant $(($($inner),+))? $({ $($field),+ })? => {
+                        $crate::unused!($($($inner)+)? $($($field)+)?);
                         write!(formatter, $english $(, $($english_value),+)?)
                     })+
                 }
@@ -34,8 +34,8 @@ macro_rules! errors {
             /// The text in Chinese.
             pub fn chinese(&self) -> String {
                 match self {
-                    $(Self::$variant { $(0: $inner)? $($($field),+)? } => {
-                        $crate::unused!($($inner)? $($($field)+)?);
+                    $(Self::$variant $(($($inner),+))? $({ $($field),+ })? => {
+                        $crate::unused!($($($inner)+)? $($($field)+)?);
                         format!($chinese $(, $($chinese_value),+)?)
                     })+
                 }

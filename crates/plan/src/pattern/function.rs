@@ -149,7 +149,7 @@ impl Function {
     }
 
     /// Its arguments, with an example.
-    pub fn usage(self) -> &'static str {
+    pub(super) fn usage(self) -> &'static str {
         match self {
             Self::Random => "two whole numbers, as in random(1, 100)",
             Self::Uuid | Self::Name | Self::Email | Self::Phone => "nothing",
@@ -158,6 +158,19 @@ impl Function {
             Self::Base64 | Self::Sha256 | Self::UrlEncode | Self::Json => "one value, as in base64(token)",
             Self::Hmac => "a key and a text, as in hmac(env.KEY, token)",
             Self::Pick => "the values to choose from, as in pick('a', 'b', 'c')",
+        }
+    }
+
+    /// The same in Chinese.
+    pub(super) fn usage_in_chinese(self) -> &'static str {
+        match self {
+            Self::Random => "两个整数，如 random(1, 100)",
+            Self::Uuid | Self::Name | Self::Email | Self::Phone => "空的括号，没有参数",
+            Self::Now => "空的括号，或 's'、'ms'、'us'、'iso' 之一，如 now('iso')",
+            Self::Counter => "空的括号，或带引号的名称，如 counter('orders')",
+            Self::Base64 | Self::Sha256 | Self::UrlEncode | Self::Json => "一个值，如 base64(token)",
+            Self::Hmac => "密钥和文本，如 hmac(env.KEY, token)",
+            Self::Pick => "可供选择的值，如 pick('a', 'b', 'c')",
         }
     }
 

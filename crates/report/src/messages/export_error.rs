@@ -1,6 +1,6 @@
 //! Errors of exports, and their delivery results, in both languages.
 
-use export::{Delivery, DeliveryFault, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, KINDS};
+use export::{Delivery, DeliveryFault, ExportError};
 
 use super::{Doing, in_chinese, system_fault};
 use crate::Language;
@@ -16,21 +16,6 @@ pub fn export_error(error: &ExportError, language: Language) -> String {
 
 fn chinese(error: &ExportError) -> String {
     match error {
-        ExportError::Kind { kind } => format!("没有名为 '{kind}' 的导出；可用：{}", KINDS.join("、")),
-        ExportError::NoPlace { kind, example } => format!("{kind} 需要目的地，例如 {kind}={example}"),
-        ExportError::NeedlessPlace { kind } => format!("{kind} 不需要目的地，直接写 {kind}"),
-        ExportError::Address { kind, text, example } => {
-            format!("{kind} 的值 '{text}' 无效：应为带端口的地址，例如 {kind}={example}")
-        }
-        ExportError::Url { kind, text, example } => {
-            format!("{kind} 的值 '{text}' 无效：应为 http 或 https 的 URL，例如 {kind}={example}")
-        }
-        ExportError::NoDatabase { text } => {
-            format!("influx 需要数据库或存储桶：influx={text}/write?db=名称，或 /api/v2/write?org=组织&bucket=名称")
-        }
-        ExportError::TooLong => format!("导出的文本超过 {EXPORT_BYTES_MAX} 字节"),
-        ExportError::Twice { place } => format!("有两个导出都写到 {place}"),
-        ExportError::TooMany => format!("一次压测最多 {EXPORTS_MAX} 个导出"),
         ExportError::Begin { kind, place, reason } => {
             let doing = match *kind {
                 "prometheus" => Doing::Listen,
@@ -40,9 +25,7 @@ fn chinese(error: &ExportError) -> String {
             let why = system_fault(reason, doing, ("choose another place", "请换一个位置"), Language::Zh);
             format!("{kind} 无法使用 {place}：{why}")
         }
-        ExportError::NoStepSummary => {
-            "github 只能在 GitHub Actions 的步骤中使用：未设置环境变量 GITHUB_STEP_SUMMARY".to_owned()
-        }
+        error => error.chinese(),
     }
 }
 

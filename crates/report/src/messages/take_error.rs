@@ -6,36 +6,12 @@ use crate::Language;
 
 /// The error in one line.
 pub fn take_error(error: &ExtractError, language: Language) -> String {
-    match language {
-        Language::En => error.to_string(),
-        Language::Zh => match error {
-            ExtractError::Path { path, reason } => {
-                format!("'{path}' 不是有效的 JSON 路径：{reason}；请写成 $.items[0].id 的形式（RFC 9535）")
-            }
-            ExtractError::Pattern { pattern, reason } => {
-                format!("'{pattern}' 不是有效的正则表达式：{reason}；请写成 id=([0-9]+) 的形式")
-            }
-            ExtractError::Selector { selector, reason } => {
-                format!("'{selector}' 不是有效的 CSS 选择器：{reason}；请写成 input[name=csrf] 的形式")
-            }
-            ExtractError::NoSelectors => {
-                "当前构建不支持 CSS 选择器；请改用 regex 提取，或使用 onrush 安装包，或加上 --features css 重新构建"
-                    .to_owned()
-            }
-        },
-    }
+    language.pick(error.to_string(), error.chinese())
 }
 
 /// The reason why a step extracted nothing, as a part of a line.
 pub fn not_taken(why: &NotExtracted, language: Language) -> String {
-    match language {
-        Language::En => why.to_string(),
-        Language::Zh => match why {
-            NotExtracted::Nothing => "没有找到".to_owned(),
-            NotExtracted::NoJson { reason } => format!("响应体不是 JSON（{reason}）"),
-            NotExtracted::TooLarge { form } => format!("响应体按 {form} 解析占用内存过多"),
-        },
-    }
+    language.pick(why.to_string(), why.chinese())
 }
 
 /// The reason why an exchange could not be made, or an extraction failed: our texts in Chinese, others unchanged.

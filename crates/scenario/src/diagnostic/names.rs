@@ -2,116 +2,72 @@
 
 use std::fmt;
 
-use super::said_meant;
+use plan::{errors, listed};
 
-/// An error of a name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameFault {
+use super::{meant, said_meant};
+
+errors! {
+    /// An error of a name.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum NameFault;
+
     /// An invalid name.
-    #[error("'{0}' cannot be a name here; use letters, digits and _, and no word of JavaScript")]
-    Bad(String),
+    Bad(it: String);
+        "'{it}' cannot be a name here; use letters, digits and _, and no word of JavaScript",
+        "'{it}' 不能用作名称；请使用字母、数字和 _，且不能是 JavaScript 的关键字";
     /// A reserved name.
-    #[error("'env' is the environment of the process; choose another name")]
-    Environment,
+    Environment;
+        "'env' is the environment of the process; choose another name",
+        "'env' 表示进程的环境变量；请换一个名称";
     /// A name that two things have.
-    #[error("'{name}' is the name of something else already, in line {line}; choose another one")]
-    Twice {
-        /// The name.
-        name: String,
-        /// The line of the other.
-        line: usize,
-    },
+    Twice { name: String, line: usize };
+        "'{name}' is the name of something else already, in line {line}; choose another one",
+        "名称 '{name}' 已在第 {line} 行使用；请换一个";
     /// A variable common to all users depends on one that is per user.
-    #[error("'{0}' is another one for each user, and this variable is the same for all; move it to 'per_user'")]
-    OfUser(String),
+    OfUser(it: String);
+        "'{it}' is another one for each user, and this variable is the same for all; move it to 'per_user'",
+        "'{it}' 每个用户各不相同，而这个变量对所有用户相同；请移到 per_user 中";
     /// A name without a definition.
-    #[error("nothing is called '{name}'{}", .near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?")))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The name that is probably meant.
-        near: Option<String>,
-    },
+    Unknown { name: String, near: Option<String> };
+        "nothing is called '{name}'{}" [near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?"))],
+        "没有名为 '{name}' 的变量或数据{}" [near.as_ref().map_or_else(|| "；请加到 vars 或 data 中，或从响应中提取".to_owned(), |near| format!("；是否想写 '{near}'？"))];
     /// A name that is used before it has a value.
-    #[error("'{name}' has no value yet here; it is taken in line {line}, not before this step")]
-    Later {
-        /// The name.
-        name: String,
-        /// The line in which it is extracted.
-        line: usize,
-    },
+    Later { name: String, line: usize };
+        "'{name}' has no value yet here; it is taken in line {line}, not before this step",
+        "'{name}' 在这里还没有值；它在第 {line} 行提取，不早于这个步骤";
     /// A name that another scenario extracts.
-    #[error(
-        "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'"
-    )]
-    Elsewhere {
-        /// The name.
-        name: String,
-        /// The scenario that extracts it.
-        scenario: String,
-    },
+    Elsewhere { name: String, scenario: String };
+        "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'",
+        "'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 before 中提取";
     /// No such column; the fields of the file seem to have another separator.
-    #[error(
-        "'{set}' has no column '{column}': its first line is '{line}', cut at {cut}; if its fields are cut by {sign}, say so: separator: \"{sign}\""
-    )]
-    Separator {
-        /// The data.
-        set: String,
-        /// The column.
-        column: String,
-        /// The first line.
-        line: String,
-        /// The separator that was used.
-        cut: &'static str,
-        /// The separator that the file probably uses.
-        sign: &'static str,
-    },
+    Separator { set: String, column: String, line: String, cut: &'static str, sign: &'static str };
+        "'{set}' has no column '{column}': its first line is '{line}', cut at {cut}; if its fields are cut by {sign}, say so: separator: \"{sign}\"",
+        "'{set}' 没有 '{column}' 这一列：第一行是 '{line}'，按 {cut} 分隔；如果各列以 {sign} 分隔，请写 separator: \"{sign}\"";
     /// No such column, and the first line looks like a row.
-    #[error(
-        "'{set}' has no column '{column}': the first line of its file names its columns, and is: {line}; if that is a row already, name them: columns: [{column}, ...]"
-    )]
-    Headless {
-        /// The data.
-        set: String,
-        /// The column.
-        column: String,
-        /// The first line.
-        line: String,
-    },
+    Headless { set: String, column: String, line: String };
+        "'{set}' has no column '{column}': the first line of its file names its columns, and is: {line}; if that is a row already, name them: columns: [{column}, ...]",
+        "'{set}' 没有 '{column}' 这一列：文件第一行应为列名，而它是：{line}；如果第一行就是数据，请给出列名：columns: [{column}, ...]";
     /// No such column.
-    #[error("'{set}' has no column '{column}'; it has: {known}{}", said_meant(.near.as_ref()))]
-    Column {
-        /// The data.
-        set: String,
-        /// The column.
-        column: String,
-        /// The column that is probably meant.
-        near: Option<String>,
-        /// The known columns.
-        known: String,
-    },
+    Column { set: String, column: String, near: Option<String>, known: String };
+        "'{set}' has no column '{column}'; it has: {known}{}" [said_meant(near.as_ref())],
+        "'{set}' 没有 '{column}' 这一列；现有：{}{}" [listed(known), meant(near.as_ref())];
     /// A whole row in the place of a single value.
-    #[error("'{0}' is a row of data; write which column, like ${{{0}.name}}")]
-    Row(String),
+    Row(it: String);
+        "'{it}' is a row of data; write which column, like ${{{it}.name}}",
+        "'{it}' 是一整行数据；请写明哪一列，如 ${{{it}.name}}";
     /// Variables that depend on each other in a cycle.
-    #[error("these variables are made of each other, so none has a value: {0}; give one of them a value of its own")]
-    Cycle(String),
+    Cycle(it: String);
+        "these variables are made of each other, so none has a value: {it}; give one of them a value of its own",
+        "这些变量互相引用，都没有值：{}；请给其中一个确定的值" [listed(it)];
     /// A threshold on an unknown name.
-    #[error("no transaction, step or scenario is called '{name}'{}", said_meant(.near.as_ref()))]
-    Series {
-        /// The name.
-        name: String,
-        /// The name that is probably meant.
-        near: Option<String>,
-    },
+    Series { name: String, near: Option<String> };
+        "no transaction, step or scenario is called '{name}'{}" [said_meant(near.as_ref())],
+        "没有名为 '{name}' 的事务、步骤或场景{}" [meant(near.as_ref())];
     /// Barrier steps of one name with different numbers of users, or different times.
-    #[error("'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name")]
-    Barrier {
-        /// The name.
-        name: String,
-        /// The line of the other.
-        line: usize,
-    },
+    Barrier { name: String, line: usize };
+        "'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name",
+        "集合点 '{name}' 在第 {line} 行的 users 或 within 不同；请写成相同的值，或换一个名称";
 }
 
 /// A loop, by its key.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use plan::errors;
+
 /// An expected kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "its texts say what each is")]
@@ -130,6 +132,38 @@ pub(crate) fn shortened(text: &str) -> String {
     shown
 }
 
+/// What is expected, and what is there, in Chinese.
+pub(super) fn wrong_in_chinese(wanted: Wanted, given: &FoundInstead) -> String {
+    let given = match given {
+        FoundInstead::Nothing => "而不是空值".to_owned(),
+        FoundInstead::List => "而不是列表".to_owned(),
+        FoundInstead::Map => "而不是映射".to_owned(),
+        FoundInstead::Text(text) => format!("而不是 '{text}'"),
+    };
+    let (word, example) = match wanted {
+        Wanted::Map => ("映射", "请逐行写“键: 值”并缩进"),
+        Wanted::List => ("列表", "每项一行，以 '- ' 开头"),
+        Wanted::Steps => ("步骤列表", "每个步骤一行，以 '- ' 开头，如：- get: /"),
+        Wanted::Text => ("文本", "请写在一行内，必要时加引号"),
+        Wanted::TextOrList => ("文本或文本列表", "请写一个文本，或每项一行以 '- ' 开头"),
+        Wanted::Switch => (" true 或 false", "请写 true 或 false"),
+        Wanted::Number => ("整数", "写法如 200、10k、1_000"),
+        Wanted::Time => ("时长", "写法如 500ms、10s、1h30m"),
+        Wanted::Rate => ("速率", "写法如 500/s、100/m"),
+        Wanted::Stages => ("数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]"),
+        Wanted::Rounds => ("重复次数", "写法如 3，或用 1-5 表示随机次数"),
+        Wanted::Think => ("思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)"),
+        Wanted::OnFailure => ("失败后的处理", "可写 next_iteration、continue、stop，或带次数的 retry，如：retry 3"),
+        Wanted::Extract => (
+            "要提取的内容",
+            "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value",
+        ),
+        Wanted::Bound => ("限制", "前面要写 <、<=、> 或 >=，如：< 500ms"),
+        Wanted::Json => (" JSON 值", "文本请加引号"),
+    };
+    format!("此处应为{word}，{given}；{example}")
+}
+
 impl fmt::Display for FoundInstead {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -141,73 +175,79 @@ impl fmt::Display for FoundInstead {
     }
 }
 
-/// An error in an expression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExpressionFault {
+errors! {
+    /// An error in an expression.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum ExpressionFault;
+
     /// The expression is empty.
-    #[error("an expression is missing here; write one like: price < 100")]
-    Empty,
+    Empty;
+        "an expression is missing here; write one like: price < 100",
+        "此处缺少表达式；写法如：price < 100";
     /// The expression is longer than the limit.
-    #[error("an expression has at most {0} bytes; make it shorter")]
-    TooLong(usize),
+    TooLong(it: usize);
+        "an expression has at most {it} bytes; make it shorter",
+        "表达式最多 {it} 字节；请缩短";
     /// A string without an end.
-    #[error("the quote is not closed")]
-    Quote,
+    Quote;
+        "the quote is not closed",
+        "引号没有闭合";
     /// Unbalanced brackets.
-    #[error("the brackets do not match; close each with its own kind")]
-    Brackets,
+    Brackets;
+        "the brackets do not match; close each with its own kind",
+        "括号不匹配；请用对应的括号闭合";
     /// A slot, which is no part of the language.
-    #[error("an expression has the variables as its names; write name, not ${{name}}")]
-    Slot,
+    Slot;
+        "an expression has the variables as its names; write name, not ${{name}}",
+        "表达式中直接使用变量名；请写 名称，而不是 ${{名称}}";
     /// `=` alone.
-    #[error("'=' changes a variable, which expressions cannot; write == to compare")]
-    Assignment,
+    Assignment;
+        "'=' changes a variable, which expressions cannot; write == to compare",
+        "'=' 会修改变量，表达式不允许；比较请写 ==";
     /// Two values without an operator between them.
-    #[error("an operator is missing before '{0}'; write &&, ||, ==, < or another one")]
-    Operator(String),
+    Operator(it: String);
+        "an operator is missing before '{it}'; write &&, ||, ==, < or another one",
+        "'{it}' 前面缺少运算符；可用 &&、||、==、< 等";
     /// `let x = 1; x`
-    #[error("'{0}' belongs to a statement, and one expression stands here; write the value itself, like: price * 2")]
-    Statement(String),
+    Statement(it: String);
+        "'{it}' belongs to a statement, and one expression stands here; write the value itself, like: price * 2",
+        "'{it}' 属于语句，此处只能写一个表达式；请直接写出值，如：price * 2";
     /// An operator without a value.
-    #[error("a value is missing behind '{0}'")]
-    Operand(String),
+    Operand(it: String);
+        "a value is missing behind '{it}'",
+        "'{it}' 后面缺少值";
     /// `and`, `or`, `not`.
-    #[error("'{0}' is no operator of JavaScript; write {1}")]
-    Word(String, &'static str),
+    Word(it: String, other: &'static str);
+        "'{it}' is no operator of JavaScript; write {other}",
+        "'{it}' 不是 JavaScript 的运算符；请写 {other}";
     /// `random(1,10)` within an expression.
-    #[error(
-        "functions like {0}() have a slot of their own; set a variable to ${{{0}(...)}} and use that, or Math.random() and the like"
-    )]
-    Function(String),
+    Function(it: String);
+        "functions like {it}() have a slot of their own; set a variable to ${{{it}(...)}} and use that, or Math.random() and the like",
+        "{it}() 这样的函数要单独写在一个 ${{...}} 里；请把变量设为 ${{{it}(...)}} 再使用，或使用 Math.random() 等";
 }
 
-/// The kinds of things with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "its texts say what each is")]
-pub enum Things {
-    Choices,
-    DataSets,
-    Headers,
-    Messages,
-    Scenarios,
-    Stages,
-    Steps,
-    Takes,
-    Variables,
-}
+errors! {
+    /// The kinds of things with a limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "its texts say what each is")]
+    pub enum Things;
 
-impl fmt::Display for Things {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Choices => "choices",
-            Self::DataSets => "data sets",
-            Self::Headers => "headers",
-            Self::Messages => "messages",
-            Self::Scenarios => "scenarios",
-            Self::Stages => "stages",
-            Self::Steps => "steps",
-            Self::Takes => "takes",
-            Self::Variables => "variables",
-        })
-    }
+    Choices;
+        "choices", "分支";
+    DataSets;
+        "data sets", "数据集";
+    Headers;
+        "headers", "请求头";
+    Messages;
+        "messages", "消息";
+    Scenarios;
+        "scenarios", "场景";
+    Stages;
+        "stages", "阶段";
+    Steps;
+        "steps", "步骤";
+    Takes;
+        "takes", "提取项";
+    Variables;
+        "variables", "变量";
 }

@@ -3,36 +3,36 @@
 use std::time::Duration;
 
 use plan::draft::{Load as Wanted, Stages};
-use plan::{ConnectionCount, Flags, Load as PlanLoad, PlanError, UserShape, parse_count};
+use plan::{ConnectionCount, Flags, Load as PlanLoad, PlanError, UserShape, errors, listed, parse_count};
 
 use crate::Opened;
 use crate::file::{Amount, File, Iterations, Load, Scenario};
 use crate::read::load::DURATION_LONG;
 
-/// The reason why a flag cannot be combined with a file.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum FlagFault {
+errors! {
+    /// The reason why a flag cannot be combined with a file.
+    #[derive(Clone, Debug, PartialEq)]
+    #[expect(missing_docs, reason = "the texts name each field")]
+    pub enum FlagFault;
+
     /// The flag is invalid in itself, or together with the file.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(it: PlanError);
+        "{it}",
+        "{}" [it.chinese()];
     /// The flag describes one request.
-    #[error(
-        "{flag} describes one request, and a scenario file has its own; write it there (onrush check FILE names the keys)"
-    )]
-    OfRequest {
-        /// The flag.
-        flag: String,
-    },
+    OfRequest { flag: String };
+        "{flag} describes one request, and a scenario file has its own; write it there (onrush check FILE names the keys)",
+        "{flag} 描述的是单个请求，而场景文件有自己的请求；请写在文件中（onrush check 文件 会列出可用的字段）";
     /// The flag describes one load.
-    #[error("{flag} is the load of one scenario, and {count} of them run; choose one with --only NAME: {names}")]
-    Several {
-        /// The flag.
-        flag: String,
-        /// The number of scenarios.
-        count: usize,
-        /// Their names.
-        names: String,
-    },
+    Several { flag: String, count: usize, names: String };
+        "{flag} is the load of one scenario, and {count} of them run; choose one with --only NAME: {names}",
+        "{flag} 是一个场景的负载，而要运行的场景有 {count} 个；请用 --only 名称 选定一个：{}" [listed(names)];
+}
+
+impl From<PlanError> for FlagFault {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
 }
 
 impl Opened {
