@@ -40,7 +40,7 @@ const TRIES: usize = 3;
 const START_EVERY: Nanos = Nanos(400_000);
 /// Users in flight at one time, also when many are due: the memory that they need together stays allocated.
 const MOST_IN_FLIGHT: u64 = 16;
-/// Pause of a user that is due and finds so many in flight.
+/// Pause of a user that is due while the most are in flight.
 const AGAIN: Nanos = Nanos(1_000_000);
 
 /// Pause of a user of this test: users start one after the other, so that few are in flight at one time, and do nothing
