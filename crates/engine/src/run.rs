@@ -138,7 +138,7 @@ pub struct ScenarioInterval<'a> {
 }
 
 /// The result of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RunResult {
     /// Everything that was recorded.
     pub total: Snapshot,

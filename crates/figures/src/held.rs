@@ -5,12 +5,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::DriverSelection;
-use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening, WorkersSummary};
+use engine::{HoldResult, LateThread, MemoryUse, WorkersSummary};
 use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, HoldWork};
-use wire::tls::Refused;
 
 use crate::times::UnreliableMarks;
 use crate::{FailureCount, HostFacts, Times, per_second};
@@ -161,29 +159,19 @@ pub struct HeldInput {
     pub host: HostFacts,
 }
 
-/// The results of a hold.
+/// The results of a hold. Those of the engine are available through `Deref`.
 #[derive(Clone, Debug)]
 pub struct Held {
+    /// The result of the engine; what it counted is in the figures.
+    pub result: HoldResult,
     /// The plan of the hold.
     pub plan: Arc<Hold>,
     /// The target, resolved.
     pub address: SocketAddr,
     /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
-    /// The numbers of local and of target addresses.
-    pub places: (usize, usize),
-    /// From the start to the end of the last shard.
-    pub wall: Nanos,
-    /// The time from the start until all connections had been tried; `None` when the hold was stopped before.
-    pub opened_after: Option<Nanos>,
-    /// The time from the start until the closing began.
-    pub closing_after: Option<Nanos>,
-    /// Whether the hold was stopped early.
-    pub was_stopped: bool,
     /// The counts.
     pub tally: HeldTally,
-    /// The most connections that were established at one time.
-    pub most_open: u64,
     /// Connections that were open when all had been tried.
     pub open_when_opened: u64,
     /// Connections that were open when the closing began.
@@ -215,12 +203,6 @@ pub struct Held {
     pub owed: Vec<MessageShortfall>,
     /// The most connections that the target accepted, and the common server limit near that number.
     pub target_limit: Option<(u64, u64)>,
-    /// The reason why opening ended early.
-    pub stopped_opening: Option<StoppedOpening>,
-    /// Memory when the most connections were established.
-    pub memory: MemoryUse,
-    /// The number of shards that worked.
-    pub threads: usize,
     /// The lateness of each loop.
     pub loops: Vec<LateThread>,
     /// The thread with the latest loop, if it was later than allowed.
@@ -229,16 +211,16 @@ pub struct Held {
     pub is_unreliable: bool,
     /// Whether the loops of the generator were too late, or saturated.
     pub is_generator_busy: bool,
-    /// The driver that ran, and the reason of its selection.
-    pub driver: DriverSelection,
-    /// Facts of the first refused certificate.
-    pub refused: Option<Refused>,
-    /// Whether the target requested a client certificate and there was none.
-    pub lacked_certificate: bool,
     /// Facts of the machine.
     pub host: HostFacts,
-    /// The workers that held the connections, in a run with workers.
-    pub workers_summary: Option<WorkersSummary>,
+}
+
+impl Deref for Held {
+    type Target = HoldResult;
+
+    fn deref(&self) -> &HoldResult {
+        &self.result
+    }
 }
 
 impl Held {
@@ -257,12 +239,6 @@ impl Held {
         Self {
             address,
             lookup,
-            places: result.places,
-            wall: result.wall,
-            opened_after: result.opened_after,
-            closing_after: result.closing_after,
-            was_stopped: result.was_stopped,
-            most_open: result.most_open,
             open_when_opened: result.when_opened.open,
             open_when_closing: result.when_closing.open,
             connect: Times::known(&total.connect),
@@ -278,20 +254,14 @@ impl Held {
             is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
             owed,
             target_limit: target_limit(&plan, result.most_open, &tally),
-            stopped_opening: result.stopped_opening,
-            memory: result.memory,
-            threads: result.threads,
             loops: result.loops(),
             late_thread: result.late_thread(),
             is_unreliable,
             is_generator_busy: is_unreliable || tally.cpu_ns() as f64 > BUSY_SHARE * could,
-            driver: result.driver,
-            refused: result.refused,
-            lacked_certificate: result.lacked_certificate,
             host,
-            workers_summary: result.workers_summary,
             tally,
             plan,
+            result,
         }
     }
 }

@@ -1,19 +1,17 @@
 //! The figures of a completed run.
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::DriverSelection;
-use engine::{RunResult, ThreadUsage, Verdict};
-use host::CpuTime;
+use engine::RunResult;
 use metrics::{
     CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Measure, RequestRecord, Row, Sample,
     Snapshot, Threshold, Timings,
 };
 use pacing::Nanos;
 use plan::Plan;
-use wire::tls::Refused;
 
 use crate::acks;
 use crate::each::{ScenarioRun, rated_for_all};
@@ -103,30 +101,17 @@ pub struct Recorded {
     pub reading: Distribution,
 }
 
-/// The figures of a completed run.
+/// The figures of a completed run. Those of the engine are available through `Deref`.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// The result of the engine; what it recorded is in the figures.
+    pub result: RunResult,
     /// The plan.
     pub plan: Arc<Plan>,
     /// The target, resolved.
     pub address: SocketAddr,
     /// The time of the name lookup, when there was one.
     pub lookup: Option<Duration>,
-    /// From the start to the end of the last shard.
-    pub wall: Nanos,
-    /// The time from the start to the instant from which nothing was started any more, without pauses: the time base of
-    /// all rates.
-    pub started_for: Nanos,
-    /// The total time of pauses.
-    pub paused: Nanos,
-    /// Whether the run was stopped before its plan was done.
-    pub was_stopped: bool,
-    /// The part of its budget that ended it.
-    pub spent: Option<plan::BudgetPart>,
-    /// Files whose rows were used up.
-    pub used_up: Vec<engine::UsedUp>,
-    /// Statistics of the barriers.
-    pub met: Vec<engine::BarrierStats>,
     /// The counts.
     pub tally: Tally,
     /// Completed exchanges per second of the time in which exchanges were started; what completed later is left out.
@@ -134,8 +119,6 @@ pub struct Run {
     /// Of an open load: starts per second of the same time, without dropped ones, and without redirects and retries,
     /// which no plan starts.
     pub achieved_per_s: Option<f64>,
-    /// The mean requested rate of an open load; `None` of a closed load.
-    pub requested_per_s: Option<f64>,
     /// Iterations.
     pub iterations: Iterations,
     /// Times of successes, with the incomplete ones.
@@ -162,10 +145,6 @@ pub struct Run {
     pub server_texts: Vec<(u16, String)>,
     /// The result of each threshold.
     pub judged: Vec<ThresholdResult>,
-    /// The verdict: what the bottleneck was.
-    pub verdict: Verdict,
-    /// Results of the probes in which half of the users went on alone.
-    pub probes: Vec<engine::Probe>,
     /// The delay by which response times exceed service times.
     pub behind: Option<QueueingDelay>,
     /// Coordinated omission: what a stall of the target hides.
@@ -176,26 +155,12 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// Changes of its load while it ran, in order.
     pub changes: Vec<Changed>,
-    /// The workers that carried it out, in a run with workers.
-    pub workers_summary: Option<engine::WorkersSummary>,
-    /// The number of shards that worked.
-    pub threads: usize,
-    /// The usage of each shard's thread.
-    pub shards: Vec<ThreadUsage>,
     /// CPU time of the shards.
     pub cpu_ns: u64,
     /// CPU time of the shards per completed exchange, in microseconds; `None` when none completed.
     pub cpu_us_per_request: Option<f64>,
     /// CPU time of the shards as a share of the available thread time.
     pub cpu_share: f64,
-    /// CPU time of this process during the run.
-    pub cpu: CpuTime,
-    /// The driver that ran, and the reason of its selection.
-    pub driver: DriverSelection,
-    /// Facts of the first refused certificate.
-    pub refused: Option<Refused>,
-    /// Whether the target requested a client certificate and there was none.
-    pub lacked_certificate: bool,
     /// Facts of the machine.
     pub host: HostFacts,
     /// The head of one response.
@@ -208,10 +173,16 @@ pub struct Run {
     pub rows_left_out: u64,
     /// The slowest exchanges, the slowest first.
     pub slowest: Vec<RequestRecord>,
-    /// The start of the measured time, since the Unix epoch.
-    pub began_unix: Duration,
     /// Histograms.
     pub recorded: Recorded,
+}
+
+impl Deref for Run {
+    type Target = RunResult;
+
+    fn deref(&self) -> &RunResult {
+        &self.result
+    }
 }
 
 /// The rates of all scenarios together.
@@ -240,30 +211,21 @@ impl Run {
 
     /// Computes all figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
-        let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
+        let RunInput { plan, address, lookup, mut result, thresholds, notes, changes, host } = input;
         let each = ScenarioRun::all(&plan, &result);
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let judged = ThresholdResult::of_run(thresholds, &plan, &result);
         let (iterations, again) = rounds(&plan, &result);
         let tally = Tally::of(&result.total);
         let (rate, achieved_per_s) = rates(&plan, &result, &tally, again);
-        let mut total = result.total;
+        let mut total = std::mem::take(&mut result.total);
         let recorded = Recorded::of(&total);
-        let (wall, started_for) = (result.wall, result.started_for);
         let succeeded = succeeded(&total, &recorded.succeeded);
         Self {
             address,
             lookup,
-            wall,
-            started_for,
-            paused: result.paused,
-            was_stopped: result.was_stopped,
-            spent: result.spent,
-            used_up: result.used_up,
-            met: result.met,
             rate,
             achieved_per_s,
-            requested_per_s: result.requested_per_s,
             iterations,
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),
@@ -276,8 +238,6 @@ impl Run {
             closes: closes(&total),
             server_texts: server_texts(&total, &tally),
             judged,
-            verdict: result.verdict,
-            probes: result.probes,
             behind: QueueingDelay::of(&recorded.succeeded),
             hidden: result
                 .requested_per_s
@@ -287,27 +247,20 @@ impl Run {
             stalled: StallImpact::of(&total, &result.shards),
             notes: with_more(notes, &plan, &tally, &recorded.succeeded),
             changes,
-            workers_summary: result.workers_summary,
-            threads: result.threads,
-            shards: result.shards,
             cpu_ns: total.cpu_ns,
             cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
-            cpu_share: cpu_share(total.cpu_ns, wall, result.threads),
-            cpu: result.cpu,
-            driver: result.driver,
-            refused: result.refused,
-            lacked_certificate: result.lacked_certificate,
+            cpu_share: cpu_share(total.cpu_ns, result.wall, result.threads),
             host,
             head: total.particulars.head().to_vec(),
             samples: total.samples().to_vec(),
             slowest: total.particulars.slowest.sorted(),
-            began_unix: result.began_unix,
             rows_left_out: total.particulars.rows_left_out,
             rows: total.particulars.take_rows(),
             succeeded,
             tally,
             recorded,
             plan,
+            result,
         }
     }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::errors;
 
 /// The largest file of flags.
-pub const CONFIG_BYTES_MAX: usize = 1024 * 1024;
+const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
 /// A name with its values, and its position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

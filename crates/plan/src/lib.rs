@@ -72,7 +72,7 @@ pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
-pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
+pub use config::{ConfigError, ConfigFault, Setting, parse_config, read_config};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};

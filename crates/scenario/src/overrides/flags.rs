@@ -41,7 +41,7 @@ impl Opened {
     /// # Errors
     /// The first flag that cannot be combined with the file.
     pub fn give(&mut self, flags: &Flags, only: &[String]) -> Result<(), FlagFault> {
-        if let Some(flag) = first_of(Part::Request, flags) {
+        if let Some(flag) = first_of(Overridden::Request, flags) {
             return Err(FlagFault::OfRequest { flag });
         }
         let seed = flags.seed.as_deref().map(|text| parse_count("--seed", text, 0, u64::MAX)).transpose()?;
@@ -68,7 +68,7 @@ impl Opened {
         match chosen.as_mut_slice() {
             [one] => give_load(one, &load),
             all => {
-                let flag = first_of(Part::Load, flags).unwrap_or_default();
+                let flag = first_of(Overridden::Load, flags).unwrap_or_default();
                 Err(FlagFault::Several { flag, count: all.len(), names: names.join(", ") })
             }
         }
@@ -78,7 +78,7 @@ impl Opened {
 /// Applies flags to the defaults of the steps.
 fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
     let defaults = &mut file.defaults;
-    let of_steps = flags.without(|flag| part_of(flag) != Part::Steps);
+    let of_steps = flags.without(|flag| overridden_by(flag) != Overridden::Steps);
     let merged = of_steps.over(&defaults.typed);
     defaults.flags = merged.draft()?;
     let said = of_steps.draft()?;
@@ -94,7 +94,7 @@ fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
 
 /// The part of a file that a flag overrides.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Overridden {
     Load,
     Run,
     /// The defaults of all steps.
@@ -103,20 +103,22 @@ enum Part {
     Request,
 }
 
-fn part_of(flag: &str) -> Part {
+fn overridden_by(flag: &str) -> Overridden {
     match flag {
         "method" | "data" | "form" | "data-bytes" | "urls" | "curl" | "shuffle" | "until" | "read-bytes"
-        | "length-prefix" | "no-response" | "ws-type" | "subprotocol" | "message-interval" => Part::Request,
+        | "length-prefix" | "no-response" | "ws-type" | "subprotocol" | "message-interval" => Overridden::Request,
         "connections" | "requests" | "requests-each" | "duration" | "rate" | "stages" | "user-stages" | "ramp"
-        | "rendezvous" | "arrivals" | "preconnect" | "max-lateness" => Part::Load,
-        "warmup" | "log-share" | "allow-host" | "budget" | "no-abort-on-failures" | "grace" | "interval" => Part::Run,
-        _ => Part::Steps,
+        | "rendezvous" | "arrivals" | "preconnect" | "max-lateness" => Overridden::Load,
+        "warmup" | "log-share" | "allow-host" | "budget" | "no-abort-on-failures" | "grace" | "interval" => {
+            Overridden::Run
+        }
+        _ => Overridden::Steps,
     }
 }
 
 /// The first given flag of a part, as it is usually typed.
-fn first_of(part: Part, flags: &Flags) -> Option<String> {
-    let first = flags.given().into_iter().find(|flag| part_of(flag) == part)?;
+fn first_of(part: Overridden, flags: &Flags) -> Option<String> {
+    let first = flags.given().into_iter().find(|flag| overridden_by(flag) == part)?;
     let letters =
         [("method", 'X'), ("data", 'd'), ("form", 'F'), ("connections", 'c'), ("requests", 'n'), ("duration", 'z')];
     let letter = letters.into_iter().chain([("rate", 'q')]).find(|(flag, _)| *flag == first);
