@@ -10,7 +10,8 @@ const api = new Api(takeToken());
 const page = document.documentElement;
 const THEMES = ["auto", "light", "dark"];
 
-let language = localStorage.getItem("language") || (navigator.language.startsWith("zh") ? "zh" : "en");
+// The language of onrush, until the reader chooses the other one.
+let language = localStorage.getItem("language") || (page.lang.startsWith("zh") ? "zh" : "en");
 let theme = localStorage.getItem("theme") || "auto";
 let words = WORDS[language];
 let run = null;
@@ -224,8 +225,10 @@ function showVerdict() {
   const held = run.report?.verdicts;
   box.hidden = !verdict && !held;
   if (box.hidden) return;
-  const tone = verdict?.tone || "unsure";
-  const title = held ? words.over : language === "zh" ? verdict.title_zh : verdict.title;
+  const [heldTone, heldTitle] = run.report.is_unreliable ? ["bad", words.unreliable]
+    : run.report.is_kept ? ["good", words.kept] : ["bad", words.not_kept];
+  const tone = held ? heldTone : verdict.tone || "unsure";
+  const title = held ? heldTitle : language === "zh" ? verdict.title_zh : verdict.title;
   box.className = `verdict ${tone}`;
   const texts = held ? (language === "zh" ? run.report.verdicts_zh : held).join(" ")
     : language === "zh" ? verdict.text_zh : verdict.text;
