@@ -210,7 +210,10 @@ function showTables() {
   const label = (box) => box.getAttribute("aria-label");
   const before = new Map([...root.children].map((box) => [label(box), box]));
   const focused = [...root.children].find((box) => box === document.activeElement);
-  const made = tables({ ...run, met }, words, language);
+  // The charts have the names of failures in the language of the page.
+  const lines = charts?.charts?.find((one) => one.id === "failures")?.series || [];
+  const names = new Map(lines.map((line) => [line.key, line.name]));
+  const made = tables({ ...run, met, names }, words, language);
   const places = made.map((box) => before.get(label(box))).map((box) => [box?.scrollLeft || 0, box?.scrollTop || 0]);
   root.replaceChildren(...made);
   made.forEach((box, index) => {

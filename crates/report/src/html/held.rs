@@ -45,7 +45,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
 
 fn verdict(report: &Value, page: &mut Markup) {
     let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
-        (true, _) => ("bad", page.pick("Unreliable: this machine was the limit", "结果不可靠：瓶颈在压测机")),
+        (true, _) => ("bad", page.pick("Unreliable figures", "结果不可靠")),
         (false, true) => ("good", page.pick("Kept", "达标")),
         (false, false) => ("bad", page.pick("Not kept", "未达标")),
     };

@@ -314,7 +314,7 @@ fn failures(report: &Value, page: &mut Markup) {
     };
     let rows: Vec<Vec<Cell>> = sorted.iter().take(FAILURES_MAX).map(row).collect();
     let heads = [page.pick("reason", "原因"), page.pick("count", "数量"), page.pick("what to do", "处理建议")];
-    page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
+    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &rows);
 }
 
 fn statuses(report: &Value, page: &mut Markup) {
@@ -326,7 +326,11 @@ fn statuses(report: &Value, page: &mut Markup) {
         return;
     }
     page.heading("Statuses", "状态码");
-    page.table(page.pick("Statuses", "状态码"), &[page.pick("status", "状态码"), page.pick("count", "数量")], &rows);
+    page.table(
+        page.pick("Responses by status", "各状态码的响应"),
+        &[page.pick("status", "状态码"), page.pick("count", "数量")],
+        &rows,
+    );
 }
 
 fn slowest(report: &Value, page: &mut Markup) {
