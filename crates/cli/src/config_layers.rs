@@ -81,7 +81,11 @@ impl ConfigLayers {
             };
             if let Some((words, source)) = words {
                 added.extend(words);
-                sources.push((format!("--{}", row.name), source));
+                // A language that is valid causes no error.
+                let is_valid = |(_, value): &(String, OsString)| Language::of_name(&value.to_string_lossy()).is_some();
+                if row.name != "lang" || !found.is_some_and(is_valid) {
+                    sources.push((format!("--{}", row.name), source));
+                }
             }
         }
         let (mut words, rest) = (words[..=depth].to_vec(), words[depth + 1..].to_vec());

@@ -246,7 +246,7 @@ impl Load {
             Err(exit) => return exit,
         };
         self.say_warmup(&plan, settings);
-        validate_args::hint_at_ramp(&plan, settings, self.view);
+        validate_args::hint(&plan, settings, self.view);
         if settings.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, settings);
         }

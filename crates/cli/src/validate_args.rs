@@ -38,11 +38,34 @@ pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Langu
     of_parts.into_iter().find_map(wrong)
 }
 
-/// Hints that late users of a ramp may find nothing left of a shared number of requests.
-pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
-    if view.is_quiet || settings.is_debug || settings.past.is_some() {
+/// Hints at what is valid, and probably not meant.
+pub(crate) fn hint(plan: &Plan, settings: &RunSettings, view: View) {
+    if view.is_quiet || settings.past.is_some() {
         return;
     }
+    hint_at_quotes(plan, view);
+    if !settings.is_debug {
+        hint_at_ramp(plan, settings, view);
+    }
+}
+
+/// Hints that quotation marks of printed text are none of JSON.
+fn hint_at_quotes(plan: &Plan, view: View) {
+    let is_meant_as_json = |body: &[u8]| {
+        let text = core::str::from_utf8(body).ok().filter(|text| text.trim_start().starts_with(['{', '[']));
+        text.is_some_and(|text| text.contains(['“', '”']) && serde_json::from_str::<serde_json::Value>(text).is_err())
+    };
+    let mut steps = plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+    if steps.any(|step| is_meant_as_json(&step.request.body)) {
+        output::note(view.language.pick(
+            "onrush: a body looks like JSON, but has the quotation marks “ ” of printed text; it is sent as it is",
+            "onrush: 请求体像是 JSON，却含有中文引号 “ ”，应为半角的 \"；将原样发送",
+        ));
+    }
+}
+
+/// Hints that late users of a ramp may find nothing left of a shared number of requests.
+fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     let shared = plan.scenarios.iter().find_map(|scenario| match &scenario.load {
         Load::Closed { shape: UserShape::Ramp(_), requests: Some(all), .. } => Some((*all, scenario.users())),
         _ => None,

@@ -44,6 +44,8 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 const GRACE_DEFAULT: Duration = Duration::from_secs(5);
 const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
+/// The name of the one scenario of a load that no file describes.
+pub const SCENARIO_OF_URL: &str = "main";
 /// The seed of random orders: they are the same in each run.
 const ORDER_SEED: u64 = 1;
 
@@ -112,7 +114,7 @@ impl Draft {
             },
         };
         let scenario = Scenario {
-            name: "main".to_owned(),
+            name: SCENARIO_OF_URL.to_owned(),
             targets,
             load,
             begin: Duration::ZERO,

@@ -75,7 +75,7 @@ pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextChec
 pub use config::{ConfigError, ConfigFault, Setting, parse_config, read_config};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
 pub use did_you_mean::{did_you_mean, distance};
-pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};
+pub use draft::{Draft, HoldDraft, SCENARIO_OF_URL, URLS_FILE_BYTES_MAX, URLS_MAX};
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
 pub use encoding::{CARRIED_BYTES_MAX, Carried, CarriedError};
 pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};

@@ -165,7 +165,7 @@ flags! {
         "Read flags from FILE, a line each, like: connections = 100. The command line comes first, then variables like ONRUSH_CONNECTIONS=100, then the file",
         "从 FILE 读取参数，每行一个，如 connections = 100；优先级：命令行、ONRUSH_CONNECTIONS=100 这样的环境变量、文件";
     "lang": Kind::Choice("LANG", &["zh", "en"]), modes::ALL;
-        "Language: zh or en [default: from LC_ALL, LC_MESSAGES, LANG]",
+        "Language: zh or en [default: by ONRUSH_LANG, LC_ALL, LC_MESSAGES, LANG]",
         "语言：zh 或 en [默认：取自 ONRUSH_LANG、LC_ALL、LC_MESSAGES、LANG]";
     "help" / 'h': Kind::Help, modes::ALL;
         brief "Show common flags (-h), or all (--help)", "显示常用参数（-h）或全部参数（--help）";

@@ -73,7 +73,7 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
         cause += &wide_in(&format!("{english} {given}"), language);
     }
     if matches!(mistake.fault, Problem::File { .. } | Problem::FileTooLarge { .. }) {
-        return format!("{}: {cause}\n", source.name);
+        return format!("{}{}{cause}\n", source.name, language.pick(": ", "："));
     }
     let place = source.place(mistake.at.start);
     let head = format!("{}:{}:{}: {cause}\n", source.name, place.line, place.column);

@@ -17,7 +17,7 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Basis::PaceHeld(held), Limit::PlanKept) => Some(kept(held, language)),
         (Basis::PaceHeld(held), _) => Some(pausing(held, language)),
         (Basis::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
-        (Basis::Curve(part), limit) => Some(of_curve(part, limit, language)),
+        (Basis::Curve(part), limit) => Some(of_curve(run, part, limit, language)),
         (Basis::FirstRound(share), _) => Some(of_first_round(run, *share, language)),
         (Basis::StoodStill(gaps), _) => Some(stalled(gaps, language)),
         (Basis::Outage(gaps), _) => Some(outage(run, gaps, language)),
@@ -164,16 +164,22 @@ fn of_probe(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> St
     }
 }
 
-fn of_curve(part: &UsersPart, limit: Limit, language: Language) -> String {
-    let (kept, share) = (in_percent(part.kept), in_percent(part.rate));
+/// The number of connections as it is written: a key of a file, or a flag.
+fn connections_key(run: &Run) -> &'static str {
+    let name = run.plan.scenarios.get(run.verdict.scenario).map_or("", |scenario| scenario.name.as_str());
+    if name == plan::SCENARIO_OF_URL { "-c" } else { "'connections'" }
+}
+
+fn of_curve(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
+    let (kept, share, key) = (in_percent(part.kept), in_percent(part.rate), connections_key(run));
     match limit {
         Limit::Target => language.pick(
             format!("the target is at its limit: with {kept} as many requests in flight it gave {share} of the rate"),
             format!("被测服务已达上限：在途请求只有最多时的 {kept} 时，吞吐已是 {share}"),
         ),
         Limit::Connections => language.pick(
-            format!("the connections were too few: all were busy and starts waited, and with {kept} of them the rate was {share}; raise -c, or leave it out"),
-            format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 -c"),
+            format!("the connections were too few: all were busy and starts waited, and with {kept} of them the rate was {share}; raise {key}, or leave it out"),
+            format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 {key}"),
         ),
         _ => language.pick(
             format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --vary users"),
@@ -262,9 +268,10 @@ fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
     let achieved = rate(run.limited().rate);
     if let Unknown::AllBusy { connections } = why {
         let requested = run.limited().requested_per_s.map_or(String::new(), rate);
+        let key = connections_key(run);
         return language.pick(
-            format!("{achieved}/s of {requested}/s requested: starts waited for one of {}; whether more of them give more is not known: try -c {}", counted(*connections, "connection"), connections * 2),
-            format!("实际 {achieved}/s，计划 {requested}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 -c {}", count(*connections), connections * 2),
+            format!("{achieved}/s of {requested}/s requested: starts waited for one of {}; whether more of them give more is not known: try {key} {}", counted(*connections, "connection"), connections * 2),
+            format!("实际 {achieved}/s，计划 {requested}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 {key} {}", count(*connections), connections * 2),
         );
     }
     let because = match why {
