@@ -220,7 +220,7 @@ fn say_secrets(file: &ScenarioFile, language: Language) {
     }
     let names: Vec<&str> = file.secrets.iter().map(|(name, _)| name.as_str()).collect();
     let sets: Vec<String> = names.iter().map(|name| format!("{name}='...'")).collect();
-    let (names, sets) = (names.join(", "), sets.join(" "));
+    let (names, sets) = (names.join(language.pick(", ", "、")), sets.join(" "));
     output::note(&language.pick(
         format!("secrets are not in the file; set them before a run: export {sets} (it reads {names})"),
         format!("文件中不含敏感信息；运行前请设置环境变量：export {sets}（文件读取 {names}）"),

@@ -57,7 +57,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
             )
         }
         Note::Refused { count: refused, places, .. } => {
-            let (refused, places) = (count(*refused), places.join(", "));
+            let (refused, places) = (count(*refused), places.join(language.pick(", ", "、")));
             (
                 format!(
                     "{refused} new connections were refused by {places}: nobody listens there, or the accept queue is full"

@@ -389,20 +389,26 @@ fn hidden_by_users(run: &Run, language: Language) -> Option<String> {
     ))
 }
 
+/// A share in percent, to four places, without zeros at the end.
+fn share(value: f64) -> String {
+    let text = format!("{:.4}", value * 100.0);
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// One line for a threshold.
 pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> String {
     let value = match (judgement.value, judgement.unit) {
         (None, _) => language.pick("nothing was measured", "没有数据").to_owned(),
         (Some(value), Unit::Time) => time(value),
         (Some(value), Unit::Count) => count(value as u64),
-        (Some(value), Unit::Ratio) => format!("{:.4}%", value * 100.0),
+        (Some(value), Unit::Ratio) => share(value),
         (Some(value), Unit::PerSecond) => format!("{value:.2}/s"),
     };
     let bound = if judgement.at_least { ">=" } else { "" };
     // Incomplete exchanges might have ended in any way.
     let value = match (judgement.range, judgement.unit) {
         (Some((least, most)), Unit::Count) => format!("{} - {}", count(least as u64), count(most as u64)),
-        (Some((least, most)), Unit::Ratio) => format!("{:.4}% - {:.4}%", least * 100.0, most * 100.0),
+        (Some((least, most)), Unit::Ratio) => format!("{} - {}", share(least), share(most)),
         _ => value,
     };
     let holds = if judgement.holds { language.pick("met", "达标") } else { language.pick("NOT MET", "未达标") };

@@ -108,7 +108,7 @@ pub(crate) fn usage(command: &str) -> Text {
         ),
         "sweep" => (
             "onrush sweep --vary NAME=VALUES [flags] [flags of run] URL\nonrush sweep --vary NAME=VALUES [flags] hold [flags of hold] URL",
-            "onrush sweep --vary 名称=取值 [参数] [run 的参数] URL\nonrush sweep --vary 名称=取值 [参数] hold [hold 的参数] URL",
+            "onrush sweep --vary NAME=VALUES [参数] [run 的参数] URL\nonrush sweep --vary NAME=VALUES [参数] hold [hold 的参数] URL",
         ),
         "capacity" => ("onrush capacity [flags]", "onrush capacity [参数]"),
         "init" => (
@@ -118,13 +118,13 @@ pub(crate) fn usage(command: &str) -> Text {
         "report" => ("onrush report [flags] RUN", "onrush report [参数] RUN"),
         "history" => ("onrush history [flags]", "onrush history [参数]"),
         "web" => ("onrush web [flags]", "onrush web [参数]"),
-        "ctl" => ("onrush ctl [flags] DO [VALUE]", "onrush ctl [参数] 操作 [值]"),
+        "ctl" => ("onrush ctl [flags] DO [VALUE]", "onrush ctl [参数] DO [VALUE]"),
         "compare" => (
             "onrush compare [flags] A B\nonrush compare [flags] A1 A2... -- B1 B2...",
             "onrush compare [参数] A B\nonrush compare [参数] A1 A2... -- B1 B2...",
         ),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
-        "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
+        "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join BUS [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
         "recover" => ("onrush recover [flags] JOURNAL...", "onrush recover [参数] JOURNAL..."),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),

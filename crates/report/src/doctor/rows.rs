@@ -76,8 +76,13 @@ impl Checkup<'_> {
             Kind::Poll => ("one for each connection", "每个连接占一个"),
         };
         let mut rows: Vec<Row> = vec![
-            ("nofile soft", known(all.nofile_soft), "onrush raises it to the hard limit", "onrush 会提高到硬限制"),
-            ("nofile hard", known(all.nofile_hard), nofile_en, nofile_zh),
+            (
+                language.pick("nofile soft", "nofile 软限制"),
+                known(all.nofile_soft),
+                "onrush raises it to the hard limit",
+                "onrush 会提高到硬限制",
+            ),
+            (language.pick("nofile hard", "nofile 硬限制"), known(all.nofile_hard), nofile_en, nofile_zh),
             (
                 "fs.nr_open",
                 known(all.nr_open),
@@ -185,7 +190,7 @@ impl Checkup<'_> {
                 "时间、次数、间隔；仅对主动启用的套接字有效",
             ),
             (
-                "memory",
+                language.pick("memory", "内存"),
                 format!("{} / {}", size(all.memory_available), size(all.memory_total)),
                 "available / total, of the machine or the control group",
                 "可用 / 总量，取整机与 cgroup 中较小者",

@@ -18,7 +18,7 @@ pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let of_load = [
         (word("asked", "计划"), Color::DarkGray, "requested_per_s"),
-        (word("done", "完成"), Color::Green, "done_per_s"),
+        (word("done", "已结束"), Color::Green, "done_per_s"),
         (word("failed", "失败"), Color::Red, "failed_per_s"),
     ];
     let of_hold = [(word("open", "已建立"), Color::Green, "open")];
