@@ -87,9 +87,9 @@ pub use live::{
 };
 pub use messages::{
     Doing, config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error,
-    flag_fault, in_chinese, not_taken, plan_error, reflect_error, resolve_error, run_error, scenario_contents,
-    scenario_mistakes, snapshot_error, strangers, system_fault, take_error, threshold_error, threshold_fault,
-    tls_error,
+    flag_fault, in_chinese, not_taken, plan_error, reason_called, reflect_error, resolve_error, run_error,
+    scenario_contents, scenario_mistakes, snapshot_error, strangers, system_fault, take_error, threshold_error,
+    threshold_fault, tls_error,
 };
 pub use notes::{note_so_far, note_text};
 pub use progress::{Aim, begins, hold_begins};

@@ -69,7 +69,7 @@ pub(crate) fn failure_called(failure: Failure, language: Language) -> String {
 }
 
 /// The same of a name in a report.
-pub(crate) fn reason_called(name: &str, language: Language) -> String {
+pub fn reason_called(name: &str, language: Language) -> String {
     let plain = name.split(" (").next().unwrap_or_default();
     match Failure::all().find(|failure| failure.name() == plain) {
         Some(failure) if language == Language::Zh => format!("{}（{name}）", failures::chinese(failure)),

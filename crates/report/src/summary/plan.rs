@@ -105,6 +105,28 @@ fn steps_in_words(scenario: &Scenario, language: Language) -> String {
     language.pick(format!("{steps} {en}"), format!("{steps} {zh}"))
 }
 
+/// The requests or iterations of a load: those of each user, and those of all.
+fn amounts_in_words(scenario: &Scenario, requests: Option<u64>, language: Language) -> Vec<String> {
+    let mut parts = Vec::new();
+    let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
+    if let Some(each) = scenario.iterations_per_user {
+        parts.push(match is_one {
+            true => {
+                language.pick(format!("{} each", counted(each, "request")), format!("每个用户 {} 个请求", count(each)))
+            }
+            false => language
+                .pick(format!("{} each", counted(each, "iteration")), format!("每个用户 {} 次迭代", count(each))),
+        });
+    }
+    if let Some(requests) = requests {
+        parts.push(match is_one {
+            true => language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))),
+            false => language.pick(counted(requests, "iteration"), format!("共 {} 次迭代", count(requests))),
+        });
+    }
+    parts
+}
+
 /// The plan of one scenario, in one line.
 pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
     let step = scenario.steps.first().expect("a scenario has a step");
@@ -148,24 +170,13 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
         let warmup = span(plan.warmup);
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
-    let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
-    if let Some(each) = scenario.iterations_per_user {
-        parts.push(match is_one {
-            true => {
-                language.pick(format!("{} each", counted(each, "request")), format!("每个用户 {} 个请求", count(each)))
-            }
-            false => language
-                .pick(format!("{} each", counted(each, "iteration")), format!("每个用户 {} 次迭代", count(each))),
-        });
-    }
-    if let Some(requests) = requests {
-        parts.push(match is_one {
-            true => language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))),
-            false => language.pick(counted(requests, "iteration"), format!("共 {} 次迭代", count(requests))),
-        });
-    }
+    parts.extend(amounts_in_words(scenario, requests, language));
     if let Some(duration) = duration {
         parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
+    }
+    if !scenario.begin.is_zero() {
+        let begin = span(scenario.begin);
+        parts.push(language.pick(format!("beginning after {begin}"), format!("{begin} 后开始")));
     }
     let streams = scenario.target().streams;
     if streams > 1 {

@@ -65,7 +65,8 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     }
     let red = style(known, Color::Red);
     for failure in live["failures"].as_array().into_iter().flatten() {
-        let (count, reason) = (number(&failure["count"]), failure["reason"].as_str().unwrap_or_default());
+        let reason = report::reason_called(failure["reason"].as_str().unwrap_or_default(), known.look.language);
+        let count = number(&failure["count"]);
         lines.push(Line::styled(format!("{:>12}  {reason}", format::count(count as u64)), red));
     }
     if let Some(count) = live["workers"]["count"].as_u64() {
