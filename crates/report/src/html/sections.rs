@@ -402,7 +402,7 @@ pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Mark
                 page.pick("threads", "个线程")
             )),
         ),
-        (page.pick("kernel settings", "内核参数"), words(kernel(report))),
+        (page.pick("kernel settings", "内核参数"), words(kernel(report, page))),
     ];
     page.facts(&facts);
     let command = text(report, "/about/command").to_owned();
@@ -421,11 +421,11 @@ fn machine(report: &Value, page: &Markup) -> String {
     parts.join(page.pick(", ", "，"))
 }
 
-fn kernel(report: &Value) -> String {
+fn kernel(report: &Value, page: &Markup) -> String {
     let settings = report.pointer("/about/host/settings").and_then(Value::as_object);
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) => format!("{name} {text}"),
         other => format!("{name} {other}"),
     };
-    settings.map_or(String::new(), |all| all.iter().map(one).collect::<Vec<_>>().join(", "))
+    settings.map_or(String::new(), |all| all.iter().map(one).collect::<Vec<_>>().join(page.pick(", ", "，")))
 }

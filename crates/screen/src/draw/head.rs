@@ -82,7 +82,7 @@ type Tile = (&'static str, String, String);
 
 pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let all = if known.is_held() { of_hold(known) } else { of_load(known) };
-    let areas = Layout::horizontal(all.iter().map(|_| Constraint::Fill(1))).split(area);
+    let areas = Layout::horizontal(all.iter().map(|_| Constraint::Fill(1))).spacing(1).split(area);
     for ((name, value, small), area) in all.into_iter().zip(areas.iter()) {
         let value = Line::from(vec![
             Span::styled(value, Style::new().add_modifier(Modifier::BOLD)),
