@@ -17,20 +17,20 @@ use crate::{dashboards, usage};
 const LINK: &str = "http://127.0.0.1:8089/";
 /// The connect timeout.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// The commands, with their values.
-const WORDS: [&str; 12] = [
-    "run",
-    "events",
-    "report",
-    "rate N/s",
-    "users N",
-    "pause",
-    "resume",
-    "end",
-    "stop",
-    "mark TEXT",
-    "start -- WORDS",
-    "charts",
+/// The commands, with their values in English and in Chinese.
+const WORDS: [(&str, &str); 12] = [
+    ("run", "run"),
+    ("events", "events"),
+    ("report", "report"),
+    ("rate N/s", "rate N/s"),
+    ("users N", "users N"),
+    ("pause", "pause"),
+    ("resume", "resume"),
+    ("end", "end"),
+    ("stop", "stop"),
+    ("mark TEXT", "mark 文字"),
+    ("start -- WORDS", "start -- 参数"),
+    ("charts", "charts"),
 ];
 
 /// Why a command failed.
@@ -117,7 +117,7 @@ impl RunPage {
                 self.ask("/api/runs", Some(&json!({"words": rest, "lang": lang})))?
             }
             _ => {
-                let known = WORDS.join(self.language.pick(", ", "、"));
+                let known = WORDS.map(|(en, zh)| self.language.pick(en, zh)).join(self.language.pick(", ", "、"));
                 return Err(CtlError::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
                     format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),

@@ -73,7 +73,7 @@ pub(crate) fn open(
         })?,
     };
     let (sender, files) = orders.unzip();
-    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
+    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), language, files, orders: sender };
     let site = Site::start(listen, &token, offer).map_err(|error| {
         let otherwise = ("choose another address", "请换一个地址");
         let why = report::system_fault(&error.to_string(), Doing::Listen, otherwise, language);

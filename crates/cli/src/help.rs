@@ -9,9 +9,9 @@ use clap::{Arg, ArgAction, Command};
 use report::Language;
 
 use crate::flags::{self, Mode};
-#[cfg(test)]
-pub(crate) use texts::about;
 use texts::purpose;
+#[cfg(test)]
+pub(crate) use texts::{about, examples, usage};
 
 /// The commands, in the order of the help.
 pub(crate) const COMMANDS: [(&str, Mode); 22] = [

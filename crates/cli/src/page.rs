@@ -60,7 +60,10 @@ fn carry_out(order: &Order, site: &web::Site) {
         Some(file) => run_scenario::play(&args, file),
         None => run_url::run(&args),
     });
-    let received = output::received().join("\n");
+    let received = output::received();
+    // The reader of a page knows who says it, and ctl says it again.
+    let plain = received.iter().map(|line| line.strip_prefix("onrush: ").unwrap_or(line));
+    let received = plain.collect::<Vec<_>>().join("\n");
     site.hub().done(&received);
     let text = match exit {
         Err(text) => text,

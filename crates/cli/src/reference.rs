@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use report::Language;
 
 use crate::flags::{self, Mode, Row};
-use crate::help::{self, COMMANDS, QUESTIONS};
+use crate::help::{self, COMMANDS, FRONT_ENDS, QUESTIONS};
 
 /// Longest line of a page, in characters. A Chinese one is as wide as two others.
 const COLUMNS: usize = 118;
@@ -31,6 +31,7 @@ fn page(language: Language) -> String {
             }
         }
     }
+    FRONT_ENDS.iter().for_each(|name| front_end(&mut page, name, language));
     write!(page, "\n## onrush\n\n").expect("text grows");
     let top = flags::rows(Mode::Top).into_iter().filter(|row| row.name == "version");
     top.for_each(|row| page.push_str(&item(&row, language)));
@@ -46,6 +47,26 @@ fn section(page: &mut String, title: &str, name: &str, mode: Mode, language: Lan
             write!(page, "\n### {}\n\n", row.group.title(language)).expect("text grows");
         }
         page.push_str(&item(&row, language));
+    }
+}
+
+/// A command that takes the flags of another program: its forms, its examples, and for curl the flags.
+fn front_end(page: &mut String, name: &str, language: Language) {
+    let about = wrapped(help::text(help::about(name), language), "");
+    write!(page, "\n## onrush {name}\n\n{about}\n\n").expect("text grows");
+    for way in help::text(help::usage(name), language).lines() {
+        writeln!(page, "    {way}").expect("text grows");
+    }
+    let lists = if name == "curl" { help::page::flags_of_curl().into() } else { Vec::new() };
+    for (title, flags) in lists {
+        let flags: Vec<String> = flags.iter().map(|flag| format!("`{flag}`")).collect();
+        let (title, flags) = (help::text(title, language), wrapped(&flags.join(", "), ""));
+        write!(page, "\n### {title}\n\n{flags}\n").expect("text grows");
+    }
+    write!(page, "\n### {}\n\n", language.pick("Examples", "示例")).expect("text grows");
+    for (command, english, chinese) in help::examples(name) {
+        let meaning = wrapped(language.pick(english, chinese), "  ");
+        writeln!(page, "- `{command}`\n  {meaning}").expect("text grows");
     }
 }
 
@@ -111,6 +132,11 @@ fn the_page_has_every_flag_of_every_command() {
         for question in QUESTIONS {
             assert!(of(&format!("onrush grpc {question}")).contains("`--proto FILE`"));
         }
+        for name in FRONT_ENDS {
+            let section = of(&format!("onrush {name}"));
+            help::examples(name).iter().for_each(|example| assert!(section.contains(example.0), "{}", example.0));
+        }
+        assert!(of("onrush curl").contains("`-X/--request`") && of("onrush curl").contains("`--http3`"));
         assert!(of("onrush").contains("`-V`, `--version`"));
     }
 }

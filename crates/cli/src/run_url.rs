@@ -245,12 +245,7 @@ impl Load {
             Ok(requested) => requested,
             Err(exit) => return exit,
         };
-        if !plan.warmup.is_zero() && !self.view.is_quiet && settings.past.is_none() {
-            let span = plan.warmup.as_secs_f64();
-            output::note(
-                &self.view.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
-            );
-        }
+        self.say_warmup(&plan, settings);
         validate_args::hint_at_ramp(&plan, settings, self.view);
         if settings.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, settings);
@@ -328,6 +323,16 @@ impl Load {
         let wrote = if is_logged { wrote } else { Wrote::Failed };
         let outcome = LoadOutcome { wrote, was_requested, was_aborted, is_worse };
         self.exit(&plan, &run, settings, outcome)
+    }
+
+    /// Says that a warm-up begins. On a terminal the line that begins the table says it.
+    fn say_warmup(&self, plan: &Plan, settings: &RunSettings) {
+        let is_shown = self.view.screen.room.is_some() && !self.view.is_json && !settings.watch.screen;
+        if plan.warmup.is_zero() || is_shown || self.view.is_quiet || settings.past.is_some() {
+            return;
+        }
+        let (language, span) = (self.view.language, plan.warmup.as_secs_f64());
+        output::note(&language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")));
     }
 
     /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `reach`: the

@@ -75,7 +75,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         }
     };
     let (watch, words) = watched(words);
-    let requested = match ToolRun::parse(tool, &words, USER_AGENT) {
+    let mut requested = match ToolRun::parse(tool, &words, USER_AGENT) {
         Ok(requested) => requested,
         Err(fault) => {
             output::complain(&report::tool_fault(tool, &fault, language));
@@ -98,6 +98,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),
     };
+    requested.fill(&prepared.plan);
     carry_out(&requested, &load, &prepared, &settings.watch)
 }
 

@@ -12,8 +12,8 @@ mod wrk;
 
 use std::time::Duration;
 
-use crate::draft::{Body, Connection, Load, Request, ResponseChecks, Security};
-use crate::{CaptureOptions, Draft, Header, PlanError, StatusSet};
+use crate::draft::{Body, Commands, Connection, Load, Request, ResponseChecks, Security};
+use crate::{CaptureOptions, Draft, Header, Plan, PlanError, StatusSet};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
@@ -227,6 +227,14 @@ impl ToolRun {
         run.draft.consents = consents;
         run.draft.request.user_agent = user_agent.to_owned();
         Ok(run)
+    }
+
+    /// Takes what the tool prints of a request in a file from the plan.
+    pub fn fill(&mut self, plan: &Plan) {
+        if let (Settings::GoStress(settings), Some(Commands::File { .. })) = (&mut self.settings, &self.draft.commands)
+        {
+            settings.fill(plan);
+        }
     }
 }
 

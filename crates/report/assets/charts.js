@@ -134,7 +134,7 @@ const SIZES = {
   s: [[1, " s"], [1e-3, " ms"], [1e-6, " µs"], [1e-9, " ns"]],
   "B/s": [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]],
   "B": [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]],
-  "%": [[1, " %"]],
+  "%": [[1, "%"]],
   "": [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]],
 };
 
@@ -144,11 +144,11 @@ function sizeFor(unit, value) {
   return sizes.find(([factor]) => enough >= factor) || sizes[value ? sizes.length - 1 : 0];
 }
 
-// 99.9997 % must not turn into 100 %.
+// 99.9997% must not turn into 100%.
 function percent(value) {
   const text = String(Number(value.toFixed(3)));
-  if (value < 100 && text === "100") return "> 99.999 %";
-  return value > 0 && text === "0" ? "< 0.001 %" : `${text} %`;
+  if (value < 100 && text === "100") return "> 99.999%";
+  return value > 0 && text === "0" ? "< 0.001%" : `${text}%`;
 }
 
 function exact(value, unit, words) {
@@ -178,9 +178,9 @@ function clock(seconds, places = 0) {
 }
 
 function quantileText(quantile) {
-  if (quantile >= 1) return "100 %";
+  if (quantile >= 1) return "100%";
   const nines = Math.floor(-Math.log10(1 - quantile) + 1e-9);
-  return `${Number((quantile * 100).toFixed(clamp(nines, 1, 9)))} %`;
+  return `${Number((quantile * 100).toFixed(clamp(nines, 1, 9)))}%`;
 }
 
 // ---- Scales and ticks

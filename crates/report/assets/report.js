@@ -89,6 +89,21 @@ function copyButton(block) {
   box.append(block, button);
 }
 
+// Instants in the reader's zone, like 2026-01-31 08:00:00 UTC+8. Without this they stand in UTC.
+function showInstants() {
+  document.querySelectorAll("time").forEach((mark) => {
+    const at = new Date(mark.dateTime);
+    if (Number.isNaN(at.getTime())) return;
+    const ahead = -at.getTimezoneOffset();
+    const local = new Date(at.getTime() + ahead * 60_000).toISOString().slice(0, mark.dateTime.length - 1);
+    const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];
+    const offset = minutes ? `${hours}:${String(minutes).padStart(2, "0")}` : `${hours}`;
+    mark.title = mark.textContent;
+    mark.textContent = `${local.replace("T", " ")} UTC${ahead ? (ahead < 0 ? "-" : "+") + offset : ""}`;
+  });
+}
+
 themeButton();
+showInstants();
 document.querySelectorAll("pre.command").forEach(copyButton);
 showCharts();

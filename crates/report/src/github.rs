@@ -1,6 +1,6 @@
 //! The output for GitHub Actions: the step summary in Markdown, and annotations.
 
-use figures::{Held, Run, Times};
+use figures::{Held, Quantile, Run, Times};
 
 use crate::format::{count, percent, rate, time};
 use crate::held::verdicts;
@@ -15,18 +15,16 @@ pub fn github_page(run: &Run, language: Language) -> String {
     let counts = &run.tally;
     let target = &run.plan.scenarios[0].target().url;
     let mut out = format!("### onrush: {}\n\n{}\n\n", code(target), text(&verdict(run, language)));
-    let ended = format!(
-        "{} / {} ({})",
-        count(counts.succeeded()),
-        count(counts.finished()),
-        percent(counts.succeeded(), counts.finished())
-    );
+    let (succeeded, finished) = (counts.succeeded(), counts.finished());
+    let (share, [succeeded, finished]) = (percent(succeeded, finished), [succeeded, finished].map(count));
+    let ended =
+        language.pick(format!("{succeeded} / {finished} ({share})"), format!("{succeeded} / {finished}（{share}）"));
     let mut rows = vec![
         (language.pick("Requests a second", "每秒请求数"), rate(run.rate)),
         (language.pick("Succeeded", "成功"), ended),
     ];
     if let Some(times) = run.classes.first().map(|class| class.times.of(metrics::Measure::Response)) {
-        rows.extend(percentiles(times));
+        rows.extend(percentiles(times, language));
     }
     if counts.dropped() > 0 {
         rows.push((language.pick("Dropped", "丢弃"), count(counts.dropped())));
@@ -78,7 +76,7 @@ pub fn github_hold_page(held: &Held, language: Language) -> String {
         (language.pick("Failed", "失败"), count(tally.failed)),
         (language.pick("Lost", "断开"), count(tally.lost)),
     ];
-    rows.extend(percentiles(times));
+    rows.extend(percentiles(times, language));
     out.push_str(&table(&rows));
     out.push('\n');
     out
@@ -92,11 +90,12 @@ pub fn github_hold_annotations(held: &Held, language: Language) -> String {
 }
 
 /// Rows of percentiles.
-fn percentiles(times: &Times) -> impl Iterator<Item = (&'static str, String)> {
-    times.named().filter_map(|(quantile, at)| {
+fn percentiles(times: &Times, language: Language) -> impl Iterator<Item = (&'static str, String)> {
+    times.named().filter_map(move |(quantile, at)| {
         let at = at?;
         let at_least = if at.at_least { ">= " } else { "" };
-        Some((quantile.name(), format!("{at_least}{}", time(at.ns as f64))))
+        let name = if quantile == Quantile::Max { language.pick("max", "最大") } else { quantile.name() };
+        Some((name, format!("{at_least}{}", time(at.ns as f64))))
     })
 }
 

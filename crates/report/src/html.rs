@@ -82,10 +82,11 @@ pub(crate) fn plain_page(
     let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
     page.heading(titles[1].0, titles[1].1);
     let cores = language.pick(format!("{} cores", about["cores"]), format!("{} 核", about["cores"]));
+    let machine = [text("kernel"), text("cpu"), cores];
     page.facts(&[
-        (page.pick("command", "命令"), text("command")),
-        (page.pick("began", "开始时间"), text("began")),
-        (page.pick("machine", "压测机"), [text("kernel"), text("cpu"), cores].join(page.pick(", ", "，"))),
+        (page.pick("command", "命令"), Cell::Words(text("command"))),
+        (page.pick("began", "开始时间"), Cell::Instant(text("began"), markup::TO_SECONDS)),
+        (page.pick("machine", "压测机"), Cell::Words(machine.join(page.pick(", ", "，")))),
     ]);
     page.raw("</main>\n");
     page.raw(&format!("<footer><p>onrush {}</p></footer>\n", escaped(&text("version"))));

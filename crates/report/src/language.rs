@@ -1,9 +1,10 @@
 //! The two languages.
 
 /// A language in which every text exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
+    #[default]
     En,
     /// Chinese.
     Zh,

@@ -10,7 +10,8 @@ const api = new Api(takeToken());
 const page = document.documentElement;
 const THEMES = ["auto", "light", "dark"];
 
-let language = localStorage.getItem("language") || (navigator.language.startsWith("zh") ? "zh" : "en");
+// The language of onrush, until the reader chooses the other one.
+let language = localStorage.getItem("language") || (page.lang.startsWith("zh") ? "zh" : "en");
 let theme = localStorage.getItem("theme") || "auto";
 let words = WORDS[language];
 let run = null;
@@ -209,7 +210,10 @@ function showTables() {
   const label = (box) => box.getAttribute("aria-label");
   const before = new Map([...root.children].map((box) => [label(box), box]));
   const focused = [...root.children].find((box) => box === document.activeElement);
-  const made = tables({ ...run, met }, words, language);
+  // The charts have the names of failures in the language of the page.
+  const lines = charts?.charts?.find((one) => one.id === "failures")?.series || [];
+  const names = new Map(lines.map((line) => [line.key, line.name]));
+  const made = tables({ ...run, met, names }, words, language);
   const places = made.map((box) => before.get(label(box))).map((box) => [box?.scrollLeft || 0, box?.scrollTop || 0]);
   root.replaceChildren(...made);
   made.forEach((box, index) => {
@@ -224,8 +228,10 @@ function showVerdict() {
   const held = run.report?.verdicts;
   box.hidden = !verdict && !held;
   if (box.hidden) return;
-  const tone = verdict?.tone || "unsure";
-  const title = held ? words.over : language === "zh" ? verdict.title_zh : verdict.title;
+  const [heldTone, heldTitle] = run.report.is_unreliable ? ["bad", words.unreliable]
+    : run.report.is_kept ? ["good", words.kept] : ["bad", words.not_kept];
+  const tone = held ? heldTone : verdict.tone || "unsure";
+  const title = held ? heldTitle : language === "zh" ? verdict.title_zh : verdict.title;
   box.className = `verdict ${tone}`;
   const texts = held ? (language === "zh" ? run.report.verdicts_zh : held).join(" ")
     : language === "zh" ? verdict.text_zh : verdict.text;

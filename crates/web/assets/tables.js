@@ -84,15 +84,15 @@ export function tables(run, words, language) {
   }
   if (source.thresholds?.length) {
     const value = (one) => (one.unit === "ns" ? time(one.value) : one.unit === "ratio" && one.value !== null
-      ? `${(one.value * 100).toFixed(3)} %` : rate(one.value));
+      ? `${(one.value * 100).toFixed(3)}%` : rate(one.value));
     const rows = source.thresholds.map((one) => [one.threshold, value(one), one.holds ? words.holds : words.crossed]);
-    made.push(table(words.thresholds, [words.thresholds, words.value, run.report ? "" : words.so_far], rows));
+    made.push(table(words.thresholds, [words.condition, words.value, run.report ? "" : words.so_far], rows));
   }
   if (source.failures?.length) {
     const name = (one) => one.reason + (one.detail ? ` (${one.detail})` : "");
     const rows = source.failures.map((one) => {
       const seen = run.met?.get(name(one)) || one;
-      return [name(one), (zh ? one.remedy_zh : one.remedy) || "", count(one.count),
+      return [run.names?.get(name(one)) || name(one), (zh ? one.remedy_zh : one.remedy) || "", count(one.count),
         clock(seen.first_s), clock(seen.last_s)];
     });
     made.push(table(words.failure_table, [words.reason, words.remedy, words.count, words.first, words.last], rows, 2));
@@ -104,7 +104,7 @@ export function tables(run, words, language) {
   }
   if (source.workers?.list?.length) {
     const each = source.workers.list;
-    const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)} %`, count(one.started), count(one.failed),
+    const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)}%`, count(one.started), count(one.failed),
       one.loss_count ? words.was_lost : ""]);
     const rest = (source.workers.count || each.length) - each.length;
     if (rest > 0) rows.push([`+ ${count(rest)}`, "", "", "", ""]);

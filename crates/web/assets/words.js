@@ -17,12 +17,13 @@ const EN = {
   step: "Step", kind: "kind", finished: "finished", failed: "failed", per_s: "a second", mean: "mean",
   max: "max", least: "min", transaction: "transaction", step_kind: "step", reason: "Reason", count: "count",
   first: "first", last: "last", remedy: "What helps", at: "at", what: "what", events: "Events", steps: "Steps and transactions",
-  failure_table: "Failures", slowest: "Slowest requests", trace: "trace", status: "status", thresholds: "Thresholds", holds: "holds",
+  failure_table: "Failures", slowest: "Slowest requests", trace: "trace", status: "status",
+  thresholds: "Thresholds", condition: "threshold", holds: "holds",
   crossed: "crossed", value: "value", downloads: "Download", steps_csv: "Steps (CSV)", intervals_csv: "Intervals (CSV)",
   failures_csv: "Failures (CSV)", json: "Report (JSON)", html: "Report (HTML)", after: "when the run is over",
   lateness: "lateness p99", in_flight: "in flight",
   at_least: "≥ ", so_far: "so far", workers: "Workers", worker: "worker", share: "share of the load", started: "started",
-  was_lost: "was lost",
+  was_lost: "was lost", unreliable: "Unreliable figures", kept: "Kept", not_kept: "Not kept",
 };
 
 const ZH = {
@@ -42,11 +43,13 @@ const ZH = {
   step: "步骤", kind: "类型", finished: "已结束", failed: "失败", per_s: "每秒", mean: "平均",
   max: "最大", least: "最小", transaction: "事务", step_kind: "步骤", reason: "原因", count: "次数",
   first: "首次", last: "最近", remedy: "建议", at: "时刻", what: "内容", events: "事件", steps: "步骤与事务",
-  failure_table: "失败", slowest: "最慢的请求", trace: "追踪", status: "状态", thresholds: "阈值", holds: "达标",
+  failure_table: "失败", slowest: "最慢的请求", trace: "追踪", status: "状态",
+  thresholds: "阈值", condition: "条件", holds: "达标",
   crossed: "未达标", value: "实际值", downloads: "下载", steps_csv: "步骤（CSV）", intervals_csv: "各周期（CSV）",
   failures_csv: "失败（CSV）", json: "报告（JSON）", html: "报告（HTML）", after: "压测结束后可用",
   lateness: "调度延迟 p99", in_flight: "在途",
   at_least: "≥ ", so_far: "截至目前", workers: "工作进程", worker: "工作进程", share: "负载占比", started: "发起", was_lost: "曾失联",
+  unreliable: "结果不可靠", kept: "达标", not_kept: "未达标",
 };
 
 export const WORDS = { en: EN, zh: ZH };

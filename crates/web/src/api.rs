@@ -34,10 +34,17 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const CSV: &str = "text/csv; charset=utf-8";
 
+/// The page, in a language until its reader chooses the other one.
+fn page_in(language: Language) -> String {
+    let other = language.pick("lang=\"en\"", "lang=\"zh-CN\"");
+    include_str!("../assets/index.html").replacen("lang=\"en\"", other, 1)
+}
+
 pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
     let file = |kind: &'static str, text: &'static str| get(async move || ([(header::CONTENT_TYPE, kind)], text));
+    let page = page_in(hub.offer().language);
     Router::new()
-        .route("/", file(HTML, include_str!("../assets/index.html")))
+        .route("/", get(async move || ([(header::CONTENT_TYPE, HTML)], page)))
         .route("/icon.svg", file("image/svg+xml", include_str!("../assets/icon.svg")))
         .route("/page.js", file(SCRIPT, include_str!("../assets/page.js")))
         .route("/tables.js", file(SCRIPT, include_str!("../assets/tables.js")))

@@ -37,6 +37,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use listener::{Bounded, Bounds, WhenFull};
+use report::Language;
 
 pub use error::ApiError;
 pub use hub::Hub;
@@ -65,6 +66,8 @@ pub type NameFiles = fn() -> Vec<String>;
 pub struct Offer {
     /// The version of the program.
     pub version: String,
+    /// The language in which pages begin.
+    pub language: Language,
     /// The function that lists the scenario files that may be run.
     pub files: Option<NameFiles>,
     /// The channel for runs that are started here.

@@ -5,6 +5,21 @@ use super::*;
 
 const TOKEN: &str = "a-token-of-the-tests";
 
+/// A page begins in the language of the program.
+#[test]
+fn a_page_begins_in_the_language_of_the_program() {
+    for (language, lang) in [(Language::En, "<html lang=\"en\">"), (Language::Zh, "<html lang=\"zh-CN\">")] {
+        let offer = Offer { language, ..Offer::default() };
+        let site = Site::start("127.0.0.1:0".parse().expect("an address"), TOKEN, offer).expect("a port");
+        let mut stream = TcpStream::connect(site.address()).expect("it listens");
+        let head = format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", site.address());
+        stream.write_all(head.as_bytes()).expect("it is taken");
+        let mut page = String::new();
+        stream.read_to_string(&mut page).expect("an answer");
+        assert!(page.starts_with("HTTP/1.1 200") && page.contains(lang), "{page}");
+    }
+}
+
 /// A run may take longer to begin than a request may take to arrive, and its client gets the response.
 #[test]
 fn a_run_may_take_its_time_to_begin() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use report::{Language, wrap};
 
-use super::texts::{EXIT_CODES, Example, PATHS, about, examples, purpose, usage};
+use super::texts::{EXIT_CODES, Example, PATHS, Text, about, examples, purpose, usage};
 use super::{COMMANDS, QUESTIONS};
 use crate::flags::{self, Mode, Row};
 
@@ -54,19 +54,26 @@ pub(crate) fn page(name: &str, mode: Mode, is_long: bool, columns: Option<usize>
     page.text
 }
 
+/// The flags of curl with their titles; those that shape what is sent come first.
+pub(crate) fn flags_of_curl() -> [(Text, Vec<String>); 3] {
+    let flags = plan::curl_flags();
+    [
+        (("Flags of curl that shape what is sent", "决定请求内容的 curl 参数"), flags.shaping),
+        (("Read, without any effect on a load", "可以保留、对压测没有影响的参数"), flags.idle),
+        (("Refused by name, as a load has nothing like them", "压测没有对应功能、会指名拒绝的参数"), flags.refused),
+    ]
+}
+
 /// The page of `curl`, whose flags are those of curl. The short one has what shapes requests only.
 pub(crate) fn of_curl(is_long: bool, columns: Option<usize>, language: Language) -> String {
     let columns = columns.unwrap_or(COLUMNS_USUAL).clamp(COLUMNS_MIN, COLUMNS_MAX);
     let mut page = Page { text: String::new(), columns, language };
-    let (name, flags) = ("curl", plan::curl_flags());
+    let name = "curl";
     page.intro(name);
-    page.title("Flags of curl that shape what is sent", "决定请求内容的 curl 参数");
-    page.line(2, &flags.shaping.join(", "));
-    if is_long {
-        page.title("Read, without any effect on a load", "可以保留、对压测没有影响的参数");
-        page.line(2, &flags.idle.join(", "));
-        page.title("Refused by name, as a load has nothing like them", "压测没有对应功能、会指名拒绝的参数");
-        page.line(2, &flags.refused.join(", "));
+    let shown = if is_long { usize::MAX } else { 1 };
+    for ((english, chinese), flags) in flags_of_curl().into_iter().take(shown) {
+        page.title(english, chinese);
+        page.line(2, &flags.join(", "));
     }
     page.examples(examples(name));
     page.text.push('\n');

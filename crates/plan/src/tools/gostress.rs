@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::options::{read, switch, value};
-use super::{Body, CaptureOptions, Draft, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
-use crate::draft::Commands;
-use crate::{Address, JsonCheck, PlanError, StatusSet, Version};
+use super::{
+    Body, CaptureOptions, Commands, Draft, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun,
+};
+use crate::{Address, JsonCheck, Plan, PlanError, StatusSet, Version};
 
 /// How responses are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,24 @@ pub struct GoStressSettings {
     pub keep_alive: bool,
     /// The connection limit, as printed.
     pub max_connections: u64,
+}
+
+/// Headers of a request that belong to the connection: the tool does not print them.
+const NOT_PRINTED: [&str; 3] = ["host", "connection", "content-length"];
+
+impl GoStressSettings {
+    /// Takes the request of a file from the plan.
+    pub(super) fn fill(&mut self, plan: &Plan) {
+        let Some(scenario) = plan.scenarios.first() else { return };
+        let Some(request) = scenario.steps.first().map(|step| &step.request) else { return };
+        let is_printed = |(name, _): &&(String, Vec<u8>)| !NOT_PRINTED.contains(&name.to_ascii_lowercase().as_str());
+        let said = |(name, value): &(String, Vec<u8>)| (name.clone(), String::from_utf8_lossy(value).into_owned());
+        self.url.clone_from(&scenario.target().url);
+        self.method.clone_from(&request.method);
+        self.headers = request.headers.iter().filter(is_printed).map(said).collect();
+        self.headers.sort();
+        self.data = String::from_utf8_lossy(&request.body).into_owned();
+    }
 }
 
 pub(super) const TABLE: [Opt; 17] = [

@@ -96,3 +96,18 @@ fn secrets_are_in_no_message() {
         assert!(!error.contains("secretsecret"), "{error}");
     }
 }
+
+/// The head of go-stress-testing has the request of its file.
+#[test]
+fn a_request_of_a_file_stands_in_the_head() {
+    let path = std::env::temp_dir().join(format!("onrush-head-{}", std::process::id()));
+    std::fs::write(&path, "curl 'http://h/a?b=1' -H 'X-One: y' -d 'c=d'\n").expect("a file");
+    let read = parse(&format!("go-stress-testing -c 1 -n 1 -p {}", path.display()));
+    let _ = std::fs::remove_file(&path);
+    let (mut run, plan) = read.expect("a plan");
+    run.fill(&plan);
+    let Settings::GoStress(head) = &run.settings else { panic!("{:?}", run.settings) };
+    assert_eq!((head.url.as_str(), head.method.as_str(), head.data.as_str()), ("http://h/a?b=1", "POST", "c=d"));
+    assert!(head.headers.contains(&("X-One".to_owned(), "y".to_owned())), "{:?}", head.headers);
+    assert!(!head.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")), "{:?}", head.headers);
+}

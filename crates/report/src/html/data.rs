@@ -58,7 +58,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         false,
         vec![
             line(words("requested", "计划"), "asked", "requested_per_s"),
-            banded(words("completed", "完成"), "achieved", "done_per_s", ["done_low", "done_high"]),
+            banded(words("completed", "已结束"), "achieved", "done_per_s", ["done_low", "done_high"]),
             line(words("failed", "失败"), "failed", "failed_per_s"),
             line(words("dropped", "丢弃"), "other", "dropped_per_s"),
         ],

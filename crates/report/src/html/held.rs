@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::markup::{Cell, Markup, escaped};
-use super::sections::{card, facts_of_times, in_rate, list, number, text, whole};
+use super::sections::{began, card, facts_of_times, in_rate, list, number, text, whole};
 use crate::Language;
 use crate::format::{bytes, count, time};
 
@@ -14,13 +14,9 @@ const POINTS_MAX: usize = 600;
 pub(super) fn write(report: &Value, page: &mut Markup) {
     page.raw("<header>\n");
     page.element("h1", text(report, "/url"));
-    let line = format!(
-        "{}{}{}",
-        text(report, page.pick("/about/plan", "/about/plan_zh")),
-        page.pick(". ", "。"),
-        text(report, "/about/began")
-    );
-    page.element("p", &line);
+    let line = escaped(text(report, page.pick("/about/plan", "/about/plan_zh")));
+    let began = began(report).markup();
+    page.raw(&format!("<p>{line}{}{began}</p>\n", page.pick(". ", "。")));
     page.raw("</header>\n<main>\n");
     verdict(report, page);
     tiles(report, page);
@@ -49,7 +45,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
 
 fn verdict(report: &Value, page: &mut Markup) {
     let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
-        (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机")),
+        (true, _) => ("bad", page.pick("Unreliable figures", "结果不可靠")),
         (false, true) => ("good", page.pick("Kept", "达标")),
         (false, false) => ("bad", page.pick("Not kept", "未达标")),
     };

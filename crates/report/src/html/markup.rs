@@ -21,6 +21,19 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
+/// The length of an instant down to seconds.
+pub(crate) const TO_SECONDS: usize = 19;
+/// The same down to milliseconds.
+pub(crate) const TO_MILLIS: usize = 23;
+
+/// An instant of a report, like `2026-01-31T00:00:00.123456Z`, as an element. It stands in UTC; the script shows it in
+/// the zone of the reader. Anything else stays as it is.
+fn instant(utc: &str, length: usize) -> String {
+    let Some((day, clock)) = utc.get(..length).and_then(|text| text.split_once('T')) else { return escaped(utc) };
+    let (day, clock) = (escaped(day), escaped(clock));
+    format!("<time datetime=\"{day}T{clock}Z\">{day} {clock} UTC</time>")
+}
+
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
@@ -28,6 +41,17 @@ pub(crate) enum Cell {
     Figure(String),
     /// Words.
     Words(String),
+    /// An instant as in a report, and the length to which it is shown.
+    Instant(String, usize),
+}
+
+impl Cell {
+    pub(crate) fn markup(&self) -> String {
+        match self {
+            Self::Figure(text) | Self::Words(text) => escaped(text),
+            Self::Instant(utc, length) => instant(utc, *length),
+        }
+    }
 }
 
 /// A page under construction.
@@ -76,7 +100,8 @@ impl Markup {
             return;
         }
         let caption = escaped(caption);
-        let is_words = |column: usize| rows.iter().all(|row| matches!(row.get(column), Some(Cell::Words(_))));
+        let is_words =
+            |column: usize| rows.iter().all(|row| matches!(row.get(column), Some(Cell::Words(_) | Cell::Instant(..))));
         self.raw(&format!(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n<thead><tr>"
         ));
@@ -96,10 +121,11 @@ impl Markup {
     }
 
     fn cell(&mut self, cell: &Cell, is_head: bool) {
+        let inner = cell.markup();
         let markup = match (cell, is_head) {
-            (Cell::Words(text), true) => format!("<th scope=\"row\" class=\"text\">{}</th>", escaped(text)),
-            (Cell::Words(text), false) => format!("<td class=\"text\">{}</td>", escaped(text)),
-            (Cell::Figure(text), _) => format!("<td>{}</td>", escaped(text)),
+            (Cell::Figure(_), _) => format!("<td>{inner}</td>"),
+            (_, true) => format!("<th scope=\"row\" class=\"text\">{inner}</th>"),
+            (_, false) => format!("<td class=\"text\">{inner}</td>"),
         };
         self.raw(&markup);
     }
@@ -115,10 +141,10 @@ impl Markup {
     }
 
     /// Adds a list of names and values.
-    pub(crate) fn facts(&mut self, facts: &[(&str, String)]) {
+    pub(crate) fn facts(&mut self, facts: &[(&str, Cell)]) {
         self.raw("<dl>\n");
-        for (name, text) in facts {
-            self.raw(&format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text)));
+        for (name, value) in facts {
+            self.raw(&format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), value.markup()));
         }
         self.raw("</dl>\n");
     }

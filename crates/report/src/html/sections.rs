@@ -5,7 +5,7 @@ use core::time::Duration;
 use metrics::Measure;
 use serde_json::Value;
 
-use super::markup::{Cell, Markup, escaped};
+use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped};
 use crate::format::{bytes, count, percent, rate, span, time};
 
 /// The most failures that are shown with their remedies.
@@ -16,7 +16,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     page.raw("<header>\n");
     page.element("h1", text(report, "/target/url"));
     let planned = planned(report, page);
-    page.element("p", &planned);
+    page.raw(&planned);
     page.raw("</header>\n<main>\n");
     verdict(report, page);
     thresholds(report, page);
@@ -76,14 +76,19 @@ fn words(text: impl Into<String>) -> Cell {
     Cell::Words(text.into())
 }
 
-/// The start and the duration of the run.
+/// The start of a run.
+pub(super) fn began(report: &Value) -> Cell {
+    Cell::Instant(text(report, "/about/began").to_owned(), TO_SECONDS)
+}
+
+/// The plan, the start and the duration of the run, as markup.
 fn planned(report: &Value, page: &Markup) -> String {
     let wall = span(Duration::from_secs_f64(number(report, "/wall_s").unwrap_or(0.0).clamp(0.0, 1e9)));
-    let began = text(report, "/about/began");
-    let line = text(report, page.pick("/about/plan", "/about/plan_zh"));
+    let began = began(report).markup();
+    let line = escaped(text(report, page.pick("/about/plan", "/about/plan_zh")));
     match page.pick("en", "zh") {
-        "en" => format!("{line}. {began}, for {wall}."),
-        _ => format!("{line}。{began}，用时 {wall}。"),
+        "en" => format!("<p>{line}. {began}, for {wall}.</p>\n"),
+        _ => format!("<p>{line}。{began}，用时 {wall}。</p>\n"),
     }
 }
 
@@ -309,7 +314,7 @@ fn failures(report: &Value, page: &mut Markup) {
     };
     let rows: Vec<Vec<Cell>> = sorted.iter().take(FAILURES_MAX).map(row).collect();
     let heads = [page.pick("reason", "原因"), page.pick("count", "数量"), page.pick("what to do", "处理建议")];
-    page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
+    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &rows);
 }
 
 fn statuses(report: &Value, page: &mut Markup) {
@@ -321,7 +326,11 @@ fn statuses(report: &Value, page: &mut Markup) {
         return;
     }
     page.heading("Statuses", "状态码");
-    page.table(page.pick("Statuses", "状态码"), &[page.pick("status", "状态码"), page.pick("count", "数量")], &rows);
+    page.table(
+        page.pick("Responses by status", "各状态码的响应"),
+        &[page.pick("status", "状态码"), page.pick("count", "数量")],
+        &rows,
+    );
 }
 
 fn slowest(report: &Value, page: &mut Markup) {
@@ -334,7 +343,7 @@ fn slowest(report: &Value, page: &mut Markup) {
         let at = |key: &str| figure(in_time(one[key].as_f64()));
         let status = one["status"].as_u64().map_or("–".to_owned(), |status| status.to_string());
         vec![
-            words(one["time"].as_str().unwrap_or_default()),
+            Cell::Instant(one["time"].as_str().unwrap_or_default().to_owned(), TO_MILLIS),
             words(one["step"].as_str().unwrap_or_default()),
             at("response_ns"),
             at("wait_ns"),
@@ -345,7 +354,7 @@ fn slowest(report: &Value, page: &mut Markup) {
     };
     let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
     let heads = [
-        page.pick("instant (UTC)", "时刻（UTC）"),
+        page.pick("instant", "时刻"),
         page.pick("step", "步骤"),
         page.pick("response time", "响应时间"),
         page.pick("wait", "等待"),
@@ -379,23 +388,23 @@ pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Mark
         [(" (", "（"), (")", "）"), (", ", "，"), (": ", "：")].map(|(en, zh)| page.pick(en, zh));
     let target = format!("{}{open}{}{close}", text(report, url), text(report, address));
     let facts = [
-        (page.pick("target", "压测目标"), target),
-        (page.pick("plan", "计划"), text(report, page.pick("/about/plan", "/about/plan_zh")).to_owned()),
-        (page.pick("began", "开始"), text(report, "/about/began").to_owned()),
-        (page.pick("version", "版本"), format!("onrush {}", text(report, "/about/version"))),
-        (page.pick("machine", "压测机"), machine(report, page)),
+        (page.pick("target", "压测目标"), words(target)),
+        (page.pick("plan", "计划"), words(text(report, page.pick("/about/plan", "/about/plan_zh")))),
+        (page.pick("began", "开始"), began(report)),
+        (page.pick("version", "版本"), words(format!("onrush {}", text(report, "/about/version")))),
+        (page.pick("machine", "压测机"), words(machine(report, page))),
         (
             page.pick("generator", "压测线程"),
-            format!(
+            words(format!(
                 "{}{colon}{} {}{comma}CPU {share}",
                 text(report, "/generator/driver"),
                 whole(report, "/generator/threads"),
                 page.pick("threads", "个线程")
-            ),
+            )),
         ),
-        (page.pick("kernel settings", "内核参数"), kernel(report)),
+        (page.pick("kernel settings", "内核参数"), words(kernel(report))),
     ];
-    page.facts(&facts.map(|(name, text)| (name, text)));
+    page.facts(&facts);
     let command = text(report, "/about/command").to_owned();
     if !command.is_empty() {
         page.element("h3", page.pick("Run again", "再次压测"));

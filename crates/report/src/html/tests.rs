@@ -95,6 +95,18 @@ fn nothing_of_a_run_becomes_markup() {
     }
 }
 
+/// An instant stands in UTC, and the script finds it; what is none stays as it is.
+#[test]
+fn instants_are_marked() {
+    let html = html_report(&report(1), &charts(5, 1), Language::En);
+    let began = "<time datetime=\"2026-01-31T00:00:00Z\">2026-01-31 00:00:00 UTC</time>";
+    assert_eq!(html.matches(began).count(), 2);
+    let of = |utc: &str| Cell::Instant(utc.to_owned(), markup::TO_MILLIS).markup();
+    let shown = "<time datetime=\"2026-01-31T00:00:00.123Z\">2026-01-31 00:00:00.123 UTC</time>";
+    assert_eq!(of("2026-01-31T00:00:00.123456Z"), shown);
+    assert_eq!((of("").as_str(), of("<b>").as_str()), ("", "&lt;b&gt;"));
+}
+
 /// The policy of the page allows its own style and script by their digests, and nothing else.
 #[test]
 fn the_policy_names_what_stands_in_the_page() {

@@ -61,7 +61,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         return (Tone::Bad, pick("Thresholds not met", "阈值未达标"));
     }
     if verdict.is_unreliable() {
-        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机"));
+        return (Tone::Bad, pick("Unreliable figures", "结果不可靠"));
     }
     if run.is_unreliable() {
         return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的卡顿"));
