@@ -39,11 +39,12 @@ const TYPES: [&str; 22] = [
 ];
 
 /// Words that no text may contain: comments, messages, help, keys of JSON, and pages.
-const TEXTS: [(&str, &str); 9] = [
+const TEXTS: [(&str, &str); 10] = [
     ("asked_per_s", "requested_per_s"),
     ("is_spoiled", "is_unreliable"),
     ("SPOILED", "UNRELIABLE"),
     ("i-may-load", "allow-host"),
+    ("i_may_load", "allow_host"),
     ("whoever", "name the noun: the leader, the caller, a worker"),
     ("who leads", "the leader"),
     ("so many", "N, or the name of the number"),

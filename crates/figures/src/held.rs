@@ -163,7 +163,7 @@ pub struct HeldInput {
 #[derive(Clone, Debug)]
 pub struct Held {
     /// The result of the engine; what it counted is in the figures.
-    pub result: HoldResult,
+    result: HoldResult,
     /// The plan of the hold.
     pub plan: Arc<Hold>,
     /// The target, resolved.

@@ -104,8 +104,8 @@ pub struct Recorded {
 /// The figures of a completed run. Those of the engine are available through `Deref`.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The result of the engine; what it recorded is in the figures.
-    pub result: RunResult,
+    /// The result of the engine, without its snapshots: what they hold is in the figures.
+    result: RunResult,
     /// The plan.
     pub plan: Arc<Plan>,
     /// The target, resolved.
@@ -219,6 +219,7 @@ impl Run {
         let tally = Tally::of(&result.total);
         let (rate, achieved_per_s) = rates(&plan, &result, &tally, again);
         let mut total = std::mem::take(&mut result.total);
+        result.apart.clear();
         let recorded = Recorded::of(&total);
         let succeeded = succeeded(&total, &recorded.succeeded);
         Self {

@@ -58,6 +58,7 @@ mod steps;
 mod summary;
 mod sweep_report;
 mod table;
+mod texts;
 mod tools;
 mod verdict;
 mod workers;

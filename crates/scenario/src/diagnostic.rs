@@ -86,7 +86,7 @@ errors! {
         "'{key}' 需要与 '{needed}' 一起使用；请补上 '{needed}'，或去掉 '{key}'";
     /// A value of the wrong kind.
     Wrong { wanted: Wanted, given: FoundInstead };
-        "{wanted} belongs here, not {given}; {}" [wanted.example()],
+        "{} belongs here, not {given}; {}" [wanted.texts()[0], wanted.texts()[1]],
         "{}" [wrong_in_chinese(*wanted, given)];
     /// A word that some programs read as true or false, and others do not.
     Boolean { given: String };

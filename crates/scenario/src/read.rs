@@ -150,7 +150,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
             let text = reader.text(node)?;
             reader.value(node.at, Budget::parse(text))
         }),
-        consents: fields.get("i_may_load").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default(),
+        consents: fields.get("allow_host").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default(),
         threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
         strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
         probe: fields.get("probe").and_then(|node| reader.switch(node)),

@@ -1,6 +1,6 @@
 //! Errors of a data file, in both languages: position, reason, and remedy.
 
-use feed::FeedError;
+use feed::{FeedError, FeedFault};
 
 use super::in_chinese;
 use crate::Language;
@@ -11,15 +11,24 @@ pub fn feed_error(error: &FeedError, language: Language) -> String {
         Language::En => error.to_string(),
         Language::Zh => {
             let line = error.line.map(|line| format!("，第 {line} 行")).unwrap_or_default();
-            format!("{}{line}：{}", error.file.display(), in_chinese(&error.fault.chinese()))
+            format!("{}{line}：{}", error.file.display(), chinese(&error.fault))
         }
+    }
+}
+
+/// Reasons of the system and of libraries are translated; names of columns are not.
+fn chinese(fault: &FeedFault) -> String {
+    let text = fault.chinese();
+    match fault {
+        FeedFault::Open { .. } | FeedFault::Read { .. } | FeedFault::Thread { .. } | FeedFault::Json { .. } => {
+            in_chinese(&text)
+        }
+        _ => text,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use feed::FeedFault;
-
     use super::*;
 
     fn reason() -> String {
@@ -56,6 +65,15 @@ mod tests {
             (FeedFault::Cut, &[]),
             (FeedFault::AfterEnd, &[]),
         ]
+    }
+
+    #[test]
+    fn a_name_of_the_file_stays_as_it_is() {
+        let fault = FeedFault::KeyMissing { name: "expected value".to_owned() };
+        let error = FeedError { file: "a.json".into(), line: None, fault };
+        for language in [Language::En, Language::Zh] {
+            assert!(feed_error(&error, language).contains("expected value"), "{}", feed_error(&error, language));
+        }
     }
 
     #[test]

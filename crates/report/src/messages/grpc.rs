@@ -4,45 +4,38 @@ use engine::ReflectError;
 use metrics::ProtocolFault;
 
 use super::{FailureContext, listed};
-use crate::Language;
+use crate::{Language, texts};
 
-/// The text of a gRPC fault; `None` for any other.
-pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)> {
-    Some(match fault {
-        ProtocolFault::ContentType => (
-            "the answer is not of type application/grpc: the port may speak HTTP, but not gRPC",
-            "响应类型不是 application/grpc：该端口可能是 HTTP 服务，而不是 gRPC",
-        ),
-        ProtocolFault::MessageFlag => {
-            ("a message begins with a flag that is neither 0 nor 1", "消息开头的压缩标志既不是 0 也不是 1")
-        }
-        ProtocolFault::MessageCut => ("the answer ends within a message", "响应在一条消息中间结束"),
-        ProtocolFault::MessageEncoding => (
-            "a message is marked as compressed, but the answer has no grpc-encoding",
-            "消息标记为已压缩，但响应没有给出 grpc-encoding",
-        ),
-        ProtocolFault::EncodingNotOffered => (
-            "a message is compressed in a way that was not offered; offer gzip with --grpc-encoding gzip",
-            "消息的压缩方式不在请求接受的范围内；可用 --grpc-encoding gzip 表示接受 gzip",
-        ),
-        ProtocolFault::MessageUnzip => {
-            ("a compressed message is damaged: it cannot be decompressed", "压缩的消息已损坏，无法解压")
-        }
-        ProtocolFault::UnzippedTooLarge => (
-            "a compressed message holds more than 64 MiB, the maximum that is decompressed",
-            "压缩的消息解压后超过 64 MiB 的上限",
-        ),
-        ProtocolFault::MessageType => (
-            "a message does not match the response type of the method; the server may have another version than the description",
-            "消息与方法描述的响应类型不符；服务端的版本可能与所用的描述不一致",
-        ),
-        ProtocolFault::BadGrpcStatus => ("grpc-status is not a number", "grpc-status 不是数字"),
-        ProtocolFault::MessageCount => {
-            ("the status is OK, but the number of messages is not one", "状态为 OK，但消息数不是恰好一条")
-        }
-        ProtocolFault::NoGrpcStatus => ("the answer ends without grpc-status", "响应结束时没有 grpc-status"),
-        _ => return None,
-    })
+texts! {
+    /// The text of a gRPC fault; `None` for any other.
+    pub(super) optional fn fault(fault: ProtocolFault) of fault;
+    ProtocolFault::ContentType =>
+        "the answer is not of type application/grpc: the port may speak HTTP, but not gRPC",
+        "响应类型不是 application/grpc：该端口可能是 HTTP 服务，而不是 gRPC";
+    ProtocolFault::MessageFlag =>
+        "a message begins with a flag that is neither 0 nor 1",
+        "消息开头的压缩标志既不是 0 也不是 1";
+    ProtocolFault::MessageCut => "the answer ends within a message", "响应在一条消息中间结束";
+    ProtocolFault::MessageEncoding =>
+        "a message is marked as compressed, but the answer has no grpc-encoding",
+        "消息标记为已压缩，但响应没有给出 grpc-encoding";
+    ProtocolFault::EncodingNotOffered =>
+        "a message is compressed in a way that was not offered; offer gzip with --grpc-encoding gzip",
+        "消息的压缩方式不在请求接受的范围内；可用 --grpc-encoding gzip 表示接受 gzip";
+    ProtocolFault::MessageUnzip =>
+        "a compressed message is damaged: it cannot be decompressed",
+        "压缩的消息已损坏，无法解压";
+    ProtocolFault::UnzippedTooLarge =>
+        "a compressed message holds more than 64 MiB, the maximum that is decompressed",
+        "压缩的消息解压后超过 64 MiB 的上限";
+    ProtocolFault::MessageType =>
+        "a message does not match the response type of the method; the server may have another version than the description",
+        "消息与方法描述的响应类型不符；服务端的版本可能与所用的描述不一致";
+    ProtocolFault::BadGrpcStatus => "grpc-status is not a number", "grpc-status 不是数字";
+    ProtocolFault::MessageCount =>
+        "the status is OK, but the number of messages is not one",
+        "状态为 OK，但消息数不是恰好一条";
+    ProtocolFault::NoGrpcStatus => "the answer ends without grpc-status", "响应结束时没有 grpc-status";
 }
 
 /// A call that ended with a status that is no success.

@@ -4,99 +4,70 @@ use std::fmt;
 
 use plan::errors;
 
-/// An expected kind of value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "its texts say what each is")]
-pub enum Wanted {
-    Map,
-    List,
-    Steps,
-    Text,
-    TextOrList,
-    Switch,
-    Number,
-    Time,
-    Rate,
-    Stages,
-    Rounds,
-    Think,
-    OnFailure,
-    Extract,
-    Bound,
-    Json,
-}
-
-impl Wanted {
-    /// All kinds.
-    pub const ALL: [Self; 16] = [
-        Self::Map,
-        Self::List,
-        Self::Steps,
-        Self::Text,
-        Self::TextOrList,
-        Self::Switch,
-        Self::Number,
-        Self::Time,
-        Self::Rate,
-        Self::Stages,
-        Self::Rounds,
-        Self::Think,
-        Self::OnFailure,
-        Self::Extract,
-        Self::Bound,
-        Self::Json,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Map => "a map",
-            Self::List => "a list",
-            Self::Steps => "a list of steps",
-            Self::Text => "text",
-            Self::TextOrList => "text, or a list of texts",
-            Self::Switch => "true or false",
-            Self::Number => "a whole number",
-            Self::Time => "a time",
-            Self::Rate => "a rate",
-            Self::Stages => "a number, or a list of stages",
-            Self::Rounds => "a number of rounds",
-            Self::Think => "a think time",
-            Self::OnFailure => "what follows a failure",
-            Self::Extract => "what to take",
-            Self::Bound => "a bound",
-            Self::Json => "a value of JSON",
+/// Makes the expected kinds of values from their rows: what each is called, and how it is written, in English and in
+/// Chinese.
+macro_rules! wanted {
+    ($($kind:ident: $word:literal, $example:literal; $word_zh:literal, $example_zh:literal;)+) => {
+        /// An expected kind of value.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "its texts say what each is")]
+        pub enum Wanted {
+            $($kind,)+
         }
-    }
 
-    /// An example of the notation.
-    pub(super) fn example(self) -> &'static str {
-        match self {
-            Self::Map => "write 'key: value' in lines of their own, indented",
-            Self::List => "write a line with '- ' for each item",
-            Self::Steps => "write a line with '- ' for each step, like: - get: /",
-            Self::Text => "write it in one line, in quotes if need be",
-            Self::TextOrList => "write one text, or a line with '- ' for each",
-            Self::Switch => "write true or false",
-            Self::Number => "write it like 200, 10k or 1_000",
-            Self::Time => "write it like 500ms, 10s or 1h30m",
-            Self::Rate => "write it like 500/s or 100/m",
-            Self::Stages => "write it like 200, or [\"200:2m\", \"0:30s\"]",
-            Self::Rounds => "write it like 3, or 1-5 for a number that is drawn",
-            Self::Think => "write it like 2s, 1s-3s, exponential(2s), normal(2s, 0.5s) or lognormal(2s, 0.4)",
-            Self::OnFailure => "write next_iteration, continue, stop, or retry with a number, like: retry 3",
-            Self::Extract => {
-                "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, or css input[name=csrf] @value"
+        impl Wanted {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            /// What it is called, and how it is written.
+            pub(super) fn texts(self) -> [&'static str; 2] {
+                match self {
+                    $(Self::$kind => [$word, $example],)+
+                }
             }
-            Self::Bound => "write it with <, <=, > or >= in front, like: < 500ms",
-            Self::Json => "write text in quotes",
+
+            fn texts_in_chinese(self) -> [&'static str; 2] {
+                match self {
+                    $(Self::$kind => [$word_zh, $example_zh],)+
+                }
+            }
         }
-    }
+    };
 }
 
-impl fmt::Display for Wanted {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.word())
-    }
+wanted! {
+    Map: "a map", "write 'key: value' in lines of their own, indented";
+        "映射", "请逐行写“键: 值”并缩进";
+    List: "a list", "write a line with '- ' for each item";
+        "列表", "每项一行，以 '- ' 开头";
+    Steps: "a list of steps", "write a line with '- ' for each step, like: - get: /";
+        "步骤列表", "每个步骤一行，以 '- ' 开头，如：- get: /";
+    Text: "text", "write it in one line, in quotes if need be";
+        "文本", "请写在一行内，必要时加引号";
+    TextOrList: "text, or a list of texts", "write one text, or a line with '- ' for each";
+        "文本或文本列表", "请写一个文本，或每项一行以 '- ' 开头";
+    Switch: "true or false", "write true or false";
+        " true 或 false", "请写 true 或 false";
+    Number: "a whole number", "write it like 200, 10k or 1_000";
+        "整数", "写法如 200、10k、1_000";
+    Time: "a time", "write it like 500ms, 10s or 1h30m";
+        "时长", "写法如 500ms、10s、1h30m";
+    Rate: "a rate", "write it like 500/s or 100/m";
+        "速率", "写法如 500/s、100/m";
+    Stages: "a number, or a list of stages", "write it like 200, or [\"200:2m\", \"0:30s\"]";
+        "数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]";
+    Rounds: "a number of rounds", "write it like 3, or 1-5 for a number that is drawn";
+        "重复次数", "写法如 3，或用 1-5 表示随机次数";
+    Think: "a think time", "write it like 2s, 1s-3s, exponential(2s), normal(2s, 0.5s) or lognormal(2s, 0.4)";
+        "思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)";
+    OnFailure: "what follows a failure", "write next_iteration, continue, stop, or retry with a number, like: retry 3";
+        "失败后的处理", "可写 next_iteration、continue、stop，或带次数的 retry，如：retry 3";
+    Extract: "what to take", "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, or css input[name=csrf] @value";
+        "要提取的内容", "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value";
+    Bound: "a bound", "write it with <, <=, > or >= in front, like: < 500ms";
+        "限制", "前面要写 <、<=、> 或 >=，如：< 500ms";
+    Json: "a value of JSON", "write text in quotes";
+        " JSON 值", "文本请加引号";
 }
 
 /// The value that was found instead.
@@ -140,27 +111,7 @@ pub(super) fn wrong_in_chinese(wanted: Wanted, given: &FoundInstead) -> String {
         FoundInstead::Map => "而不是映射".to_owned(),
         FoundInstead::Text(text) => format!("而不是 '{text}'"),
     };
-    let (word, example) = match wanted {
-        Wanted::Map => ("映射", "请逐行写“键: 值”并缩进"),
-        Wanted::List => ("列表", "每项一行，以 '- ' 开头"),
-        Wanted::Steps => ("步骤列表", "每个步骤一行，以 '- ' 开头，如：- get: /"),
-        Wanted::Text => ("文本", "请写在一行内，必要时加引号"),
-        Wanted::TextOrList => ("文本或文本列表", "请写一个文本，或每项一行以 '- ' 开头"),
-        Wanted::Switch => (" true 或 false", "请写 true 或 false"),
-        Wanted::Number => ("整数", "写法如 200、10k、1_000"),
-        Wanted::Time => ("时长", "写法如 500ms、10s、1h30m"),
-        Wanted::Rate => ("速率", "写法如 500/s、100/m"),
-        Wanted::Stages => ("数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]"),
-        Wanted::Rounds => ("重复次数", "写法如 3，或用 1-5 表示随机次数"),
-        Wanted::Think => ("思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)"),
-        Wanted::OnFailure => ("失败后的处理", "可写 next_iteration、continue、stop，或带次数的 retry，如：retry 3"),
-        Wanted::Extract => (
-            "要提取的内容",
-            "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value",
-        ),
-        Wanted::Bound => ("限制", "前面要写 <、<=、> 或 >=，如：< 500ms"),
-        Wanted::Json => (" JSON 值", "文本请加引号"),
-    };
+    let [word, example] = wanted.texts_in_chinese();
     format!("此处应为{word}，{given}；{example}")
 }
 

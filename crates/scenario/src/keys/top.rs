@@ -185,7 +185,7 @@ keys! {
     "seed": Kind::Count, "The same seed draws the same", "随机种子；种子相同，抽取结果就相同";
     "interval": Kind::Time, "Time between two lines of the table", "表格每行的周期";
     "budget": Kind::Text, "What may be spent, as --budget", "用量上限，同 --budget";
-    "i_may_load": Kind::OneOrMore(&Kind::Text),
+    "allow_host": Kind::OneOrMore(&Kind::Text),
         "Hosts that you may load, as --allow-host",
         "已获授权压测的主机，同 --allow-host";
     "threads": Kind::Count, "Threads that generate the load", "压测线程数";

@@ -79,7 +79,7 @@ fn one_load_wins_over_another() {
 #[test]
 fn what_steps_do_not_say_comes_from_flags() {
     let text = "target: http://a.test\ndefaults: {timeout: 9s, headers: {X-A: file, X-B: file}, location: true, http: 2}\n\
-                run: {seed: 1, grace: 1s, i_may_load: a}\nscenarios: {one: {load: {users: 1, for: 1s}, steps: [get: /]}}\n";
+                run: {seed: 1, grace: 1s, allow_host: a}\nscenarios: {one: {load: {users: 1, for: 1s}, steps: [get: /]}}\n";
     let mut opened = parse("test.yaml", text, &NoFiles).expect("a good file");
     let flags = Flags {
         timeout: some("3s"),
