@@ -30,7 +30,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ValueHint};
 use report::Language;
 
-/// Makes the commands, and the list of those that have a name.
+/// Makes the enum of commands; all but the first are in `Mode::ALL`.
 macro_rules! modes {
     ($top:ident, $($mode:ident,)+) => {
         /// The command, which determines the flags; `Top` is none at all: the flags of `run`, and a few more.

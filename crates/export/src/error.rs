@@ -49,7 +49,7 @@ errors! {
     /// A file or an address could not be opened before the load.
     Begin { kind: &'static str, place: String, reason: String };
         "{kind} cannot begin at {place}: {reason}",
-        "{kind} 无法使用 {place}：{reason}；请换一个位置";
+        "{kind} 无法使用 {place}：{reason}";
     /// The summary file of the GitHub Actions step is unknown.
     NoStepSummary;
         "github needs the environment of a GitHub Actions step: GITHUB_STEP_SUMMARY is not set",

@@ -82,7 +82,7 @@ errors! {
     /// The file cannot be read, with the error of the system.
     File(it: String);
         "cannot read the file: {it}",
-        "无法读取文件：{it}；请检查路径";
+        "无法读取文件：{it}";
 }
 
 /// Reads a file of flags.

@@ -10,8 +10,7 @@ use crate::errors;
 use crate::text::grouped;
 pub use curl::CurlFault;
 pub(crate) use curl::at;
-pub use curl::line_in_chinese;
-use curl::{line_before, wanted_in_chinese};
+use curl::{line_before, line_in_chinese, wanted_in_chinese};
 pub use parts::{DataIs, Need, Remedy, StageFault};
 pub use rows::listed;
 pub use urls::UrlsFault;
@@ -178,7 +177,7 @@ errors! {
     /// A file that cannot be read.
     File { flag: &'static str, path: String, reason: String };
         "cannot read the file '{path}' given to {flag}: {reason}; check the path",
-        "无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径";
+        "无法读取 {flag} 指定的文件 '{path}'：{reason}";
     /// A file that is larger than a request body may be.
     FileTooLarge { path: String, limit: u64 };
         "the file '{path}' is larger than {limit} bytes, the most that is read",

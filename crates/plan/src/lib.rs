@@ -79,7 +79,7 @@ pub use draft::{Draft, HoldDraft, SCENARIO_OF_URL, URLS_FILE_BYTES_MAX, URLS_MAX
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
 pub use encoding::{CARRIED_BYTES_MAX, Carried, CarriedError};
 pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
-pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault, line_in_chinese, listed};
+pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault, listed};
 pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
 pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
 pub use flags::{FlagSource, Flags, FromFlag, HoldFlags};

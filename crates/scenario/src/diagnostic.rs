@@ -51,7 +51,7 @@ errors! {
     /// The file cannot be read.
     File { reason: String };
         "cannot read the file: {reason}; check its path",
-        "无法读取文件：{reason}；请检查路径";
+        "无法读取文件：{reason}";
     /// The file is too large.
     FileTooLarge { most: usize };
         "the file has more than {most} bytes; move long lists into data files",

@@ -113,8 +113,7 @@ pub(super) fn line_before(line: usize) -> String {
     if line == 0 { "curl: ".to_owned() } else { format!("line {line}: ") }
 }
 
-/// The same in Chinese.
-pub fn line_in_chinese(line: usize) -> String {
+pub(super) fn line_in_chinese(line: usize) -> String {
     if line == 0 { "curl：".to_owned() } else { format!("第 {line} 行：") }
 }
 

@@ -27,7 +27,7 @@ fn chinese(fault: &ConfigFault) -> String {
     match fault {
         ConfigFault::File(reason) => {
             let otherwise = ("check the path", "请检查路径");
-            format!("无法读取文件：{}", system_fault(reason, Doing::Read, otherwise, Language::Zh))
+            ConfigFault::File(system_fault(reason, Doing::Read, otherwise, Language::Zh)).chinese()
         }
         fault => fault.chinese(),
     }

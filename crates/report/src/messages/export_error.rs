@@ -22,8 +22,8 @@ fn chinese(error: &ExportError) -> String {
                 "csv" | "junit" | "github" => Doing::Write,
                 _ => Doing::Connect,
             };
-            let why = system_fault(reason, doing, ("choose another place", "请换一个位置"), Language::Zh);
-            format!("{kind} 无法使用 {place}：{why}")
+            let reason = system_fault(reason, doing, ("choose another place", "请换一个位置"), Language::Zh);
+            ExportError::Begin { kind, place: place.clone(), reason }.chinese()
         }
         error => error.chinese(),
     }

@@ -1,6 +1,6 @@
 //! Errors of a plan, in both languages.
 
-use plan::{PlanError, line_in_chinese};
+use plan::PlanError;
 
 use super::wide::{plain_of, wide};
 use super::{Doing, system_fault};
@@ -9,9 +9,10 @@ use crate::Language;
 /// An error in the user's input, with masked secrets.
 pub fn plan_error(error: &PlanError, language: Language) -> String {
     let error = error.clone().without_secrets();
-    let text = said(&error, language);
+    let wide = wide_in(&error.to_string(), language);
+    let text = said(error, language);
     let text = if language == Language::Zh { super::in_chinese(&text) } else { text };
-    text + &wide_in(&error.to_string(), language)
+    text + &wide
 }
 
 /// Full-width characters of a Chinese input method are hard to tell from the meant ones: they are named. Nothing else
@@ -28,15 +29,22 @@ pub(super) fn wide_in(english: &str, language: Language) -> String {
     found.and_then(|(_, each)| wide(each, language)).unwrap_or_default()
 }
 
-fn said(error: &PlanError, language: Language) -> String {
+fn said(error: PlanError, language: Language) -> String {
+    match language {
+        Language::En => error.to_string(),
+        Language::Zh => with_reason(error).chinese(),
+    }
+}
+
+/// The reason of the system in Chinese, with its remedy.
+fn with_reason(error: PlanError) -> PlanError {
     match error {
-        error if language == Language::En => error.to_string(),
         PlanError::File { flag, path, reason } => {
-            let why = system_fault(reason, Doing::Read, ("check the path", "请检查路径"), Language::Zh);
-            format!("无法读取 {flag} 指定的文件 '{path}'：{why}")
+            let reason = system_fault(&reason, Doing::Read, ("check the path", "请检查路径"), Language::Zh);
+            PlanError::File { flag, path, reason }
         }
-        PlanError::AtLine { line, inner } => format!("{}{}", line_in_chinese(*line), said(inner, language)),
-        PlanError::InFile { path, inner } => format!("{path}：{}", said(inner, language)),
-        error => error.chinese(),
+        PlanError::AtLine { line, inner } => PlanError::AtLine { line, inner: Box::new(with_reason(*inner)) },
+        PlanError::InFile { path, inner } => PlanError::InFile { path, inner: Box::new(with_reason(*inner)) },
+        error => error,
     }
 }

@@ -122,7 +122,7 @@ fn chinese(fault: &Problem) -> String {
     match fault {
         Problem::File { reason } => {
             let otherwise = ("check the path", "请检查路径");
-            format!("无法读取文件：{}", system_fault(reason, Doing::Read, otherwise, Language::Zh))
+            Problem::File { reason: system_fault(reason, Doing::Read, otherwise, Language::Zh) }.chinese()
         }
         Problem::Value(error) => as_keys(&plan_error(error, Language::Zh)),
         Problem::Threshold(fault) => threshold(*fault),
