@@ -125,6 +125,7 @@ impl Asking<'_> {
                 address: resolved.address,
                 tls: engine::client_tls(target).ok()?,
                 others: Vec::new(),
+                names: Vec::new(),
                 threads: 1,
                 pins_threads: false,
                 driver: driver::choose(driver::Choice::Poll).ok()?,

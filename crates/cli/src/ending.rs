@@ -37,6 +37,8 @@ pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: Load
         Exit::System
     } else if outcome.was_requested {
         Exit::Stopped
+    } else if run.names.iter().any(|name| name.has_none) {
+        Exit::Usage
     } else if outcome.wrote == Wrote::PipeClosed
         && !wants_file
         && settings.hdr_file.is_none()

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use engine::{HoldOptions, Holding, Places, StopHandle};
+use engine::{HoldOptions, Holding, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
@@ -56,7 +56,7 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
     let driver = driver::choose(args.engine.driver.choice())
         .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
     let team = workers::hold_team(&plan, &args.engine, threads, language)?;
-    let options = HoldOptions { address: resolved.address, tls, threads, driver, team };
+    let options = HoldOptions { address: resolved.address, names: resolved.addresses, tls, threads, driver, team };
     Ok(PreparedHold { plan, options, lookup: resolved.lookup })
 }
 
@@ -204,7 +204,7 @@ impl Session {
             return;
         }
         // Errors in the endpoints are reported by the run.
-        let Ok(places) = Places::of(&plan.target, self.options.address, plan.connections) else { return };
+        let Ok(places) = self.options.places(plan) else { return };
         let situation = Situation {
             is_server: false,
             takes_descriptors: self.options.driver.kind == driver::Kind::Poll,
@@ -233,6 +233,8 @@ fn exit(held: &Held, wrote: Wrote, was_requested: bool, wants_file: bool) -> Exi
         Exit::System
     } else if was_requested {
         Exit::Stopped
+    } else if held.names.iter().any(|name| name.has_none) {
+        Exit::Usage
     } else if wrote == Wrote::PipeClosed && !wants_file {
         Exit::Done
     } else if held.tally.established() == 0 {

@@ -83,6 +83,7 @@ fn prepare(
         address: here,
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 1,
         pins_threads: false,
         driver,
@@ -90,7 +91,7 @@ fn prepare(
         supplies: supplies(),
         team: Some(Arc::new(RunReporter::new(past, ago.into()))),
     };
-    let prepared = Prepared { plan: *plan, resolved: Resolved { address, lookup: None }, options };
+    let prepared = Prepared { plan: *plan, resolved: Resolved::given(address), options };
     // The thresholds of the run are evaluated again.
     let thresholds = thresholds.iter().filter_map(|text| Threshold::parse_of_part(text).ok()).collect();
     Ok((prepared, RecoveredRun::new(started_unix), thresholds))

@@ -196,7 +196,9 @@ impl Load {
         plan.keeps.secrets = settings.with_secrets;
         plan = settings.requested_for(plan);
         let Sources { connection, reach, supplies } = sources;
-        let mut ways = self.ways(&mut plan, connection, reach)?.into_iter();
+        let ways = self.ways(&mut plan, connection, reach)?;
+        let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
+        let mut ways = ways.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
         let others = ways.map(|(resolved, tls)| (resolved.address, tls)).collect();
         host::raise_descriptor_limit();
@@ -209,6 +211,7 @@ impl Load {
             address,
             tls,
             others,
+            names,
             threads,
             pins_threads: engine.pin_threads,
             driver,

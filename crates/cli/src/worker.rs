@@ -1,6 +1,5 @@
 //! `onrush worker`: carries out parts of loads that another onrush leads.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +10,7 @@ use cluster::local;
 use cluster::protocol::Refusal;
 use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity, WorkerRuntime};
 use driver::Choice;
-use engine::{DataSources, HoldOptions, Places, RequestLogConfig, ResolveError, RunOptions};
+use engine::{DataSources, HoldOptions, RequestLogConfig, ResolveError, Resolved, RunOptions};
 use feed::Feed;
 use plan::{Hold, Plan, Target, TargetPolicy};
 use report::Language;
@@ -215,7 +214,7 @@ impl WorkerPlace {
     }
 
     /// The address of a target, as resolved here.
-    fn way(&self, target: &Target, patience: Duration) -> Result<(SocketAddr, Option<ClientConfig>), Refusal> {
+    fn way(&self, target: &Target, patience: Duration) -> Result<(Resolved, Option<ClientConfig>), Refusal> {
         let system = |reason: String| Refusal::System { reason };
         let resolved = engine::resolve(target, patience).map_err(|error| match error {
             ResolveError::Consent { .. } => {
@@ -229,7 +228,7 @@ impl WorkerPlace {
             error => system(error.to_string()),
         })?;
         let tls = engine::client_tls(target).map_err(|error| system(error.to_string()))?;
-        Ok((resolved.address, tls))
+        Ok((resolved, tls))
     }
 }
 
@@ -247,13 +246,15 @@ impl WorkerEnvironment for WorkerPlace {
                 ways.push(self.way(target, connect_timeout)?);
             }
         }
-        let mut ways = ways.into_iter();
+        let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
+        let mut ways = ways.into_iter().map(|(resolved, tls)| (resolved.address, tls));
         let Some((address, tls)) = ways.next() else { return Err(system("a plan without a target".to_owned())) };
         let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
         let options = RunOptions {
             address,
             tls,
             others: ways.collect(),
+            names,
             threads: self.threads,
             pins_threads: self.pins_threads,
             driver,
@@ -269,10 +270,12 @@ impl WorkerEnvironment for WorkerPlace {
         if let Some(reach) = self.reach() {
             plan.target.reach = reach;
         }
-        let (address, tls) = self.way(&plan.target, plan.step.connect_timeout)?;
-        Places::of(&plan.target, address, plan.connections).map_err(|error| system(error.to_string()))?;
+        let (resolved, tls) = self.way(&plan.target, plan.step.connect_timeout)?;
         let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
-        Ok((plan, HoldOptions { address, tls, threads: self.threads, driver, team: None }))
+        let (address, names) = (resolved.address, resolved.addresses);
+        let options = HoldOptions { address, names, tls, threads: self.threads, driver, team: None };
+        options.places(&plan).map_err(|error| system(error.to_string()))?;
+        Ok((plan, options))
     }
 
     fn tell(&self, notice: &Notice) {

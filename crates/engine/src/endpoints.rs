@@ -4,9 +4,13 @@
 //! connections need more addresses or more ports: of the loopback network there are always enough.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use driver::Peer;
+use pacing::Nanos;
 use plan::{Sources, Target, errors};
+
+use crate::names::AddressSet;
 
 /// Half of the local ports of an address are used before another one is taken: the kernel searches long for the last
 /// ones.
@@ -38,22 +42,23 @@ errors! {
 }
 
 impl Places {
-    /// One target endpoint, and a source address chosen by the kernel.
-    pub fn only(to: SocketAddr) -> Self {
-        Self { to: vec![to.into()], from: vec![None] }
+    /// These target endpoints, and a source address chosen by the kernel.
+    pub(crate) fn these(to: &[SocketAddr]) -> Self {
+        Self { to: to.iter().copied().map(Peer::from).collect(), from: vec![None] }
     }
 
-    /// The endpoints of a target whose host is `address`, for a number of connections.
+    /// The endpoints of a target whose host has these addresses, for a number of connections.
     ///
     /// # Errors
     /// An address is not of this machine, or of another family than the target.
-    pub fn of(target: &Target, address: SocketAddr, connections: u64) -> Result<Self, PlacesError> {
+    pub fn of(target: &Target, addresses: &[SocketAddr], connections: u64) -> Result<Self, PlacesError> {
         if let Some(path) = &target.unix {
             return Ok(Self { to: vec![Peer::Unix(path.clone())], from: vec![None] });
         }
         let to: Vec<SocketAddr> = match target.places.as_slice() {
-            [] => vec![address],
-            places => places.iter().map(|place| place.with(address)).collect(),
+            [] => addresses.to_vec(),
+            // They fix the set: of the name, its first address counts.
+            places => places.iter().map(|place| place.with(addresses[0])).collect(),
         };
         let from = match &target.sources {
             Sources::These(addresses) => addresses.clone(),
@@ -76,19 +81,11 @@ impl Places {
     }
 
     /// The single endpoint of most loads.
-    #[inline]
-    pub(crate) fn single(&self) -> Option<Peer> {
+    fn single(&self) -> Option<Peer> {
         match (self.to.as_slice(), self.from.as_slice()) {
             ([to], [None]) => Some(to.clone()),
             _ => None,
         }
-    }
-
-    /// Target and source address of connection `number`.
-    pub(crate) fn pick(&self, number: u64) -> (Peer, Option<IpAddr>) {
-        let to = self.to[(number % self.to.len() as u64) as usize].clone();
-        let turn = number / self.to.len() as u64;
-        (to, self.from[(turn % self.from.len() as u64) as usize])
     }
 
     /// Some endpoint is neither this machine nor in a private network.
@@ -104,6 +101,102 @@ impl Places {
     /// Counts of source addresses and of target endpoints.
     pub fn counts(&self) -> (usize, usize) {
         (self.from.len(), self.to.len())
+    }
+}
+
+/// How long an endpoint that refused a connection gets no other one, while another endpoint does not refuse.
+const REST: Nanos = Nanos::from_millis(5_000);
+
+/// The endpoints of an origin on one shard: whose turn it is, and which rest.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    places: Places,
+    /// The only endpoint, where there is one and it stays so.
+    single: Option<Peer>,
+    /// Addresses that are looked up again.
+    name: Option<Arc<AddressSet>>,
+    version: u32,
+    /// Every endpoint that there was, until when it rests, and the places of those in use among them.
+    known: Vec<(Peer, Nanos)>,
+    used: Vec<u16>,
+    opened: u64,
+}
+
+impl Turns {
+    pub(crate) fn new(places: Places, name: Option<Arc<AddressSet>>) -> Self {
+        let single = if name.is_none() { places.single() } else { None };
+        let mut turns = Self { single, name, version: 0, known: Vec::new(), used: Vec::new(), opened: 0, places };
+        turns.use_all();
+        turns
+    }
+
+    fn use_all(&mut self) {
+        self.used.clear();
+        for to in &self.places.to {
+            let place = self.known.iter().position(|(known, _)| known == to).unwrap_or_else(|| {
+                self.known.push((to.clone(), Nanos::ZERO));
+                self.known.len() - 1
+            });
+            self.used.push(place.min(usize::from(u16::MAX)) as u16);
+        }
+    }
+
+    /// The only endpoint, for connections from any address of ours.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<&Peer> {
+        self.single.as_ref()
+    }
+
+    /// Takes addresses that were looked up since.
+    pub(crate) fn update(&mut self) {
+        let Some(name) = self.name.as_ref().filter(|name| name.version() != self.version) else { return };
+        self.version = name.version();
+        self.places.to = name.addresses().iter().copied().map(Peer::from).collect();
+        self.use_all();
+    }
+
+    /// Some endpoint in use has not failed of late.
+    pub(crate) fn is_any_awake(&self, now: Nanos) -> bool {
+        self.used.iter().any(|used| self.known[usize::from(*used)].1 <= now)
+    }
+
+    /// There is one endpoint, and there was no other.
+    pub(crate) fn is_one(&self) -> bool {
+        self.known.len() <= 1
+    }
+
+    /// The number of endpoints in use.
+    pub(crate) fn count(&self) -> usize {
+        self.used.len()
+    }
+
+    /// Connections opened so far.
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened
+    }
+
+    /// The endpoint of connection `number`: which one it is, and with it the address of ours.
+    pub(crate) fn next(&mut self, number: u64, now: Nanos) -> (u16, Peer, Option<IpAddr>) {
+        self.opened += 1;
+        let (count, first) = (self.used.len(), (number % self.used.len() as u64) as usize);
+        let awake = |place: &usize| self.known[usize::from(self.used[*place])].1 <= now;
+        let place = (first..first + count).map(|place| place % count).find(awake).unwrap_or(first);
+        let turn = number / count as u64;
+        let from = self.places.from[(turn % self.places.from.len() as u64) as usize];
+        let used = self.used[place];
+        (used, self.known[usize::from(used)].0.clone(), from)
+    }
+
+    /// A connection to this endpoint failed: others have its turns for a while.
+    pub(crate) fn rest(&mut self, endpoint: u16, now: Nanos) {
+        if let Some((_, until)) = self.known.get_mut(usize::from(endpoint)) {
+            *until = now + REST;
+        }
+    }
+
+    /// Some endpoint is neither this machine nor in a private network.
+    pub(crate) fn are_far(&self) -> bool {
+        self.places.are_far()
     }
 }
 
@@ -142,12 +235,12 @@ mod tests {
         let plan = requested.plan().expect("a plan");
         let target = plan.scenarios[0].target();
         let address = SocketAddr::new(target.host.parse().expect("an address"), target.port);
-        Places::of(target, address, connections)
+        Places::of(target, &[address], connections)
     }
 
     #[test]
     fn loopback_has_addresses_enough() {
-        assert_eq!(places(&[], 1_000), Ok(Places::only("127.0.0.1:8080".parse().expect("an address"))));
+        assert_eq!(places(&[], 1_000), Ok(Places::these(&["127.0.0.1:8080".parse().expect("an address")])));
         let many = places(&[], 1_000_000).expect("places");
         let (from, to) = many.counts();
         assert!(from > 60 && to == 1, "{from} {to}");
@@ -156,19 +249,62 @@ mod tests {
         let spread = places(&[("to", ":9001-9064")], 1_000_000).expect("places");
         assert_eq!(spread.counts().1, 64);
         assert!(spread.counts().0 < 4);
-        assert_eq!(spread.pick(65).0.ip().map(|to| to.port()), Some(9_002));
+        let (_, to, _) = Turns::new(spread, None).next(65, Nanos::ZERO);
+        assert_eq!(to.ip().map(|to| to.port()), Some(9_002));
     }
 
     #[test]
     fn addresses_are_dealt_out_in_turn() {
         let some = places(&[("from", "127.0.0.5-127.0.0.6"), ("to", ":1-2")], 10).expect("places");
+        let mut turns = Turns::new(some, None);
         let picked: Vec<String> = (0..5)
             .map(|number| {
-                let (to, from) = some.pick(number);
+                let (_, to, from) = turns.next(number, Nanos::ZERO);
                 format!("{}>{}", from.expect("one of ours"), to.ip().expect("by TCP").port())
             })
             .collect();
         assert_eq!(picked, ["127.0.0.5>1", "127.0.0.5>2", "127.0.0.6>1", "127.0.0.6>2", "127.0.0.5>1"]);
+    }
+
+    /// The ports that five connections in a row go to.
+    fn ports(turns: &mut Turns, at: Nanos) -> [u16; 5] {
+        [0, 1, 2, 3, 4].map(|number| turns.next(number, at).1.ip().map_or(0, |to| to.port()))
+    }
+
+    #[test]
+    fn an_endpoint_rests_while_another_does_not() {
+        let mut turns = Turns::new(places(&[("to", ":1-3")], 10).expect("places"), None);
+        let later = Nanos::from_millis(1_000);
+        assert_eq!(ports(&mut turns, later), [1, 2, 3, 1, 2]);
+        turns.rest(1, later);
+        assert_eq!(ports(&mut turns, later), [1, 3, 3, 1, 3]);
+        assert!(turns.is_any_awake(later));
+        (0..3).for_each(|endpoint| turns.rest(endpoint, later));
+        assert!(!turns.is_any_awake(later));
+        assert_eq!(ports(&mut turns, later), [1, 2, 3, 1, 2], "all of them never rest");
+        assert_eq!(ports(&mut turns, later + REST), [1, 2, 3, 1, 2]);
+        turns.rest(0, later + REST);
+        assert_eq!(ports(&mut turns, later + REST), [2, 2, 3, 2, 2]);
+    }
+
+    #[test]
+    fn addresses_that_come_take_turns_and_keep_their_numbers() {
+        let flags = Flags { url: Some("http://shop.test:81/".to_owned()), ..Flags::default() };
+        let target = flags.plan().expect("a plan").scenarios[0].target().clone();
+        let of = |number: u8| SocketAddr::from(([127, 0, 0, number], 81));
+        let set = Arc::new(AddressSet::new(&target, &[of(2), of(3)]));
+        let mut turns = Turns::new(Places::these(&[of(2), of(3)]), Some(set.clone()));
+        assert!(turns.single().is_none() && !turns.is_one());
+        let mut taken = |number| {
+            turns.update();
+            let (endpoint, to, _) = turns.next(number, Nanos::ZERO);
+            (endpoint, to.ip())
+        };
+        assert_eq!([taken(0), taken(1)], [(0, Some(of(2))), (1, Some(of(3)))]);
+        assert!(set.take(&[of(3).ip(), of(4).ip()]));
+        assert_eq!([taken(0), taken(1)], [(1, Some(of(3))), (2, Some(of(4)))]);
+        assert!(set.take(&[of(2).ip()]));
+        assert_eq!([taken(0), taken(1)], [(0, Some(of(2))), (0, Some(of(2)))]);
     }
 
     #[test]

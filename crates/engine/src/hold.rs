@@ -33,6 +33,8 @@ use pacing::Nanos;
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
+use crate::endpoints::{Places, PlacesError};
+use crate::names::NameReport;
 use crate::remote::WorkersSummary;
 use crate::subscribers::Join;
 pub use holding::Holding;
@@ -44,6 +46,8 @@ pub use remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldRe
 pub struct HoldOptions {
     /// Resolved address of the target.
     pub address: SocketAddr,
+    /// The addresses of its name; empty where no name was looked up.
+    pub names: Vec<SocketAddr>,
     /// TLS client configuration of a plan that uses TLS.
     pub tls: Option<ClientConfig>,
     /// Most shards to use.
@@ -52,6 +56,17 @@ pub struct HoldOptions {
     pub driver: DriverSelection,
     /// The backend that holds the connections remotely, if there is one.
     pub team: Option<Arc<dyn HoldBackend>>,
+}
+
+impl HoldOptions {
+    /// The endpoints of the connections of a plan.
+    ///
+    /// # Errors
+    /// An address is not of this machine, or of another family than the target.
+    pub fn places(&self, plan: &Hold) -> Result<Places, PlacesError> {
+        let addresses = if self.names.is_empty() { std::slice::from_ref(&self.address) } else { &self.names };
+        Places::of(&plan.target, addresses, plan.connections)
+    }
 }
 
 /// What all shards saw in one interval, with the memory use.
@@ -171,6 +186,8 @@ pub struct HoldResult {
     pub refused: Option<Refused>,
     /// The target requested a client certificate, and there was none.
     pub lacked_certificate: bool,
+    /// What became of the lookups of the name of the target.
+    pub names: Vec<NameReport>,
     /// It was stopped before its time was over.
     pub was_stopped: bool,
     /// Lags of the loop of each shard, one sample every 50 ms; a stall counts as as many samples as it covers.

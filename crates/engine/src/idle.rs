@@ -106,6 +106,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         address,
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 1,
         pins_threads: false,
         driver,

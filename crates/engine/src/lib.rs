@@ -14,7 +14,7 @@
 //! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
 //! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log and the
 //!   slowest requests
-//! - `resolve`: names; `reflect`: asks a gRPC target for its services before a run; `faults`: which protocol fault is
+//! - `resolve`: names before a run, `names`: during it; `reflect`: asks a gRPC target for its services before a run; `faults`: which protocol fault is
 //!   which failure
 //! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `halving`, `slices`: their
 //!   arithmetic
@@ -54,6 +54,7 @@ mod hold;
 #[cfg(test)]
 mod idle;
 mod lease;
+mod names;
 pub mod pages;
 mod probe;
 mod probed;
@@ -93,6 +94,7 @@ pub use hold::{
     HoldBackend, HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldOptions, HoldOrder, HoldPart, HoldReporter,
     HoldResult, HoldUpdate, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
 };
+pub use names::{AddressChange, NameReport};
 pub use probe::{Probing, probe};
 pub use probed::{NotTried, Probe, ProbeOption};
 pub use reflect::{ReflectError, describe, describe_all, list_services};

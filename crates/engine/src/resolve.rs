@@ -12,7 +12,9 @@ mod system;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use plan::Target;
+use plan::{AddressChoice, Target};
+
+use crate::names::{LookupFault, ask_server, in_order};
 
 #[cfg(feature = "dns")]
 use name_servers::look_up;
@@ -23,12 +25,38 @@ use system::look_up;
 compile_error!("a static binary cannot use glibc's resolver: build with --features dns");
 
 /// A resolved target.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Resolved {
-    /// Address of the load.
+    /// The first address that accepts a connection.
     pub address: SocketAddr,
+    /// The addresses of the name that are used, in order; empty where no name was looked up.
+    pub addresses: Vec<SocketAddr>,
     /// Duration of the lookup; `None` when the URL held an address.
     pub lookup: Option<Duration>,
+}
+
+impl Resolved {
+    /// An address that was given.
+    pub fn given(address: SocketAddr) -> Self {
+        Self { address, addresses: Vec::new(), lookup: None }
+    }
+
+    /// All addresses of the load.
+    pub fn all(&self) -> &[SocketAddr] {
+        if self.addresses.is_empty() { std::slice::from_ref(&self.address) } else { &self.addresses }
+    }
+}
+
+/// The addresses of a name that are used, when this one is the first that accepts a connection.
+fn used(all: &[SocketAddr], first: SocketAddr, choice: AddressChoice) -> Vec<SocketAddr> {
+    let is_used = |address: &&SocketAddr| match choice {
+        AddressChoice::All => true,
+        AddressChoice::OneFamily => address.is_ipv4() == first.is_ipv4(),
+        AddressChoice::First => **address == first,
+    };
+    let mut used = all.iter().filter(is_used).copied().collect();
+    in_order(&mut used);
+    used
 }
 
 /// Hosts that are named in one message; the others are counted.
@@ -102,6 +130,14 @@ pub enum ResolveError {
         /// Error of the resolver.
         reason: String,
     },
+    /// The name server that was given has no answer.
+    #[error("the host '{host}' cannot be looked up: {reason}; check --dns, or leave it out")]
+    Server {
+        /// The requested name.
+        host: String,
+        /// Why there is no answer.
+        reason: String,
+    },
     /// A link-local address without its interface.
     #[error("{address} is link-local, so its interface belongs to it: [{address}%25eth0]; see: ip link")]
     NoZone {
@@ -142,7 +178,11 @@ pub fn addresses_of(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
 /// # Errors
 /// The name is unknown, or no name server responds.
 pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, ResolveError> {
-    resolve_by(target, look_up, |address| accepts(address, connect_timeout))
+    let accepts = |address: &SocketAddr| accepts(address, connect_timeout);
+    match target.names.server {
+        Some(server) => resolve_by(target, |host| by_server(server, host), accepts),
+        None => resolve_by(target, look_up, accepts),
+    }
 }
 
 /// The same with a given lookup of names and a given connection attempt, which is made only to addresses that the load
@@ -154,7 +194,7 @@ fn resolve_by(
 ) -> Result<Resolved, ResolveError> {
     // A Unix socket needs no name.
     if target.unix.is_some() {
-        return Ok(Resolved { address: (Ipv4Addr::LOCALHOST, target.port).into(), lookup: None });
+        return Ok(Resolved::given((Ipv4Addr::LOCALHOST, target.port).into()));
     }
     let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
     let mut strangers = given_strangers(target);
@@ -168,7 +208,7 @@ fn resolve_by(
         && target.places.iter().all(|place| place.address.is_some())
     {
         allow_all(strangers)?;
-        return Ok(Resolved { address: (address, first.port).into(), lookup: None });
+        return Ok(Resolved::given((address, first.port).into()));
     }
     let names = [host.as_str(), target.host.as_str()];
     if let Ok(address) = host.parse::<IpAddr>() {
@@ -177,7 +217,7 @@ fn resolve_by(
         }
         allow_all(strangers)?;
         let zone = target.zone.as_deref().filter(|_| target.dial.is_none());
-        return Ok(Resolved { address: in_zone(address, zone, port)?, lookup: None });
+        return Ok(Resolved::given(in_zone(address, zone, port)?));
     }
     let begun = Instant::now();
     // RFC 6761, 6.3: a name that ends with `.localhost` is this machine, whether or not a name server knows it.
@@ -196,10 +236,31 @@ fn resolve_by(
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
         [] => return Err(ResolveError::Unknown { host: host.clone() }),
-        [only] => *only,
+        // All of them are used, whichever accepts.
+        [first, rest @ ..] if needs_no_choice(*first, rest, target.names.addresses) => *first,
         [first, ..] => *addresses.iter().find(|address| accepts(address)).unwrap_or(first),
     };
-    Ok(Resolved { address: chosen, lookup })
+    Ok(Resolved { address: chosen, addresses: used(&addresses, chosen, target.names.addresses), lookup })
+}
+
+/// Whether the addresses that are used do not depend on who accepts a connection.
+fn needs_no_choice(first: SocketAddr, rest: &[SocketAddr], choice: AddressChoice) -> bool {
+    match choice {
+        AddressChoice::All => true,
+        AddressChoice::OneFamily => rest.iter().all(|one| one.is_ipv4() == first.is_ipv4()),
+        AddressChoice::First => rest.is_empty(),
+    }
+}
+
+/// Asks a name server that was given; this machine's own name needs none.
+fn by_server(server: SocketAddr, host: &str) -> Result<Vec<IpAddr>, ResolveError> {
+    if host == "localhost" {
+        return look_up(host);
+    }
+    ask_server(server, host).map_err(|fault| match fault {
+        LookupFault::NoName => ResolveError::Unknown { host: host.to_owned() },
+        LookupFault::Server(reason) => ResolveError::Server { host: host.to_owned(), reason },
+    })
 }
 
 /// Unconsented hosts among the addresses that the user gave, each once.

@@ -9,6 +9,7 @@ mod rows;
 mod running;
 mod stepped;
 mod totals;
+mod ways;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -27,6 +28,7 @@ use crate::barriers::BarrierStats;
 use crate::control::{Lease, StopHandle};
 use crate::data_sources::{DataSources, UsedUp};
 use crate::error::RunError;
+use crate::names::NameReport;
 use crate::probed::{NotTried, Probe};
 use crate::remote::{WireScenarioOutcome, WorkersSummary};
 use crate::request_log::RequestLogConfig;
@@ -40,6 +42,7 @@ pub use remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunRepo
 pub use rows::KeptInterval;
 pub use running::{RunUpdate, Running};
 pub use stepped::SteppedRun;
+pub(crate) use ways::is_looked_up_again;
 
 /// Options for carrying out a plan on this machine.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub struct RunOptions {
     pub tls: Option<ClientConfig>,
     /// The same for the other targets of the plan, scenario by scenario, in their order.
     pub others: Vec<(SocketAddr, Option<ClientConfig>)>,
+    /// The addresses of the names of all targets, in the order of the targets; a target without any has one address.
+    pub names: Vec<Vec<SocketAddr>>,
     /// Most shards to use.
     pub threads: usize,
     /// Each shard is pinned to a core of its own.
@@ -181,6 +186,8 @@ pub struct RunResult {
     pub met: Vec<BarrierStats>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
+    /// What became of the lookups of names during the run.
+    pub names: Vec<NameReport>,
     /// The outcome of each scenario.
     pub ends: Vec<WireScenarioOutcome>,
     /// Each load over time, with its changes.

@@ -5,6 +5,7 @@
 //! next action of each user, `Ledger` has the exchanges in flight and their outcomes, `Pool` the connections and
 //! their destinations.
 
+mod addresses;
 #[cfg(test)]
 mod audit;
 mod barriers;
@@ -46,7 +47,7 @@ mod work;
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{Distribution, InFlightAges, Snapshot};
+use metrics::{AddressSlots, Distribution, InFlightAges, Snapshot};
 use pacing::Nanos;
 use plan::CaptureOptions;
 use wire::connection::Scratch;
@@ -63,6 +64,7 @@ use closed::Closed;
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 pub(crate) use deadline::Deadline;
+pub(crate) use exchanges::is_of_peer;
 use exchanges::{Attempt, Exchange};
 use first::FirstRound;
 #[cfg(test)]
@@ -171,8 +173,9 @@ struct Pool {
     lookups: Lookups,
     /// Targets of redirects that do not resolve.
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
-    /// Connections that were opened, or tried.
-    opened: u64,
+    /// Addresses are counted apart, and the slots of those that are.
+    counts_addresses: bool,
+    address_slots: AddressSlots,
     hope: ReachabilityGuard,
     heads: HeadMemory,
     /// Scratch memory of connections with layers for the time of a call; taken while one of them is read.
@@ -278,7 +281,8 @@ impl ScenarioRuntime {
             sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
-            opened: 0,
+            counts_addresses: false,
+            address_slots: AddressSlots::default(),
             hope: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),

@@ -21,6 +21,7 @@
 extern crate claims;
 
 mod acks;
+mod addresses;
 mod changed;
 mod charts;
 mod each;
@@ -39,6 +40,7 @@ mod threshold_result;
 mod times;
 mod watch;
 
+pub use addresses::{AddressFigures, AddressOf};
 pub use changed::{Changed, ChangedTo};
 pub use charts::{Charts, Mark, PartName, PartPoint, Point, PointTimes, Range};
 pub use each::{HeldBy, ScenarioRun};

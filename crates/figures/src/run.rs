@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::RunResult;
+use engine::{NameReport, RunResult};
 use metrics::{
     CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Measure, RequestRecord, Row, Sample,
     Snapshot, Threshold, Timings,
@@ -14,6 +14,7 @@ use pacing::Nanos;
 use plan::Plan;
 
 use crate::acks;
+use crate::addresses::AddressFigures;
 use crate::each::{ScenarioRun, rated_for_all};
 use crate::iterations::{Iterations, rounds};
 use crate::requested::{RequestedRate, asks_each};
@@ -139,6 +140,8 @@ pub struct Run {
     pub scenarios: Vec<ScenarioPart>,
     /// The results of each scenario alone.
     pub each: Vec<ScenarioRun>,
+    /// The results of each address, where a name has several.
+    pub addresses: Vec<AddressFigures>,
     /// WebSocket sessions that the server closed.
     pub closes: Vec<Close>,
     /// Texts that servers sent with a gRPC status or a close code.
@@ -236,6 +239,7 @@ impl Run {
             bars: histogram(recorded.succeeded.of(Measure::Response)),
             scenarios,
             each,
+            addresses: AddressFigures::all(&total),
             closes: closes(&total),
             server_texts: server_texts(&total, &tally),
             judged,
@@ -246,7 +250,7 @@ impl Run {
                 .then(|| CoordinatedOmission::of(&total, &recorded.succeeded, &plan))
                 .flatten(),
             stalled: StallImpact::of(&total, &result.shards),
-            notes: with_more(notes, &plan, &tally, &recorded.succeeded),
+            notes: with_more(notes, &plan, (&tally, &result.names), &recorded.succeeded),
             changes,
             cpu_ns: total.cpu_ns,
             cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
@@ -326,12 +330,18 @@ impl Run {
 }
 
 /// The notes, with those that follow from the figures alone.
-fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, succeeded: &Timings) -> Vec<Note> {
+fn with_more(
+    mut notes: Vec<Note>,
+    plan: &Plan,
+    (tally, names): (&Tally, &[NameReport]),
+    succeeded: &Timings,
+) -> Vec<Note> {
     let (left, users) = (tally.users_left(), tally.users_without_stop());
     let has_rate = plan.scenarios.iter().any(|scenario| matches!(scenario.load, plan::Load::Open { .. }));
     let all = || plan.scenarios.iter().map(plan::Scenario::users).sum();
     notes.extend((left > 0).then(|| Note::UsersLeft { left, of: (!has_rate).then(all) }));
     notes.extend((users > 0).then_some(Note::UsersWithoutStop { users }));
+    notes.extend(names.iter().flat_map(|name| Note::of_name(name, tally.connections_tried())));
     let service = succeeded.of(Measure::Service);
     notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));
     notes

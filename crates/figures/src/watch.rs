@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 
+use engine::NameReport;
 use metrics::Failure;
 
 use crate::Interval;
@@ -129,9 +130,28 @@ pub enum Note {
         /// The number of users.
         users: u64,
     },
+    /// The addresses of a name changed.
+    AddressesChanged(Box<NameReport>),
+    /// Addresses of a name were not loaded.
+    AddressesRefused(Box<NameReport>),
+    /// Lookups of a name failed.
+    LookupsFailed(Box<NameReport>),
+    /// A name has several addresses, and there was one connection.
+    OneOfAddresses(Box<NameReport>),
 }
 
 impl Note {
+    /// The notes about a name. `connections`: those that were tried.
+    pub(crate) fn of_name(name: &NameReport, connections: u64) -> Vec<Self> {
+        let all: [(bool, fn(Box<NameReport>) -> Self); 4] = [
+            (!name.changes.is_empty(), Self::AddressesChanged),
+            (!name.refused.is_empty(), Self::AddressesRefused),
+            (name.failed > 0, Self::LookupsFailed),
+            (name.addresses.len() > 1 && connections == 1, Self::OneOfAddresses),
+        ];
+        all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note(Box::new(name.clone()))).collect()
+    }
+
     /// A stable name.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -144,6 +164,10 @@ impl Note {
             Self::SpeaksTls => "speaks-tls",
             Self::UsersLeft { .. } => "users-left",
             Self::UsersWithoutStop { .. } => "users-without-stop",
+            Self::AddressesChanged(_) => "addresses-changed",
+            Self::AddressesRefused(_) => "addresses-refused",
+            Self::LookupsFailed(_) => "lookups-failed",
+            Self::OneOfAddresses(_) => "one-of-addresses",
         }
     }
 }

@@ -7,6 +7,7 @@
 //! Counters and failures are written by their index in their tables. When one is added, [`SNAPSHOT_VERSION`] is raised;
 //! written indices keep their meaning for ever, so new ones take free numbers.
 
+mod addresses;
 mod counts;
 mod held;
 mod number;
@@ -26,7 +27,7 @@ use number::{Reader, put};
 use crate::Snapshot;
 
 /// The version that is written, and the highest that is read.
-pub const SNAPSHOT_VERSION: u64 = 4;
+pub const SNAPSHOT_VERSION: u64 = 5;
 /// The most bytes that are read as one snapshot: enough for the maximum number of single exchanges.
 pub const SNAPSHOT_BYTES_MAX: usize = 1 << 30;
 /// The most heap that each byte of a snapshot may cause when it is read, in addition to [`DECODED_BYTES_FIXED`]. The
@@ -99,10 +100,11 @@ enum Section {
     Slowest = 23,
     Traces = 24,
     LostAfter = 25,
+    ByAddress = 26,
 }
 
 impl Section {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -128,6 +130,7 @@ impl Section {
         Self::Slowest,
         Self::Traces,
         Self::LostAfter,
+        Self::ByAddress,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -160,6 +163,7 @@ impl Section {
             Self::Slowest => traced::put_slowest(out, &seen.particulars.slowest),
             Self::Traces => traced::put_traces(out, &seen.particulars.slowest),
             Self::LostAfter => times::put_ages(out, &seen.lost_after),
+            Self::ByAddress => addresses::put_all(out, &seen.by_address),
         }
     }
 
@@ -200,6 +204,7 @@ impl Section {
                 seen.particulars.slowest = traced::read_traces(&seen.particulars.slowest, from)?;
             }
             Self::LostAfter => seen.lost_after = times::read_ages(from)?,
+            Self::ByAddress => seen.by_address = addresses::read_all(from)?,
         }
         Ok(())
     }

@@ -11,12 +11,13 @@
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
 //! - `codec`: a snapshot as bytes, with a version; `golden/` has one of each version, and all of them stay readable
-//! - `failures_by_host`: failures by host; `held`: counters of held connections
+//! - `failures_by_host`: failures by host; `by_address`: measurements by address; `held`: counters of held connections
 
 #[cfg(test)]
 #[macro_use]
 extern crate claims;
 
+mod by_address;
 mod catalog;
 mod censored;
 mod codec;
@@ -35,6 +36,7 @@ mod threshold;
 mod timings;
 mod tool_details;
 
+pub use by_address::{AddressSlots, AddressTally, ByAddress};
 pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};

@@ -3,8 +3,8 @@
 use crate::catalog::{SeriesId, SeriesKind};
 use crate::table::{SeriesClass, Table};
 use crate::{
-    Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome, SAMPLES_MAX,
-    SHOWN_MAX, Sample, Timings, ToolDetails,
+    ByAddress, Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome,
+    SAMPLES_MAX, SHOWN_MAX, Sample, Timings, ToolDetails,
 };
 
 /// The longest server text that is stored, in characters.
@@ -53,6 +53,8 @@ pub struct Snapshot {
     pub particulars: ToolDetails,
     /// Failures by host, when the load goes to several hosts.
     pub blamed: FailuresByHost,
+    /// Measurements by address, where a name has several.
+    pub by_address: ByAddress,
     /// Recorded exchanges, where enabled: the first ones.
     pub(crate) samples: Vec<Sample>,
     /// Steps, transactions and custom values.
@@ -293,6 +295,7 @@ impl Snapshot {
             self.hear(usize::from(*status), text);
         }
         self.blamed.merge(&other.blamed);
+        self.by_address.merge(&other.by_address);
         self.chains.merge(&other.chains);
         self.particulars.merge(&other.particulars);
         for sample in &other.samples {
@@ -324,6 +327,7 @@ impl Snapshot {
         self.server_texts.clear();
         self.samples.clear();
         self.blamed.clear();
+        self.by_address.clear();
         self.chains.clear();
         self.particulars.clear();
         self.table.clear();

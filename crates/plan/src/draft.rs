@@ -229,6 +229,7 @@ impl Draft {
             tls: self.tls(address, protocol)?,
             sources: connection.sources.clone().unwrap_or_default(),
             places,
+            names: connection.names,
             reach: TargetPolicy::Anywhere,
         })
     }

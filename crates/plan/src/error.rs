@@ -98,6 +98,10 @@ errors! {
     PingTooLarge { most: usize };
         "a ping carries at most {most} bytes; shorten -d, or use --ws-type text",
         "ping 最多携带 {most} 字节；请缩短 -d，或使用 --ws-type text";
+    /// The value of `--dns` is no address.
+    DnsServer { value: String };
+        "--dns wants the address of a name server like 10.0.0.2 or 10.0.0.2:5353, not '{value}'",
+        "--dns 的值 '{value}' 无效：应为 DNS 服务器的地址，如 10.0.0.2 或 10.0.0.2:5353";
     /// Invalid source addresses.
     Sources { value: String };
         "--source-ip wants addresses like 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24, or auto, not '{value}'",

@@ -89,6 +89,9 @@ layered_options! {
         ws_deflate: bool = "ws-deflate";
         source_ip: Option<String> = "source-ip";
         to: Option<String> = "connect-addresses";
+        addresses: Option<String> = "addresses";
+        dns_ttl: Option<String> = "dns-ttl";
+        dns: Option<String> = "dns";
         consents: Vec<String> = "allow-host";
         persists: bool = "no-abort-on-failures";
         budget: Option<String> = "budget";

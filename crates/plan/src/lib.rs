@@ -43,6 +43,7 @@ mod header;
 mod hold;
 mod jar;
 mod load;
+mod names;
 mod nesting;
 mod pattern;
 mod program;
@@ -90,6 +91,7 @@ pub use header::Header;
 pub use hold::{HOLD_MAX, Hold, HoldWork};
 pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
+pub use names::{AddressChoice, LOOKUP_EVERY_MIN, LookupAgain, NameOptions};
 pub use pattern::{
     ARGUMENTS_MAX, Argument, Filling, Function, Ground, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault,
     PatternPart, SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotPlace, is_name,
@@ -222,6 +224,8 @@ pub struct Target {
     pub sources: Sources,
     /// The addresses to connect to, in turn, when not those of the host in the URL.
     pub places: Vec<Endpoint>,
+    /// How the addresses of its name are used.
+    pub names: NameOptions,
     /// The target policy.
     pub reach: TargetPolicy,
 }

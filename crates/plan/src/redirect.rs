@@ -68,6 +68,7 @@ impl Follow {
             tls,
             sources: Sources::Usual,
             places,
+            names: base.names,
         }
     }
 

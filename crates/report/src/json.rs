@@ -13,7 +13,8 @@ use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    About, Language, barriers, budget, changes, messages, notes, request_records, rows, steps, verdict, workers,
+    About, Language, addresses, barriers, budget, changes, messages, notes, request_records, rows, steps, verdict,
+    workers,
 };
 use distribution::distribution;
 use intervals::Intervals;
@@ -80,6 +81,8 @@ impl Json {
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
         report["closes"] = closes(run);
         report["failures"] = failures(run);
+        report["addresses"] = addresses::values(run);
+        report["names"] = addresses::names(run);
         report["steps"] = steps::values(run);
         report["scenarios"] = steps::scenarios(run);
         report["slowest"] = request_records::values(run);

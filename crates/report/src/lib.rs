@@ -24,6 +24,7 @@
 extern crate claims;
 
 mod about;
+mod addresses;
 mod barriers;
 mod budget;
 mod capacity_report;

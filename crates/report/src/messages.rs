@@ -228,6 +228,9 @@ pub fn resolve_error(error: &ResolveError, language: Language) -> String {
             format!("{address} 是链路本地地址，须带上网络接口：[{address}%25eth0]；用 ip link 查看")
         }
         (Language::Zh, ResolveError::Zone { zone }) => format!("本机没有网络接口 '{zone}'；用 ip link 查看"),
+        (Language::Zh, ResolveError::Server { host, reason }) => {
+            in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 --dns，或去掉它"))
+        }
         (Language::Zh, ResolveError::Consent { strangers }) => reach::refusal_in_chinese(strangers),
         (Language::Zh, ResolveError::Lookup { host, reason }) => {
             in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址"))

@@ -1,5 +1,6 @@
 //! Notes about a load in both languages: the limit, its figure, and the command that helps.
 
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,9 @@ pub fn note_so_far(note: &Note, language: Language) -> String {
         }
         Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::DelayedAcks { .. } | Note::SpeaksTls => text,
         Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => text,
+        Note::AddressesChanged(_) | Note::AddressesRefused(_) | Note::LookupsFailed(_) | Note::OneOfAddresses(_) => {
+            text
+        }
     }
 }
 
@@ -82,6 +86,10 @@ pub fn note_text(note: &Note, language: Language) -> String {
             )
         }
         Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => return users_gone(note, language),
+        Note::AddressesChanged(name) => return names::moved(name, language),
+        Note::AddressesRefused(name) => return names::refused(name, language),
+        Note::LookupsFailed(name) => return names::failed(name, language),
+        Note::OneOfAddresses(name) => return names::one_of_several(name, language),
         Note::ServerLimit { cut, open } => {
             let (cut, open) = (count(*cut), count(*open));
             (

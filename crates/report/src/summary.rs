@@ -10,7 +10,7 @@ use figures::Run;
 
 use crate::page::Page;
 use crate::screen::Screen;
-use crate::{changes, request_records, steps};
+use crate::{addresses, changes, request_records, steps};
 pub use nothing::nothing_measured;
 pub(crate) use plan::scenario_in_words;
 
@@ -23,6 +23,7 @@ pub fn summary(run: &Run, screen: Screen) -> String {
     page.times_of(run);
     page.text.push_str(&changes::lines(run, &screen));
     page.text.push_str(&steps::table(run, &screen));
+    page.text.push_str(&addresses::table(run, &screen));
     page.text.push_str(&request_records::table(run, &screen));
     let mut end = Page::new(screen);
     end.text.push('\n');

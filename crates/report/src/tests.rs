@@ -46,6 +46,7 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 
 fn result(total: Snapshot) -> RunResult {
     RunResult {
+        names: Vec::new(),
         started_for: Nanos::from_millis(2_000),
         paused: Nanos::ZERO,
         requested_per_s: None,

@@ -32,7 +32,7 @@ mod top;
 
 pub(crate) use common::{CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET, MESSAGE, PART, RECEIVE, TAKE};
 pub(crate) use steps::{STEP, STEPS, verb_of};
-pub(crate) use top::{DATA, DEFAULTS, FILE, LOAD, RUN, SCENARIO};
+pub(crate) use top::{DATA, DEFAULTS, FILE, LOAD, NETWORK, RUN, SCENARIO};
 
 /// An object with keys.
 #[derive(Debug)]

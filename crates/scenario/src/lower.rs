@@ -29,7 +29,7 @@ use plan::{
 
 use crate::Opened;
 use crate::diagnostic::{DiagnosticSink, Diagnostics, Problem};
-use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
+use crate::file::{Action, Amount, File, Iterations, Limit, Load, Network, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
 use names::Naming;
@@ -215,6 +215,7 @@ impl<'a> Lowering<'a> {
             every: None,
             connections: None,
             keep: true,
+            network: Network::default(),
             start: Vec::new(),
             steps: steps.to_vec(),
             stop: Vec::new(),
@@ -329,7 +330,11 @@ impl DynamicParts<'_> {
             stop: nodes.all(&scenario.stop),
             ..Program::default()
         };
-        let (steps, targets, transactions) = nodes.into_parts();
+        let (steps, mut targets, transactions) = nodes.into_parts();
+        if scenario.network != Network::default() {
+            let names = scenario.network.flags().over(&self.file.defaults.typed).draft().unwrap_or_default();
+            targets.iter_mut().for_each(|target| target.names = names.connection.names);
+        }
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
         let of_user = self.of_user();
         for (name, at) in std::mem::take(&mut self.naming.unset) {

@@ -67,6 +67,7 @@ impl World for RealWorld<'_> {
             address: self.server().address(),
             tls: None,
             others: Vec::new(),
+            names: Vec::new(),
             threads: 1,
             pins_threads: false,
             driver: self.driver.clone(),

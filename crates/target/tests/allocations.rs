@@ -70,6 +70,7 @@ fn check<D: Driver>(
         address: server.address(),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 1,
         pins_threads: false,
         driver,

@@ -165,6 +165,7 @@ fn succeeded(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> 
         address,
         tls: engine::client_tls(plan.scenarios[0].target()).expect("settings"),
         others: Vec::new(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

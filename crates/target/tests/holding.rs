@@ -42,7 +42,14 @@ fn start(server: &Server, scheme: &str, span: &str, kind: Kind) -> Holding {
         ..flags(server, scheme)
     };
     let plan = HoldFlags { common, hold: Some(span.to_owned()), ..HoldFlags::default() }.plan().expect("a good plan");
-    let options = HoldOptions { address: server.address(), tls: None, threads: 2, driver: chosen(kind), team: None };
+    let options = HoldOptions {
+        address: server.address(),
+        names: Vec::new(),
+        tls: None,
+        threads: 2,
+        driver: chosen(kind),
+        team: None,
+    };
     Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections")
 }
 
@@ -102,7 +109,8 @@ fn what_left_is_what_the_kernel_took(kind: Kind) {
         };
         let plan = HoldFlags { common, once: true, hold: Some("500ms".to_owned()), ..HoldFlags::default() };
         let plan = plan.plan().unwrap_or_else(|error| panic!("{error}"));
-        let options = HoldOptions { address, tls: None, threads: 1, driver: chosen(kind), team: None };
+        let options =
+            HoldOptions { address, names: Vec::new(), tls: None, threads: 1, driver: chosen(kind), team: None };
         let holding = Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections");
         let result = holding.finish().expect("an end");
         begin.send(()).expect("it waits");
@@ -152,6 +160,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
         address: server.address(),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 2,
         pins_threads: false,
         driver: chosen(kind),

@@ -36,6 +36,7 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
         address: server.address(),
         tls,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 2,
         pins_threads: false,
         driver,

@@ -186,6 +186,7 @@ fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult
         address,
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

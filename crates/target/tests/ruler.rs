@@ -37,6 +37,7 @@ fn options(kind: Kind, server: &Server) -> RunOptions {
         address: server.address(),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 1,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

@@ -39,6 +39,7 @@ fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running 
         address: server.address(),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

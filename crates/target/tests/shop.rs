@@ -355,6 +355,7 @@ fn run(plan: Plan, server: &Server, kind: Kind) -> RunResult {
         address: server.address(),
         tls,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 2,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

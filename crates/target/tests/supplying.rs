@@ -134,6 +134,7 @@ fn start(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> Resul
         address: plan.scenarios[0].target().place().parse().expect("an address"),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

@@ -11,6 +11,7 @@
 //! - `websocket`: handshake, frames, and sessions of both sides that answer pings and closes by themselves
 //! - `tcp`: where responses end on a plain stream
 //! - `connection`: the protocol of one connection behind one interface, for all of these
+//! - `dns`: the question for the addresses of a name, and its answer
 //! - `coding`: decompression of bodies; `certificate`: the fields of an X.509 certificate
 //! - `tls`: sessions on rustls, and trusted CAs
 
@@ -21,6 +22,7 @@ extern crate claims;
 pub mod certificate;
 pub mod coding;
 pub mod connection;
+pub mod dns;
 pub mod grpc;
 pub mod hpack;
 pub mod http1;

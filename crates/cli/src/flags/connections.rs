@@ -25,6 +25,15 @@ flags! {
     "connect-to": Kind::List("HOST:PORT:HOST:PORT"), modes::LOADS, page;
         "Connect to another host and port instead, as curl does: example.com:443:127.0.0.1:8443; repeatable",
         "把某个主机和端口的连接转到别处，同 curl：example.com:443:127.0.0.1:8443，可重复";
+    "addresses": Kind::Text("WHICH"), modes::LOADS, page;
+        "Addresses of a name that connections take in turn: one-family, all or first [default: one-family, those of the kind, IPv4 or IPv6, that accepts first]",
+        "域名有多个地址时使用哪些（各连接轮流）：one-family、all 或 first [默认：one-family，即先接受连接的那一种地址（IPv4 或 IPv6）]";
+    "dns-ttl": Kind::Text("TIME"), modes::LOADS, page;
+        "Look names up again after this time, or never [default: when the TTL of the answer ends]",
+        "多久重新解析一次域名，或 never [默认：按 DNS 应答的 TTL]";
+    "dns": Kind::Text("SERVER"), modes::LOADS, page;
+        "Ask this name server, like 10.0.0.2 or 10.0.0.2:5353 [default: those of this machine]",
+        "使用的 DNS 服务器，如 10.0.0.2 或 10.0.0.2:5353 [默认：本机配置的服务器]";
     "unix-socket": Kind::Text("PATH"), modes::LOADS;
         "Connect to this Unix domain socket instead", "改为连接这个 Unix 域套接字";
 }

@@ -40,7 +40,11 @@ impl Served {
     }
 
     pub(crate) fn with(flags: &[&str]) -> Self {
-        let mut child = onrush(&["serve", "--listen", "127.0.0.1:0", "--threads", "1"])
+        Self::at("127.0.0.1:0", flags)
+    }
+
+    pub(crate) fn at(address: &str, flags: &[&str]) -> Self {
+        let mut child = onrush(&["serve", "--listen", address, "--threads", "1"])
             .args(flags)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -44,6 +44,7 @@ mod large_bodies;
 mod mapping;
 mod meant;
 mod mistakes;
+mod names;
 mod nginx;
 mod openssl;
 #[path = "../paged/mod.rs"]

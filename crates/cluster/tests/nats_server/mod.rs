@@ -36,6 +36,7 @@ pub(crate) fn options(team: Workers) -> RunOptions {
         address: "127.0.0.1:9".parse().expect("an address"),
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads: 1,
         pins_threads: false,
         driver: driver::choose(Choice::Poll).expect("a driver"),

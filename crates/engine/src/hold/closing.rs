@@ -28,6 +28,9 @@ impl HoldRuntime {
         self.closing_since = Some(now);
         self.stops_opening = true;
         self.retries.clear();
+        for (_, failure) in std::mem::take(&mut self.elsewhere) {
+            self.seen.counts.failed[failure.index()] += 1;
+        }
     }
 
     /// Whether all connections are closed.

@@ -17,10 +17,13 @@ use super::shard::{self, Ends, Report};
 use super::world::HoldRuntime;
 use super::{HoldInterval, HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
+use crate::endpoints::Turns;
+use crate::names::{AddressSet, Refresher};
+use crate::run::is_looked_up_again;
 use crate::run_loop::RunLoop;
 use crate::shard_threads::{ShardThreads, wait_until};
 use crate::subscribers::{Delivery, Subscription};
-use crate::{Places, RunError, StopHandle};
+use crate::{RunError, StopHandle};
 
 /// A hold in progress. When it is dropped, all connections are closed at once.
 ///
@@ -34,6 +37,8 @@ pub struct Holding {
     workers: Workers,
     /// Counts of source addresses and of target endpoints.
     places: (usize, usize),
+    /// The name of the target, and the threads that look it up again.
+    names: (Vec<Arc<AddressSet>>, Refresher),
     cpu_before: CpuTime,
 }
 
@@ -104,7 +109,8 @@ impl Holding {
         };
         let going =
             RunLoop::begin(shard_threads, started, HoldAggregator::of(setting, parts, Vec::new()), stop.clone());
-        Ok(Self { options, going, orders, stop: stop.clone(), workers, places: (0, 0), cpu_before })
+        let (places, names) = ((0, 0), (Vec::new(), Refresher::default()));
+        Ok(Self { options, going, orders, stop: stop.clone(), workers, places, names, cpu_before })
     }
 
     fn start_on<D: Driver>(
@@ -116,7 +122,11 @@ impl Holding {
     ) -> Result<Self, RunError> {
         let clock = part.as_ref().map_or_else(Clock::start, |part| part.begins.0);
         let whole = part.as_ref().map_or(Segment::WHOLE, |part| part.segment.clone());
-        let to = Places::of(&plan.target, options.address, plan.connections)?;
+        let to = options.places(&plan)?;
+        let is_moving = !options.names.is_empty() && is_looked_up_again(&plan.target);
+        let name = is_moving.then(|| Arc::new(AddressSet::new(&plan.target, &options.names)));
+        let names: Vec<_> = name.iter().cloned().collect();
+        let turns = Turns::new(to.clone(), name);
         let own = whole.count_of_first(plan.connections).min(whole.slot_count().into());
         let shards = (options.threads.max(1) as u64).min(own).max(1) as u32;
         let orders = if part.is_some() { Orders::of_part } else { Orders::new };
@@ -128,7 +138,7 @@ impl Holding {
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
             let ends = Ends { shard, reports: place.reports, taken, orders, stop };
             // One for each thread: threads that share it would all write its reference count.
-            let mut job = HoldConfig::new(&plan, to.clone(), options.tls.clone());
+            let mut job = HoldConfig::new(&plan, turns.clone(), options.tls.clone());
             job.part = part.as_ref().map(|part| part.segment.clone());
             let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
@@ -153,7 +163,9 @@ impl Holding {
         );
         let going = RunLoop::begin(shard_threads, started, aggregator, stop.clone());
         let (workers, places) = (Workers::default(), to.counts());
-        Ok(Self { options, going, orders, stop: stop.clone(), workers, places, cpu_before })
+        let refresher = Refresher::start(&names, stop)?;
+        let names = (names, refresher);
+        Ok(Self { options, going, orders, stop: stop.clone(), workers, places, names, cpu_before })
     }
 
     /// A handle that sets when a partition ends.
@@ -207,6 +219,7 @@ impl Holding {
             cpu: aggregator.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
             refused: tls.and_then(ClientConfig::refused),
             lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_requested_in_vain),
+            names: self.names.0.iter().map(|name| name.report()).collect(),
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: aggregator.lags,

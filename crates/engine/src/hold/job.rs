@@ -1,8 +1,5 @@
 //! Configuration of held connections: what they do, and their protocol.
 
-use std::net::IpAddr;
-
-use driver::Peer;
 use pacing::{Nanos, Segment};
 use plan::{CaptureOptions, Hold, HoldWork, Protocol};
 use wire::connection::{
@@ -11,13 +8,13 @@ use wire::connection::{
 };
 use wire::tls::ClientConfig;
 
-use crate::Places;
+use crate::endpoints::Turns;
 use crate::talk::PreparedTalk;
 use crate::world::PreparedStep;
 
 /// The configuration, the same for all shards.
 pub(super) struct HoldConfig {
-    pub(super) places: Places,
+    pub(super) turns: Turns,
     /// For a partition, the segment that it holds: it has its own addresses for them.
     pub(super) part: Option<Segment>,
     pub(super) tls: Option<ClientConfig>,
@@ -33,9 +30,9 @@ pub(super) struct HoldConfig {
 }
 
 impl HoldConfig {
-    pub(super) fn new(plan: &Hold, places: Places, tls: Option<ClientConfig>) -> Self {
+    pub(super) fn new(plan: &Hold, turns: Turns, tls: Option<ClientConfig>) -> Self {
         Self {
-            places,
+            turns,
             part: None,
             tls,
             protocol: plan.target.protocol,
@@ -50,9 +47,9 @@ impl HoldConfig {
         }
     }
 
-    /// Target and source address of connection `number`.
-    pub(super) fn place_of(&self, number: u64) -> (Peer, Option<IpAddr>) {
-        self.places.pick(self.part.as_ref().map_or(number, |part| part.count_of_first(number)))
+    /// The number of connection `number` among those that take turns here.
+    pub(super) fn turn_of(&self, number: u64) -> u64 {
+        self.part.as_ref().map_or(number, |part| part.count_of_first(number))
     }
 
     /// Protocol state of a new connection; `number` makes the WebSocket key.

@@ -8,6 +8,7 @@ use wire::connection::IdleState;
 
 use super::world::{Connection, HoldRuntime, Phase, Wake};
 use crate::faults;
+use crate::world::is_of_peer;
 
 /// Most connections of a shard being opened at one time: fewer than an accept queue takes.
 const OPENING_MAX: u32 = 1_024;
@@ -40,7 +41,9 @@ impl HoldRuntime {
     pub(super) fn has_tried_all(&self, now: Nanos) -> bool {
         let has_tried = self.connections.len() as u32 == self.count || self.stops_opening;
         // With reconnects there may always be one on its way.
-        has_tried && (self.opening == 0 || (self.job.reconnects && now >= self.last_first + FIRST_WAIT))
+        has_tried
+            && self.elsewhere.is_empty()
+            && (self.opening == 0 || (self.job.reconnects && now >= self.last_first + FIRST_WAIT))
     }
 
     /// Stops opening connections.
@@ -52,6 +55,9 @@ impl HoldRuntime {
         if self.stops_opening || self.opening >= self.opening_max() {
             return Nanos::NEVER;
         }
+        if !self.elsewhere.is_empty() {
+            return now;
+        }
         let first = self.connections.len() as u32;
         let first = if first < self.count { self.open_at(first) } else { Nanos::NEVER };
         let again = if self.retries.is_empty() { Nanos::NEVER } else { self.retry_at.max(now) };
@@ -60,7 +66,15 @@ impl HoldRuntime {
 
     pub(super) fn open_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let before = self.seen.counts.tried();
+        for _ in 0..OPEN_BATCH.min(self.elsewhere.len() as u32) {
+            if let Some((number, _)) = self.elsewhere.pop_front() {
+                self.open_again(number, sockets);
+            }
+        }
         while self.next_open(now) <= now && self.seen.counts.tried() - before < u64::from(OPEN_BATCH) {
+            if !self.elsewhere.is_empty() {
+                break;
+            }
             let first = self.connections.len() as u32;
             if first < self.count && self.open_at(first) <= now {
                 self.connections.push(Connection {
@@ -69,6 +83,7 @@ impl HoldRuntime {
                     intended: Nanos::ZERO,
                     more: None,
                     owed: 0,
+                    endpoint: 0,
                     phase: Phase::Gone,
                     tries: 0,
                     parked: IdleState::default(),
@@ -90,14 +105,32 @@ impl HoldRuntime {
     }
 
     fn open_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
-        let (to, from) = self.job.place_of(self.segment.nth(u64::from(number)));
+        let connection = &mut self.connections[number as usize];
+        self.seen.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
+        self.seen.counts[HeldCounter::Tried] += 1;
+        self.open_again(number, sockets);
+    }
+
+    /// Whether a connection that was not established goes to another address: to one that did not fail either.
+    pub(super) fn goes_elsewhere(&mut self, number: u32, failure: Failure, now: Nanos) -> bool {
+        if self.is_closing() || !is_of_peer(failure) || self.turns_of.single().is_some() {
+            return false;
+        }
+        self.turns_of.rest(self.connections[number as usize].endpoint, now);
+        self.turns_of.is_any_awake(now)
+    }
+
+    /// Opens a connection that was counted, at the address whose turn it is.
+    fn open_again<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        self.turns_of.update();
+        let turn = self.job.turn_of(self.segment.nth(u64::from(number)));
+        let (endpoint, to, from) = self.turns_of.next(turn, sockets.now());
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         let opened = sockets.open(&OpenOptions { to, from, no_delay: true });
         let connection = &mut self.connections[number as usize];
         (connection.since, connection.phase) = (since, Phase::Connects);
-        self.seen.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
-        self.seen.counts[HeldCounter::Tried] += 1;
+        connection.endpoint = endpoint;
         self.opening += 1;
         match opened {
             Ok(socket) => {

@@ -15,6 +15,7 @@ use super::job::HoldConfig;
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
 use super::world::{HoldRuntime, Phase};
 use crate::Places;
+use crate::endpoints::Turns;
 
 mod peers;
 
@@ -114,7 +115,7 @@ fn carry_out(scene: &Scene) -> Story {
     let mut server = SteppedServer::start_as(server_driver, address, behavior).expect("a server");
     let mut driver: SimDriver = network.add_host();
     let host = driver.host();
-    let job = Arc::new(HoldConfig::new(&plan, Places::only(address), None));
+    let job = Arc::new(HoldConfig::new(&plan, Turns::new(Places::these(&[address]), None), None));
     let mut world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());
     let started = driver.now();
     world.start_at(started);
@@ -322,7 +323,11 @@ fn a_run_that_does_not_listen_is_reported_little() {
     let hold = HoldFlags { common: flags, reconnect: true, hold: Some("30s".to_owned()), ..HoldFlags::default() };
     let plan = hold.plan().expect("a good plan");
     // There is no listener there, so each connection is tried again and again.
-    let job = Arc::new(HoldConfig::new(&plan, Places::only("10.0.0.1:1".parse().expect("an address")), None));
+    let job = Arc::new(HoldConfig::new(
+        &plan,
+        Turns::new(Places::these(&["10.0.0.1:1".parse().expect("an address")]), None),
+        None,
+    ));
     let network = Network::new(1, Faults::none());
     let mut driver = Alone { driver: network.add_host(), network: network.clone() };
     let world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());

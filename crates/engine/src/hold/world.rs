@@ -10,6 +10,7 @@ use wire::connection::{AnyConnection, IdleState, Mask, Scratch};
 use wire::tls;
 
 use super::job::HoldConfig;
+use crate::endpoints::Turns;
 use crate::faults;
 use crate::talk::PreparedTalk;
 use crate::timers::Timers;
@@ -62,6 +63,8 @@ pub(super) struct Connection {
     pub(super) more: Option<Box<More>>,
     /// Messages that became due while another one was on its way.
     pub(super) owed: u32,
+    /// The number of its endpoint.
+    pub(super) endpoint: u16,
     pub(super) phase: Phase,
     /// Failed attempts since it was last established.
     pub(super) tries: u8,
@@ -171,6 +174,10 @@ pub(super) struct HoldRuntime {
     pub(super) templates: Vec<Template>,
     /// Bytes of the longest message as sent, sealed or not.
     pub(super) message_bytes_max: usize,
+    /// The endpoints of its connections.
+    pub(super) turns_of: Turns,
+    /// Connections that were not established at one address, and go to another one next; with their failures.
+    pub(super) elsewhere: VecDeque<(u32, Failure)>,
     /// The HTTP request.
     pub(super) request: Option<Template>,
     pub(super) frame_turn: usize,
@@ -228,6 +235,8 @@ impl HoldRuntime {
             message_bytes_max: frame_bytes + frame_bytes.div_ceil(RECORD_BYTES) * SEAL_BYTES_MAX,
             request,
             frame_turn: 0,
+            turns_of: job.turns.clone(),
+            elsewhere: VecDeque::new(),
             opening: 0,
             open: 0,
             waiting: 0,
@@ -432,6 +441,12 @@ impl HoldRuntime {
         let phase = connection.phase;
         let is_agreed = connection.is_ending;
         match phase {
+            Phase::Connects if self.goes_elsewhere(number, failure, now) => {
+                self.opening -= 1;
+                let connection = &mut self.connections[number as usize];
+                (connection.phase, connection.more, connection.is_ending) = (Phase::Gone, None, false);
+                return self.elsewhere.push_back((number, failure));
+            }
             Phase::Connects | Phase::Shakes | Phase::Begins => {
                 self.opening -= 1;
                 self.seen.counts.failed[failure.index()] += 1;

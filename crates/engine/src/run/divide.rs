@@ -1,7 +1,6 @@
 //! Divides a plan over shards: which shard runs which part of which scenario. A scenario that needs few shards is
 //! spread over them.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,13 +10,14 @@ use pacing::change::{LoadProfile, Timeline};
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{LevelStage, Nanos, SLOT_COUNT, Segment, UserProfile};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape};
-use wire::tls::ClientConfig;
 
 use super::Partition;
+use super::ways::Way;
 use crate::barriers::Barriers;
 use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
 use crate::data_sources::SharedData;
+use crate::endpoints::Turns;
 use crate::request_log::RequestLogConfig;
 use crate::series::catalog;
 use crate::shard::ShardAssignment;
@@ -31,7 +31,7 @@ use crate::{Places, PlacesError};
 /// targets of all scenarios, in their order.
 pub(super) fn casts(
     plan: &Plan,
-    ways: &[(SocketAddr, Option<ClientConfig>)],
+    ways: &[Way],
     threads: usize,
     part: &Partition,
 ) -> Result<Vec<ShardAssignment>, PlacesError> {
@@ -86,7 +86,7 @@ fn works(
     plan: &Plan,
     number: usize,
     catalog: &Catalog,
-    ways: &[(SocketAddr, Option<ClientConfig>)],
+    ways: &[Way],
     (threads, part): (usize, &Partition),
 ) -> Result<Vec<ScenarioConfig>, PlacesError> {
     let scenario = &plan.scenarios[number];
@@ -128,14 +128,16 @@ fn works(
     let levels = Arc::new(levels(scenario, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
     let connections = scenario.load.connections();
-    let origins = scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, (address, tls)))| {
-        let to_it = scenario.steps.iter().filter(|step| step.target == number);
-        let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
-        let places = Places::of(target, *address, connections)?;
-        let opens_with = scenario.steps.iter().position(|step| step.target == number && step.talk.is_some());
-        let origin = Origin::new(Arc::new(target.clone()), places, tls.clone(), connect_timeout);
-        Ok(origin.opened_with(opens_with.map(|step| step as u32)))
-    });
+    let origins =
+        scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
+            let to_it = scenario.steps.iter().filter(|step| step.target == number);
+            let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
+            let places = Places::of(target, addresses, connections)?;
+            let opens_with = scenario.steps.iter().position(|step| step.target == number && step.talk.is_some());
+            let origin =
+                Origin::new(Arc::new(target.clone()), Turns::new(places, name.clone()), tls.clone(), connect_timeout);
+            Ok(origin.opened_with(opens_with.map(|step| step as u32)))
+        });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
     let secrets = plan::SecretValues::of_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
@@ -391,7 +393,7 @@ mod tests {
         };
         let address = "127.0.0.1:1".parse().expect("an address");
         let plan = flags.plan().expect("a good plan");
-        works(&plan, 0, &catalog(&plan), &[(address, None)], (2, &Partition::default())).expect("two shards")
+        works(&plan, 0, &catalog(&plan), &[Way::to(address, None)], (2, &Partition::default())).expect("two shards")
     }
 
     /// A reference count that two threads write at each request moves from core to core.

@@ -22,11 +22,13 @@ use wire::tls::ClientConfig;
 use super::aggregator::{LoadAggregator, Update, Where};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
+use super::ways::{names_of, ways};
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;
+use crate::names::{AddressSet, Refresher};
 use crate::remote::WorkersSummary;
 use crate::run_loop::RunLoop;
 use crate::shard::{self, Ends, Report};
@@ -55,6 +57,8 @@ pub struct Running {
     changes: Arc<Changes>,
     shared_data: SharedData,
     barriers: Option<Arc<Barriers>>,
+    /// The names of targets, and the threads that look them up again.
+    names: (Vec<Arc<AddressSet>>, Refresher),
     cpu_before: CpuTime,
     machine_before: Option<MachineTime>,
     /// When the measured time begins, since the Unix epoch.
@@ -139,7 +143,20 @@ impl Running {
         let aggregator = aggregator.with_barriers(&plan.barriers);
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
         let (stop, barriers, machine_before) = (stop.clone(), None, None);
-        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
+        let names = (Vec::new(), Refresher::default());
+        Ok(Self {
+            plan,
+            options,
+            going,
+            stop,
+            changes,
+            shared_data,
+            barriers,
+            names,
+            cpu_before,
+            machine_before,
+            began_unix,
+        })
     }
 
     fn start_part_on<D: Driver>(
@@ -154,8 +171,7 @@ impl Running {
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
         let changes = divide::changes_of(&plan, clock).of_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
-        let first = (options.address, options.tls.clone());
-        let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
+        let ways = ways(&plan, &options);
         let casts = divide::casts(&plan, &ways, options.threads, part)?;
         let barriers = divide::barriers_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
@@ -210,9 +226,23 @@ impl Running {
         (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.stop_level_of().tell_of_change());
         let place = if part.begins.is_some() { Where::Partition } else { Where::Here };
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
+        let names = names_of(&ways);
+        let refresher = Refresher::start(&names, stop)?;
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
-        let stop = stop.clone();
-        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
+        let (stop, names) = (stop.clone(), (names, refresher));
+        Ok(Self {
+            plan,
+            options,
+            going,
+            stop,
+            changes,
+            shared_data,
+            barriers,
+            names,
+            cpu_before,
+            machine_before,
+            began_unix,
+        })
     }
 
     /// Control of the run, from any thread.
@@ -272,6 +302,7 @@ impl Running {
             requested_per_s: scenarios.iter().map(|scenario| scenario.requested_per_s).sum(),
             verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
             scenarios,
+            names: self.names.0.iter().map(|name| name.report()).collect(),
             ends: judged::ends(&finished),
             timelines,
             probes: Vec::new(),

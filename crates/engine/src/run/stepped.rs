@@ -16,6 +16,7 @@ use plan::Plan;
 use super::aggregator::{LoadAggregator, Update, Where};
 use super::divide::{barriers_of, casts, changes_of, scenarios_of};
 use super::totals::paused_of_all;
+use super::ways::Way;
 use super::{Finished, Interval, Partition, RunError, RunResult, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Control, Refused, StopHandle};
@@ -59,7 +60,7 @@ impl<D: Driver> SteppedRun<D> {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
-        let casts = casts(plan, &vec![(address, None); targets], threads, &part)
+        let casts = casts(plan, &vec![Way::to(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
         let barriers = barriers_of(&casts);
         // The clock of the drivers is the run's; this one is never read.
@@ -199,6 +200,7 @@ impl<D: Driver> SteppedRun<D> {
         let scenarios = judged::judged(plan, &timelines, &finished, (None, None));
         let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
+            names: Vec::new(),
             started_for: finished.stopped_at.since(paused),
             paused,
             requested_per_s: scenarios.iter().map(|scenario| scenario.requested_per_s).sum(),

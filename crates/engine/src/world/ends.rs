@@ -72,6 +72,9 @@ impl ScenarioRuntime {
             self.ledger.steps[exchange.step as usize].series
         };
         self.trace_end(exchange, attempt, RequestRecordEnd::Unfinished, now);
+        if let Some(attempt) = attempt {
+            self.count_sent_to_address(attempt);
+        }
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
         let since = |at: Nanos| now.since(at).0;
         self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));
@@ -84,7 +87,9 @@ impl ScenarioRuntime {
         let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
         let (tls_resumed, warmed_up) = (seen.counts.tls_resumed(), seen.counts.warmed_up());
         let users_left = seen.counts.users_left();
+        let by_address = seen.by_address.connections();
         seen.clear();
+        seen.by_address = by_address;
         (seen.counts[Counter::WarmedUp], seen.counts[Counter::UsersLeft]) = (warmed_up, users_left);
         (seen.tls, seen.counts[Counter::TlsResumed]) = (tls, tls_resumed);
         (seen.counts[Counter::ConnectionsTried], seen.counts[Counter::ConnectionsEstablished]) = (tried, established);

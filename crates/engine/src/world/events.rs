@@ -79,10 +79,11 @@ impl ScenarioRuntime {
         };
         self.pool.hope.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
+        let origin = connection.origin;
+        self.count_established(socket);
         match attempt {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
-                let origin = connection.origin;
                 self.keep_own(user, origin, socket);
                 self.next(user, View::Nothing, at, at, sockets);
             }
@@ -296,8 +297,11 @@ impl ScenarioRuntime {
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.pool.hope.fail(connection.origin);
-                self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
+                let (place, failure) = ((connection.origin, connection.endpoint), faults::while_connecting(error));
+                if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
+                    self.pool.hope.fail(connection.origin);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                }
             }
             Phase::Prepare { user, .. } => {
                 self.pool.hope.fail(connection.origin);

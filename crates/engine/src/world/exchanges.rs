@@ -13,6 +13,7 @@ use wire::http1::ResponseHead;
 
 use super::calls::CallState;
 use super::captured_response::KeptBody;
+use super::connections::NO_SLOT;
 use super::layers::Links;
 use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
@@ -20,6 +21,7 @@ use super::{Deadline, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
+pub(crate) use opening::is_of_peer;
 pub(super) use retries::Again;
 
 /// A request larger than one segment is sent without waiting for acknowledgements.
@@ -40,6 +42,8 @@ pub(crate) struct Exchange {
     pub(crate) begun: u8,
     /// Moves to another connection before it was sent.
     pub(crate) moves: u8,
+    /// Addresses that did not accept its connection.
+    pub(crate) refusals: u16,
     /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
     /// It is in the figures: it did not end in a warm-up.
@@ -75,6 +79,8 @@ pub(crate) struct Attempt {
     pub(crate) kept: Option<Box<KeptBody>>,
     /// Its bytes are sent through layers.
     pub(super) is_layered: bool,
+    /// The slot of the address of its connection.
+    pub(super) slot: u8,
     /// Its connection was opened for it.
     pub(super) opened: bool,
     /// Its head has left, and its body waits for a 100 of the server.
@@ -111,6 +117,7 @@ impl Exchange {
             tries: 0,
             begun: 0,
             moves: 0,
+            refusals: 0,
             is_moved: false,
             is_measured: intended >= counts_from,
         }
@@ -244,12 +251,12 @@ impl ScenarioRuntime {
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         match self.open_connection(step, sockets) {
-            Ok(socket) => {
+            Ok((socket, at)) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
                 if let Some(attempt) = self.ledger.attempts.find(attempt) {
-                    attempt.opened = true;
+                    (attempt.opened, attempt.slot) = (true, at.slot);
                 }
-                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin);
+                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at);
                 if self.pool.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
                 }
@@ -292,6 +299,7 @@ impl ScenarioRuntime {
             head: None,
             status: None,
             stream: 0,
+            slot: if self.pool.counts_addresses { self.slot_of(socket) } else { NO_SLOT },
             begins: 0,
             kept: None,
             call: None,

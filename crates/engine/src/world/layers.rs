@@ -377,6 +377,7 @@ impl ScenarioRuntime {
         self.pool.connections.turn_into(socket, Phase::Shared);
         self.pool.hope.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
+        self.count_established(socket);
         self.ready_for_streams(socket, attempt, user, at, sockets);
     }
 

@@ -10,6 +10,7 @@ use plan::Target;
 
 use super::ScenarioRuntime;
 use super::origins::{ORIGINS_MAX, Origin, is_same_place};
+use crate::endpoints::Turns;
 use crate::{Places, ResolveError};
 
 /// Interval at which the loop polls lookups in progress.
@@ -49,7 +50,8 @@ impl Default for Lookups {
 fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
     let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(failure)?;
     let tls = crate::client_tls(&target).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
-    Ok(Origin::new(target, Places::only(resolved.address), tls, connect_timeout))
+    let places = Places::these(resolved.all());
+    Ok(Origin::new(target, Turns::new(places, None), tls, connect_timeout))
 }
 
 /// The failure of an exchange whose host cannot be used.
@@ -58,6 +60,7 @@ fn failure(error: ResolveError) -> Failure {
         ResolveError::Consent { .. } => Failure::NoConsent,
         ResolveError::Unknown { .. }
         | ResolveError::Lookup { .. }
+        | ResolveError::Server { .. }
         | ResolveError::NoZone { .. }
         | ResolveError::Zone { .. } => Failure::Dns,
     }

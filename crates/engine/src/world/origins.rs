@@ -4,7 +4,7 @@
 //! more as it has exchanges at a time. Most loads have one origin, and a user one connection. A redirect may lead to
 //! an origin that was not known before the run; its host is looked up on a separate thread while the loop continues.
 
-use driver::{Peer, Socket, Sockets};
+use driver::{Socket, Sockets};
 use pacing::Nanos;
 use plan::{Protocol, Target, TargetPolicy};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use wire::tls::ClientConfig;
 
 use super::ScenarioRuntime;
-use crate::Places;
+use crate::endpoints::Turns;
 
 /// Most origins of a shard with those that redirects add; a further one is a failure.
 pub(super) const ORIGINS_MAX: usize = 256;
@@ -21,13 +21,11 @@ pub(super) const ORIGINS_MAX: usize = 256;
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) target: Arc<Target>,
-    pub(crate) places: Places,
+    pub(crate) turns: Turns,
     /// TLS client configuration, where connections are secured.
     pub(crate) tls: Option<ClientConfig>,
     /// Connect timeout: the longest that a step to it allows.
     pub(super) connect_timeout: Nanos,
-    /// Its single endpoint, when it has only one.
-    pub(super) single_place: Option<Peer>,
     /// No consent was required to load it, since the load is small: it stays small when requests are refused.
     pub(super) is_unasked: bool,
     /// The step whose conversation a connection begins with.
@@ -35,10 +33,9 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
-        let single_place = places.single();
-        let is_unasked = target.reach == TargetPolicy::Anywhere && places.are_far();
-        Self { target, places, tls, connect_timeout, single_place, is_unasked, opens_with: None }
+    pub(crate) fn new(target: Arc<Target>, turns: Turns, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
+        let is_unasked = target.reach == TargetPolicy::Anywhere && turns.are_far();
+        Self { target, turns, tls, connect_timeout, is_unasked, opens_with: None }
     }
 
     /// Sets the step that opens conversations with it: the first one that goes to it.

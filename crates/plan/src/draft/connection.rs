@@ -7,8 +7,8 @@ use crate::address::Scheme;
 use crate::file::read_file;
 use crate::text::{MILLI, check_count, check_span};
 use crate::{
-    Address, Endpoint, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX, Sources, Tls,
-    TlsVersion, Trust, Version,
+    Address, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX,
+    Sources, Tls, TlsVersion, Trust, Version,
 };
 
 /// Options of connections.
@@ -30,6 +30,8 @@ pub struct Connection {
     pub sources: Option<Sources>,
     /// The addresses to connect to, in turn, instead of the host of the URL.
     pub places: Vec<Endpoint>,
+    /// How the addresses of a name are used.
+    pub names: NameOptions,
     /// The route overrides.
     pub ways: RouteOverrides,
 }

@@ -10,6 +10,7 @@ use crate::draft::{
     Request, ResponseChecks, Security, Stages, flag_of,
 };
 use crate::endpoints::{parse_places, parse_sources, parse_unix_socket};
+use crate::names::{ADDRESS_CHOICES, NameOptions, parse_dns_server, parse_lookup_again};
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
 use crate::{
@@ -353,6 +354,12 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
         security: security(flags)?,
         sources: read(&flags.source_ip, parse_sources)?,
         places: read(&flags.to, parse_places)?.unwrap_or_default(),
+        names: NameOptions {
+            addresses: choice("--addresses", &flags.addresses, &ADDRESS_CHOICES, "one-family, all, first")?
+                .unwrap_or_default(),
+            again: read(&flags.dns_ttl, parse_lookup_again)?.unwrap_or_default(),
+            server: read(&flags.dns, parse_dns_server)?,
+        },
         ways: RouteOverrides {
             resolve: all(&flags.resolve, Resolve::parse)?,
             connect_to: all(&flags.connect_to, ConnectTo::parse)?,

@@ -33,6 +33,7 @@ pub(crate) fn good() -> HoldResult {
     (counts[HeldCounter::Tried], counts[HeldCounter::Established], counts[HeldCounter::Closed]) = (100, 100, 100);
     (counts[HeldCounter::Due], counts[HeldCounter::Sent], counts[HeldCounter::Answered]) = (1_000, 1_000, 1_000);
     HoldResult {
+        names: Vec::new(),
         total,
         wall: Nanos::from_millis(10_000),
         opened_after: Some(Nanos::from_millis(10)),

@@ -27,6 +27,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     requests(report, page);
     times(report, page);
     scenarios(report, page);
+    addresses(report, page);
     failures(report, page);
     statuses(report, page);
     slowest(report, page);
@@ -266,6 +267,26 @@ fn time_heads<'a>(page: &Markup, first: &'a str) -> Vec<&'a str> {
     let counted = page.pick("count", "数量");
     let (mean, most) = (page.pick("mean", "平均"), page.pick("max", "最大"));
     vec![first, counted, page.pick("min", "最小"), mean, "p50", "p90", "p95", "p99", "p99.9", most]
+}
+
+fn addresses(report: &Value, page: &mut Markup) {
+    let all = list(report, "/addresses");
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Addresses", "地址");
+    let row = |one: &Value| {
+        let counted = |key: &str| figure(count(one[key].as_u64().unwrap_or(0)));
+        let mut row = vec![words(said(one, "text", page))];
+        row.extend(["connections", "sent", "failed"].map(counted));
+        row.extend(cells_of(&one["response_time"]).into_iter().skip(1));
+        row
+    };
+    let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    let mut heads = time_heads(page, page.pick("address", "地址"));
+    let counts = [page.pick("connections", "连接"), page.pick("requests", "请求"), page.pick("failed", "失败")];
+    heads.splice(1..2, counts);
+    page.table(page.pick("Results by address", "各地址的结果"), &heads, &rows);
 }
 
 fn scenarios(report: &Value, page: &mut Markup) {

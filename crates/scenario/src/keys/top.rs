@@ -24,6 +24,9 @@ keys! {
     "defaults": Kind::Object(&DEFAULTS),
         "What holds for each step unless it says otherwise",
         "所有步骤的默认设置，步骤中可另行指定";
+    "network": Kind::Object(&NETWORK),
+        "How the addresses of names are used; also in a scenario",
+        "域名的地址如何使用；也可写在场景中";
     "setup": Kind::MaybeSteps,
         "Steps that are done once before the run and are not measured; all users see what they take",
         "压测开始前执行一次的步骤，不计入测量；其提取的值所有用户可用";
@@ -125,6 +128,15 @@ keys! {
 }
 
 keys! {
+    pub(crate) NETWORK = "network", "the network", "网络设置";
+    "addresses": Kind::Word(&["one-family", "all", "first"]),
+        "Addresses of a name that connections take in turn, as --addresses",
+        "域名有多个地址时使用哪些，同 --addresses";
+    "dns_ttl": Kind::Text, "When names are looked up again: a time, or never, as --dns-ttl", "多久重新解析域名，或 never，同 --dns-ttl";
+    "dns": Kind::Text, "The name server to ask, as --dns", "使用的 DNS 服务器，同 --dns";
+}
+
+keys! {
     pub(crate) SCENARIO = "scenario", "a scenario", "场景";
     "load": Kind::Object(&LOAD), "How much load it makes", "负载：用户数或速率，以及何时结束", needed;
     "start_after": Kind::Time, "Delay from the start of the run", "压测开始多久之后，该场景才开始";
@@ -134,6 +146,9 @@ keys! {
     "connections": Kind::Count,
         "Connections to each host that its users share; requests wait for a free one. With a rate, how many serve it [default: each user has its own]",
         "用户共用的连接数（每个主机），请求会等待空闲的连接；使用 rate 时为承载它的连接数 [默认：每个用户有自己的连接]";
+    "network": Kind::Object(&NETWORK),
+        "How the addresses of names are used [default: as in the file]",
+        "域名的地址如何使用 [默认：同文件顶层的设置]";
     "carry_state": Kind::Switch,
         "Carry variables and cookies on to the next iteration [default: each begins as after 'on_start']",
         "变量和 Cookie 保留到下一次迭代 [默认：每次迭代都从 on_start 之后的状态开始]";

@@ -2,7 +2,7 @@
 
 use plan::did_you_mean;
 
-use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
+use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, NETWORK, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
 
 /// Words of other programs, and their names here.
 const WORDS: [(&str, &[&str]); 28] = [
@@ -48,7 +48,7 @@ pub(crate) fn meant<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone)
 
 /// The object that a key belongs to, if `object` does not have it.
 pub(crate) fn home(key: &str, object: &Object) -> Option<&'static Object> {
-    const PLACES: [&Object; 5] = [&LOAD, &RUN, &DEFAULTS, &SCENARIO, &FILE];
+    const PLACES: [&Object; 6] = [&LOAD, &RUN, &DEFAULTS, &NETWORK, &SCENARIO, &FILE];
     const WITHIN: [&Object; 5] = [&EXPECT, &TAKE, &RECEIVE, &DATA, &CHOICE];
     // These have a different meaning in each object.
     const MANY: [&str; 9] = ["name", "json", "file", "key", "text", "type", "log", "hdr", "weight"];

@@ -5,7 +5,8 @@ use serde_json::{Value as Data, json};
 
 use super::*;
 use crate::keys::{
-    CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, LOAD, MEET, MESSAGE, PART, RECEIVE, RUN, SCENARIO, STEPS, TAKE,
+    CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, LOAD, MEET, MESSAGE, NETWORK, PART, RECEIVE, RUN, SCENARIO, STEPS,
+    TAKE,
 };
 use crate::tree::{self, Node, Value};
 
@@ -109,8 +110,10 @@ fn wrong_files_are_wrong_for_the_schema_where_it_can_say_so() {
 #[test]
 fn each_key_of_the_tables_is_in_the_file_that_has_everything() {
     let data = data_of(&everything()).expect("YAML");
-    let objects =
-        [FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, PART, FILE_BODY];
+    let objects = [
+        FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, NETWORK, PART,
+        FILE_BODY,
+    ];
     let named = objects.iter().chain(STEPS.iter().copied());
     // One key of each object is removed from the schema at a time, and then the file is invalid; of the HTTP verbs one
     // has all keys.

@@ -58,6 +58,7 @@ impl Bench {
             address: self.server.address(),
             tls: None,
             others: Vec::new(),
+            names: Vec::new(),
             threads: 1,
             pins_threads: false,
             driver: chosen(Kind::Poll),

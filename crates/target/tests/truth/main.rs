@@ -40,6 +40,7 @@ fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
         address,
         tls: None,
         others: Vec::new(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver,

@@ -223,6 +223,9 @@ impl ScenarioRuntime {
             let sent = attempt.filter(|attempt| attempt.was_sent() && outcome == Outcome::Succeeded);
             self.note_first(exchange.user, sent.map(|attempt| done.since(attempt.sent)));
         }
+        if self.pool.counts_addresses {
+            self.count_address(attempt, outcome, response_ns);
+        }
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, response_ns);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);

@@ -1,37 +1,137 @@
 //! Opening of connections, for an exchange or in advance.
 
 use driver::{OpenOptions, Socket, SocketError, Sockets};
-use metrics::Counter;
+use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 
 use super::ONE_SEGMENT_BYTES;
+use crate::faults;
+use crate::slab::Key;
 use crate::user::View;
+use crate::world::connections::{EndpointSlot, NO_SLOT};
 use crate::world::phase::Phase;
 use crate::world::{Deadline, ScenarioRuntime};
 
+/// Whether another address may do better: this one refuses, is silent, or cannot be reached.
+pub(crate) fn is_of_peer(failure: Failure) -> bool {
+    matches!(failure, Failure::ConnectRefused | Failure::ConnectTimeout | Failure::Unreachable)
+}
+
 impl ScenarioRuntime {
-    pub(super) fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
-        self.seen.counts[Counter::ConnectionsTried] += 1;
+    /// Opens a connection for a step; returns it with its endpoint.
+    pub(super) fn open_connection<S: Sockets>(
+        &mut self,
+        step: usize,
+        sockets: &mut S,
+    ) -> Result<(Socket, EndpointSlot), SocketError> {
         self.pool.links.gather.open();
         // Handshakes and frames are small pieces that the peer waits for.
         let prepared = &self.ledger.steps[step];
-        let origin = &self.pool.origins[usize::from(prepared.origin)];
+        let index = usize::from(prepared.origin);
+        let origin = &self.pool.origins[index];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
-        let (to, from) = match &origin.single_place {
-            Some(to) => (to.clone(), None),
-            None => {
-                self.pool.opened += 1;
-                origin.places.pick(self.work.segment.nth(self.pool.opened - 1))
+        match origin.turns.single() {
+            Some(to) => {
+                let options = OpenOptions { to: to.clone(), from: None, no_delay };
+                self.open_at(&options, sockets).map(|socket| (socket, EndpointSlot { endpoint: 0, slot: NO_SLOT }))
             }
-        };
-        let options = OpenOptions { to, from, no_delay };
-        let opened = sockets.open(&options);
+            None => self.open_in_turn(index, no_delay, sockets),
+        }
+    }
+
+    /// Opens a connection to the endpoint whose turn it is; where that fails at once, to another one.
+    #[inline(never)]
+    fn open_in_turn<S: Sockets>(
+        &mut self,
+        origin: usize,
+        no_delay: bool,
+        sockets: &mut S,
+    ) -> Result<(Socket, EndpointSlot), SocketError> {
+        let now = sockets.now();
+        self.pool.origins[origin].turns.update();
+        let mut failed = Err(SocketError::Unreachable);
+        for _ in 0..self.pool.origins[origin].turns.count() {
+            let number = self.number_of(self.pool.origins[origin].turns.opened());
+            let (endpoint, to, from) = self.pool.origins[origin].turns.next(number, now);
+            let slot = self.slot_of_address(origin, &to);
+            let opened = self.open_at(&OpenOptions { to, from, no_delay }, sockets);
+            match opened {
+                Ok(socket) => return Ok((socket, EndpointSlot { endpoint, slot })),
+                Err(error) if is_of_peer(faults::while_connecting(error)) => {
+                    self.pool.origins[origin].turns.rest(endpoint, now);
+                    failed = Err(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        failed
+    }
+
+    /// The number of a connection to an origin among those of all shards: the first ones have their places there, later
+    /// ones take turns here.
+    fn number_of(&self, opened: u64) -> u64 {
+        let own = (self.work.share.users / u64::from(self.work.streams)).max(1);
+        match opened.checked_sub(own) {
+            None => self.work.segment.nth(opened),
+            Some(more) => self.work.segment.nth(own - 1) + more + 1,
+        }
+    }
+
+    fn open_at<S: Sockets>(&mut self, options: &OpenOptions, sockets: &mut S) -> Result<Socket, SocketError> {
+        self.seen.counts[Counter::ConnectionsTried] += 1;
+        let opened = sockets.open(options);
         if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
             // Connections that only wait for the peer's close make way for one that works.
             self.pool.connections.drain_closing(|socket| sockets.close(socket));
-            return sockets.open(&options);
+            return sockets.open(options);
         }
         opened
+    }
+
+    /// A connection was not established: an exchange goes to another address, until each was tried once. False when it
+    /// does not.
+    #[cold]
+    pub(in crate::world) fn goes_elsewhere<S: Sockets>(
+        &mut self,
+        key: Key,
+        (origin, endpoint): (u16, u16),
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) -> bool {
+        let turns = &mut self.pool.origins[usize::from(origin)].turns;
+        if turns.single().is_some() || !is_of_peer(failure) {
+            return false;
+        }
+        turns.rest(endpoint, at);
+        let count = turns.count();
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let place = attempt.exchange;
+        let Some(exchange) = self.ledger.exchanges.find(place) else { return false };
+        if usize::from(exchange.refusals) + 1 >= count {
+            return false;
+        }
+        exchange.refusals += 1;
+        // It has not been sent, so it is no further attempt.
+        exchange.is_moved = true;
+        self.ledger.attempts.remove(key);
+        self.try_exchange(place, sockets);
+        true
+    }
+
+    /// The connection of an exchange was not established.
+    #[cold]
+    pub(in crate::world) fn end_unconnected<S: Sockets>(
+        &mut self,
+        key: Key,
+        place: (u16, u16),
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        if !self.goes_elsewhere(key, place, failure, at, sockets) {
+            self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+        }
     }
 
     /// Opens the connection of a user before anything is to be sent on it. When that fails, the user's first exchange
@@ -43,8 +143,8 @@ impl ScenarioRuntime {
             return self.next(user, View::Nothing, since, since, sockets);
         }
         match self.open_connection(0, sockets) {
-            Ok(socket) => {
-                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0);
+            Ok((socket, endpoint)) => {
+                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0, endpoint);
                 self.add_layers(socket, user, 0);
                 let deadline = since + self.pool.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));

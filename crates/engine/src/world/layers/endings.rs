@@ -61,15 +61,18 @@ impl ScenarioRuntime {
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
+        let is_measured = known.is_measured;
         if was_sent {
             known.tries += 1;
-            self.seen.counts[Counter::Reconnects] += u64::from(known.is_measured);
+            self.seen.counts[Counter::Reconnects] += u64::from(is_measured);
         } else {
             // The same attempt, on another connection.
             known.moves += 1;
             known.is_moved = true;
         }
-        self.ledger.attempts.remove(key);
+        if let Some(attempt) = self.ledger.attempts.remove(key).filter(|_| is_measured) {
+            self.count_sent_to_address(&attempt);
+        }
         self.try_exchange(exchange, sockets);
     }
 
@@ -118,6 +121,7 @@ impl ScenarioRuntime {
     ) {
         let (late, is_talk) = (self.unanswered_stage(socket), self.is_talk(socket));
         let Some(connection) = self.pool.connections.find(socket) else { return };
+        let place = (connection.origin, connection.endpoint);
         match connection.phase {
             Phase::Shared => {
                 let Some(layers) = connection.layers.as_deref_mut() else { return };
@@ -147,8 +151,9 @@ impl ScenarioRuntime {
                     // The connection may come in time for those that came later.
                     Some(next) => connection.phase = Phase::Connect { attempt: next, since },
                     None => {
+                        self.unlink(socket);
                         if let Some(next) = next {
-                            self.end_attempt(next, Outcome::Failed(late), now, sockets);
+                            self.end_unconnected(next, place, late, now, sockets);
                         }
                         self.lose(socket, late, now, sockets);
                     }
@@ -202,10 +207,13 @@ impl ScenarioRuntime {
         at: Nanos,
         sockets: &mut S,
     ) {
+        let place = (connection.origin, connection.endpoint);
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.pool.hope.fail(connection.origin);
-                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
+                    self.pool.hope.fail(connection.origin);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                }
             }
             Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
@@ -225,7 +233,7 @@ impl ScenarioRuntime {
                 // It has not been sent.
                 self.retry(key, failure, at, sockets);
             } else {
-                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+                self.end_unconnected(key, place, failure, at, sockets);
             }
         }
     }

@@ -20,6 +20,7 @@ pub(super) enum Deed {
     Keeps(Sample),
     KeepsMore(Row, u64, u64, Vec<u8>),
     KeepsSlow(RequestRecord),
+    Reaches(u8, u64, u64),
 }
 
 impl Deed {
@@ -61,6 +62,16 @@ impl Deed {
             }
             Self::KeepsSlow(traced) => {
                 seen.particulars.slowest.keep(*traced, 3);
+            }
+            Self::Reaches(number, count, time) => {
+                let ip = [[0; 8], [0xfd00, 0, 0, 0, 0, 0, 0, 1]][usize::from(number % 2)];
+                let mut one = ByAddress::default();
+                let mut slots = AddressSlots::default();
+                let slot = slots.slot((ip, u16::from(*number)).into());
+                let tally = one.at(slot, &slots);
+                (tally.tried, tally.sent) = (1, *count);
+                tally.response.record(*time);
+                seen.by_address.merge(&one);
             }
         }
     }
@@ -220,6 +231,7 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         (any_row(), any_time(), 0u64..3, any_head)
             .prop_map(|(row, length, differ, head)| Deed::KeepsMore(row, length, differ, head)),
         any_traced().prop_map(Deed::KeepsSlow),
+        (0u8..60, any_count(), any_time()).prop_map(|(number, count, time)| Deed::Reaches(number, count, time)),
     ]
 }
 

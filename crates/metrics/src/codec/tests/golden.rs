@@ -52,6 +52,13 @@ fn all() -> Snapshot {
     seen.cover(9_000_000);
     (seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns) = (1, 2, 3);
     (seen.gauges.users, seen.gauges.connections_open) = (50, 49);
+    let mut slots = AddressSlots::default();
+    for address in ["127.0.0.2:80", "[::1]:8080"] {
+        let slot = slots.slot(address.parse().expect("an address"));
+        let tally = seen.by_address.at(slot, &slots);
+        (tally.tried, tally.established, tally.sent, tally.answered, tally.failed) = (5, 4, 300, 290, 3);
+        tally.response.record(7_000_000);
+    }
     seen.hear(14, "too busy");
     seen.hear(4_999, "bye");
     seen.keep_sample(Sample {

@@ -1,0 +1,69 @@
+//! How the connections to each target are made: to which addresses, which are looked up again, and with what TLS.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use plan::{LookupAgain, Plan, Target};
+use wire::tls::ClientConfig;
+
+use super::RunOptions;
+use crate::names::AddressSet;
+
+/// How the connections to a target are made.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// Its addresses, at least one.
+    pub(super) addresses: Vec<SocketAddr>,
+    /// Where they are looked up again.
+    pub(super) name: Option<Arc<AddressSet>>,
+    pub(super) tls: Option<ClientConfig>,
+}
+
+impl Way {
+    /// A target with one address.
+    pub(super) fn to(address: SocketAddr, tls: Option<ClientConfig>) -> Self {
+        Self { addresses: vec![address], name: None, tls }
+    }
+}
+
+/// The ways to all targets of a plan, in their order. Targets with the same name share its addresses.
+pub(super) fn ways(plan: &Plan, options: &RunOptions) -> Vec<Way> {
+    let first = (options.address, options.tls.clone());
+    let single = std::iter::once(first).chain(options.others.iter().cloned());
+    let mut ways: Vec<Way> = single.map(|(address, tls)| Way::to(address, tls)).collect();
+    let mut known: Vec<Arc<AddressSet>> = Vec::new();
+    let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+    for ((way, addresses), target) in ways.iter_mut().zip(&options.names).zip(targets) {
+        if addresses.is_empty() {
+            continue;
+        }
+        way.addresses.clone_from(addresses);
+        if !is_looked_up_again(target) {
+            continue;
+        }
+        let fits = known.iter().find(|set| set.fits(target) && *set.addresses() == **addresses).cloned();
+        way.name = Some(fits.unwrap_or_else(|| {
+            known.push(Arc::new(AddressSet::new(target, addresses)));
+            known[known.len() - 1].clone()
+        }));
+    }
+    ways
+}
+
+/// The names of the ways, each once.
+pub(super) fn names_of(ways: &[Way]) -> Vec<Arc<AddressSet>> {
+    let mut names: Vec<Arc<AddressSet>> = Vec::new();
+    for name in ways.iter().filter_map(|way| way.name.as_ref()) {
+        if !names.iter().any(|known| Arc::ptr_eq(known, name)) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Whether the name of a target may move: it is no address, not this machine, and no addresses are given in its place.
+pub(crate) fn is_looked_up_again(target: &Target) -> bool {
+    let host = target.dial.as_ref().map_or(&target.host, |(host, _)| host);
+    let is_given = target.unix.is_some() || !target.places.is_empty() || host.parse::<IpAddr>().is_ok();
+    !is_given && target.names.again != LookupAgain::Never && plan::is_name_of_others(host)
+}

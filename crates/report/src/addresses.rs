@@ -1,0 +1,96 @@
+//! The addresses of a name, each with its own figures.
+
+use figures::{AddressFigures, AddressOf, Quantile, Run};
+use serde_json::{Value, json};
+
+use crate::Language;
+use crate::format::{Align, count, pad};
+use crate::json::distribution::distribution;
+use crate::page::percentile;
+use crate::screen::Screen;
+use crate::wrap::cut;
+
+const NAME_WIDTH: usize = 33;
+const NAME_WIDTH_MIN: usize = 12;
+const CELL_WIDTH: usize = 11;
+/// Most addresses that are shown; the report has all.
+const SHOWN_MAX: usize = 64;
+
+/// The name of a row.
+fn name(of: AddressOf, language: Language) -> String {
+    match of {
+        AddressOf::Address(address) => address.to_string(),
+        AddressOf::Others => language.pick("all others", "其他全部地址").to_owned(),
+        AddressOf::Earlier => language.pick("before there were several", "出现多个地址之前").to_owned(),
+    }
+}
+
+/// A line for each address; empty where there is one.
+pub(crate) fn table(run: &Run, screen: &Screen) -> String {
+    if run.addresses.is_empty() {
+        return String::new();
+    }
+    let (language, words) = (screen.language, screen.language.words());
+    let connections = language.pick("connections", "连接");
+    let cells = [connections, words.requests_column, words.failed, "p50", "p99", words.max];
+    let name_width = screen.columns().map_or(NAME_WIDTH, |columns| {
+        columns.saturating_sub(CELL_WIDTH * cells.len()).clamp(NAME_WIDTH_MIN, NAME_WIDTH)
+    });
+    let line = |name: &str, cells: &[String]| {
+        let cells: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
+        format!("{}{cells}\n", pad(&cut(name, name_width - 1), name_width, Align::Left))
+    };
+    let mut text = format!("\n{}", line(language.pick("Addresses", "地址"), &cells.map(str::to_owned)));
+    for row in run.addresses.iter().take(SHOWN_MAX) {
+        let at = |quantile| row.response.as_ref().map_or("-".to_owned(), |times| percentile(times, quantile));
+        let cells = [count(row.established), count(row.sent), count(row.failed)];
+        let cells = [&cells[..], &[at(Quantile::P50), at(Quantile::P99), at(Quantile::Max)]].concat();
+        text.push_str(&line(&name(row.of, language), &cells));
+    }
+    text
+}
+
+/// The addresses as JSON, for the report.
+pub(crate) fn values(run: &Run) -> Value {
+    let one = |row: &AddressFigures| {
+        let (kind, address) = match row.of {
+            AddressOf::Address(address) => ("address", Some(address.to_string())),
+            AddressOf::Others => ("others", None),
+            AddressOf::Earlier => ("earlier", None),
+        };
+        json!({
+            "kind": kind,
+            "address": address,
+            "text": name(row.of, Language::En),
+            "text_zh": name(row.of, Language::Zh),
+            "connections_tried": row.tried,
+            "connections": row.established,
+            "sent": row.sent,
+            "answered": row.answered,
+            "failed": row.failed,
+            "response_time": row.response.as_ref().map(distribution),
+        })
+    };
+    run.addresses.iter().map(one).collect()
+}
+
+/// What became of the lookups of names, for the report.
+pub(crate) fn names(run: &Run) -> Value {
+    let list = |addresses: &[std::net::IpAddr]| addresses.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let one = |name: &engine::NameReport| {
+        let changes = name.changes.iter().map(|change| {
+            json!({"after_s": change.after.as_secs_f64(), "came": list(&change.came), "left": list(&change.left)})
+        });
+        json!({
+            "host": name.host,
+            "addresses": list(&name.addresses),
+            "lookups": name.lookups,
+            "failed": name.failed,
+            "reason": name.reason,
+            "changes": changes.collect::<Vec<_>>(),
+            "refused": list(&name.refused),
+            "is_of_system": name.is_of_system,
+        })
+    };
+    run.names.iter().map(one).collect()
+}
