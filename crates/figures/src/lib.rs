@@ -40,7 +40,7 @@ mod threshold_result;
 mod times;
 mod watch;
 
-pub use addresses::{AddressFigures, AddressOf};
+pub use addresses::{AddressFigures, AddressOf, AddressOutlier};
 pub use changed::{Changed, ChangedTo};
 pub use charts::{Charts, Mark, PartName, PartPoint, Point, PointTimes, Range};
 pub use each::{HeldBy, ScenarioRun};

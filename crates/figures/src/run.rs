@@ -14,7 +14,7 @@ use pacing::Nanos;
 use plan::Plan;
 
 use crate::acks;
-use crate::addresses::AddressFigures;
+use crate::addresses::{AddressFigures, AddressOutlier};
 use crate::each::{ScenarioRun, rated_for_all};
 use crate::iterations::{Iterations, rounds};
 use crate::requested::{RequestedRate, asks_each};
@@ -142,6 +142,8 @@ pub struct Run {
     pub each: Vec<ScenarioRun>,
     /// The results of each address, where a name has several.
     pub addresses: Vec<AddressFigures>,
+    /// An address that is unlike all others.
+    pub outlier: Option<AddressOutlier>,
     /// WebSocket sessions that the server closed.
     pub closes: Vec<Close>,
     /// Texts that servers sent with a gRPC status or a close code.
@@ -240,6 +242,7 @@ impl Run {
             scenarios,
             each,
             addresses: AddressFigures::all(&total),
+            outlier: AddressOutlier::of(&total),
             closes: closes(&total),
             server_texts: server_texts(&total, &tally),
             judged,

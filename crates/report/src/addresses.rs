@@ -1,10 +1,10 @@
 //! The addresses of a name, each with its own figures.
 
-use figures::{AddressFigures, AddressOf, Quantile, Run};
+use figures::{AddressFigures, AddressOf, AddressOutlier, Quantile, Run};
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::format::{Align, count, pad};
+use crate::format::{Align, count, pad, time};
 use crate::json::distribution::distribution;
 use crate::page::percentile;
 use crate::screen::Screen;
@@ -48,6 +48,27 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         text.push_str(&line(&name(row.of, language), &cells));
     }
     text
+}
+
+/// The address that is unlike all others, in words; empty without one.
+pub(crate) fn outlier(run: &Run, language: Language) -> String {
+    match run.outlier {
+        None => String::new(),
+        Some(AddressOutlier::Slow { address, p50_ns, others_p50_ns }) => {
+            let (own, others) = (time(p50_ns as f64), time(others_p50_ns as f64));
+            language.pick(
+                format!("; {address} is slow: p50 {own}, all other addresses {others}"),
+                format!("；{address} 偏慢：p50 {own}，其他地址 {others}"),
+            )
+        }
+        Some(AddressOutlier::Failing { address, failed, of }) => {
+            let (failed, of) = (count(failed), count(of));
+            language.pick(
+                format!("; only {address} fails: {failed} of its {of} requests"),
+                format!("；只有 {address} 出现失败：{of} 个请求中有 {failed} 个"),
+            )
+        }
+    }
 }
 
 /// The addresses as JSON, for the report.

@@ -9,10 +9,10 @@ use engine::{Basis, Limit, ThreadUsage, Verdict};
 use figures::{Note, Quantile, QueueingDelay, Run};
 use metrics::{Judgement, Measure, Unit};
 
-use crate::Language;
 use crate::failed::{nothing_succeeded, some_failed};
 use crate::format::{count, counted, is_of, rate, time};
 use crate::rows;
+use crate::{Language, addresses};
 pub(crate) use tone::{Tone, title, tone};
 
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
@@ -41,6 +41,7 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
             None => verdict_in_words(run, language),
         },
     };
+    let verdict = verdict + &addresses::outlier(run, language);
     if run.was_stopped && is_without_time(run) {
         return language
             .pick("nothing was measured: stopped in the warm-up", "没有数据：在预热阶段就被停止")

@@ -107,6 +107,13 @@ impl Open {
         self.is_halted = true;
     }
 
+    /// The idle user that serves the next start: the one that was busy last, whose connection is warm; with several
+    /// addresses the one that has been idle longest, so that all of them get the same share.
+    #[inline]
+    fn next_idle(&mut self, has_addresses: bool) -> Option<u32> {
+        if has_addresses { self.idle.pop_front() } else { self.idle.pop_back() }
+    }
+
     /// Instant of the next start; `None` after the last.
     fn peek(&self) -> Option<Nanos> {
         let warm = self.work.warmup.as_ref().and_then(Starts::peek).map(|at| self.started + at);
@@ -289,7 +296,7 @@ impl ScenarioRuntime {
             // Usually some user is free, and no start waits.
             if open.queue.is_empty()
                 && !self.users.programs.has_apart()
-                && let Some(user) = open.idle.pop_back()
+                && let Some(user) = open.next_idle(self.pool.counts_addresses)
             {
                 self.begin_start(user, start, sockets);
                 continue;
@@ -351,7 +358,7 @@ impl ScenarioRuntime {
         if open.queue.is_empty() {
             return false;
         }
-        let user = match open.idle.pop_back() {
+        let user = match open.next_idle(self.pool.counts_addresses) {
             Some(user) => user,
             // Each waiting start has a user that gets ready.
             None if open.waiting() <= open.starting => return false,
@@ -437,7 +444,7 @@ impl ScenarioRuntime {
         let Some(open) = &mut self.users.open else { return };
         if view == View::NoConnection {
             // Users with a start go first.
-            open.idle.push_front(user);
+            if self.pool.counts_addresses { open.idle.push_back(user) } else { open.idle.push_front(user) }
         } else if open.queue.is_empty() {
             open.idle.push_back(user);
         } else {
