@@ -72,7 +72,9 @@ pub(crate) fn add() -> Result<(), Failure> {
     for (file, text) in &changed {
         std::fs::write(folder.join(file), text).map_err(|error| format!("{file}: {error}"))?;
     }
-    run_in(&folder, &mut cargo(&["check", "--quiet", "--release", "--package", "onrush"]))?;
+    // In a target folder of its own: what is built of the copy must not be taken for what is built of the sources.
+    let mut check = cargo(&["check", "--quiet", "--release", "--package", "onrush"]);
+    run_in(&folder, check.env("CARGO_TARGET_DIR", root().join("target/add-build")))?;
     println!("{:8} {:>5} {:>4}   where; and where it takes effect", "", "files", "most");
     for one in &all {
         let [files, effects] = [false, true].map(|are_effects| Vec::from_iter(one.files(are_effects)));
@@ -180,8 +182,8 @@ mod tests {
             assert_eq!(made, table.replace("b;", &format!("b;\n    C = {number}, c;")));
         }
         for text in ["", "B = 1, b; B = 1, b;"] {
-            let told = inserted(text, &row("{next}")).expect_err("no place");
-            assert!(told.starts_with("one.rs has \"B = 1, b;\"") && told.contains("recipes.txt"), "{told}");
+            let message = inserted(text, &row("{next}")).expect_err("no place");
+            assert!(message.starts_with("one.rs has \"B = 1, b;\"") && message.contains("recipes.txt"), "{message}");
         }
     }
 }
