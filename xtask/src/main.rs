@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
 
+mod add;
 mod bench;
 mod dist;
 mod guard;
@@ -31,14 +32,17 @@ const USAGE: &str = "usage: cargo xtask VERB
   test --names       writes xtask/tests.txt, the list of all tests, and runs none
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain; what it finds is new each time
   sim --seed N       one seed of the simulated world, event by event
-  reference          docs/reference.md and docs/reference.zh.md, from the table of flags, and the pages and the schema
-                     of scenario files, from the tables of their keys
+  reference          docs/reference.md and docs/reference.zh.md, from the table of flags, the pages and the schema of
+                     scenario files, from the tables of their keys, and what the schemas of reports and of the page and
+                     docs/exports.md say of counters, gauges and failures, from their rows
   dist [--check]     target/dist: a static binary, an archive and a Debian package with completions and manual; --check tries
                      them in clean roots, and does the steps of the Dockerfile; --binary makes the binary alone
   picture            docs/run.svg and docs/run.zh.svg, of a real run in a terminal; docs/report.png and docs/page.png (and .zh.png),
                      of the report and the web page of another, as a browser shows them
   bus WORKERS        whether a bus and a leader carry this number of workers; ONRUSH_BUS=nats://HOST:PORT/NAME is a bus that is
                      there
+  add                adds a counter, a failure, a figure, a flag and a scenario key to a copy of the sources, builds it, and
+                     counts the files that each takes
   lines [REVISION]   lines of code of each crate without tests, comments and blanks, and their mean length; beside those of
                      a revision of git
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
@@ -75,6 +79,7 @@ fn main() -> ExitCode {
         ["dist", "--binary"] => dist::dist(dist::Extent::Binary),
         ["dist", "--check"] => dist::dist(dist::Extent::Checked),
         ["bus", workers] if workers.parse::<u64>().is_ok_and(|count| count > 0) => testing::bus(workers),
+        ["add"] => add::add(),
         ["lines"] => lines::lines(None),
         ["lines", revision] => lines::lines(Some(revision)),
         ["picture"] => picture::pictures(),
@@ -131,6 +136,8 @@ fn reference() -> Result<(), Failure> {
     let words = ["test", "--package", "onrush", "--bin", "onrush", "the_reference_page_is_that_of_the_table"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
     let words = ["test", "--package", "scenario", "the_published"];
+    run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
+    let words = ["test", "--package", "report", "--package", "export", "--lib", "the_rows"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))
 }
 

@@ -7,6 +7,16 @@ use wire::http1::ProtocolError;
 use wire::websocket::HandshakeFault;
 use wire::{connection, http2, tls, websocket};
 
+/// Counts faults under their own names, and those that are listed behind under others.
+macro_rules! counted {
+    ($fault:expr, $from:ident => $to:ident: $($same:ident)+; $($other:pat => $counted:ident,)*) => {
+        match $fault {
+            $($from::$same => $to::$same,)+
+            $($other => $to::$counted,)*
+        }
+    };
+}
+
 /// Failure of a connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
     match error {
@@ -30,23 +40,11 @@ pub(crate) fn while_connected(error: SocketError) -> Failure {
 }
 
 pub(crate) fn protocol(error: ProtocolError) -> Failure {
-    Failure::Protocol(match error {
+    Failure::Protocol(counted! { error, ProtocolError => ProtocolFault:
+        StartLine Tls Header HeadTooLarge TooManyHeaders ContentLength AmbiguousLength TransferEncoding ChunkSize
+        ChunkLineTooLong ChunkEnd Trailer UnexpectedUpgrade TooManyInterim Unsolicited;
         // A response has no Host; the variant belongs to the server's side.
-        ProtocolError::StartLine | ProtocolError::Host => ProtocolFault::StartLine,
-        ProtocolError::Tls => ProtocolFault::Tls,
-        ProtocolError::Header => ProtocolFault::Header,
-        ProtocolError::HeadTooLarge => ProtocolFault::HeadTooLarge,
-        ProtocolError::TooManyHeaders => ProtocolFault::TooManyHeaders,
-        ProtocolError::ContentLength => ProtocolFault::ContentLength,
-        ProtocolError::AmbiguousLength => ProtocolFault::AmbiguousLength,
-        ProtocolError::TransferEncoding => ProtocolFault::TransferEncoding,
-        ProtocolError::ChunkSize => ProtocolFault::ChunkSize,
-        ProtocolError::ChunkLineTooLong => ProtocolFault::ChunkLineTooLong,
-        ProtocolError::ChunkEnd => ProtocolFault::ChunkEnd,
-        ProtocolError::Trailer => ProtocolFault::Trailer,
-        ProtocolError::UnexpectedUpgrade => ProtocolFault::UnexpectedUpgrade,
-        ProtocolError::TooManyInterim => ProtocolFault::TooManyInterim,
-        ProtocolError::Unsolicited => ProtocolFault::Unsolicited,
+        ProtocolError::Host => StartLine,
     })
 }
 
@@ -102,25 +100,9 @@ pub(crate) fn handshake(fault: HandshakeFault) -> Failure {
 
 pub(crate) fn http2(fault: http2::Fault) -> Failure {
     use http2::Fault as F;
-    Failure::Protocol(match fault {
-        F::Preface => ProtocolFault::Preface,
-        F::FrameSize => ProtocolFault::FrameSize,
-        F::FrameStream => ProtocolFault::FrameStream,
-        F::Padding => ProtocolFault::Padding,
-        F::Continuation => ProtocolFault::Continuation,
-        F::ContinuationFlood => ProtocolFault::ContinuationFlood,
-        F::Compression => ProtocolFault::Compression,
-        F::HeadersTooLarge => ProtocolFault::HeadersTooLarge,
-        F::Headers => ProtocolFault::Headers,
-        F::ContentLength => ProtocolFault::ContentLength,
-        F::TooManyInterim => ProtocolFault::TooManyInterim,
-        F::Settings => ProtocolFault::Settings,
-        F::Window => ProtocolFault::Window,
-        F::Push => ProtocolFault::Push,
-        F::PingFlood => ProtocolFault::PingFlood,
-        F::SettingsFlood => ProtocolFault::SettingsFlood,
-        F::ResetFlood => ProtocolFault::ResetFlood,
-        F::EmptyFlood => ProtocolFault::EmptyFlood,
+    Failure::Protocol(counted! { fault, F => ProtocolFault:
+        Preface FrameSize FrameStream Padding Continuation ContinuationFlood Compression HeadersTooLarge Headers
+        ContentLength TooManyInterim Settings Window Push PingFlood SettingsFlood ResetFlood EmptyFlood;
     })
 }
 
@@ -141,25 +123,9 @@ pub(crate) fn tls(fault: tls::TlsFault) -> Failure {
 pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
     use metrics::TlsFault as Counted;
     use tls::TlsFault as F;
-    match fault {
-        F::UnknownIssuer => Counted::UnknownIssuer,
-        F::Expired => Counted::Expired,
-        F::NotYetValid => Counted::NotYetValid,
-        F::WrongName => Counted::WrongName,
-        F::Certificate => Counted::Certificate,
-        F::UnsupportedKey => Counted::UnsupportedKey,
-        F::UnknownName => Counted::UnknownName,
-        F::ClientCertificate => Counted::ClientCertificate,
-        F::NothingInCommon => Counted::NothingInCommon,
-        F::NoProtocol => Counted::NoProtocol,
-        F::WeakKey => Counted::WeakKey,
-        F::ChainTooLong => Counted::ChainTooLong,
-        F::TooLarge => Counted::TooLarge,
-        F::Renegotiation => Counted::Renegotiation,
-        F::NotTls => Counted::NotTls,
-        F::Alert => Counted::Alert,
-        F::ClosedEarly => Counted::ClosedEarly,
-        F::Other => Counted::Other,
+    counted! { fault, F => Counted:
+        UnknownIssuer Expired NotYetValid WrongName Certificate UnsupportedKey UnknownName ClientCertificate
+        NothingInCommon NoProtocol WeakKey ChainTooLong TooLarge Renegotiation NotTls Alert ClosedEarly Other;
     }
 }
 

@@ -6,10 +6,16 @@ use figures::{Interval, Quantile, StepPart, Times};
 use crate::totals::Totals;
 
 /// The header line.
-pub(crate) const COLUMNS: &str = "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,\
-    carried,dropped,bytes_received,bytes_sent,users,connections,in_flight,\
-    response_min_ms,response_mean_ms,response_p50_ms,response_p90_ms,response_p95_ms,response_p99_ms,\
-    response_p99.9_ms,response_max_ms\n";
+pub(crate) fn columns() -> String {
+    let none = Totals::default();
+    let figures = none.increments().map(|(name, _)| name).chain(none.gauges().map(|(gauge, _)| gauge.name));
+    let figures: String = figures.map(|name| format!("{name},")).collect();
+    let quantiles = Quantile::ALL.map(|quantile| format!("response_{}_ms", quantile.name())).join(",");
+    format!(
+        "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,{figures}\
+         response_min_ms,response_mean_ms,{quantiles}\n"
+    )
+}
 
 /// The lines of one interval. `before`: the totals before it, `now`: those after it.
 pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> String {
@@ -18,32 +24,25 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
     let mut out = String::new();
     let sum = |part: fn(&figures::ScenarioPart) -> u64| interval.added_scenarios().iter().map(part).sum::<u64>();
     let (finished, failed) = (sum(|part| part.finished), sum(|part| part.failed));
-    let gauges = match interval.is_update {
-        true => ",,".to_owned(),
-        false => format!("{},{},{}", now.users, now.connections, now.in_flight),
-    };
-    let times = times(&Times::known(&interval.added.response));
-    out.push_str(&format!(
-        "{span},all,,,{},{failed},{},{},{},{},{gauges},{times}\n",
-        finished - failed,
-        now.carried - before.carried,
-        now.dropped - before.dropped,
-        now.bytes_received - before.bytes_received,
-        now.bytes_sent - before.bytes_sent,
-    ));
+    let gauges = now.gauges().map(|(_, now)| if interval.is_update { String::new() } else { now.to_string() });
+    let counts = now.increments().zip(before.increments()).map(|((_, now), (_, before))| (now - before).to_string());
+    let figures: Vec<String> = counts.chain(gauges).collect();
+    let (figures, times) = (figures.join(","), times(&Times::known(&interval.added.response)));
+    out.push_str(&format!("{span},all,,,{},{failed},{figures},{times}\n", finished - failed));
+    let no_figures: String = figures.matches(',').collect();
     for scenario in interval.added_scenarios() {
         let kinds = [("step", &scenario.steps), ("transaction", &scenario.transactions)];
         for (kind, part) in kinds.into_iter().flat_map(|(kind, parts)| parts.iter().map(move |part| (kind, part))) {
-            out.push_str(&part_line(&span, kind, &scenario.name, part));
+            out.push_str(&part_line(&span, kind, &scenario.name, part, &no_figures));
         }
     }
     out
 }
 
-fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart) -> String {
+fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart, no_figures: &str) -> String {
     let (scenario, name, succeeded) = (cell(scenario), cell(&part.name), part.finished - part.failed);
     let times = times(&Times::known(&part.recorded));
-    format!("{span},{kind},{scenario},{name},{succeeded},{},,,,,,,,{times}\n", part.failed)
+    format!("{span},{kind},{scenario},{name},{succeeded},{},{no_figures},{times}\n", part.failed)
 }
 
 fn times(times: &Times) -> String {

@@ -1,5 +1,7 @@
 //! The metric names of loads in other systems: one table for all formats that have counters, gauges and histograms.
 
+use metrics::Metric;
+
 use crate::family::{Family, Kind, Labels, Value, one};
 use crate::totals::{StepTotals, Totals};
 
@@ -58,12 +60,10 @@ fn of_transactions(totals: &Totals) -> Vec<Family<'_>> {
 }
 
 fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
-    let counter = |name, help, unit, count| one(name, help, unit, Kind::Counter, Value::Count(count));
-    let gauge = |name, help, count| one(name, help, "", Kind::Gauge, Value::Count(count));
     let cpu = Value::Number(totals.cpu_ns as f64 / 1e9);
-    let (dropped, unfinished) = (totals.dropped, totals.unfinished);
-    let (received, sent) = (totals.bytes_received, totals.bytes_sent);
-    vec![
+    let of = |Metric { name, help, unit, .. }, kind, value| one(name, help, unit, kind, value);
+    let reasons = totals.failures.iter().map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count)));
+    let mut all = vec![
         times(
             "onrush_lateness_seconds",
             "How late the generator took up requests.",
@@ -74,28 +74,13 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
             help: "Requests that failed, by reason.",
             unit: "{request}",
             kind: Kind::Counter,
-            series: totals
-                .failures
-                .iter()
-                .map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count)))
-                .collect(),
+            series: reasons.collect(),
         },
-        counter("onrush_carried", "Requests that were in flight when measuring began.", "{request}", totals.carried),
-        counter(
-            "onrush_dropped",
-            "Starts that were given up because they would have been too late.",
-            "{request}",
-            dropped,
-        ),
-        counter("onrush_unfinished", "Requests that were in flight when the run ended.", "{request}", unfinished),
-        counter("onrush_lost", "Requests that a lost worker had in flight.", "{request}", totals.lost),
-        counter("onrush_bytes_received", "Bytes that arrived, heads and framing included.", "By", received),
-        counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", sent),
-        one("onrush_cpu_seconds", "CPU time of the threads that generate the load.", "s", Kind::Counter, cpu),
-        gauge("onrush_users", "Virtual users that are at work.", totals.users),
-        gauge("onrush_connections", "Open connections that have carried an answer.", totals.connections),
-        gauge("onrush_in_flight", "Requests that were started and have not ended.", totals.in_flight),
-    ]
+    ];
+    all.extend(totals.counts().map(|(_, metric, count)| of(metric, Kind::Counter, Value::Count(count))));
+    all.push(one("onrush_cpu_seconds", "CPU time of the threads that generate the load.", "s", Kind::Counter, cpu));
+    all.extend(totals.gauges().map(|(gauge, now)| of(gauge.metric, Kind::Gauge, Value::Count(now))));
+    all
 }
 
 fn of_part<'a>(part: &'a StepTotals, kind: &'static str) -> Labels<'a> {

@@ -45,18 +45,9 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     for (reason, count) in &totals.failures {
         line(&mut out, &format!("onrush_failures{}", tags(&[("reason", reason)])), &format!("total={count}i"), at_ns);
     }
-    let counts = [
-        ("total_carried", totals.carried),
-        ("total_dropped", totals.dropped),
-        ("total_unfinished", totals.unfinished),
-        ("total_lost", totals.lost),
-        ("total_bytes_received", totals.bytes_received),
-        ("total_bytes_sent", totals.bytes_sent),
-        ("users", totals.users),
-        ("connections", totals.connections),
-        ("in_flight", totals.in_flight),
-    ];
-    let mut fields: Vec<String> = counts.iter().map(|(name, count)| format!("{name}={count}i")).collect();
+    let counts = totals.counts().map(|(row, _, count)| format!("total_{}={count}i", row.name));
+    let gauges = totals.gauges().map(|(gauge, now)| format!("{}={now}i", gauge.name));
+    let mut fields: Vec<String> = counts.chain(gauges).collect();
     fields.push(format!("total_cpu_seconds={}", totals.cpu_ns as f64 / 1e9));
     line(&mut out, "onrush", &fields.join(","), at_ns);
     out

@@ -185,7 +185,7 @@ impl Sink for Csv {
                 _ if reported.totals.held.is_some() => self.held(reported),
                 Some(interval) => csv::lines(interval, &self.before, &reported.totals),
                 // Batches without an interval: the begin of the run, and later its end.
-                None if self.before == Totals::default() => csv::COLUMNS.to_owned(),
+                None if self.before == Totals::default() => csv::columns(),
                 None => continue,
             };
             self.before = reported.totals.clone();

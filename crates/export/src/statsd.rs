@@ -53,15 +53,8 @@ impl Sent {
         for (reason, value) in &totals.failures {
             count("onrush.failures", &[("reason", reason)], *value);
         }
-        count("onrush.carried", &[], totals.carried);
-        count("onrush.dropped", &[], totals.dropped);
-        count("onrush.bytes_received", &[], totals.bytes_received);
-        count("onrush.bytes_sent", &[], totals.bytes_sent);
-        for (name, value) in
-            [("users", totals.users), ("connections", totals.connections), ("in_flight", totals.in_flight)]
-        {
-            gauges.push(format!("onrush.{name}:{value}|g"));
-        }
+        totals.increments().for_each(|(name, value)| count(&format!("onrush.{name}"), &[], value));
+        gauges.extend(totals.gauges().map(|(gauge, now)| format!("onrush.{}:{now}|g", gauge.name)));
         gauges.extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)));
         self.lines(&sums, gauges)
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use figures::{Interval, ScenarioPart, StepPart, Tally};
+use figures::{GAUGES, Gauge, Interval, ScenarioPart, StepPart, Tally};
+use metrics::{CountRow, Counters, Metric, View};
 
 use crate::family::reason_of;
 use crate::held::HeldTotals;
@@ -27,17 +28,11 @@ pub(crate) struct Totals {
     /// Counts by the name of the reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) lateness: Histogram,
-    /// Requests that were in flight when measuring began.
-    pub(crate) carried: u64,
-    pub(crate) dropped: u64,
-    pub(crate) unfinished: u64,
-    pub(crate) lost: u64,
-    pub(crate) bytes_received: u64,
-    pub(crate) bytes_sent: u64,
+    /// The counts that exports have, in the order of their rows; none before the first interval.
+    counts: Vec<u64>,
     pub(crate) cpu_ns: u64,
-    pub(crate) users: u64,
-    pub(crate) connections: u64,
-    pub(crate) in_flight: u64,
+    /// The gauges, in the order of their columns; none before the first interval and after the end.
+    gauges: Vec<u64>,
     /// The totals of a hold; then there is nothing else.
     pub(crate) held: Option<Box<HeldTotals>>,
 }
@@ -55,34 +50,44 @@ impl Totals {
         Self { held: Some(Box::default()), ..Self::default() }
     }
 
+    /// The counts that exports have, each with its row.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static CountRow<Counters>, Metric, u64)> {
+        let rows = Counters::published().filter_map(|row| Some((row, row.metric?)));
+        rows.zip(known(&self.counts)).map(|((row, metric), count)| (row, metric, count))
+    }
+
+    /// Those of which exports have the increments.
+    pub(crate) fn increments(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let rows = self.counts().filter(|(row, ..)| row.views.contains(&View::Increments));
+        rows.map(|(row, _, count)| (row.name, count))
+    }
+
+    /// The gauges, in the order of their columns.
+    pub(crate) fn gauges(&self) -> impl Iterator<Item = (&'static Gauge, u64)> {
+        columns().zip(known(&self.gauges))
+    }
+
     /// Adds the delta of an interval.
     pub(crate) fn add(&mut self, interval: &Interval) {
         self.add_parts(interval.added_scenarios());
         self.lateness.add(&interval.added.lateness);
         self.cpu_ns += interval.added.cpu_ns;
         if !interval.is_update {
-            self.users = interval.seen.users;
-            self.connections = interval.seen.connections_open;
-            self.in_flight = interval.in_flight;
+            self.gauges = columns().map(|gauge| (gauge.of)(interval)).collect();
         }
         self.set_counts(&interval.total);
     }
 
     /// Ends the totals: no user is active any more, and the final counts are known.
     pub(crate) fn end(&mut self, tally: &Tally) {
-        (self.users, self.connections, self.in_flight) = (0, 0, 0);
+        self.gauges.clear();
         self.set_counts(tally);
     }
 
     /// Sets the counts since the start. Bytes that a kernel never took are subtracted later, and a counter must not
     /// fall.
     fn set_counts(&mut self, tally: &Tally) {
-        self.carried = self.carried.max(tally.carried());
-        self.dropped = self.dropped.max(tally.dropped());
-        self.unfinished = self.unfinished.max(tally.unfinished());
-        self.lost = self.lost.max(tally.lost());
-        self.bytes_received = self.bytes_received.max(tally.bytes_received());
-        self.bytes_sent = self.bytes_sent.max(tally.bytes_sent());
+        self.counts = self.counts().map(|(row, _, known)| known.max((row.of)(tally))).collect();
         for failure in &tally.failures {
             let known = self.failures.entry(reason_of(failure.failure)).or_default();
             *known = failure.count.max(*known);
@@ -95,6 +100,15 @@ impl Totals {
             scenario.transactions.iter().for_each(|one| add_part(&mut self.transactions, &scenario.name, one));
         }
     }
+}
+
+/// The values that are known, and zeros.
+fn known(values: &[u64]) -> impl Iterator<Item = u64> {
+    values.iter().copied().chain(std::iter::repeat(0))
+}
+
+fn columns() -> impl Iterator<Item = &'static Gauge> {
+    (0..GAUGES.len()).filter_map(|column| GAUGES.iter().find(|gauge| gauge.column == column))
 }
 
 /// Steps of one name are one series: only labels distinguish series.

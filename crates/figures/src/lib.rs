@@ -10,6 +10,7 @@
 //! - `Run`: the same of a whole run, times by class, judged thresholds, the verdict, notes, messages of servers;
 //!   `recorded` has the histograms, for views that need more than percentiles
 //! - `HeldInterval`, `Held`: the same of held connections. Tables of failures, times and host facts are shared.
+//! - `GAUGES`: values at the end of an interval, a row for each
 //! - `Times`: count, minimum, mean and percentiles, with requests that did not complete; `Spread` where no percentile
 //!   is needed
 //! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and histograms,
@@ -25,6 +26,7 @@ mod addresses;
 mod changed;
 mod charts;
 mod each;
+mod gauge;
 mod held;
 mod interval;
 mod iterations;
@@ -44,6 +46,7 @@ pub use addresses::{AddressFigures, AddressOf, AddressOutlier};
 pub use changed::{Changed, ChangedTo};
 pub use charts::{Charts, Mark, PartName, PartPoint, Point, PointTimes, Range};
 pub use each::{HeldBy, ScenarioRun};
+pub use gauge::{GAUGES, Gauge};
 pub use held::{Held, HeldInput, HeldInterval, HeldTally, MessageShortfall, ShortfallReason};
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;

@@ -4,8 +4,8 @@
 //! order of their numbers, and empty ones are left out, so that equal snapshots are equal bytes; a zero is the end.
 //! Numbers take seven bits per byte, the lowest first. The input may come from anywhere: every value is validated.
 //!
-//! Counters and failures are written by their index in their tables. When one is added, [`SNAPSHOT_VERSION`] is raised;
-//! written indices keep their meaning for ever, so new ones take free numbers.
+//! Counters and failures are written by the numbers of their rows. Each new row raises [`SNAPSHOT_VERSION`]; written
+//! numbers keep their meaning for ever, so new rows take free ones.
 
 mod addresses;
 mod counts;
@@ -24,10 +24,13 @@ use std::ops::RangeInclusive;
 
 use number::{Reader, put};
 
-use crate::Snapshot;
+use crate::{Counter, Failure, Snapshot};
 
-/// The version that is written, and the highest that is read.
-pub const SNAPSHOT_VERSION: u64 = 5;
+/// The version of the format itself, beside the rows that it had then.
+const FORMAT_VERSION: u64 = 5;
+const FORMAT_ROWS: usize = 127;
+/// The version that is written, and the highest that is read: each row of counters and failures that is new raises it.
+pub const SNAPSHOT_VERSION: u64 = FORMAT_VERSION + (Counter::ALL.len() + Failure::ROWS - FORMAT_ROWS) as u64;
 /// The most bytes that are read as one snapshot: enough for the maximum number of single exchanges.
 pub const SNAPSHOT_BYTES_MAX: usize = 1 << 30;
 /// The most heap that each byte of a snapshot may cause when it is read, in addition to [`DECODED_BYTES_FIXED`]. The

@@ -1,22 +1,101 @@
-//! Plain counters: one table for each kind names them, and one array holds them, so that an operation on all is a loop.
+//! Plain counters: one table for each kind says all of them, and one array holds them, so that an operation on all is a
+//! loop.
 
-/// Generates, from a table with one row for each counter, an enum of them and an array of their values that is
-/// accessible by name, by index and as a whole.
+/// A place where a count stands beside the totals of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Each interval of a report.
+    Intervals,
+    /// The totals of an active run.
+    Live,
+    /// Exports of the increments of an interval: CSV and StatsD.
+    Increments,
+}
+
+/// What exports say of a count.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The name in Prometheus, without `_total`.
+    pub name: &'static str,
+    /// The unit in UCUM.
+    pub unit: &'static str,
+    /// What it is, in English.
+    pub help: &'static str,
+    /// The same in Chinese.
+    pub help_zh: &'static str,
+}
+
+/// A count as it is published.
+#[derive(Clone, Copy, Debug)]
+pub struct CountRow<C> {
+    /// Its name in intervals, live totals and exports.
+    pub name: &'static str,
+    /// Its section of the report and its name there, with a dot in between.
+    pub json: &'static str,
+    /// What it counts, as a sentence.
+    pub about: &'static str,
+    /// The other places where it stands.
+    pub views: &'static [View],
+    /// Of a count that exports have.
+    pub metric: Option<Metric>,
+    /// Its value.
+    pub of: fn(&C) -> u64,
+}
+
+/// Generates, from a table with one row for each counter, an enum of them, an array of their values that is accessible
+/// by name, by index and as a whole, and the table of those that are published.
+///
+/// A row: variant, number, name; `less` another counter, where that is subtracted, with a name of the rest; section and
+/// name in the report, `in` other places; unit and texts of exports. Numbers are those of encoded snapshots: they never
+/// change, and a new row takes the next one. The rows are in the order of reports.
 macro_rules! counters {
+    (@row $counters:ident [$($read:ident)+] [$($doc:literal)+] [] [] []) => { None };
+    (@row $counters:ident [$($read:ident)+] [$($doc:literal)+] [$json:literal] [$($view:ident)*] [$($metric:literal)*]) => {
+        Some(CountRow {
+            name: counters!(@name $($read)+),
+            json: $json,
+            about: concat!($($doc),+),
+            views: &[$(View::$view),*],
+            metric: counters!(@metric $($read)+, $($metric)*),
+            of: counters!(@of $counters $($read)+),
+        })
+    };
+    (@name $read:ident) => { stringify!($read) };
+    (@name $read:ident $rest:ident) => { stringify!($rest) };
+    (@of $counters:ident $read:ident) => { $counters::$read };
+    (@of $counters:ident $read:ident $rest:ident) => { $counters::$rest };
+    (@metric $($read:ident)+,) => { None };
+    (@metric $skipped:ident $read:ident, $($metric:literal)+) => { counters!(@metric $read, $($metric)+) };
+    (@metric $read:ident, $unit:literal $help:literal $help_zh:literal) => {
+        Some(Metric { name: concat!("onrush_", stringify!($read)), unit: $unit, help: $help, help_zh: $help_zh })
+    };
     (
         $(#[$about_counter:meta])* $counter:ident;
         $(#[$about_counters:meta])* $counters:ident;
-        $($(#[doc = $doc:literal])+ $name:ident = $read:ident;)+
+        $(
+            $(#[doc = $doc:literal])+
+            $name:ident = $number:literal, $read:ident $(less $less:ident as $rest:ident)?
+            $(, $json:literal $(in $($view:ident)+)? $(, $unit:literal, $help:literal, $help_zh:literal)?)?;
+        )+
     ) => {
         $(#[$about_counter])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $counter {
-            $($(#[doc = $doc])+ $name,)+
+            $($(#[doc = $doc])+ $name = $number,)+
         }
 
         impl $counter {
-            /// All counters, in the order of their index.
-            pub const ALL: &[Self] = &[$(Self::$name,)+];
+            /// All counters, in the order of their numbers.
+            pub const ALL: &[Self] = &{
+                let rows = [$(Self::$name,)+];
+                let mut all = rows;
+                let mut place = 0;
+                while place < rows.len() {
+                    all[rows[place] as usize] = rows[place];
+                    place += 1;
+                }
+                all
+            };
 
             /// A stable name.
             pub const fn name(self) -> &'static str {
@@ -33,12 +112,30 @@ macro_rules! counters {
         }
 
         impl $counters {
+            const ROWS: &[Option<CountRow<Self>>] = &[$(counters!(
+                @row $counters [$read $($rest)?] [$($doc)+] [$($json)?] [$($($($view)+)?)?] [$($($unit $help $help_zh)?)?]
+            ),)+];
+
+            /// The counts that are published, in the order of reports.
+            pub fn published() -> impl Iterator<Item = &'static CountRow<Self>> {
+                Self::ROWS.iter().flatten()
+            }
+
             $(
                 $(#[doc = $doc])+
                 #[inline]
                 pub fn $read(&self) -> u64 {
                     self.values[$counter::$name as usize]
                 }
+
+                $(
+                    /// Those that the kernel took. What it never took is known when a connection ends, perhaps in a
+                    /// later snapshot: over all snapshots together this is exact.
+                    #[inline]
+                    pub fn $rest(&self) -> u64 {
+                        self[$counter::$name].saturating_sub(self[$counter::$less])
+                    }
+                )?
             )+
 
             /// All values, in the order of the counters.
@@ -116,80 +213,91 @@ counters! {
     Counter;
     /// The values of all [`Counter`]s.
     Counters;
-    /// Exchanges whose intended start has come.
-    Started = started;
+    /// Exchanges whose intended start has come in the measured time. started + carried = succeeded + failed + dropped
+    /// + unfinished + lost.
+    Started = 0, started, "requests.started" in Intervals Live;
+    /// Begun in the warm-up and in flight when measuring began; their times are from their real start.
+    Carried = 31, carried, "requests.carried" in Intervals Live Increments,
+        "{request}", "Requests that were in flight when measuring began.", "开始统计时仍在途的请求";
+    /// Ended in the warm-up; in no other figure.
+    WarmedUp = 32, warmed_up, "requests.warm_up";
     /// Exchanges that succeeded.
-    Succeeded = succeeded;
-    /// Exchanges that could not be started in time.
-    Dropped = dropped;
-    /// Dropped exchanges that were too late when the generator got to them: not the target's doing.
-    DroppedByGenerator = dropped_by_generator;
-    /// Exchanges in flight when the run was stopped.
-    Unfinished = unfinished;
-    /// Unfinished exchanges without grace: the run was aborted.
-    Cut = cut;
+    Succeeded = 1, succeeded, "requests.succeeded" in Intervals Live;
+    /// Could not be sent within max_lateness_s.
+    Dropped = 2, dropped, "requests.dropped" in Intervals Live Increments,
+        "{request}", "Starts that were given up because they would have been too late.", "丢弃的请求";
+    /// Of the dropped, those that were too late when the generator got to them.
+    DroppedByGenerator = 3, dropped_by_generator, "requests.dropped_by_generator";
+    /// In flight, or waiting for a connection, when the run ended.
+    Unfinished = 4, unfinished, "requests.unfinished" in Intervals Live,
+        "{request}", "Requests that were in flight when the run ended.", "结束时仍在途的请求";
+    /// In flight at a worker when that was lost: nobody knows what became of them. Percentiles take the time that
+    /// they had waited as the least that they took; thresholds hold only if they hold whether these succeeded or
+    /// failed.
+    LostWithWorker = 36, lost, "requests.lost" in Live,
+        "{request}", "Requests that a lost worker had in flight.", "失联的工作进程当时在途的请求";
+    /// Of the unfinished, those that had no grace because the run was ended at once.
+    Cut = 5, cut, "requests.aborted";
+    /// Successes of which more than 1 ms and a tenth of the response time passed while a thread of ours stood still.
+    StallAffectedResponses = 11, stall_affected_responses, "requests.stall_affected";
+    /// Tries of exchanges; a stale connection makes a second.
+    Attempts = 12, attempts, "requests.attempts";
+    /// Attempts whose request was handed to a socket.
+    Sent = 13, sent, "requests.sent";
+    /// Complete answers, whatever their status.
+    Responses = 14, responses, "requests.responses";
+    /// Requests that went out again, each on another connection: the server said that it had not looked at them, or a
+    /// kept connection ended before the first byte of their answer.
+    Reconnects = 17, reconnects, "requests.reconnects";
+    /// Of the requests that went out again, those that the server may have begun the first time: its log has at most
+    /// that many more than responses.
+    BegunBefore = 33, begun_before, "requests.begun_before";
+    /// Redirects that were followed: each made one start more.
+    Redirects = 16, redirects, "requests.redirects";
+    /// Heads and framing included.
+    BytesReceived = 18, bytes_received, "bytes.received" in Intervals Live Increments,
+        "By", "Bytes that arrived, heads and framing included.", "接收的字节数，含头部和分帧";
+    /// Bodies of answers, framing removed.
+    BodyBytes = 19, body_bytes, "bytes.bodies";
+    /// Taken by the kernel; counted when an attempt ends.
+    BytesQueued = 20, bytes_queued less BytesUnsent as bytes_sent, "bytes.sent" in Live Increments,
+        "By", "Bytes that were sent, heads and framing included.", "发送的字节数，含头部和分帧";
+    /// Those that left as a whole, each once, however often its call was tried.
+    MessagesSent = 27, messages_sent less MessagesUntaken as messages_left, "messages.sent";
+    /// All that came, asked for or not.
+    MessagesReceived = 29, messages_received, "messages.received";
+    /// Messages of WebSocket that came while none of ours waited for an answer, or before ours had left.
+    UnsolicitedMessages = 30, unsolicited_messages, "messages.unsolicited_messages";
+    /// Connections that were tried.
+    ConnectionsTried = 22, connections_tried, "connections.tried";
+    /// Ready to carry requests: with TLS, after the handshake.
+    ConnectionsEstablished = 23, connections_established, "connections.established" in Live;
+    /// Closed because bytes came that belong to no request.
+    Unsolicited = 26, unsolicited, "connections.unsolicited";
+    /// Handshakes that took up an earlier session.
+    TlsResumed = 24, tls_resumed, "connections.tls_resumed";
     /// Exchanges that completed after the last start.
-    Drained = drained;
+    Drained = 6, drained;
     /// Drained exchanges that succeeded.
-    DrainedSucceeded = drained_succeeded;
+    DrainedSucceeded = 7, drained_succeeded;
     /// In a scenario with several steps: iterations that completed.
-    Iterations = iterations;
+    Iterations = 8, iterations;
     /// Iterations that began and did not reach their last step.
-    IterationsCut = iterations_cut;
+    IterationsCut = 9, iterations_cut;
     /// Iterations that ended at a failure.
-    IterationsFailed = iterations_failed;
-    /// Successes whose response time contains a stall of the generator.
-    StallAffectedResponses = stall_affected_responses;
-    /// Attempts, at least one for each exchange that was taken up.
-    Attempts = attempts;
-    /// Requests that were handed to the socket.
-    Sent = sent;
-    /// Complete responses.
-    Responses = responses;
+    IterationsFailed = 10, iterations_failed;
     /// Responses after which the connection stayed open.
-    Kept = kept;
-    /// Redirects that were followed: each made one more start.
-    Redirects = redirects;
-    /// Requests that were sent again: the outcome of the first time is unknown, or the server had not processed it.
-    Reconnects = reconnects;
-    /// Bytes that arrived, heads and framing included.
-    BytesReceived = bytes_received;
-    /// Bytes of bodies that arrived, framing removed.
-    BodyBytes = body_bytes;
-    /// Bytes that were handed to sockets.
-    BytesQueued = bytes_queued;
+    Kept = 15, kept;
     /// Queued bytes that the kernel never took.
-    BytesUnsent = bytes_unsent;
-    /// Connection attempts.
-    ConnectionsTried = connections_tried;
-    /// Connections that were established.
-    ConnectionsEstablished = connections_established;
-    /// TLS handshakes that resumed an earlier session.
-    TlsResumed = tls_resumed;
+    BytesUnsent = 21, bytes_unsent;
     /// New connections that the peer closed before it sent a byte.
-    CutOff = cut_off;
-    /// Connections that were closed because bytes arrived that belong to no request.
-    Unsolicited = unsolicited;
-    /// Messages that were handed to a socket, each once, however often its exchange was tried.
-    MessagesSent = messages_sent;
+    CutOff = 25, cut_off;
     /// Messages that the kernel did not take as a whole, known when their connection ended.
-    MessagesUntaken = messages_untaken;
-    /// Messages received, solicited or not.
-    MessagesReceived = messages_received;
-    /// WebSocket messages that answer none of ours.
-    UnsolicitedMessages = unsolicited_messages;
-    /// Exchanges that began in the warm-up and were in flight at its end.
-    Carried = carried;
-    /// Exchanges that completed in the warm-up: they are in no other figure.
-    WarmedUp = warmed_up;
-    /// Requests sent again that the server may have begun to process the first time.
-    BegunBefore = begun_before;
+    MessagesUntaken = 28, messages_untaken;
     /// Users that left because their program says so at a failure; those of the warm-up too.
-    UsersLeft = users_left;
+    UsersLeft = 34, users_left;
     /// Users that skipped their `on_stop` steps, since the budget of the run had no request left for them.
-    UsersWithoutStop = users_without_stop;
-    /// Exchanges in flight at a worker when it was lost: their outcome is unknown.
-    LostWithWorker = lost;
+    UsersWithoutStop = 35, users_without_stop;
 }
 
 counters! {
@@ -198,61 +306,50 @@ counters! {
     /// The values of all [`HeldCounter`]s.
     HeldCounters;
     /// Connection attempts, retries included.
-    Tried = tried;
+    Tried = 0, tried;
     /// Established connections, repeated ones included.
-    Established = established;
+    Established = 1, established;
     /// Connections that we closed, and whose peers confirmed it.
-    Closed = closed;
+    Closed = 2, closed;
     /// Connections that we closed, and whose peers did not confirm it in time.
-    CloseTimedOut = close_timed_out;
+    CloseTimedOut = 3, close_timed_out;
     /// Connections that were being established at the end.
-    Abandoned = abandoned;
+    Abandoned = 4, abandoned;
     /// Attempts after a connection was lost, or could not be established before.
-    Retries = retries;
+    Retries = 5, retries;
     /// Messages that were due.
-    Due = due;
+    Due = 6, due;
     /// Due messages that our own loop handled too late.
-    Late = late;
+    Late = 7, late;
     /// Messages that were due while their connections were lost.
-    Missed = missed;
+    Missed = 8, missed;
     /// Due messages that were never sent: the one before them was not answered in time.
-    Unsent = unsent;
+    Unsent = 9, unsent;
     /// Messages that were sent.
-    Sent = sent;
+    Sent = 10, sent less MessagesUntaken as messages_left;
     /// Messages that were answered.
-    Answered = answered;
+    Answered = 11, answered;
     /// Messages that were not answered within their timeout, or before their connections ended.
-    Unanswered = unanswered;
+    Unanswered = 12, unanswered;
     /// Responses that failed a check.
-    Refused = refused;
+    Refused = 13, refused;
     /// Unsolicited messages.
-    Pushed = pushed;
+    Pushed = 14, pushed;
     /// Bytes that were handed to sockets.
-    BytesQueued = bytes_queued;
+    BytesQueued = 15, bytes_queued less BytesUnsent as bytes_sent;
     /// Queued bytes that the kernel had not taken when their connections ended.
-    BytesUnsent = bytes_unsent;
+    BytesUnsent = 16, bytes_unsent;
     /// Bytes received from sockets.
-    BytesReceived = bytes_received;
+    BytesReceived = 17, bytes_received;
     /// CPU time of the shards, in nanoseconds.
-    CpuNs = cpu_ns;
+    CpuNs = 18, cpu_ns;
     /// TLS sessions that resumed an earlier one.
-    TlsResumed = tls_resumed;
+    TlsResumed = 19, tls_resumed;
     /// Sent messages that the kernel had not taken as a whole when their connections ended.
-    MessagesUntaken = messages_untaken;
+    MessagesUntaken = 20, messages_untaken;
 }
 
 impl Counters {
-    /// Bytes that the kernel took. What it never took is known when a socket ends, perhaps in a later snapshot: over
-    /// all snapshots together this is exact.
-    pub fn bytes_sent(&self) -> u64 {
-        self.bytes_queued().saturating_sub(self.bytes_unsent())
-    }
-
-    /// Messages that were sent as a whole; as exact as [`Counters::bytes_sent`].
-    pub fn messages_left(&self) -> u64 {
-        self.messages_sent().saturating_sub(self.messages_untaken())
-    }
-
     /// Exchanges that end in one way or another: the started ones, and those in flight when measuring began.
     pub fn all_started(&self) -> u64 {
         self.started() + self.carried()
@@ -267,18 +364,5 @@ impl Counters {
     pub fn success_ratio(&self) -> Option<f64> {
         let whole = self.all_started().saturating_sub(self.cut());
         (whole > 0).then(|| self.succeeded() as f64 / whole as f64)
-    }
-}
-
-impl HeldCounters {
-    /// Messages that were sent as a whole. What a kernel never took is known when its connection ends, perhaps in a
-    /// later snapshot: over all snapshots together this is exact.
-    pub fn messages_left(&self) -> u64 {
-        self.sent().saturating_sub(self.messages_untaken())
-    }
-
-    /// Bytes that the kernel took.
-    pub fn bytes_sent(&self) -> u64 {
-        self.bytes_queued().saturating_sub(self.bytes_unsent())
     }
 }

@@ -40,7 +40,7 @@ pub use by_address::{AddressSlots, AddressTally, ByAddress};
 pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
-pub use counter::{Counter, Counters, HeldCounter, HeldCounters};
+pub use counter::{CountRow, Counter, Counters, HeldCounter, HeldCounters, Metric, View};
 pub use counts::{Counts, STATUS_COUNT};
 pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
 pub use failures_by_host::FailuresByHost;

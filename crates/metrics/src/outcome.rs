@@ -200,6 +200,9 @@ const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
 pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
 
 impl Failure {
+    /// The rows of failures and faults.
+    pub(crate) const ROWS: usize = Self::PLAIN.len() + ProtocolFault::ALL.len() + TlsFault::ALL.len();
+
     /// The failure of a call whose response has this HTTP status, and no gRPC status.
     pub fn of_http(status: u16) -> Self {
         let known = CALL_STATUSES.iter().position(|known| *known == status);

@@ -175,7 +175,7 @@ fn counters_are_read_by_the_name_that_they_are_counted_by() {
         counters[counter] = value;
     }
     assert_eq!((counters.started(), counters.succeeded(), counters.dropped()), (1, 2, 3));
-    assert_eq!(counters.lost(), Counter::ALL.len() as u64);
+    assert_eq!((counters.bytes_queued(), counters.carried(), counters.lost()), (21, 32, 37));
     assert_eq!(counters.values(), (1..=Counter::ALL.len() as u64).collect::<Vec<_>>());
     let names: std::collections::BTreeSet<_> = Counter::ALL.iter().map(|counter| counter.name()).collect();
     assert_eq!(names.len(), Counter::ALL.len());

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use figures::{Charts, LiveTotals, Mark, PartPoint, Point, Run};
+use figures::{Charts, GAUGES, LiveTotals, Mark, PartPoint, Point, Run};
 use metrics::{Distribution, Measure};
 use pacing::Nanos;
 use serde_json::{Map, Value, json};
@@ -116,9 +116,9 @@ impl Shown<'_> {
         }
         put("p99_low", &|point| point.p99s.low());
         put("p99_high", &|point| point.p99s.high());
-        put("users", &|point| Some(point.users as f64));
-        put("in_flight", &|point| Some(point.in_flight as f64));
-        put("connections", &|point| Some(point.connections as f64));
+        for (place, gauge) in GAUGES.iter().enumerate() {
+            put(gauge.name, &|point| Some(point.gauges[place] as f64));
+        }
         put("received_per_s", &|point| point.per_s(point.received));
         put("sent_per_s", &|point| point.per_s(point.sent));
         put("lateness_p99_s", &|point| point.lateness.quantile(0.99));

@@ -1,5 +1,6 @@
 //! The JSON report. Its schema is `docs/report.schema.json`; it contains every figure of the text.
 
+pub(crate) mod counts;
 pub(crate) mod distribution;
 pub(crate) mod intervals;
 mod known;
@@ -9,13 +10,14 @@ pub(crate) mod plan;
 use engine::ThreadUsage;
 use export::Delivery;
 use figures::{FailureCount, Interval, Run, ThresholdResult, per_second};
-use metrics::{Measure, Unit};
+use metrics::{Measure, Unit, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
     About, Language, addresses, barriers, budget, changes, messages, notes, request_records, rows, steps, verdict,
     workers,
 };
+use counts::with;
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -41,24 +43,18 @@ impl Json {
     pub fn interval(&mut self, interval: &Interval) {
         let seen = &interval.seen;
         self.intervals.put(interval.number, interval.is_update, || {
-            json!({
-                "from_s": interval.from.as_secs_f64(),
-                "to_s": interval.to.as_secs_f64(),
-                "users": seen.users,
-                "started": seen.started(),
-                "carried": seen.carried(),
-                "succeeded": seen.succeeded(),
-                "dropped": seen.dropped(),
-                "unfinished": seen.unfinished(),
-                "failed": seen.failed,
-                "requests_per_s": interval.requests_per_s,
-                "bytes_received": seen.bytes_received(),
+            let whole = [interval.from, interval.to].map(|at| at.as_secs_f64());
+            let row = json!({"from_s": whole[0], "to_s": whole[1], "users": seen.users});
+            let row = with(row, "", counts::view(View::Intervals, seen));
+            let more = json!({"failed": seen.failed, "requests_per_s": interval.requests_per_s});
+            let more_of_all = json!({
                 "bytes_received_per_s": interval.bytes_received_per_s,
                 "statuses": statuses(&seen.statuses),
                 "grpc_statuses": grpc_statuses(&seen.grpc_statuses),
                 "late_shards": interval.late_shards,
                 "response_time": distribution(&interval.response),
-            })
+            });
+            with(with(row, "unfinished", more), "", more_of_all)
         });
     }
 
@@ -121,6 +117,8 @@ fn facts(run: &Run) -> Value {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let counts = &run.tally;
     let seconds = run.wall.as_secs_f64();
+    let received = json!({"received_per_s": per_second(counts.bytes_received(), seconds)});
+    let sent = json!({"sent_per_s": per_second(counts.bytes_sent(), seconds)});
     json!({
         "schema": SCHEMA,
         "target": {
@@ -133,53 +131,31 @@ fn facts(run: &Run) -> Value {
         "budget": budget::value(run),
         "rows": rows::value(run),
         "barriers": barriers::value(run),
-        "requests": {
-            "started": counts.started(),
-            "carried": counts.carried(),
-            "warm_up": counts.warmed_up(),
-            "succeeded": counts.succeeded(),
-            "failed": counts.failed,
-            "dropped": counts.dropped(),
-            "dropped_by_generator": counts.dropped_by_generator(),
-            "unfinished": counts.unfinished(),
-            "lost": counts.lost(),
-            "aborted": counts.cut(),
-            "success_ratio": counts.success_ratio(),
-            "success_ratio_of_completed": ratio(counts.succeeded(), counts.finished()),
-            "iterations": {
-                "completed": run.iterations.completed,
-                "failed": run.iterations.failed,
-                "aborted": run.iterations.cut,
-            },
-            "stall_affected": counts.stall_affected_responses(),
-            "attempts": counts.attempts(),
-            "sent": counts.sent(),
-            "responses": counts.responses(),
-            "reconnects": counts.reconnects(),
-            "begun_before": counts.begun_before(),
-            "redirects": counts.redirects(),
-        },
+        "requests": requests(run),
         "wall_s": seconds,
         "planned_s": run.started_for.as_secs_f64(),
         "requests_per_s": run.rate,
         "achieved_per_s": run.achieved_per_s,
         "requested_per_s": run.requested_per_s,
-        "bytes": {
-            "received": counts.bytes_received(),
-            "received_per_s": per_second(counts.bytes_received(), seconds),
-            "bodies": counts.body_bytes(),
-            "sent": counts.bytes_sent(),
-            "sent_per_s": per_second(counts.bytes_sent(), seconds),
-        },
-        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unsolicited_messages": counts.unsolicited_messages() },
-        "connections": {
-            "tried": counts.connections_tried(),
-            "established": counts.connections_established(),
-            "unsolicited": counts.unsolicited(),
-            "tls_handshakes": run.tls.count,
-            "tls_resumed": counts.tls_resumed(),
-        },
+        "bytes": with(with(counts::section("bytes", counts), "received", received), "sent", sent),
+        "messages": counts::section("messages", counts),
+        "connections": with(counts::section("connections", counts), "unsolicited", json!({"tls_handshakes": run.tls.count})),
     })
+}
+
+fn requests(run: &Run) -> Value {
+    let counts = &run.tally;
+    let ratios = json!({
+        "success_ratio": counts.success_ratio(),
+        "success_ratio_of_completed": ratio(counts.succeeded(), counts.finished()),
+        "iterations": {
+            "completed": run.iterations.completed,
+            "failed": run.iterations.failed,
+            "aborted": run.iterations.cut,
+        },
+    });
+    let all = with(counts::section("requests", counts), "succeeded", json!({"failed": counts.failed}));
+    with(all, "aborted", ratios)
 }
 
 /// The times of each non-empty class: each measure.

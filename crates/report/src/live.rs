@@ -6,10 +6,12 @@ mod csv;
 use std::net::SocketAddr;
 
 use figures::{Charts, FailureCount, Interval, LiveTotals, ScenarioPart, ThresholdResult, per_second};
+use metrics::View;
 use plan::{Hold, Load, Plan};
 use serde_json::{Value, json};
 
 use crate::charts::{Moment, last_point};
+use crate::json::counts::{self, with};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
 use crate::{Aim, Language, html, json, messages, steps};
@@ -71,38 +73,26 @@ pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
 pub fn live_value(interval: &Interval, standing: &LiveTotals, judged: &[ThresholdResult]) -> Value {
     let (seen, total) = (&interval.seen, &interval.total);
     let working_s = interval.working_s();
-    let late = |share| interval.added.lateness.quantile(share);
+    let now = json!({
+        "requests_per_s": interval.requests_per_s,
+        "failed_per_s": per_second(seen.failed, working_s),
+        "dropped_per_s": per_second(seen.dropped(), working_s),
+        "bytes_received_per_s": interval.bytes_received_per_s,
+        "bytes_sent_per_s": per_second(seen.bytes_sent(), working_s),
+    });
+    let times = json!({
+        "response_time": distribution(&interval.response),
+        "lateness_p99_ns": interval.added.lateness.quantile(0.99),
+    });
+    let counts = with(counts::view(View::Live, total), "carried", json!({"finished": total.finished()}));
+    let counts = with(counts, "succeeded", json!({"failed": total.failed}));
     json!({
         "number": interval.number,
         "from_s": interval.from.as_secs_f64(),
         "to_s": interval.to.as_secs_f64(),
         "late_shards": interval.late_shards,
-        "now": {
-            "requests_per_s": interval.requests_per_s,
-            "failed_per_s": per_second(seen.failed, working_s),
-            "dropped_per_s": per_second(seen.dropped(), working_s),
-            "bytes_received_per_s": interval.bytes_received_per_s,
-            "bytes_sent_per_s": per_second(seen.bytes_sent(), working_s),
-            "users": seen.users,
-            "in_flight": interval.in_flight,
-            "connections": seen.connections_open,
-            "response_time": distribution(&interval.response),
-            "lateness_p99_ns": late(0.99),
-        },
-        "total": {
-            "started": total.started(),
-            "carried": total.carried(),
-            "finished": total.finished(),
-            "succeeded": total.succeeded(),
-            "failed": total.failed,
-            "dropped": total.dropped(),
-            "unfinished": total.unfinished(),
-            "lost": total.lost(),
-            "bytes_received": total.bytes_received(),
-            "bytes_sent": total.bytes_sent(),
-            "connections_established": total.connections_established(),
-            "response_time": distribution(&standing.response),
-        },
+        "now": with(with(now, "", counts::gauges(interval)), "", times),
+        "total": with(counts, "", json!({"response_time": distribution(&standing.response)})),
         "statuses": json::statuses(&total.statuses),
         "grpc_statuses": json::grpc_statuses(&total.grpc_statuses),
         "failures": total.failures.iter().map(failure).collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 mod counts;
 mod more;
 mod noise;
+mod schemas;
 mod screens;
 mod sentences;
 mod truths;

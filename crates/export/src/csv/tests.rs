@@ -24,7 +24,7 @@ fn read(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn sums_of_lines_are_the_run() {
     let plan = plan(&ODD_NAMES);
-    let mut text = COLUMNS.to_owned();
+    let mut text = columns();
     let (mut before, mut expected) = (Totals::default(), 0);
     for (number, count, is_update) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
         let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_update);

@@ -14,6 +14,43 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
+/// Writes the pages instead of comparing them.
+const WRITE: &str = "ONRUSH_WRITE_REFERENCE";
+
+/// The lines of a page about counts and gauges are those of their rows; `cargo xtask reference` writes them.
+#[test]
+fn the_pages_have_the_rows() {
+    let totals = Totals::default();
+    let counts = totals.counts().map(|(_, metric, _)| (format!("{}_total", metric.name), metric));
+    let gauges = totals.gauges().map(|(gauge, _)| (gauge.metric.name.to_owned(), gauge.metric));
+    let (counts, gauges): (Vec<_>, Vec<_>) = (counts.collect(), gauges.collect());
+    for (page, is_chinese) in [("exports.md", false), ("exports.zh.md", true)] {
+        let line = |(name, metric): &(String, Metric)| match is_chinese {
+            true => format!("| `{name}` | | {} |\n", metric.help_zh),
+            false => {
+                let (first, rest) = metric.help.trim_end_matches('.').split_at(1);
+                format!("| `{name}` | | {}{rest} |\n", first.to_lowercase())
+            }
+        };
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+        let text = std::fs::read_to_string(&path).expect("a page");
+        let mut made = text.clone();
+        // Counts stand behind the failures, gauges behind the CPU time, which is no count.
+        let cpu = "| `onrush_cpu_";
+        for (rows, begin, end) in [(&counts, "| `onrush_failures_total`", cpu), (&gauges, cpu, "\n")] {
+            let from = made.find(begin).expect("a row");
+            let from = from + made[from..].find('\n').expect("a line") + 1;
+            let until = made[from - 1..].find(&format!("\n{end}")).expect("an end") + from;
+            made.replace_range(from..until, &rows.iter().map(line).collect::<String>());
+        }
+        if std::env::var_os(WRITE).is_some() {
+            std::fs::write(&path, &made).expect("a page can be written");
+        } else {
+            assert!(text == made, "cargo xtask reference writes {page}");
+        }
+    }
+}
+
 /// The series that the dashboard queries exist, and so do those that the docs page names.
 #[test]
 fn the_dashboard_and_the_page_know_our_names() {

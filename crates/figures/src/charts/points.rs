@@ -4,7 +4,7 @@ use metrics::Distribution;
 use pacing::Nanos;
 
 use super::Hist;
-use crate::{At, Interval, Quantile, StepPart};
+use crate::{At, GAUGES, Interval, Quantile, StepPart};
 
 /// Percentiles that are exact as long as a point is one interval.
 const EXACT: [(f64, Quantile); 4] =
@@ -115,12 +115,8 @@ pub struct Point {
     pub failed: u64,
     /// Starts that were dropped.
     pub dropped: u64,
-    /// Active users at the end.
-    pub users: u64,
-    /// Exchanges in flight at the end.
-    pub in_flight: u64,
-    /// Open connections at the end.
-    pub connections: u64,
+    /// The gauges at the end, in the order of [`GAUGES`].
+    pub gauges: [u64; GAUGES.len()],
     /// Bytes received.
     pub received: u64,
     /// Bytes sent.
@@ -158,9 +154,7 @@ impl Point {
             finished: tally.finished(),
             failed: tally.failed,
             dropped: tally.dropped(),
-            users: interval.seen.users,
-            in_flight: interval.in_flight,
-            connections: interval.seen.connections_open,
+            gauges: core::array::from_fn(|place| (GAUGES[place].of)(interval)),
             received: tally.bytes_received(),
             sent: tally.bytes_sent(),
             cpu_ns: added.cpu_ns,
@@ -191,7 +185,7 @@ impl Point {
         self.finished += other.finished;
         self.failed += other.failed;
         self.dropped += other.dropped;
-        (self.users, self.in_flight, self.connections) = (other.users, other.in_flight, other.connections);
+        self.gauges = other.gauges;
         self.received += other.received;
         self.sent += other.sent;
         self.cpu_ns += other.cpu_ns;

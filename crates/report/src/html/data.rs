@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
+use figures::GAUGES;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::Language;
+use crate::labels::{chart_title, series_label};
 use crate::messages::reason_called;
 
 /// The data of the page's charts, packed.
@@ -30,99 +32,48 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
     let (from, to) = (numbers(&charts["from_s"]), numbers(&charts["to_s"]));
     let middle: Vec<f64> = from.iter().zip(&to).map(|(from, to)| (from + to) / 2.0).collect();
     let mut all: Vec<Value> = Vec::new();
-    let mut add = |id: &str, title: &str, unit: &str, is_log: bool, lines: Vec<ChartLine<'_>>, limits: Value| {
+    let words = |(en, zh): (&'static str, &'static str)| language.pick(en, zh).to_owned();
+    let mut add = |id: &'static str, lines: Vec<ChartLine<'_>>| {
         let has_values =
             |line: &ChartLine<'_>| line.values.as_array().is_some_and(|all| all.iter().any(|one| !one.is_null()));
         let series: Vec<Value> = lines.iter().filter(|line| has_values(line)).map(drawn).collect();
         if !series.is_empty() {
+            let (title, (unit, is_log)) = (words(chart_title(id)), unit_of(id));
+            let limits = if id == "times" { limits(report) } else { json!([]) };
             all.push(json!({"id": id, "title": title, "unit": unit, "log": is_log, "t": middle, "series": series, "limits": limits}));
         }
     };
-    let words = |en: &'static str, zh: &'static str| language.pick(en, zh).to_owned();
-    let line = |name: String, role, key: &str| ChartLine {
+    let line = |role, key: &'static str| ChartLine {
         key: key.to_owned(),
-        name,
+        name: words(series_label(key)),
         role,
         values: &charts["series"][key],
         band: None,
     };
-    let banded = |name: String, role, key: &str, [low, high]: [&str; 2]| ChartLine {
+    let banded = |role, key, [low, high]: [&str; 2]| ChartLine {
         band: Some((&charts["series"][low], &charts["series"][high])),
-        ..line(name, role, key)
+        ..line(role, key)
     };
-    let none = || Value::Array(Vec::new());
-    add(
-        "rate",
-        &words("Requests per second", "每秒请求数（QPS）"),
-        "1/s",
-        false,
-        vec![
-            line(words("requested", "计划"), "asked", "requested_per_s"),
-            banded(words("completed", "已结束"), "achieved", "done_per_s", ["done_low", "done_high"]),
-            line(words("failed", "失败"), "failed", "failed_per_s"),
-            line(words("dropped", "丢弃"), "other", "dropped_per_s"),
-        ],
-        none(),
-    );
-    add(
-        "times",
-        &words("Response time of successful requests", "成功请求的响应时间"),
-        "s",
-        true,
-        vec![
-            line("p50".to_owned(), "p50", "p50_s"),
-            line("p90".to_owned(), "p90", "p90_s"),
-            banded("p99".to_owned(), "p99", "p99_s", ["p99_low", "p99_high"]),
-            line("p99.9".to_owned(), "p999", "p99_9_s"),
-        ],
-        limits(report),
-    );
-    add(
-        "users",
-        &words("Users, requests in flight, connections", "用户数、在途请求、连接数"),
-        "",
-        false,
-        vec![
-            line(words("users", "用户数"), "users", "users"),
-            line(words("in flight", "在途请求"), "other", "in_flight"),
-            line(words("connections", "连接数"), "other", "connections"),
-        ],
-        none(),
-    );
+    let done = banded("achieved", "done_per_s", ["done_low", "done_high"]);
+    let others = [line("failed", "failed_per_s"), line("other", "dropped_per_s")];
+    add("rate", [line("asked", "requested_per_s"), done].into_iter().chain(others).collect());
+    let p99 = banded("p99", "p99_s", ["p99_low", "p99_high"]);
+    add("times", vec![line("p50", "p50_s"), line("p90", "p90_s"), p99, line("p999", "p99_9_s")]);
+    // Users have their color in each chart.
+    let role = |name: &str| if name == "users" { "users" } else { "other" };
+    add("users", GAUGES.iter().map(|gauge| line(role(gauge.name), gauge.name)).collect());
     let failures = charts["failures"].as_array().map_or(&[][..], Vec::as_slice);
     let listed = |key: String, name: String, values| ChartLine { key, name, role: "other", values, band: None };
     let called = |one: &Value| reason_called(&text(&one["reason"]), language);
-    let by_reason = failures.iter().map(|one| listed(text(&one["reason"]), called(one), &one["per_s"])).collect();
-    add("failures", &words("Failures per second", "每秒失败数"), "1/s", false, by_reason, none());
+    let by_reason = failures.iter().map(|one| listed(text(&one["reason"]), called(one), &one["per_s"]));
+    add("failures", by_reason.collect());
     let parts = charts["parts"].as_array().map_or(&[][..], Vec::as_slice);
-    let of_parts = |key: &'static str| {
-        parts.iter().map(|part| listed(part_key(part), part_name(part, parts), &part[key])).collect()
-    };
-    add(
-        "parts-times",
-        &words("p99 of each step and transaction", "各步骤和事务的 p99"),
-        "s",
-        true,
-        of_parts("p99_s"),
-        none(),
-    );
-    add(
-        "parts-rate",
-        &words("Steps and transactions per second", "各步骤和事务每秒次数"),
-        "1/s",
-        false,
-        of_parts("per_s"),
-        none(),
-    );
-    let bytes = vec![
-        line(words("received", "下载"), "other", "received_per_s"),
-        line(words("sent", "上传"), "other", "sent_per_s"),
-    ];
-    add("bytes", &words("Bytes per second", "每秒字节数"), "B/s", false, bytes, none());
-    let lateness = vec![line(words("lateness p99", "调度延迟 p99"), "p99", "lateness_p99_s")];
-    add("lateness", &words("Lateness of the generator", "压测机的调度延迟"), "s", true, lateness, none());
-    let cpu = vec![line(words("cores busy", "占用的核数"), "other", "cpu_cores")];
-    add("cpu", &words("CPU of the generator, in cores", "压测机的 CPU（核数）"), "", false, cpu, none());
+    for (id, key) in [("parts-times", "p99_s"), ("parts-rate", "per_s")] {
+        add(id, parts.iter().map(|part| listed(part_key(part), part_name(part, parts), &part[key])).collect());
+    }
+    add("bytes", vec![line("other", "received_per_s"), line("other", "sent_per_s")]);
+    add("lateness", vec![line("p99", "lateness_p99_s")]);
+    add("cpu", vec![line("other", "cpu_cores")]);
     json!({
         "span_s": charts["span_s"],
         "begin_unix_ms": charts["began_unix_ms"],
@@ -131,6 +82,16 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "spectrum": spectrum(charts, language),
         "marks": marks(charts, language),
     })
+}
+
+/// The unit of a chart, and whether its axis is logarithmic.
+fn unit_of(chart: &str) -> (&'static str, bool) {
+    match chart {
+        "rate" | "failures" | "parts-rate" => ("1/s", false),
+        "times" | "parts-times" | "lateness" => ("s", true),
+        "bytes" => ("B/s", false),
+        _ => ("", false),
+    }
 }
 
 fn drawn(line: &ChartLine<'_>) -> Value {

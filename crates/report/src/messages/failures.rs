@@ -3,8 +3,8 @@
 use metrics::{Failure, ProtocolFault};
 
 use super::{FailureContext, closes, grpc, in_chinese, reach, secure, silence};
-use crate::Language;
 use crate::format::span;
+use crate::{Language, texts};
 
 /// ENOENT: the path does not exist.
 const NO_SUCH_FILE: u16 = 2;
@@ -194,70 +194,67 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
     }
 }
 
-fn protocol(fault: ProtocolFault, language: Language) -> String {
-    let (en, zh) = match fault {
-        fault if secure::http2(fault).is_some() => secure::http2(fault).unwrap_or_default(),
-        fault if grpc::fault(fault).is_some() => grpc::fault(fault).unwrap_or_default(),
-        ProtocolFault::StartLine => (
-            "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
-            "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
-        ),
-        ProtocolFault::Tls => (
-            "the port speaks TLS, and was asked without it; write https:// (wss://, grpcs://)",
-            "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）",
-        ),
-        ProtocolFault::Header => ("a header field of the answer is malformed", "响应头格式错误"),
-        ProtocolFault::HeadTooLarge => ("the head of the answer is larger than 64 KiB", "响应头超过 64 KiB"),
-        ProtocolFault::TooManyHeaders => ("the answer has more than 128 header fields", "响应头超过 128 个字段"),
-        ProtocolFault::ContentLength => {
-            ("Content-Length of the answer is not one number", "响应的 Content-Length 不是唯一的数字")
-        }
-        ProtocolFault::AmbiguousLength => (
-            "the answer has Content-Length and Transfer-Encoding at once",
-            "响应同时带有 Content-Length 和 Transfer-Encoding",
-        ),
-        ProtocolFault::TransferEncoding => {
-            ("Transfer-Encoding of the answer is not usable", "响应的 Transfer-Encoding 无法使用")
-        }
-        ProtocolFault::ChunkSize => ("a chunk size of the answer is malformed", "响应的分块长度格式错误"),
-        ProtocolFault::ChunkLineTooLong => {
-            ("a chunk-size line of the answer is longer than 4 KiB", "响应的分块长度行超过 4 KiB")
-        }
-        ProtocolFault::ChunkEnd => {
-            ("a chunk of the answer does not end where its size says", "响应的分块没有在其长度处结束")
-        }
-        ProtocolFault::Trailer => ("a trailer field of the answer is malformed", "响应的 trailer 格式错误"),
-        ProtocolFault::UnexpectedUpgrade => {
-            ("the server switched protocols without being asked", "服务端未经请求就切换了协议")
-        }
-        ProtocolFault::TooManyInterim => {
-            ("the server sent more than 32 interim (1xx) answers", "服务端发送了超过 32 个 1xx 临时响应")
-        }
-        ProtocolFault::Unsolicited => {
-            ("the server sent bytes that belong to no request", "服务端发送了不属于任何请求的数据")
-        }
-        ProtocolFault::Handshake => {
-            ("the server's answer to the WebSocket handshake is not valid", "服务端对 WebSocket 握手的响应无效")
-        }
-        ProtocolFault::WebSocketFrame => {
-            ("the server sent a malformed WebSocket frame", "服务端发送了格式错误的 WebSocket 帧")
-        }
-        ProtocolFault::WebSocketText => ("a text message of the server is not UTF-8", "服务端的文本消息不是 UTF-8"),
-        ProtocolFault::WebSocketDeflate => {
-            ("a compressed message of the server cannot be taken apart", "服务端的压缩消息无法解压")
-        }
-        ProtocolFault::MessageTooLarge => ("a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB"),
-        ProtocolFault::WebSocketFlood => (
-            "the server sent 10000 frames in a row that carry nothing, or pings whose answers it did not read",
-            "服务端连续发送了 10000 个无实际内容的帧，或不断发送 ping 却不读取响应",
-        ),
-        ProtocolFault::AnswerLength => (
-            "the length before an answer is larger than 1 GiB; check --length-prefix",
-            "响应前的长度超过 1 GiB；请检查 --length-prefix",
-        ),
-        _ => ("the server broke the protocol", "服务端违反了协议"),
-    };
-    let look = match grpc::fault(fault) {
+texts! {
+    /// What is wrong with a fault that is neither of HTTP/2 nor of gRPC.
+    fn fault(fault: ProtocolFault) of fault, else ("the server broke the protocol", "服务端违反了协议");
+    ProtocolFault::StartLine =>
+        "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
+        "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP";
+    ProtocolFault::Tls =>
+        "the port speaks TLS, and was asked without it; write https:// (wss://, grpcs://)",
+        "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）";
+    ProtocolFault::Header => "a header field of the answer is malformed", "响应头格式错误";
+    ProtocolFault::HeadTooLarge => "the head of the answer is larger than 64 KiB", "响应头超过 64 KiB";
+    ProtocolFault::TooManyHeaders => "the answer has more than 128 header fields", "响应头超过 128 个字段";
+    ProtocolFault::ContentLength =>
+        "Content-Length of the answer is not one number",
+        "响应的 Content-Length 不是唯一的数字";
+    ProtocolFault::AmbiguousLength =>
+        "the answer has Content-Length and Transfer-Encoding at once",
+        "响应同时带有 Content-Length 和 Transfer-Encoding";
+    ProtocolFault::TransferEncoding =>
+        "Transfer-Encoding of the answer is not usable",
+        "响应的 Transfer-Encoding 无法使用";
+    ProtocolFault::ChunkSize => "a chunk size of the answer is malformed", "响应的分块长度格式错误";
+    ProtocolFault::ChunkLineTooLong =>
+        "a chunk-size line of the answer is longer than 4 KiB",
+        "响应的分块长度行超过 4 KiB";
+    ProtocolFault::ChunkEnd =>
+        "a chunk of the answer does not end where its size says",
+        "响应的分块没有在其长度处结束";
+    ProtocolFault::Trailer => "a trailer field of the answer is malformed", "响应的 trailer 格式错误";
+    ProtocolFault::UnexpectedUpgrade =>
+        "the server switched protocols without being asked",
+        "服务端未经请求就切换了协议";
+    ProtocolFault::TooManyInterim =>
+        "the server sent more than 32 interim (1xx) answers",
+        "服务端发送了超过 32 个 1xx 临时响应";
+    ProtocolFault::Unsolicited =>
+        "the server sent bytes that belong to no request",
+        "服务端发送了不属于任何请求的数据";
+    ProtocolFault::Handshake =>
+        "the server's answer to the WebSocket handshake is not valid",
+        "服务端对 WebSocket 握手的响应无效";
+    ProtocolFault::WebSocketFrame =>
+        "the server sent a malformed WebSocket frame",
+        "服务端发送了格式错误的 WebSocket 帧";
+    ProtocolFault::WebSocketText => "a text message of the server is not UTF-8", "服务端的文本消息不是 UTF-8";
+    ProtocolFault::WebSocketDeflate =>
+        "a compressed message of the server cannot be taken apart",
+        "服务端的压缩消息无法解压";
+    ProtocolFault::MessageTooLarge => "a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB";
+    ProtocolFault::WebSocketFlood =>
+        "the server sent 10000 frames in a row that carry nothing, or pings whose answers it did not read",
+        "服务端连续发送了 10000 个无实际内容的帧，或不断发送 ping 却不读取响应";
+    ProtocolFault::AnswerLength =>
+        "the length before an answer is larger than 1 GiB; check --length-prefix",
+        "响应前的长度超过 1 GiB；请检查 --length-prefix";
+}
+
+fn protocol(broken: ProtocolFault, language: Language) -> String {
+    let of_grpc = grpc::fault(broken);
+    let (en, zh) = secure::http2(broken).or(of_grpc).unwrap_or_else(|| fault(broken));
+    let look = match of_grpc {
         Some(_) => {
             language.pick("look at what it sends, for example with grpcurl", "可用 grpcurl 查看服务端实际发送的内容")
         }

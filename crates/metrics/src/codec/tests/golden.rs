@@ -7,8 +7,13 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// All versions so far.
-const VERSIONS: std::ops::RangeInclusive<u64> = 1..=SNAPSHOT_VERSION;
+/// All versions so far: a commit with several new rows leaves versions out.
+fn versions() -> Vec<u64> {
+    let is_kept = |version: &u64| *version == SNAPSHOT_VERSION || path(&format!("names-{version}.txt")).exists();
+    let versions: Vec<u64> = (1..=SNAPSHOT_VERSION).filter(is_kept).collect();
+    assert_eq!(versions[..4], [1, 2, 3, 4]);
+    versions
+}
 
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
@@ -133,7 +138,7 @@ fn bytes_in(text: &str) -> Vec<u8> {
 
 #[test]
 fn golden_snapshots_are_read_for_ever() {
-    for version in VERSIONS {
+    for version in versions() {
         let text = kept(&format!("snapshot-{version}.hex"), &hex(&bytes_of(&all())), version);
         let seen = Snapshot::decode(&bytes_in(&text)).unwrap_or_else(|error| panic!("version {version}: {error}"));
         // Counters by their meaning, not by their current index.
@@ -202,12 +207,15 @@ fn golden_names_keep_their_places() {
     for (place, kind) in SeriesKind::ALL.iter().enumerate() {
         line("kind", place, kind.name());
     }
-    for version in VERSIONS {
+    for version in versions() {
         let kept = kept(&format!("names-{version}.txt"), &now, version);
         if version == SNAPSHOT_VERSION {
             let other = kept.lines().zip(now.lines()).find(|(kept, now)| kept != now);
             assert_eq!(other, None, "a place means something else: put what is new behind what is there");
-            assert!(kept == now, "something was added: raise SNAPSHOT_VERSION, and write its golden files");
+            assert!(
+                kept == now,
+                "something was added that is no row: raise FORMAT_VERSION, and write its golden files"
+            );
         }
         let is_known = |line: &&str| now.lines().any(|known| known == *line);
         assert!(kept.lines().all(|line| is_known(&line)), "version {version}: a place means something else");
