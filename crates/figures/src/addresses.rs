@@ -13,8 +13,8 @@ pub enum AddressOf {
     Address(SocketAddr),
     /// Those to all addresses that have no row of their own.
     Others,
-    /// Those before the name had a second address.
-    Earlier,
+    /// Those that were not counted by address: to other names, or before this one had a second address.
+    Rest,
 }
 
 /// The results of one address.
@@ -60,8 +60,8 @@ impl AddressFigures {
         let counts = &total.counts;
         let answered = Class::ALL.into_iter().filter(|class| matches!(class, Class::Succeeded | Class::FailedAnswered));
         let answered = answered.map(|class| total.class(class).of(metrics::Measure::Response).count()).sum();
-        let earlier = Self {
-            of: AddressOf::Earlier,
+        let unassigned = Self {
+            of: AddressOf::Rest,
             tried: rest(counts.connections_tried(), |row| row.tried),
             established: rest(counts.connections_established(), |row| row.established),
             sent: rest(counts[Counter::Sent], |row| row.sent),
@@ -69,9 +69,9 @@ impl AddressFigures {
             failed: 0,
             response: None,
         };
-        if earlier.sent > 0 {
+        if unassigned.sent > 0 {
             // Failures without a connection belong to no address.
-            rows.insert(0, earlier);
+            rows.push(unassigned);
         }
         rows
     }
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_the_second_address_has_a_row() {
+    fn what_is_not_counted_by_address_has_a_row() {
         let mut total = seen(&[(1_000, 60, 0), (1_000, 40, 0)]);
         total.counts[Counter::Sent] = 150;
         let rows = AddressFigures::all(&total);
         let sums: Vec<_> = rows.iter().map(|row| (row.of, row.sent)).collect();
-        let expected = [(AddressOf::Earlier, 50), (AddressOf::Address(at(0)), 60), (AddressOf::Address(at(1)), 40)];
+        let expected = [(AddressOf::Rest, 50), (AddressOf::Address(at(0)), 60), (AddressOf::Address(at(1)), 40)];
         assert_eq!(sums, expected);
         assert!(AddressFigures::all(&Snapshot::default()).is_empty());
     }

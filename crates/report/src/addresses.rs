@@ -20,8 +20,8 @@ const SHOWN_MAX: usize = 64;
 fn name(of: AddressOf, language: Language) -> String {
     match of {
         AddressOf::Address(address) => address.to_string(),
-        AddressOf::Others => language.pick("all others", "其他全部地址").to_owned(),
-        AddressOf::Earlier => language.pick("before there were several", "出现多个地址之前").to_owned(),
+        AddressOf::Others => language.pick("all other addresses", "其余地址").to_owned(),
+        AddressOf::Rest => language.pick("all other requests", "其余请求").to_owned(),
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn values(run: &Run) -> Value {
         let (kind, address) = match row.of {
             AddressOf::Address(address) => ("address", Some(address.to_string())),
             AddressOf::Others => ("others", None),
-            AddressOf::Earlier => ("earlier", None),
+            AddressOf::Rest => ("rest", None),
         };
         json!({
             "kind": kind,
