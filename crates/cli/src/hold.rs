@@ -126,7 +126,7 @@ impl Session {
                 json.interval(interval);
                 losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
                 self.watching.held(interval);
-                if is_shown && !interval.is_update && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
+                if is_shown && !interval.is_update && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);
                 }
                 if wrote != Wrote::All && !wants_file {
@@ -216,16 +216,6 @@ impl Session {
             output::note(&format!("onrush: {}", report::limit_warning(limit, &settings, plan.connections, language)));
         }
     }
-}
-
-/// The divisor of an interval: a shorter rest gets a row only when something happened to a connection.
-const MOMENT_SHARE: u32 = 10;
-
-/// Whether this is the last moment, in which all connections are closed: in a row they would look lost.
-fn is_closing_moment(interval: &HeldInterval, plan: &Hold) -> bool {
-    let (span, seen) = ((interval.to - interval.from).as_duration(), &interval.seen);
-    let is_moment = interval.number > 1 && span < plan.interval / MOMENT_SHARE;
-    is_moment && interval.now.open == 0 && seen.established() + seen.failed + seen.lost == 0
 }
 
 fn exit(held: &Held, wrote: Wrote, was_requested: bool, wants_file: bool) -> Exit {

@@ -5,13 +5,12 @@ use std::sync::mpsc::channel;
 
 use driver::Clock;
 use engine::{HoldEnd, HoldOptions, HoldPart, HoldUpdate, Holding, RunError, StopHandle};
-use metrics::Held;
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
-use super::{Input, PartReporter};
+use super::{Input, IntervalSpan, PartReporter};
 use crate::encoding::{hold_end_to_bytes, memory_to_bytes, numbers_of};
-use crate::protocol::{News, Row};
+use crate::protocol::News;
 
 /// The id of this machine: memory of several kernels is added up by machine.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
@@ -59,33 +58,19 @@ impl HoldWorker {
             }
         })?;
         let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
-        let (interval, mut rest, mut reached) = (Nanos::from(self.plan.interval).0, Held::default(), 0);
         while let Some(reported) = holding.wait() {
-            rest.add_counts(reported.added);
-            rest.now = reported.total.now;
-            // The data after the last whole interval is reported at the end.
-            if !reported.to.0.is_multiple_of(interval) {
-                continue;
-            }
-            reached = reached.max(reported.to.0 / interval);
-            let seen = std::mem::take(&mut rest);
+            let mut seen = reported.added.clone();
+            seen.now = reported.total.now;
             let mut bytes = Vec::new();
             seen.encode(&mut bytes);
             let seen = vec![bytes, memory_to_bytes(reported.memory, machine.trim())];
-            self.post.tell(News::Row(Row {
-                part,
-                number: reached,
-                first: reached,
-                upto: reached,
-                reported_until: reported.to,
-                seen,
-            }));
+            let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
+            self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), 1), seen)));
         }
         let result = holding.finish()?;
         // It receives nothing more: its sender is gone.
         let _ = forwards.join();
         let end = HoldEnd {
-            seen: rest,
             threads: result.threads,
             cpu: result.cpu,
             places: result.places,

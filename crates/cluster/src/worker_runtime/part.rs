@@ -8,9 +8,9 @@ use host::CpuTime;
 use pacing::Nanos;
 use plan::Plan;
 
-use super::{Input, PartReporter};
+use super::{Input, IntervalSpan, PartReporter};
 use crate::encoding::{end_to_bytes, snapshots_to_bytes};
-use crate::protocol::{News, Row};
+use crate::protocol::News;
 
 /// One part, on a thread of its own.
 pub(super) struct PartWorker {
@@ -44,22 +44,14 @@ impl PartWorker {
         while let Some(reported) = running.wait() {
             match reported {
                 RunUpdate::Interval(reported) => {
-                    let number = reported.number.div_ceil(self.pieces);
-                    // The last interval may end early: more of it may come from other parts.
-                    let interval = Nanos::from(self.plan.interval).0;
-                    let end = Nanos(reported.number * interval);
-                    // An interval that would end with the plan waits a moment longer.
-                    let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
-                    let whole = if is_whole { reported.number } else { reported.number - 1 };
-                    let upto = if reported.is_update { 0 } else { whole / self.pieces };
-                    let reported_until = if reported.is_update { Nanos::ZERO } else { reported.to };
                     let seen = if scenarios == 1 {
                         snapshots_to_bytes([&gauged(reported.added, reported.seen)])
                     } else {
                         let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, first: number, upto, reported_until, seen }));
+                    let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
+                    self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
                     PartMessage::Gathered(scenario, at) => {

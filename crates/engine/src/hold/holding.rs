@@ -193,7 +193,7 @@ impl Holding {
         let own = host::process_cpu_time().since(self.cpu_before);
         let lacked_certificate = aggregator.ends.iter().any(|end| end.lacked_certificate);
         Ok(HoldResult {
-            wall: aggregator.shown_to,
+            wall: aggregator.merger.wall(),
             opened_after: aggregator.opened_after,
             when_opened,
             when_closing,
@@ -210,7 +210,7 @@ impl Holding {
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: aggregator.lags,
-            total: aggregator.total,
+            total: aggregator.merger.into_total(),
             workers_summary: aggregator.workers_summary,
         })
     }

@@ -62,10 +62,10 @@ impl HoldReporter {
         let _ = self.reports.send(report);
     }
 
-    /// What a partition saw until the end of interval `reached`, and its memory.
-    pub fn seen(&self, part: usize, reached: u64, seen: Held, memory: PartMemory) {
-        self.tell(Report::Memory { shard: part, memory });
-        self.tell(Report::Interval { shard: part, reached, seen: Box::new(seen) });
+    /// What a partition saw in an interval, the first being 1, and its memory. It has reported everything up to the end
+    /// of interval `upto`.
+    pub fn seen(&self, part: usize, (number, upto): (u64, u64), seen: Held, memory: PartMemory) {
+        self.tell(Report::Seen { part, number, upto, seen: Box::new(seen), memory });
     }
 
     /// A partition has tried all of its connections; `since` the start.

@@ -9,19 +9,17 @@ use pacing::Nanos;
 use pacing::change::Change;
 use plan::Barrier;
 
-use super::merge::{Finished, Merger, ReadyInterval};
+use super::merge::{Finished, Merger};
 use super::remote_backend::PartMessage;
 use super::rows::KeptInterval;
 use super::{Interval, RunError};
 use crate::barriers::{BarrierEvent, RemoteBarriers};
 use crate::control::{Changes, StopHandle};
+use crate::interval_merger::ReadyInterval;
 use crate::remote::{RemotePartEvent, WorkersSummary};
 use crate::run_loop::Aggregator;
 use crate::shard::{Report, ShardSnapshots};
 use crate::times::Times;
-
-/// Reports that follow each other within this time belong to one moment.
-const LATE_WAIT: Duration = Duration::from_millis(50);
 
 /// What to report next.
 pub(super) enum Update {
@@ -55,8 +53,6 @@ pub(super) struct LoadAggregator {
     revision: u32,
     /// All shards have ended without a report.
     is_lost: bool,
-    /// Since when a row waits for a late shard.
-    waiting_since: Option<Nanos>,
     place: Where,
     /// Messages to the coordinator.
     reported_up: VecDeque<PartMessage>,
@@ -90,7 +86,6 @@ impl LoadAggregator {
             changes,
             revision: 0,
             is_lost: false,
-            waiting_since: None,
             place,
             reported_up: VecDeque::new(),
             remote_barriers: None,
@@ -191,7 +186,7 @@ impl LoadAggregator {
             }
             RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_remote(part, numbers, upto, seen),
             RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
-            RemotePartEvent::Silent => self.merger.go_silent(part),
+            RemotePartEvent::Silent => self.merger.intervals.go_silent(part),
             RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
         }
     }
@@ -218,8 +213,11 @@ impl Aggregator for LoadAggregator {
     }
 
     fn is_waiting(&self) -> bool {
-        let is_on =
-            if self.place == Where::Remote { self.workers_summary.is_none() } else { self.merger.running() > 0 };
+        let is_on = if self.place == Where::Remote {
+            self.workers_summary.is_none()
+        } else {
+            self.merger.intervals.running() > 0
+        };
         self.failure.is_none() && !self.is_lost && is_on
     }
 
@@ -265,7 +263,8 @@ impl Aggregator for LoadAggregator {
             return Some(Update::Remote(news));
         }
         let is_on = self.is_waiting();
-        let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() };
+        let intervals = &mut self.merger.intervals;
+        let ready = if is_on { intervals.next_interval() } else { intervals.last_interval() };
         ready.map(Update::Interval)
     }
 
@@ -275,21 +274,13 @@ impl Aggregator for LoadAggregator {
         let now = self.changes.clock().now();
         let due = self.remote_barriers.as_ref().filter(|_| !self.is_past()).map_or(Nanos::NEVER, RemoteBarriers::due);
         let left = (due < Nanos::NEVER).then(|| due.since(now).as_duration());
-        if !self.merger.awaits_late() {
-            self.waiting_since = None;
-            return left;
-        }
-        let since = *self.waiting_since.get_or_insert(now);
-        let late = LATE_WAIT.saturating_sub(now.since(since).as_duration());
-        Some(left.map_or(late, |left| left.min(late)))
+        let late = self.merger.intervals.patience(now);
+        late.into_iter().chain(left).min()
     }
 
     fn waited_in_vain(&mut self) {
         self.look_at_barriers();
-        let now = self.changes.clock().now();
-        if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
-            self.merger.gives_up_waiting();
-        }
+        self.merger.intervals.waited_in_vain(self.changes.clock().now());
     }
 
     fn lose_all(&mut self) {

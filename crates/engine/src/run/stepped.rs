@@ -142,7 +142,7 @@ impl<D: Driver> SteppedRun<D> {
         }
         if is_reported {
             // A simulated world has no waiting: what came at this instant came.
-            self.aggregator.merger.gives_up_waiting();
+            self.aggregator.merger.intervals.gives_up_waiting();
             self.tell(&mut observe);
         }
         Ok(is_on)
