@@ -8,7 +8,7 @@ use engine::{HoldOptions, Holding, Places, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
-use report::{HoldJson, HoldTable, Language, Screen};
+use report::{HoldJson, IntervalTable, Language, Screen};
 use serde_json::Value;
 
 use crate::args::HoldArgs;
@@ -111,7 +111,7 @@ impl Session {
         };
         self.warn();
         let screen = output::screen(language, args.view.no_color, args.view.full);
-        let mut table = HoldTable::new(screen);
+        let mut table = IntervalTable::of_hold(screen);
         let about = artifacts::about(redaction::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
         let wants_file =

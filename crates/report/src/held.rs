@@ -17,7 +17,6 @@ use crate::workers;
 use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::{HoldJson, live_hold_row};
 pub(crate) use planned::plan_in_words;
-pub use table::HoldTable;
 pub(crate) use verdict::verdicts;
 
 /// The whole summary, with a line end. The verdict comes first.

@@ -218,17 +218,23 @@ fn closes(run: &Run) -> Value {
 
 fn failures(run: &Run) -> Value {
     let one = |each: &FailureCount| {
-        json!({
-            "reason": each.failure.name(),
-            "detail": each.failure.detail(),
-            "grpc_status": messages::call_status_name(each.failure, run),
-            "count": each.count,
-            "places": each.places,
-            "remedy": messages::failure_remedy(each.failure, run, Language::En),
-            "remedy_zh": messages::failure_remedy(each.failure, run, Language::Zh),
-        })
+        let mut value = failure(each, |language| messages::failure_remedy(each.failure, run, language));
+        value["grpc_status"] = messages::call_status_name(each.failure, run).into();
+        value["places"] = json!(each.places);
+        value
     };
     run.tally.failures.iter().map(one).collect()
+}
+
+/// A failure, of a load or of held connections, with its remedy.
+pub(crate) fn failure(each: &FailureCount, remedy: impl Fn(Language) -> String) -> Value {
+    json!({
+        "reason": each.failure.name(),
+        "detail": each.failure.detail(),
+        "count": each.count,
+        "remedy": remedy(Language::En),
+        "remedy_zh": remedy(Language::Zh),
+    })
 }
 
 fn thresholds(run: &Run) -> Value {

@@ -5,6 +5,7 @@ use core::time::Duration;
 use metrics::Measure;
 use serde_json::Value;
 
+use super::held;
 use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped};
 use crate::format::{bytes, count, percent, rate, span, time};
 
@@ -20,25 +21,34 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     page.raw("</header>\n<main>\n");
     verdict(report, page);
     thresholds(report, page);
-    tiles(report, page);
+    let is_hold = history::is_hold(report);
+    if is_hold {
+        held::tiles(report, page)
+    } else {
+        tiles(report, page)
+    }
     page.heading("Over time", "随时间变化");
     let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
     page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
-    requests(report, page);
-    times(report, page);
-    scenarios(report, page);
+    if is_hold {
+        held::tables(report, page);
+    } else {
+        requests(report, page);
+        times(report, page);
+        scenarios(report, page);
+    }
     failures(report, page);
     statuses(report, page);
     slowest(report, page);
     notes(report, page);
     super::workers::write(report, page);
-    card(report, ("/target/url", "/target/address"), page);
+    card(report, page);
     page.raw("</main>\n");
     let made_by = format!("onrush {}", text(report, "/about/version"));
     page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&made_by)));
 }
 
-pub(super) fn text<'a>(report: &'a Value, path: &str) -> &'a str {
+fn text<'a>(report: &'a Value, path: &str) -> &'a str {
     report.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -77,7 +87,7 @@ fn words(text: impl Into<String>) -> Cell {
 }
 
 /// The start of a run.
-pub(super) fn began(report: &Value) -> Cell {
+fn began(report: &Value) -> Cell {
     Cell::Instant(text(report, "/about/began").to_owned(), TO_SECONDS)
 }
 
@@ -100,8 +110,10 @@ fn verdict(report: &Value, page: &mut Markup) {
     let word = or(said(verdict, "title", page), page.pick("No verdict", "无法判断"));
     page.raw(&format!("<section class=\"verdict {class}\">\n"));
     page.element("h2", &word);
-    let line = said(&report["verdict"], "text", page).to_owned();
-    page.element("p", &line);
+    // Of held connections there are several.
+    for line in said(verdict, "text", page).split('\n') {
+        page.element("p", line);
+    }
     page.raw("</section>\n");
 }
 
@@ -297,13 +309,11 @@ fn scenarios(report: &Value, page: &mut Markup) {
 }
 
 fn failures(report: &Value, page: &mut Markup) {
-    let all = list(report, "/failures");
-    if all.is_empty() {
+    let all = [list(report, "/failures"), list(report, "/losses")];
+    if all.iter().all(|of| of.is_empty()) {
         return;
     }
     page.heading("Failures", "失败");
-    let mut sorted: Vec<&Value> = all.iter().collect();
-    sorted.sort_by_key(|one| core::cmp::Reverse(one["count"].as_u64()));
     let row = |one: &&Value| {
         let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
         vec![
@@ -312,9 +322,15 @@ fn failures(report: &Value, page: &mut Markup) {
             words(said(one, "remedy", page)),
         ]
     };
-    let rows: Vec<Vec<Cell>> = sorted.iter().take(FAILURES_MAX).map(row).collect();
+    let rows_of = |of: &[Value]| -> Vec<Vec<Cell>> {
+        let mut sorted: Vec<&Value> = of.iter().collect();
+        sorted.sort_by_key(|one| core::cmp::Reverse(one["count"].as_u64()));
+        sorted.iter().take(FAILURES_MAX).map(row).collect()
+    };
+    let [failures, losses] = all.map(rows_of);
     let heads = [page.pick("reason", "原因"), page.pick("count", "数量"), page.pick("what to do", "处理建议")];
-    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &rows);
+    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &failures);
+    page.table(page.pick("Lost connections by reason", "断开的连接：各原因的次数"), &heads, &losses);
 }
 
 fn statuses(report: &Value, page: &mut Markup) {
@@ -380,13 +396,13 @@ fn notes(report: &Value, page: &mut Markup) {
 }
 
 /// The environment of the run, so that it can be repeated.
-pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Markup) {
+fn card(report: &Value, page: &mut Markup) {
     page.raw("<section class=\"card\">\n");
     page.heading("This run", "本次压测");
     let share = number(report, "/generator/cpu_share").map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
     let [open, close, comma, colon] =
         [(" (", "（"), (")", "）"), (", ", "，"), (": ", "：")].map(|(en, zh)| page.pick(en, zh));
-    let target = format!("{}{open}{}{close}", text(report, url), text(report, address));
+    let target = format!("{}{open}{}{close}", text(report, "/target/url"), text(report, "/target/address"));
     let facts = [
         (page.pick("target", "压测目标"), words(target)),
         (page.pick("plan", "计划"), words(text(report, page.pick("/about/plan", "/about/plan_zh")))),
