@@ -1,7 +1,5 @@
 //! `onrush hold`: held connections, from the flags to the last line of the summary.
 
-use std::fs::File;
-use std::io::Write;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Holding, Places, StopHandle};
@@ -17,7 +15,8 @@ use crate::consent::Asking;
 use crate::dashboards::Dashboards;
 use crate::exit::Exit;
 use crate::exporting::{ExportOptions, Exporting};
-use crate::files::refuse_others;
+use crate::files::Files;
+use crate::final_report::FinalReport;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::run_url::threads;
@@ -66,7 +65,7 @@ struct Session {
     plan: Arc<Hold>,
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
-    json_file: Option<(String, File)>,
+    files: Files,
     keeping: Keeping,
     exporting: Exporting,
     watching: Dashboards,
@@ -75,16 +74,10 @@ struct Session {
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
         let PreparedHold { plan, options, lookup } = ready(args, language)?;
-        let json_file = match &args.view.json {
-            None => None,
-            Some(path) => {
-                match refuse_others(path.as_ref()).map_err(|(_, error)| error).and_then(|()| File::create(path)) {
-                    Ok(file) => Some((path.clone(), file)),
-                    Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
-                }
-            }
-        };
         let keep = ArtifactOptions::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
+        let pages: Vec<&str> = keep.page().into_iter().collect();
+        let files = Files::open(args.view.json.as_deref(), None, &pages)
+            .map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
         let exports = ExportOptions::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
         let is_json = args.view.output.as_deref() == Some("json");
@@ -92,7 +85,7 @@ impl Session {
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Dashboards::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
-        Ok(Self { language, plan: Arc::new(plan), options, lookup, json_file, keeping, exporting, watching })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup, files, keeping, exporting, watching })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -115,7 +108,7 @@ impl Session {
         let about = artifacts::about(redaction::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
         let wants_file =
-            self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
+            self.files.wants_json() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
@@ -160,7 +153,7 @@ impl Session {
 
     /// Shows and writes everything at the end; returns whether the run is worse than its baseline.
     fn tell(
-        &mut self,
+        mut self,
         held: &Held,
         mut json: HoldJson,
         stop: &StopHandle,
@@ -175,25 +168,12 @@ impl Session {
             wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
         // The summary is shown before exports are awaited; the report contains their outcome.
-        let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any() || self.watching.is_on();
-        let exported = std::mem::take(&mut self.exporting).finish_held(held, stop);
+        let exported = self.exporting.finish_held(held, stop);
         json.exports(exported.deliveries);
-        let value = if needs_value { json.value(held) } else { Value::Null };
-        let text = format!("{value:#}\n");
-        if wrote == Wrote::All && is_json {
-            wrote = output::write_stdout(&text, language);
-        }
-        if let Some((path, file)) = &mut self.json_file
-            && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
-        {
-            output::complain(&output::cannot_write(path, &error, language));
-            wrote = Wrote::Failed;
-        }
-        std::mem::take(&mut self.watching).over(&value, &Value::Null);
-        let shows = wrote == Wrote::All && !is_json;
-        let kept = std::mem::take(&mut self.keeping).finish((&value, &Value::Null), "", shows, language);
-        let has_lost = kept.has_lost || exported.has_lost;
-        (if has_lost { Wrote::Failed } else { wrote }, kept.is_worse)
+        let (files, keeping, watching) = (self.files, self.keeping, self.watching);
+        let last = FinalReport { language, is_json, wrote, has_lost: exported.has_lost, files, keeping, watching };
+        let value = if last.is_wanted() { json.value(held) } else { Value::Null };
+        last.write(&value, &Value::Null, "")
     }
 
     /// Warns before the first connection if this machine cannot hold all requested connections.

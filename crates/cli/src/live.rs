@@ -18,6 +18,7 @@ use crate::dashboards::Dashboards;
 use crate::exporting::{ExportOptions, Exporting};
 use crate::failure_rate_guard::FailureRateGuard;
 use crate::files::{Files, NotWritten};
+use crate::final_report::FinalReport;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
@@ -298,33 +299,30 @@ impl<'a> Live<'a> {
         }
         // The summary is shown before exports are awaited; the report contains their outcome.
         let exported = std::mem::take(&mut self.exports).finish(run, &self.stop);
-        self.has_lost |= exported.has_lost;
         self.json.exports(exported.deliveries);
         if is_empty {
             self.keeping.forget_folder();
         }
-        let needs_json = view.is_json || self.files.wants_json();
-        let wants_value = needs_json || self.keeping.wants_any() || self.watching.is_on();
-        let value = if wants_value { self.json.value(run) } else { Value::Null };
-        let json = if needs_json { format!("{value:#}\n") } else { String::new() };
-        if self.wrote == Wrote::All && view.is_json {
-            self.wrote = output::write_stdout(&json, view.language);
+        let mut last = FinalReport {
+            language: view.language,
+            is_json: view.is_json,
+            wrote: self.wrote,
+            has_lost: self.has_lost || exported.has_lost,
+            files: self.files,
+            keeping: self.keeping,
+            watching: self.watching,
+        };
+        let value = if last.is_wanted() { self.json.value(run) } else { Value::Null };
+        let has_times = last.files.wants_hdr() || last.keeping.wants_times();
+        let times = if has_times { report::hdr_text(run) } else { String::new() };
+        if last.files.wants_hdr() {
+            let written = last.files.hdr_text(&times);
+            last.tell(written);
+            let ended = last.files.end_hdr_log();
+            last.tell(ended);
         }
-        let written = self.files.json(&json);
-        self.tell(written);
-        if self.files.wants_hdr() {
-            let written = self.files.hdr_text(&report::hdr_text(run));
-            self.tell(written);
-            let ended = self.files.end_hdr_log();
-            self.tell(ended);
-        }
-        let charts = self.watching.charts_value(run);
-        std::mem::take(&mut self.watching).over(&value, &charts);
-        let shows = self.wrote == Wrote::All && !view.is_json;
-        let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };
-        let kept = self.keeping.finish((&value, &charts), &times, shows, view.language);
-        let wrote = if self.has_lost || kept.has_lost { Wrote::Failed } else { self.wrote };
-        (wrote, kept.is_worse)
+        let charts = last.watching.charts_value(run);
+        last.write(&value, &charts, &times)
     }
 
     /// Prints the summary, or what replaces it.

@@ -22,6 +22,7 @@ mod experiment_output;
 mod exporting;
 mod failure_rate_guard;
 mod files;
+mod final_report;
 mod find_max;
 mod flags;
 mod foreign_args;

@@ -217,23 +217,25 @@ fn closes(run: &Run) -> Value {
 }
 
 fn failures(run: &Run) -> Value {
-    let one = |each: &FailureCount| {
-        let mut value = failure(each, |language| messages::failure_remedy(each.failure, run, language));
-        value["grpc_status"] = messages::call_status_name(each.failure, run).into();
-        value["places"] = json!(each.places);
-        value
-    };
+    let remedy = |each: &FailureCount, language| messages::failure_remedy(each.failure, run, language);
+    let one = |each| failure(each, messages::call_status_name(each.failure, run), remedy);
     run.tally.failures.iter().map(one).collect()
 }
 
-/// A failure, of a load or of held connections, with its remedy.
-pub(crate) fn failure(each: &FailureCount, remedy: impl Fn(Language) -> String) -> Value {
+/// A failure, of a load or of held connections.
+pub(crate) fn failure(
+    each: &FailureCount,
+    grpc_status: Option<&str>,
+    remedy: impl Fn(&FailureCount, Language) -> String,
+) -> Value {
     json!({
         "reason": each.failure.name(),
         "detail": each.failure.detail(),
+        "grpc_status": grpc_status,
         "count": each.count,
-        "remedy": remedy(Language::En),
-        "remedy_zh": remedy(Language::Zh),
+        "places": each.places,
+        "remedy": remedy(each, Language::En),
+        "remedy_zh": remedy(each, Language::Zh),
     })
 }
 

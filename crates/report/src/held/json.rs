@@ -148,7 +148,8 @@ impl HoldJson {
 
 fn failures(held: &Held, of: &[FailureCount]) -> Value {
     let scene = FailureContext::of_held(held);
-    of.iter().map(|each| failure(each, |language| messages::remedy_in(each.failure, &scene, language))).collect()
+    let remedy = |each: &FailureCount, language| messages::remedy_in(each.failure, &scene, language);
+    of.iter().map(|each| failure(each, None, remedy)).collect()
 }
 
 fn verdict(held: &Held) -> Value {
