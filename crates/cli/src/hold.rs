@@ -6,7 +6,7 @@ use engine::{HoldOptions, Holding, Places, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
-use report::{HoldJson, IntervalTable, Language, Screen};
+use report::{IntervalTable, Json, Language, Screen};
 use serde_json::Value;
 
 use crate::args::HoldArgs;
@@ -106,7 +106,7 @@ impl Session {
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let mut table = IntervalTable::of_hold(screen);
         let about = artifacts::about(redaction::command_of_hold());
-        let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
+        let (mut json, mut wrote) = (Json::about(about), Wrote::All);
         let wants_file =
             self.files.wants_json() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
@@ -116,7 +116,7 @@ impl Session {
             self.watching.hold_started(&self.plan, self.options.address, &control);
             while let Some(interval) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
-                json.interval(interval);
+                json.hold_interval(interval);
                 losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
                 self.watching.held(interval);
                 if is_shown && !interval.is_update && wrote == Wrote::All {
@@ -155,7 +155,7 @@ impl Session {
     fn tell(
         mut self,
         held: &Held,
-        mut json: HoldJson,
+        mut json: Json,
         stop: &StopHandle,
         (mut wrote, is_json, screen): (Wrote, bool, Screen),
     ) -> (Wrote, bool) {
@@ -172,7 +172,7 @@ impl Session {
         json.exports(exported.deliveries);
         let (files, keeping, watching) = (self.files, self.keeping, self.watching);
         let last = FinalReport { language, is_json, wrote, has_lost: exported.has_lost, files, keeping, watching };
-        let value = if last.is_wanted() { json.value(held) } else { Value::Null };
+        let value = if last.is_wanted() { json.hold_value(held) } else { Value::Null };
         last.write(&value, &Value::Null, "")
     }
 

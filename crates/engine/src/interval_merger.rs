@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pacing::Nanos;
 
+use crate::remote::WorkersSummary;
 use crate::subscribers::Join;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, strikes};
@@ -160,6 +161,10 @@ pub(crate) struct IntervalMerger<S: Sums> {
     has_waited: bool,
     /// Since when it awaits them.
     waiting_since: Option<Nanos>,
+    /// All shards have ended without a report.
+    pub(crate) is_lost: bool,
+    /// Summary of the workers, once all is over there.
+    pub(crate) workers_summary: Option<WorkersSummary>,
     /// The shards are remote, and may report many intervals that were shown without them.
     is_remote: bool,
     /// An interval waits for a late shard until others have reported this many more.
@@ -193,14 +198,23 @@ impl<S: Sums> IntervalMerger<S> {
             awaits_late: false,
             has_waited: false,
             waiting_since: None,
+            is_lost: false,
+            workers_summary: None,
             is_remote,
             late_max: if is_remote { remote_max } else { LATE_MAX },
         }
     }
 
-    /// Number of shards that are not over.
-    pub(crate) fn running(&self) -> usize {
-        self.sources.iter().filter(|source| source.reported.is_some()).count()
+    /// Some shard will still report.
+    pub(crate) fn is_waiting(&self) -> bool {
+        let is_running = || self.sources.iter().any(|source| source.reported.is_some());
+        let is_on = if self.is_remote { self.workers_summary.is_none() } else { is_running() };
+        is_on && !self.is_lost
+    }
+
+    /// The next interval to show while shards report, or what is left when none does any more.
+    pub(crate) fn next(&mut self, is_waiting: bool) -> Option<ReadyInterval> {
+        if is_waiting { self.next_interval() } else { self.last_interval() }
     }
 
     /// A shard is not over, and waited for.
@@ -306,7 +320,7 @@ impl<S: Sums> IntervalMerger<S> {
     }
 
     /// The next interval to show, new or updated; `None` while one is waited for.
-    pub(crate) fn next_interval(&mut self) -> Option<ReadyInterval> {
+    fn next_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
@@ -325,7 +339,7 @@ impl<S: Sums> IntervalMerger<S> {
     }
 
     /// What was reported after the last interval; `None` when nothing is left. Every shard is over.
-    pub(crate) fn last_interval(&mut self) -> Option<ReadyInterval> {
+    fn last_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }

@@ -20,14 +20,14 @@ use intervals::Intervals;
 use plan::plan_of;
 
 /// The schema version; it grows with every change that could confuse a reader.
-const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// Collects intervals and writes the report.
 #[derive(Debug, Default)]
 pub struct Json {
-    intervals: Intervals,
-    about: About,
-    exports: Vec<Delivery>,
+    pub(crate) intervals: Intervals,
+    pub(crate) about: About,
+    pub(crate) exports: Vec<Delivery>,
 }
 
 impl Json {

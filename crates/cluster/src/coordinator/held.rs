@@ -9,10 +9,8 @@ use host::CpuTime;
 use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
-use super::BeginToHold;
 use super::results::{Introduction, WorkerResults};
 use crate::encoding::{held_now, hold_end_of_bytes, memory_of_bytes};
-use crate::leader::RunOrder;
 use crate::protocol::{News, Row, State};
 
 /// The reported progress of a member's connections.
@@ -68,9 +66,14 @@ pub(super) struct OwnHold {
 }
 
 impl OwnHold {
-    pub(super) fn new(begin: BeginToHold) -> (Self, RunOrder) {
-        let BeginToHold { order, clock, reporter, connections, response } = begin;
-        let own = Self {
+    /// `connections`: how many there are; `clock`: that of the observer.
+    pub(super) fn new(
+        clock: Clock,
+        reporter: HoldReporter,
+        connections: u64,
+        response: SyncSender<Result<(Nanos, usize), BackendFault>>,
+    ) -> Self {
+        Self {
             clock,
             reporter,
             response: Some(response),
@@ -80,8 +83,7 @@ impl OwnHold {
             connections,
             standing: BTreeMap::new(),
             has_said_end: false,
-        };
-        (own, order)
+        }
     }
 
     /// Sets the instant at which all members begin.

@@ -119,9 +119,8 @@ impl Coordinator {
                     }
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
-                Ok(Input::BeginToHold(begin)) => {
-                    let (own, order) = OwnHold::new(*begin);
-                    self.hold = Some(own);
+                Ok(Input::BeginToHold(order, own)) => {
+                    self.hold = Some(*own);
                     self.leader.begin(order, self.clock.now());
                 }
                 Ok(Input::Cancel) => {

@@ -18,7 +18,6 @@ use super::remote::HoldUpdate;
 use super::shard::Report;
 use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
 use crate::interval_merger::{IntervalMerger, ReadyInterval};
-use crate::remote::WorkersSummary;
 use crate::run_loop::Aggregator;
 use crate::times::Times;
 use crate::{RunError, StopHandle};
@@ -70,8 +69,6 @@ pub(super) struct HoldAggregator {
     pub(super) lags: Vec<Distribution>,
     /// Memory at the end of the last interval.
     current_memory: MemoryUse,
-    /// All shards have ended without a report.
-    is_lost: bool,
     pub(super) opened: Vec<HeldNow>,
     pub(super) opened_after: Option<Nanos>,
     pub(super) closing: Vec<HeldNow>,
@@ -82,7 +79,6 @@ pub(super) struct HoldAggregator {
     /// Remote partitions: their memory, and how they ended.
     parts: Vec<PartMemory>,
     pub(super) ends: Vec<HoldEnd>,
-    pub(super) workers_summary: Option<WorkersSummary>,
     /// Lost partitions, and of them those that had not tried all connections.
     lost: Vec<bool>,
     has_opened: Vec<bool>,
@@ -111,7 +107,6 @@ impl HoldAggregator {
             rest: AtRest::default(),
             lags: vec![Distribution::default(); shards],
             current_memory: MemoryUse::default(),
-            is_lost: false,
             opened: Vec::new(),
             opened_after: None,
             closing: Vec::new(),
@@ -121,7 +116,6 @@ impl HoldAggregator {
             stopped_opening: None,
             parts: vec![PartMemory::default(); shards],
             ends: Vec::new(),
-            workers_summary: None,
             lost: vec![false; shards],
             has_opened: vec![false; shards],
             steady: vec![Window::default(); shards],
@@ -303,14 +297,14 @@ impl Aggregator for HoldAggregator {
                 self.merger.go_silent(shard);
                 self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
             }
-            Report::Workers(workers_summary) => self.workers_summary = Some(*workers_summary),
+            Report::Workers(workers_summary) => self.merger.workers_summary = Some(*workers_summary),
         }
         self.watch_memory();
     }
 
     fn next(&mut self) -> Option<ReadyInterval> {
         let is_on = self.is_waiting();
-        let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() }?;
+        let ready = self.merger.next(is_on)?;
         self.show(&ready);
         Some(ready)
     }
@@ -320,11 +314,7 @@ impl Aggregator for HoldAggregator {
     }
 
     fn is_waiting(&self) -> bool {
-        let is_on = match self.setting.place {
-            Where::Remote => self.workers_summary.is_none(),
-            _ => self.merger.running() > 0,
-        };
-        is_on && self.failure.is_none() && !self.is_lost
+        self.failure.is_none() && self.merger.is_waiting()
     }
 
     fn patience(&mut self) -> Option<Duration> {
@@ -338,6 +328,6 @@ impl Aggregator for HoldAggregator {
     }
 
     fn lose_all(&mut self) {
-        self.is_lost = true;
+        self.merger.is_lost = true;
     }
 }

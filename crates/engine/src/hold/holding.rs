@@ -210,8 +210,8 @@ impl Holding {
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: aggregator.lags,
+            workers_summary: aggregator.merger.workers_summary.take(),
             total: aggregator.merger.into_total(),
-            workers_summary: aggregator.workers_summary,
         })
     }
 }

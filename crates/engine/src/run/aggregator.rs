@@ -16,7 +16,7 @@ use super::{Interval, RunError};
 use crate::barriers::{BarrierEvent, RemoteBarriers};
 use crate::control::{Changes, StopHandle};
 use crate::interval_merger::ReadyInterval;
-use crate::remote::{RemotePartEvent, WorkersSummary};
+use crate::remote::RemotePartEvent;
 use crate::run_loop::Aggregator;
 use crate::shard::{Report, ShardSnapshots};
 use crate::times::Times;
@@ -51,8 +51,6 @@ pub(super) struct LoadAggregator {
     changes: Arc<Changes>,
     /// Revision of the last change that was reported.
     revision: u32,
-    /// All shards have ended without a report.
-    is_lost: bool,
     place: Where,
     /// Messages to the coordinator.
     reported_up: VecDeque<PartMessage>,
@@ -60,8 +58,6 @@ pub(super) struct LoadAggregator {
     pub(super) remote_barriers: Option<RemoteBarriers>,
     /// Remote partitions that exist, or will.
     expected: usize,
-    /// Summary of the workers, once all is over there.
-    pub(super) workers_summary: Option<WorkersSummary>,
 }
 
 impl LoadAggregator {
@@ -85,12 +81,10 @@ impl LoadAggregator {
             failure: None,
             changes,
             revision: 0,
-            is_lost: false,
             place,
             reported_up: VecDeque::new(),
             remote_barriers: None,
             expected: 0,
-            workers_summary: None,
         }
     }
 
@@ -187,7 +181,7 @@ impl LoadAggregator {
             RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_remote(part, numbers, upto, seen),
             RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
             RemotePartEvent::Silent => self.merger.intervals.go_silent(part),
-            RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
+            RemotePartEvent::Over(workers_summary) => self.merger.intervals.workers_summary = Some(*workers_summary),
         }
     }
 
@@ -213,12 +207,7 @@ impl Aggregator for LoadAggregator {
     }
 
     fn is_waiting(&self) -> bool {
-        let is_on = if self.place == Where::Remote {
-            self.workers_summary.is_none()
-        } else {
-            self.merger.intervals.running() > 0
-        };
-        self.failure.is_none() && !self.is_lost && is_on
+        self.failure.is_none() && self.merger.intervals.is_waiting()
     }
 
     fn take(&mut self, report: Report) {
@@ -263,9 +252,7 @@ impl Aggregator for LoadAggregator {
             return Some(Update::Remote(news));
         }
         let is_on = self.is_waiting();
-        let intervals = &mut self.merger.intervals;
-        let ready = if is_on { intervals.next_interval() } else { intervals.last_interval() };
-        ready.map(Update::Interval)
+        self.merger.intervals.next(is_on).map(Update::Interval)
     }
 
     /// How long to wait for reports. A row that misses a late shard waits a moment more: after a stall of all shards,
@@ -284,6 +271,6 @@ impl Aggregator for LoadAggregator {
     }
 
     fn lose_all(&mut self) {
-        self.is_lost = true;
+        self.merger.intervals.is_lost = true;
     }
 }

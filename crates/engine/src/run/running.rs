@@ -244,7 +244,8 @@ impl Running {
     /// Same as [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut aggregator, mut threads) = self.going.finish();
-        let (workers_summary, remote_barriers) = (aggregator.workers_summary.take(), aggregator.remote_barriers.take());
+        let (workers_summary, remote_barriers) =
+            (aggregator.merger.intervals.workers_summary.take(), aggregator.remote_barriers.take());
         let mut finished = aggregator.finish()?;
         let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);

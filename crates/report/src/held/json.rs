@@ -1,22 +1,17 @@
 //! The JSON report of a hold.
 
 use engine::{LateThread, MemoryUse};
-use export::Delivery;
 use figures::{FailureCount, Held, HeldInterval, HeldTally};
 use plan::HoldWork;
 use serde_json::{Value, json};
 
 use super::planned::plan_in_words;
 use super::verdict::verdicts;
+use crate::Language;
 use crate::json::distribution::distribution;
-use crate::json::intervals::Intervals;
-use crate::json::{export_value, failure};
+use crate::json::{Json, SCHEMA, export_value, failure};
 use crate::messages::{self, FailureContext};
 use crate::workers;
-use crate::{About, Language};
-
-/// The schema version; it grows with every change that could confuse a reader.
-const SCHEMA: u32 = 1;
 
 /// One interval, in the form of the report.
 pub fn live_hold_row(interval: &HeldInterval) -> Value {
@@ -38,37 +33,14 @@ pub fn live_hold_row(interval: &HeldInterval) -> Value {
     })
 }
 
-/// Collects intervals and writes the report.
-#[derive(Debug, Default)]
-pub struct HoldJson {
-    intervals: Intervals,
-    about: About,
-    exports: Vec<Delivery>,
-}
-
-impl HoldJson {
-    /// An empty collector with the environment of the run.
-    pub fn about(about: About) -> Self {
-        Self { about, ..Self::default() }
-    }
-
-    /// Adds an interval.
-    pub fn interval(&mut self, interval: &HeldInterval) {
+impl Json {
+    /// Adds an interval of held connections.
+    pub fn hold_interval(&mut self, interval: &HeldInterval) {
         self.intervals.put(interval.number, interval.is_update, || live_hold_row(interval));
     }
 
-    /// Sets the delivery results of exports.
-    pub fn exports(&mut self, exports: Vec<Delivery>) {
-        self.exports = exports;
-    }
-
-    /// The whole report, with a line end.
-    pub fn report(&mut self, held: &Held) -> String {
-        format!("{:#}\n", self.value(held))
-    }
-
-    /// The report as a value.
-    pub fn value(&mut self, held: &Held) -> Value {
+    /// The report of held connections as a value.
+    pub fn hold_value(&mut self, held: &Held) -> Value {
         let (counts, plan) = (&held.tally, &held.plan);
         let began = held.host.now_unix_ns.saturating_sub(held.wall.0);
         json!({
@@ -103,8 +75,8 @@ impl HoldJson {
                 "closed_without_answer": counts.close_timed_out(),
                 "abandoned": counts.abandoned(),
                 "most_open": held.most_open,
-                "open_when_opened": held.open_when_opened,
-                "open_when_closing": held.open_when_closing,
+                "open_when_opened": held.when_opened.open,
+                "open_when_closing": held.when_closing.open,
                 "tls_resumed": counts.tls_resumed(),
             },
             "failures": failures(held, &counts.failed_by),
@@ -134,8 +106,8 @@ impl HoldJson {
                 "driver": held.driver.kind.name(),
                 "driver_reason": messages::driver_reason(&held.driver, Language::En),
                 "cpu_s": counts.cpu_ns() as f64 / 1e9,
-                "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
-                "late_thread": held.late_thread.map(|late| late.thread),
+                "loops": held.loops().iter().map(loop_of).collect::<Vec<_>>(),
+                "late_thread": held.late_thread().map(|late| late.thread),
             },
             "workers": workers::held_value(held.workers_summary.as_ref()),
             "verdict": verdict(held),
@@ -153,7 +125,7 @@ fn failures(held: &Held, of: &[FailureCount]) -> Value {
 }
 
 fn verdict(held: &Held) -> Value {
-    let (tone, title, title_zh) = match (held.is_unreliable, held.is_kept) {
+    let (tone, title, title_zh) = match (held.is_unreliable(), held.is_kept) {
         (true, _) => ("bad", "Unreliable figures", "结果不可靠"),
         (false, true) => ("good", "Kept", "达标"),
         (false, false) => ("bad", "Not kept", "未达标"),
@@ -163,7 +135,7 @@ fn verdict(held: &Held) -> Value {
         "title": title,
         "title_zh": title_zh,
         "is_kept": held.is_kept,
-        "is_unreliable": held.is_unreliable,
+        "is_unreliable": held.is_unreliable(),
         "text": verdicts(held, Language::En).join("\n"),
         "text_zh": verdicts(held, Language::Zh).join("\n"),
     })

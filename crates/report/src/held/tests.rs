@@ -84,7 +84,7 @@ fn reported(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let (plan, result) = (Arc::new(plan), result.clone());
     let held = Held::of(HeldInput { plan, address, lookup: None, result, host: HostFacts::default() });
     let languages = [Language::En, Language::Zh];
-    let json = serde_json::from_str(&HoldJson::default().report(&held)).expect("JSON");
+    let json = crate::Json::default().hold_value(&held);
     let verdicts = languages.map(|language| verdicts(&held, language).join("\n"));
     (verdicts, languages.map(|language| hold_summary(&held, Screen::plain(language))), json)
 }

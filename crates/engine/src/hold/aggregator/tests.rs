@@ -152,7 +152,7 @@ fn from_part(aggregator: &mut HoldAggregator, part: usize, number: u64, establis
 #[test]
 fn a_part_that_is_silent_tells_later() {
     with_aggregator_of(Where::Remote, 2, |aggregator| {
-        [0, 1].map(|part| from_part(aggregator, part, 1, 10));
+        [0, 1].into_iter().for_each(|part| drop(from_part(aggregator, part, 1, 10)));
         let early: Vec<_> = (2..=5).flat_map(|number| from_part(aggregator, 0, number, 1)).collect();
         assert_eq!(early, [(2, false, (seconds(2), 20, 1)), (3, false, (seconds(3), 20, 1))]);
         aggregator.take(Report::Lost { shard: 1 });

@@ -163,7 +163,7 @@ mod tests {
             if silent {
                 merger.intervals.go_silent(1);
             }
-            while merger.intervals.next_interval().or_else(|| merger.intervals.last_interval()).is_some() {}
+            while merger.intervals.next(true).or_else(|| merger.intervals.next(false)).is_some() {}
             let finished = merger.finish();
             for scenario in 0..scenarios {
                 let total = finished.total_of(scenario);
@@ -188,7 +188,7 @@ mod tests {
         let cpu = host::CpuTime::default();
         let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         merger.part_over(0, PartEnd { wall: Nanos(1), scenarios, shards, cpu, used_up, met });
-        while merger.intervals.next_interval().or_else(|| merger.intervals.last_interval()).is_some() {}
+        while merger.intervals.next(true).or_else(|| merger.intervals.next(false)).is_some() {}
         let finished = merger.finish();
         assert_eq!((finished.total.counts.lost(), finished.total.lost_after.response.count()), (0, 0));
         is_whole(&finished.total);
@@ -201,7 +201,7 @@ mod tests {
         let mut merger = merger(1);
         let mut reported = Vec::new();
         let show = |merger: &mut Merger, reported: &mut Vec<_>| {
-            while let Some(ready) = merger.intervals.next_interval() {
+            while let Some(ready) = merger.intervals.next(true) {
                 let reported_now = merger.reported_as(&ready);
                 let span = [reported_now.from, reported_now.to].map(|at| at.0 / second.0);
                 reported.push((reported_now.number, reported_now.is_update, span, reported_now.seen.counts.started()));
