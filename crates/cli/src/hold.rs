@@ -13,10 +13,10 @@ use crate::args::HoldArgs;
 use crate::artifacts::{self, ArtifactOptions, Keeping};
 use crate::consent::Asking;
 use crate::dashboards::Dashboards;
+use crate::destinations::Destinations;
 use crate::exit::Exit;
 use crate::exporting::{ExportOptions, Exporting};
 use crate::files::Files;
-use crate::final_report::FinalReport;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::run_url::threads;
@@ -61,14 +61,11 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
 
 /// A run with all its outputs.
 struct Session {
-    language: Language,
     plan: Arc<Hold>,
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
-    files: Files,
-    keeping: Keeping,
     exporting: Exporting,
-    watching: Dashboards,
+    to: Destinations,
 }
 
 impl Session {
@@ -85,11 +82,12 @@ impl Session {
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Dashboards::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
-        Ok(Self { language, plan: Arc::new(plan), options, lookup, files, keeping, exporting, watching })
+        let to = Destinations { language, is_json, wrote: Wrote::All, has_lost: false, files, keeping, watching };
+        Ok(Self { plan: Arc::new(plan), options, lookup, exporting, to })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
-        let (language, is_json) = (self.language, args.view.output.as_deref() == Some("json"));
+        let (language, is_json) = (self.to.language, self.to.is_json);
         let stop = StopHandle::default();
         let requested = match shutdown::watch_signals(&stop, language) {
             Ok(requested) => requested,
@@ -106,30 +104,32 @@ impl Session {
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let mut table = IntervalTable::of_hold(screen);
         let about = artifacts::about(redaction::command_of_hold());
-        let (mut json, mut wrote) = (Json::about(about), Wrote::All);
-        let wants_file =
-            self.files.wants_json() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
+        let mut json = Json::about(about);
+        let wants_file = self.to.files.wants_json()
+            || self.to.keeping.wants_any()
+            || self.exporting.has_any()
+            || self.to.watching.is_on();
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             let (control, mut losses) = (holding.control(), Losses::default());
-            self.watching.hold_started(&self.plan, self.options.address, &control);
+            self.to.watching.hold_started(&self.plan, self.options.address, &control);
             while let Some(interval) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.hold_interval(interval);
-                losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
-                self.watching.held(interval);
-                if is_shown && !interval.is_update && wrote == Wrote::All {
-                    wrote = output::write_stdout(&table.next(interval), language);
+                losses.tell(&control, (&self.to.watching, interval.to), report::lost_holder, language);
+                self.to.watching.held(interval);
+                if is_shown && !interval.is_update && self.to.wrote == Wrote::All {
+                    self.to.wrote = output::write_stdout(&table.next(interval), language);
                 }
-                if wrote != Wrote::All && !wants_file {
+                if self.to.wrote != Wrote::All && !wants_file {
                     stop.abort();
                 }
             }
             holding.finish()
         });
         progress.end();
-        self.watching.give_back();
+        self.to.watching.give_back();
         let result = match result {
             Ok(result) => result,
             Err(error) => {
@@ -146,39 +146,32 @@ impl Session {
         });
         // A later Ctrl-C ends the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
-        let (wrote, is_worse) = self.tell(&held, json, &stop, (wrote, is_json, screen));
+        let (wrote, is_worse) = self.finish(&held, json, &stop, screen);
         let ended = exit(&held, wrote, was_requested, wants_file);
         if ended == Exit::Done && is_worse { Exit::Unmet } else { ended }
     }
 
     /// Shows and writes everything at the end; returns whether the run is worse than its baseline.
-    fn tell(
-        mut self,
-        held: &Held,
-        mut json: Json,
-        stop: &StopHandle,
-        (mut wrote, is_json, screen): (Wrote, bool, Screen),
-    ) -> (Wrote, bool) {
-        let language = self.language;
+    fn finish(mut self, held: &Held, mut json: Json, stop: &StopHandle, screen: Screen) -> (Wrote, bool) {
+        let language = self.to.language;
         let is_empty = held.tally.established() == 0;
         if is_empty {
-            self.keeping.forget_folder();
+            self.to.keeping.forget_folder();
             output::complain(&report::nothing_held(held, language));
-        } else if wrote == Wrote::All && !is_json {
-            wrote = output::write_stdout(&report::hold_summary(held, screen), language);
+        } else if self.to.wrote == Wrote::All && !self.to.is_json {
+            self.to.wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
         // The summary is shown before exports are awaited; the report contains their outcome.
         let exported = self.exporting.finish_held(held, stop);
         json.exports(exported.deliveries);
-        let (files, keeping, watching) = (self.files, self.keeping, self.watching);
-        let last = FinalReport { language, is_json, wrote, has_lost: exported.has_lost, files, keeping, watching };
-        let value = if last.is_wanted() { json.hold_value(held) } else { Value::Null };
-        last.write(&value, &Value::Null, "")
+        self.to.has_lost |= exported.has_lost;
+        let value = if self.to.takes_report() { json.hold_value(held) } else { Value::Null };
+        self.to.write(&value, &Value::Null, "")
     }
 
     /// Warns before the first connection if this machine cannot hold all requested connections.
     fn warn(&self) {
-        let (plan, language) = (&self.plan, self.language);
+        let (plan, language) = (&self.plan, self.to.language);
         // Workers have limits of their own.
         if self.options.team.is_some() {
             return;

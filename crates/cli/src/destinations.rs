@@ -1,4 +1,4 @@
-//! Where the report goes when a load is over, or connections were held.
+//! Where the results of a load go, or those of held connections.
 
 use report::Language;
 use serde_json::Value;
@@ -8,11 +8,12 @@ use crate::dashboards::Dashboards;
 use crate::files::{Files, NotWritten};
 use crate::output::{self, Wrote};
 
-/// The destinations of a report.
-pub(crate) struct FinalReport {
+/// The destinations of the results.
+pub(crate) struct Destinations {
     pub(crate) language: Language,
     /// Whether stdout has the JSON report.
     pub(crate) is_json: bool,
+    /// How far stdout was written.
     pub(crate) wrote: Wrote,
     /// Whether a file could not be written.
     pub(crate) has_lost: bool,
@@ -21,13 +22,13 @@ pub(crate) struct FinalReport {
     pub(crate) watching: Dashboards,
 }
 
-impl FinalReport {
-    /// Whether any of them takes it.
-    pub(crate) fn is_wanted(&self) -> bool {
+impl Destinations {
+    /// Whether any of them takes the report.
+    pub(crate) fn takes_report(&self) -> bool {
         self.is_json || self.files.wants_json() || self.keeping.wants_any() || self.watching.is_on()
     }
 
-    /// Writes it everywhere; whether all was written, and whether the run is worse than its baseline.
+    /// Writes the report everywhere; whether all was written, and whether the run is worse than its baseline.
     pub(crate) fn write(mut self, value: &Value, charts: &Value, times: &str) -> (Wrote, bool) {
         let json = if self.is_json || self.files.wants_json() { format!("{value:#}\n") } else { String::new() };
         if self.wrote == Wrote::All && self.is_json {
