@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Control, Holding, RunError, RunOptions, RunUpdate, Running, StopHandle};
+use engine::{Control, HoldUpdate, Holding, RunError, RunOptions, RunUpdate, Running, StopHandle};
 use figures::{Held, HeldInput, HeldInterval, Interval, Run, RunInput};
 use history::{RunFolder, Runs};
 use metrics::Threshold;
@@ -87,7 +87,7 @@ impl HeadlessHold<'_> {
         let mut json = Json::about(artifacts::about(redaction::command_of_hold()));
         let mut holding = Holding::start(plan.clone(), self.ready.options.clone(), stop)?;
         watching.hold_started(&plan, address, &holding.control());
-        while let Some(interval) = holding.wait() {
+        while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
             let interval = HeldInterval::of(&interval);
             json.hold_interval(&interval);
             watching.held(&interval);

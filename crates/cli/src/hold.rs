@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{HoldOptions, Holding, Places, StopHandle};
+use engine::{HoldOptions, HoldUpdate, Holding, Places, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
@@ -114,7 +114,7 @@ impl Session {
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             let (control, mut losses) = (holding.control(), Losses::default());
             self.to.watching.hold_started(&self.plan, self.options.address, &control);
-            while let Some(interval) = holding.wait() {
+            while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.hold_interval(interval);
                 losses.tell(&control, (&self.to.watching, interval.to), report::lost_holder, language);

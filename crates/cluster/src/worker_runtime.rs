@@ -24,7 +24,7 @@ use plan::{Hold, Plan};
 
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::journal::Journals;
-use crate::protocol::{BarrierRelease, Hello, News, Refusal, Row};
+use crate::protocol::{BarrierRelease, Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use issue_log::Trouble;
@@ -133,28 +133,6 @@ impl PartReporter {
     /// Reports that the part is over, or cannot go on.
     fn end(&self, result: Result<News, RunError>) {
         self.tell(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
-    }
-}
-
-/// The span of an interval of a part.
-struct IntervalSpan {
-    number: u64,
-    to: Nanos,
-    is_update: bool,
-}
-
-impl IntervalSpan {
-    /// The report of what was new in it; `pieces`: intervals of the part for each one of the plan.
-    fn row(&self, part: u16, (interval, pieces): (Nanos, u64), seen: Vec<Vec<u8>>) -> Row {
-        // The last interval may end early: more of it may come from other parts.
-        let end = Nanos(self.number * interval.0);
-        // An interval that would end with the plan waits a moment longer.
-        let is_whole = self.to == end || self.to == end + Nanos(interval.0 / 10);
-        let whole = if is_whole { self.number } else { self.number - 1 };
-        let (number, is_new) = (self.number.div_ceil(pieces), !self.is_update);
-        let upto = if is_new { whole / pieces } else { 0 };
-        let reported_until = if is_new { self.to } else { Nanos::ZERO };
-        Row { part, number, first: number, upto, reported_until, seen }
     }
 }
 

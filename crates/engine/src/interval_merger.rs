@@ -5,13 +5,17 @@
 //! emitted when all shards have reported theirs, or when others are [`LATE_MAX`] further; the report of a late shard
 //! is added when it arrives, and the interval is emitted again as an update.
 
+mod owned;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use pacing::Nanos;
 
+pub(crate) use owned::OwnedInterval;
+pub(crate) use owned::Remark;
+
 use crate::remote::WorkersSummary;
-use crate::subscribers::Join;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, strikes};
 use crate::times::{SLIVER, Times};
@@ -93,39 +97,6 @@ pub(crate) struct ReadyInterval {
     pub(crate) is_update: bool,
     /// It is the newest one, not an update of an earlier one.
     pub(crate) is_current: bool,
-}
-
-/// What else is known of an interval.
-pub(crate) trait Remark {
-    /// Adds that of a later interval; whether either is new, or was counted before as part of an update.
-    fn join(&mut self, is_new: bool, later: (&Self, bool));
-}
-
-/// An owned interval, for subscribers that take it later.
-#[derive(Clone, Debug)]
-pub struct OwnedInterval<S, R> {
-    pub(crate) ready: ReadyInterval,
-    pub(crate) seen: S,
-    pub(crate) added: S,
-    pub(crate) total: S,
-    pub(crate) remark: R,
-}
-
-impl<S: Sums, R: Remark + Clone> Join for OwnedInterval<S, R> {
-    /// Merges two: what was new in either, once, in the time from the first to the last. It replaces no row that was
-    /// reported before.
-    fn join(&mut self, later: &Self) {
-        self.added.merge(&later.added);
-        self.added.take_gauges(&later.total);
-        self.seen.clone_from(&self.added);
-        self.total.clone_from(&later.total);
-        let (own, other) = (&mut self.ready, &later.ready);
-        self.remark.join(!own.is_update, (&later.remark, !other.is_update));
-        own.number = own.number.max(other.number);
-        (own.from, own.to) = (own.from.min(other.from), own.to.max(other.to));
-        own.late = own.late.max(other.late);
-        own.is_update = false;
-    }
 }
 
 pub(crate) struct IntervalMerger<S: Sums> {
@@ -370,13 +341,6 @@ impl<S: Sums> IntervalMerger<S> {
     pub(crate) fn sums(&self, ready: &ReadyInterval) -> (&S, &S) {
         let seen = if ready.is_current { &self.current } else { &self.again };
         (seen, if ready.is_update { &self.added } else { &self.current })
-    }
-
-    /// An owned copy of a ready interval.
-    pub(crate) fn owned<R>(&self, ready: &ReadyInterval, remark: R) -> OwnedInterval<S, R> {
-        let (seen, added) = self.sums(ready);
-        let (seen, added, total) = (seen.clone(), added.clone(), self.total.clone());
-        OwnedInterval { ready: ready.clone(), seen, added, total, remark }
     }
 
     /// Everything since the start.

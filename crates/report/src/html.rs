@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::Language;
 pub(crate) use markup::{Cell, Markup, escaped};
+use sections::PageSection;
 
 /// The generator mark of every page.
 pub const MARK_OF_PAGES: &str = "<meta name=\"generator\" content=\"onrush\">";
@@ -31,12 +32,12 @@ const IMPORT: &str = "import { mount } from \"./charts.js\";";
 /// whose report is enough.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
     let mut page = Markup::new(language);
-    sections::write(report, &mut page);
     let title = report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush");
-    let data = match history::is_hold(report) {
-        true => held::data(report, language),
-        false => data::page_data(report, charts, language),
+    let (parts, data): ((PageSection, PageSection), Value) = match history::is_hold(report) {
+        true => ((held::tiles, held::tables), held::data(report, language)),
+        false => ((sections::tiles, sections::tables), data::page_data(report, charts, language)),
     };
+    sections::write(report, parts, &mut page);
     whole(title, page, &data, language)
 }
 

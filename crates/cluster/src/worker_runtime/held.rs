@@ -1,14 +1,15 @@
 //! A part of held connections in this process, on a thread of its own.
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use driver::Clock;
 use engine::{HoldEnd, HoldOptions, HoldPart, HoldUpdate, Holding, RunError, StopHandle};
+use metrics::HeldNow;
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
-use super::{Input, IntervalSpan, PartReporter};
+use super::part::IntervalSpan;
+use super::{Input, PartReporter};
 use crate::encoding::{hold_end_to_bytes, memory_to_bytes, numbers_of};
 use crate::protocol::News;
 
@@ -33,8 +34,7 @@ impl HoldWorker {
     }
 
     fn carry_out(&self) -> Result<News, RunError> {
-        let (news, reported) = channel();
-        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started), news };
+        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started) };
         let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
         let (of, part) = (self.post.of, self.post.of.part);
         let late = self.clock.now().since(self.started);
@@ -46,19 +46,22 @@ impl HoldWorker {
             late,
         });
         self.post.send(Input::Ending(of, holding.ending()));
-        let post = self.post.clone();
-        // Reports between two intervals do not wait for the next.
-        let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
-            for news in reported {
-                let (is_closing, now, since) = match news {
-                    HoldUpdate::Opened(now, since) => (false, now, since),
-                    HoldUpdate::Closing(now, since) => (true, now, since),
-                };
-                post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
-            }
-        })?;
         let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
+        let progress = |is_closing: bool, now: HeldNow, since: Nanos| {
+            self.post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
+        };
         while let Some(reported) = holding.wait() {
+            let reported = match reported {
+                HoldUpdate::Interval(reported) => reported,
+                HoldUpdate::Opened(now, since) => {
+                    progress(false, now, since);
+                    continue;
+                }
+                HoldUpdate::Closing(now, since) => {
+                    progress(true, now, since);
+                    continue;
+                }
+            };
             let mut seen = reported.added.clone();
             seen.now = reported.total.now;
             let mut bytes = Vec::new();
@@ -68,8 +71,6 @@ impl HoldWorker {
             self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), 1), seen)));
         }
         let result = holding.finish()?;
-        // It receives nothing more: its sender is gone.
-        let _ = forwards.join();
         let end = HoldEnd {
             threads: result.threads,
             cpu: result.cpu,

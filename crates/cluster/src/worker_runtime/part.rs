@@ -8,9 +8,9 @@ use host::CpuTime;
 use pacing::Nanos;
 use plan::Plan;
 
-use super::{Input, IntervalSpan, PartReporter};
+use super::{Input, PartReporter};
 use crate::encoding::{end_to_bytes, snapshots_to_bytes};
-use crate::protocol::News;
+use crate::protocol::{News, Row};
 
 /// One part, on a thread of its own.
 pub(super) struct PartWorker {
@@ -75,6 +75,28 @@ impl PartWorker {
         let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
         let until = until.max(from.unwrap_or_default());
         Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
+    }
+}
+
+/// The span of an interval of a part.
+pub(super) struct IntervalSpan {
+    pub(super) number: u64,
+    pub(super) to: Nanos,
+    pub(super) is_update: bool,
+}
+
+impl IntervalSpan {
+    /// The report of what was new in it; `pieces`: intervals of the part for each one of the plan.
+    pub(super) fn row(&self, part: u16, (interval, pieces): (Nanos, u64), seen: Vec<Vec<u8>>) -> Row {
+        // The last interval may end early: more of it may come from other parts.
+        let end = Nanos(self.number * interval.0);
+        // An interval that would end with the plan waits a moment longer.
+        let is_whole = self.to == end || self.to == end + Nanos(interval.0 / 10);
+        let whole = if is_whole { self.number } else { self.number - 1 };
+        let (number, is_new) = (self.number.div_ceil(pieces), !self.is_update);
+        let upto = if is_new { whole / pieces } else { 0 };
+        let reported_until = if is_new { self.to } else { Nanos::ZERO };
+        Row { part, number, first: number, upto, reported_until, seen }
     }
 }
 

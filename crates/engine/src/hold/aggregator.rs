@@ -1,5 +1,6 @@
 //! Aggregation of the reports of the shards: rows, totals, and the orders to the shards.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -14,10 +15,10 @@ use memory::AtRest;
 use steady::Window;
 
 use super::parts::{HoldEnd, PartMemory};
-use super::remote::HoldUpdate;
 use super::shard::Report;
 use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
 use crate::interval_merger::{IntervalMerger, ReadyInterval};
+use crate::remote::Where;
 use crate::run_loop::Aggregator;
 use crate::times::Times;
 use crate::{RunError, StopHandle};
@@ -44,15 +45,14 @@ pub(super) struct AggregatorSetup {
     pub(super) place: Where,
 }
 
-/// Where the connections are, and who is notified.
-#[derive(Clone)]
-pub(super) enum Where {
-    /// All of them are here.
-    Here,
-    /// A partition of them, with a listener.
-    Partition(Sender<HoldUpdate>),
-    /// Remote workers hold the partitions, on other machines or in other processes.
-    Remote,
+/// What to report next.
+#[derive(Clone, Debug)]
+pub(super) enum Update {
+    Interval(ReadyInterval),
+    /// All connections were tried.
+    Opened(HeldNow, Nanos),
+    /// They begin to close.
+    Closing(HeldNow, Nanos),
 }
 
 /// The aggregator of the reports of the shards.
@@ -67,6 +67,8 @@ pub(super) struct HoldAggregator {
     taken: Vec<Sender<()>>,
     /// How late the loop of each shard was.
     pub(super) lags: Vec<Distribution>,
+    /// Messages to the coordinator of a partition.
+    reported_up: VecDeque<Update>,
     /// Memory at the end of the last interval.
     current_memory: MemoryUse,
     pub(super) opened: Vec<HeldNow>,
@@ -96,7 +98,7 @@ impl HoldAggregator {
     /// An aggregator of a number of shards, or of remote partitions.
     pub(super) fn of(setting: AggregatorSetup, shards: usize, taken: Vec<Sender<()>>) -> Self {
         let AggregatorSetup { started, plan, place, .. } = &setting;
-        let (interval, grace, is_remote) = (plan.interval.into(), plan.grace.into(), matches!(place, Where::Remote));
+        let (interval, grace, is_remote) = (plan.interval.into(), plan.grace.into(), *place == Where::Remote);
         let times = Times { started: *started, warmup: Nanos::ZERO, duration: None, grace, interval, joins: None };
         Self {
             taken,
@@ -106,6 +108,7 @@ impl HoldAggregator {
             reserve: memory::reserve(),
             rest: AtRest::default(),
             lags: vec![Distribution::default(); shards],
+            reported_up: VecDeque::new(),
             current_memory: MemoryUse::default(),
             opened: Vec::new(),
             opened_after: None,
@@ -177,7 +180,7 @@ impl HoldAggregator {
     }
 
     fn is_remote(&self) -> bool {
-        matches!(self.setting.place, Where::Remote)
+        self.setting.place == Where::Remote
     }
 
     /// All partitions are to close later, and the hold was not stopped: a single partition is leaving.
@@ -197,21 +200,14 @@ impl HoldAggregator {
             self.opened_after = Some(since);
             self.memory = self.memory_now();
         }
-        match &self.setting.place {
+        match self.setting.place {
             Where::Here => {}
-            Where::Partition(_) => self.tell(HoldUpdate::Opened(sum(&self.opened), since)),
+            Where::Partition => self.reported_up.push_back(Update::Opened(sum(&self.opened), since)),
             Where::Remote => {
                 let AggregatorSetup { orders, clock, .. } = &self.setting;
                 let is_empty = !orders.reconnects && sum(&self.opened).open == 0;
                 orders.close_at(clock.now() + if is_empty { Nanos(1) } else { orders.duration });
             }
-        }
-    }
-
-    fn tell(&self, news: HoldUpdate) {
-        if let Where::Partition(listener) = &self.setting.place {
-            // The listener may be gone.
-            let _ = listener.send(news);
         }
     }
 
@@ -245,7 +241,7 @@ pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
 
 impl Aggregator for HoldAggregator {
     type Report = Report;
-    type Update = ReadyInterval;
+    type Update = Update;
     type Row = KeptHold;
 
     fn take(&mut self, report: Report) {
@@ -278,7 +274,7 @@ impl Aggregator for HoldAggregator {
                 self.closing.push(now);
                 self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
                 if self.closing.len() == self.shards {
-                    self.tell(HoldUpdate::Closing(sum(&self.closing), since));
+                    self.reported_up.push_back(Update::Closing(sum(&self.closing), since));
                 }
             }
             Report::Over { shard, at, seen } => {
@@ -302,15 +298,21 @@ impl Aggregator for HoldAggregator {
         self.watch_memory();
     }
 
-    fn next(&mut self) -> Option<ReadyInterval> {
+    fn next(&mut self) -> Option<Update> {
+        if let Some(news) = self.reported_up.pop_front() {
+            return Some(news);
+        }
         let is_on = self.is_waiting();
         let ready = self.merger.next(is_on)?;
         self.show(&ready);
-        Some(ready)
+        Some(Update::Interval(ready))
     }
 
-    fn keep(&self, ready: &ReadyInterval) -> Option<KeptHold> {
-        Some(self.merger.owned(ready, self.current_memory))
+    fn keep(&self, news: &Update) -> Option<KeptHold> {
+        match news {
+            Update::Interval(ready) => Some(self.merger.owned(ready, self.current_memory)),
+            _ => None,
+        }
     }
 
     fn is_waiting(&self) -> bool {

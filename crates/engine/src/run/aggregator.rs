@@ -16,7 +16,7 @@ use super::{Interval, RunError};
 use crate::barriers::{BarrierEvent, RemoteBarriers};
 use crate::control::{Changes, StopHandle};
 use crate::interval_merger::ReadyInterval;
-use crate::remote::RemotePartEvent;
+use crate::remote::{RemotePartEvent, Where};
 use crate::run_loop::Aggregator;
 use crate::shard::{Report, ShardSnapshots};
 use crate::times::Times;
@@ -27,17 +27,6 @@ pub(super) enum Update {
     Changed(Change),
     /// For a partition of a load: a message to the coordinator.
     Remote(PartMessage),
-}
-
-/// Location of the users of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
-    /// All of them are here.
-    Here,
-    /// Here, and they are a partition of a load.
-    Partition,
-    /// On remote workers.
-    Remote,
 }
 
 /// The aggregator of the reports of the shards of a load.

@@ -19,7 +19,7 @@ use pacing::change::Change;
 use plan::Plan;
 use wire::tls::ClientConfig;
 
-use super::aggregator::{LoadAggregator, Update, Where};
+use super::aggregator::{LoadAggregator, Update};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
@@ -27,7 +27,7 @@ use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;
-use crate::remote::WorkersSummary;
+use crate::remote::{Where, WorkersSummary};
 use crate::run_loop::RunLoop;
 use crate::shard::{self, Ends, Report};
 use crate::shard_threads::{ShardThreads, wait_until};

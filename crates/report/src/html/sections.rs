@@ -5,15 +5,17 @@ use core::time::Duration;
 use metrics::Measure;
 use serde_json::Value;
 
-use super::held;
 use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped};
 use crate::format::{bytes, count, percent, rate, span, time};
 
 /// The most failures that are shown with their remedies.
 const FAILURES_MAX: usize = 50;
 
+/// Writes tiles, or tables.
+pub(super) type PageSection = fn(&Value, &mut Markup);
+
 /// Everything but the scripts.
-pub(super) fn write(report: &Value, page: &mut Markup) {
+pub(super) fn write(report: &Value, (tiles, tables): (PageSection, PageSection), page: &mut Markup) {
     page.raw("<header>\n");
     page.element("h1", text(report, "/target/url"));
     let planned = planned(report, page);
@@ -21,22 +23,11 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     page.raw("</header>\n<main>\n");
     verdict(report, page);
     thresholds(report, page);
-    let is_hold = history::is_hold(report);
-    if is_hold {
-        held::tiles(report, page)
-    } else {
-        tiles(report, page)
-    }
+    tiles(report, page);
     page.heading("Over time", "随时间变化");
     let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
     page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
-    if is_hold {
-        held::tables(report, page);
-    } else {
-        requests(report, page);
-        times(report, page);
-        scenarios(report, page);
-    }
+    tables(report, page);
     failures(report, page);
     statuses(report, page);
     slowest(report, page);
@@ -139,7 +130,14 @@ fn thresholds(report: &Value, page: &mut Markup) {
     page.table(page.pick("Thresholds", "阈值"), &heads, &rows);
 }
 
-fn tiles(report: &Value, page: &mut Markup) {
+/// The tables of requests and their times.
+pub(super) fn tables(report: &Value, page: &mut Markup) {
+    requests(report, page);
+    times(report, page);
+    scenarios(report, page);
+}
+
+pub(super) fn tiles(report: &Value, page: &mut Markup) {
     let requested = number(report, "/requested_per_s").map(|requested| match page.pick("en", "zh") {
         "en" => format!("of {} requested", rate(requested)),
         _ => format!("计划 {}", rate(requested)),

@@ -34,7 +34,7 @@ fn seen(established: u64, open: u64) -> Box<Held> {
 fn shown(aggregator: &mut HoldAggregator) -> Vec<(u64, bool, Row)> {
     let mut rows = Vec::new();
     for _ in 0..2 {
-        while let Some(ready) = aggregator.next() {
+        while let Some(Update::Interval(ready)) = aggregator.next() {
             let row = aggregator.interval(&ready);
             rows.push((row.number, row.is_update, (row.to, row.seen.now.open, row.seen.counts.established())));
         }
