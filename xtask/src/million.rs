@@ -181,11 +181,12 @@ fn grid(binary: &PathBuf) -> Result<(), Failure> {
                 ];
                 let report = hold(binary, &words.map(str::to_owned))?;
                 let n = |path: &str| number(&report, path);
-                let verdict = report["verdicts"][0].as_str().unwrap_or_default().to_owned();
+                let verdict =
+                    report["verdict"]["text"].as_str().and_then(|text| text.lines().next()).unwrap_or_default();
                 rows.push(format!(
                     "| {connections} | {bytes} | {every}ms | {:.0} | {:.0} | {:.1} ms | {verdict} |",
-                    n("/messages_requested_per_s"),
-                    n("/messages_achieved_per_s"),
+                    n("/requested_per_s"),
+                    n("/achieved_per_s"),
                     n("/times/response_time/p99_ns") / 1e6,
                 ));
             }

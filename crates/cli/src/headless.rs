@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use engine::{Control, Holding, RunError, RunOptions, RunUpdate, Running, StopHandle};
+use engine::{Control, HoldUpdate, Holding, RunError, RunOptions, RunUpdate, Running, StopHandle};
 use figures::{Held, HeldInput, HeldInterval, Interval, Run, RunInput};
 use history::{RunFolder, Runs};
 use metrics::Threshold;
 use plan::{Hold, Plan};
-use report::{About, HoldJson, Json, Language, Screen};
+use report::{About, Json, Language, Screen};
 use serde_json::Value;
 
 use crate::args::WatchArgs;
@@ -84,17 +84,17 @@ impl HeadlessHold<'_> {
     pub(crate) fn hold(&self, plan: Hold, name: &str, stop: &StopHandle) -> Result<(Held, Option<String>), RunError> {
         let (plan, address) = (Arc::new(plan), self.ready.options.address);
         let mut watching = Dashboards::begin(&WatchArgs::default(), &self.screen).unwrap_or_default();
-        let mut json = HoldJson::about(artifacts::about(redaction::command_of_hold()));
+        let mut json = Json::about(artifacts::about(redaction::command_of_hold()));
         let mut holding = Holding::start(plan.clone(), self.ready.options.clone(), stop)?;
         watching.hold_started(&plan, address, &holding.control());
-        while let Some(interval) = holding.wait() {
+        while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
             let interval = HeldInterval::of(&interval);
-            json.interval(&interval);
+            json.hold_interval(&interval);
             watching.held(&interval);
         }
         let (lookup, host) = (self.ready.lookup, machine::host_facts());
         let held = Held::of(HeldInput { plan, address, lookup, result: holding.finish()?, host });
-        let report = json.value(&held);
+        let report = json.hold_value(&held);
         watching.over(&report, &Value::Null);
         let language = self.screen.language;
         let kept_as = self.runs.and_then(|runs| keep(runs, name, (&report, &Value::Null), language));

@@ -1,23 +1,22 @@
 //! `onrush hold`: held connections, from the flags to the last line of the summary.
 
-use std::fs::File;
-use std::io::Write;
 use std::sync::Arc;
 
-use engine::{HoldOptions, Holding, StopHandle};
+use engine::{HoldOptions, HoldUpdate, Holding, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
-use report::{HoldJson, HoldTable, Language, Screen};
+use report::{IntervalTable, Json, Language, Screen};
 use serde_json::Value;
 
 use crate::args::HoldArgs;
 use crate::artifacts::{self, ArtifactOptions, Keeping};
 use crate::consent::Asking;
 use crate::dashboards::Dashboards;
+use crate::destinations::Destinations;
 use crate::exit::Exit;
 use crate::exporting::{ExportOptions, Exporting};
-use crate::files::refuse_others;
+use crate::files::Files;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::run_url::threads;
@@ -62,29 +61,20 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
 
 /// A run with all its outputs.
 struct Session {
-    language: Language,
     plan: Arc<Hold>,
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
-    json_file: Option<(String, File)>,
-    keeping: Keeping,
     exporting: Exporting,
-    watching: Dashboards,
+    to: Destinations,
 }
 
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
         let PreparedHold { plan, options, lookup } = ready(args, language)?;
-        let json_file = match &args.view.json {
-            None => None,
-            Some(path) => {
-                match refuse_others(path.as_ref()).map_err(|(_, error)| error).and_then(|()| File::create(path)) {
-                    Ok(file) => Some((path.clone(), file)),
-                    Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
-                }
-            }
-        };
         let keep = ArtifactOptions::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
+        let pages: Vec<&str> = keep.page().into_iter().collect();
+        let files = Files::open(args.view.json.as_deref(), None, &pages)
+            .map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
         let exports = ExportOptions::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
         let is_json = args.view.output.as_deref() == Some("json");
@@ -92,11 +82,12 @@ impl Session {
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Dashboards::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
-        Ok(Self { language, plan: Arc::new(plan), options, lookup, json_file, keeping, exporting, watching })
+        let to = Destinations { language, is_json, wrote: Wrote::All, has_lost: false, files, keeping, watching };
+        Ok(Self { plan: Arc::new(plan), options, lookup, exporting, to })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
-        let (language, is_json) = (self.language, args.view.output.as_deref() == Some("json"));
+        let (language, is_json) = (self.to.language, self.to.is_json);
         let stop = StopHandle::default();
         let requested = match shutdown::watch_signals(&stop, language) {
             Ok(requested) => requested,
@@ -111,32 +102,34 @@ impl Session {
         };
         self.warn();
         let screen = output::screen(language, args.view.no_color, args.view.full);
-        let mut table = HoldTable::new(screen);
+        let mut table = IntervalTable::of_hold(screen);
         let about = artifacts::about(redaction::command_of_hold());
-        let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
-        let wants_file =
-            self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
+        let mut json = Json::about(about);
+        let wants_file = self.to.files.wants_json()
+            || self.to.keeping.wants_any()
+            || self.exporting.has_any()
+            || self.to.watching.is_on();
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             let (control, mut losses) = (holding.control(), Losses::default());
-            self.watching.hold_started(&self.plan, self.options.address, &control);
-            while let Some(interval) = holding.wait() {
+            self.to.watching.hold_started(&self.plan, self.options.address, &control);
+            while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
-                json.interval(interval);
-                losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
-                self.watching.held(interval);
-                if is_shown && !interval.is_update && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
-                    wrote = output::write_stdout(&table.next(interval), language);
+                json.hold_interval(interval);
+                losses.tell(&control, (&self.to.watching, interval.to), report::lost_holder, language);
+                self.to.watching.held(interval);
+                if is_shown && !interval.is_update && self.to.wrote == Wrote::All {
+                    self.to.wrote = output::write_stdout(&table.next(interval), language);
                 }
-                if wrote != Wrote::All && !wants_file {
+                if self.to.wrote != Wrote::All && !wants_file {
                     stop.abort();
                 }
             }
             holding.finish()
         });
         progress.end();
-        self.watching.give_back();
+        self.to.watching.give_back();
         let result = match result {
             Ok(result) => result,
             Err(error) => {
@@ -153,52 +146,32 @@ impl Session {
         });
         // A later Ctrl-C ends the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
-        let (wrote, is_worse) = self.tell(&held, json, &stop, (wrote, is_json, screen));
+        let (wrote, is_worse) = self.finish(&held, json, &stop, screen);
         let ended = exit(&held, wrote, was_requested, wants_file);
         if ended == Exit::Done && is_worse { Exit::Unmet } else { ended }
     }
 
     /// Shows and writes everything at the end; returns whether the run is worse than its baseline.
-    fn tell(
-        &mut self,
-        held: &Held,
-        mut json: HoldJson,
-        stop: &StopHandle,
-        (mut wrote, is_json, screen): (Wrote, bool, Screen),
-    ) -> (Wrote, bool) {
-        let language = self.language;
+    fn finish(mut self, held: &Held, mut json: Json, stop: &StopHandle, screen: Screen) -> (Wrote, bool) {
+        let language = self.to.language;
         let is_empty = held.tally.established() == 0;
         if is_empty {
-            self.keeping.forget_folder();
+            self.to.keeping.forget_folder();
             output::complain(&report::nothing_held(held, language));
-        } else if wrote == Wrote::All && !is_json {
-            wrote = output::write_stdout(&report::hold_summary(held, screen), language);
+        } else if self.to.wrote == Wrote::All && !self.to.is_json {
+            self.to.wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
         // The summary is shown before exports are awaited; the report contains their outcome.
-        let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any() || self.watching.is_on();
-        let exported = std::mem::take(&mut self.exporting).finish_held(held, stop);
+        let exported = self.exporting.finish_held(held, stop);
         json.exports(exported.deliveries);
-        let value = if needs_value { json.value(held) } else { Value::Null };
-        let text = format!("{value:#}\n");
-        if wrote == Wrote::All && is_json {
-            wrote = output::write_stdout(&text, language);
-        }
-        if let Some((path, file)) = &mut self.json_file
-            && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
-        {
-            output::complain(&output::cannot_write(path, &error, language));
-            wrote = Wrote::Failed;
-        }
-        std::mem::take(&mut self.watching).over(&value, &Value::Null);
-        let shows = wrote == Wrote::All && !is_json;
-        let kept = std::mem::take(&mut self.keeping).finish((&value, &Value::Null), "", shows, language);
-        let has_lost = kept.has_lost || exported.has_lost;
-        (if has_lost { Wrote::Failed } else { wrote }, kept.is_worse)
+        self.to.has_lost |= exported.has_lost;
+        let value = if self.to.takes_report() { json.hold_value(held) } else { Value::Null };
+        self.to.write(&value, &Value::Null, "")
     }
 
     /// Warns before the first connection if this machine cannot hold all requested connections.
     fn warn(&self) {
-        let (plan, language) = (&self.plan, self.language);
+        let (plan, language) = (&self.plan, self.to.language);
         // Workers have limits of their own.
         if self.options.team.is_some() {
             return;
@@ -216,16 +189,6 @@ impl Session {
             output::note(&format!("onrush: {}", report::limit_warning(limit, &settings, plan.connections, language)));
         }
     }
-}
-
-/// The divisor of an interval: a shorter rest gets a row only when something happened to a connection.
-const MOMENT_SHARE: u32 = 10;
-
-/// Whether this is the last moment, in which all connections are closed: in a row they would look lost.
-fn is_closing_moment(interval: &HeldInterval, plan: &Hold) -> bool {
-    let (span, seen) = ((interval.to - interval.from).as_duration(), &interval.seen);
-    let is_moment = interval.number > 1 && span < plan.interval / MOMENT_SHARE;
-    is_moment && interval.now.open == 0 && seen.established() + seen.failed + seen.lost == 0
 }
 
 fn exit(held: &Held, wrote: Wrote, was_requested: bool, wants_file: bool) -> Exit {

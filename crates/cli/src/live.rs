@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use crate::artifacts::Keeping;
 use crate::dashboards::Dashboards;
+use crate::destinations::Destinations;
 use crate::exporting::{ExportOptions, Exporting};
 use crate::failure_rate_guard::FailureRateGuard;
-use crate::files::{Files, NotWritten};
+use crate::files::Files;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
@@ -40,20 +41,17 @@ pub(crate) struct Live<'a> {
     /// The address of the first target.
     address: SocketAddr,
     thresholds: &'a [Threshold],
-    files: Files,
+    to: Destinations,
     stop: StopHandle,
     json: Json,
     hdr: HdrLog,
     watch: Watch,
-    wrote: Wrote,
     /// How failed responses are shown, if they are.
     failures: Option<Showing>,
     /// Whether exchanges are logged, even if the table has no reader.
     is_logged: bool,
     /// A recovered run: it is in the past, and nothing ends it.
     past: Option<RecoveredRun>,
-    /// Whether a file could not be written.
-    has_lost: bool,
     table: IntervalTable,
     progress: Progress,
     /// The end of the last row.
@@ -64,8 +62,6 @@ pub(crate) struct Live<'a> {
     control: Option<Control>,
     losses: Losses,
     exports: Exporting,
-    keeping: Keeping,
-    watching: Dashboards,
     changes: Vec<Changed>,
 }
 
@@ -83,16 +79,22 @@ impl<'a> Live<'a> {
             plan,
             address,
             thresholds,
-            files,
+            to: Destinations {
+                language: view.language,
+                is_json: view.is_json,
+                wrote: Wrote::All,
+                has_lost: false,
+                files,
+                keeping: Keeping::default(),
+                watching: Dashboards::default(),
+            },
             stop,
             json: Json::default(),
             hdr: HdrLog::default(),
             watch: Watch::new(address, is_several, &machine::kernel(machine::BEFORE, address)),
-            wrote: Wrote::All,
             failures: None,
             is_logged: false,
             past: None,
-            has_lost: false,
             table: IntervalTable::new(view.screen).of_plan(plan),
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
@@ -101,20 +103,18 @@ impl<'a> Live<'a> {
             control: None,
             losses: Losses::default(),
             exports: Exporting::default(),
-            keeping: Keeping::default(),
-            watching: Dashboards::default(),
             changes: Vec::new(),
         }
     }
 
     /// Adds dashboards.
     pub(crate) fn watch(&mut self, watching: Dashboards) {
-        self.watching = watching;
+        self.to.watching = watching;
     }
 
     /// Notes that the run has started.
     pub(crate) fn started(&mut self, control: &Control) {
-        self.watching.load_started(self.plan, self.address, control);
+        self.to.watching.load_started(self.plan, self.address, control);
         self.control = Some(control.clone());
     }
 
@@ -122,7 +122,7 @@ impl<'a> Live<'a> {
     pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
         let changed = Changed::of(change, self.plan);
         output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
-        self.watching.changed(change, &changed, control);
+        self.to.watching.changed(change, &changed, control);
         self.progress.forget_aim();
         self.changes.push(changed);
     }
@@ -134,8 +134,8 @@ impl<'a> Live<'a> {
 
     /// Adds a page, a folder, a comparison. `about`: the program and its command line.
     pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
-        self.watching.draw(self.plan, keeping.wants_charts());
-        self.keeping = keeping;
+        self.to.watching.draw(self.plan, keeping.wants_charts());
+        self.to.keeping = keeping;
         self.json = Json::about(about);
     }
 
@@ -172,25 +172,25 @@ impl<'a> Live<'a> {
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
-        if self.files.wants_hdr() || self.keeping.wants_times() {
+        if self.to.files.wants_hdr() || self.to.keeping.wants_times() {
             let now = self.past.and_then(|past| past.at(self.plan, interval.to)).unwrap_or_else(machine::now_unix);
             let lines = self.hdr.interval(interval, now);
-            let written = self.files.hdr_lines(&lines);
-            self.tell(written);
-            let written = self.keeping.times(&lines);
-            self.tell(written);
+            let written = self.to.files.hdr_lines(&lines);
+            self.to.tell(written);
+            let written = self.to.keeping.times(&lines);
+            self.to.tell(written);
         }
         self.show(interval);
-        self.watching.interval(reported, interval, self.plan, self.thresholds);
+        self.to.watching.interval(reported, interval, self.plan, self.thresholds);
         if let Some(control) = &self.control {
-            let shown = (&self.watching, interval.to);
+            let shown = (&self.to.watching, interval.to);
             self.losses.tell(control, shown, report::lost_worker, self.view.language);
         }
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
             let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
-            self.watching.mark(interval.to, "note", texts.into());
+            self.to.watching.mark(interval.to, "note", texts.into());
         }
         // Updates of an earlier interval are evaluated with the next one, at its time.
         if !interval.is_update && self.past.is_none() {
@@ -198,11 +198,11 @@ impl<'a> Live<'a> {
             self.look_at_failures(reported.total, interval.to.as_duration());
         }
         // A requested file is written, even when the table no longer has a reader.
-        if self.wrote == Wrote::All
-            || self.files.wants_any()
+        if self.to.wrote == Wrote::All
+            || self.to.files.wants_any()
             || self.is_logged
             || self.exports.has_any()
-            || self.watching.is_on()
+            || self.to.watching.is_on()
         {
             ControlFlow::Continue(())
         } else {
@@ -224,8 +224,8 @@ impl<'a> Live<'a> {
             && !self.view.is_json
             && !self.view.is_quiet
             && interval.total.connections_established() > 0;
-        if is_shown && self.wrote == Wrote::All {
-            self.wrote = output::write_stdout(&self.table.next(interval), self.view.language);
+        if is_shown && self.to.wrote == Wrote::All {
+            self.to.wrote = output::write_stdout(&self.table.next(interval), self.view.language);
         }
     }
 
@@ -266,16 +266,9 @@ impl<'a> Live<'a> {
 
     /// Ends the run gracefully, for a reason that its charts show.
     fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
-        self.watching.mark(at.into(), kind, texts);
+        self.to.watching.mark(at.into(), kind, texts);
         self.was_aborted = true;
         self.stop.stop();
-    }
-
-    fn tell(&mut self, written: Result<(), NotWritten>) {
-        if let Err((path, error)) = written {
-            output::complain(&output::cannot_write(&path, &error, self.view.language));
-            self.has_lost = true;
-        }
     }
 
     /// Takes all notes, computed from the results of the whole run.
@@ -287,44 +280,34 @@ impl<'a> Live<'a> {
     /// Shows and writes everything at the end.
     pub(crate) fn finish(mut self, run: &Run) -> (Wrote, bool) {
         self.progress.end();
-        self.watching.give_back();
+        self.to.watching.give_back();
         let view = self.view;
         let is_empty = run.tally.connections_established() == 0;
-        if is_empty && self.wrote == Wrote::All {
+        if is_empty && self.to.wrote == Wrote::All {
             output::complain(&report::nothing_measured(run, view.language));
         }
-        if self.wrote == Wrote::All && !view.is_json {
-            self.wrote = self.show_text(run, is_empty);
+        if self.to.wrote == Wrote::All && !view.is_json {
+            self.to.wrote = self.show_text(run, is_empty);
         }
         // The summary is shown before exports are awaited; the report contains their outcome.
         let exported = std::mem::take(&mut self.exports).finish(run, &self.stop);
-        self.has_lost |= exported.has_lost;
         self.json.exports(exported.deliveries);
         if is_empty {
-            self.keeping.forget_folder();
+            self.to.keeping.forget_folder();
         }
-        let needs_json = view.is_json || self.files.wants_json();
-        let wants_value = needs_json || self.keeping.wants_any() || self.watching.is_on();
-        let value = if wants_value { self.json.value(run) } else { Value::Null };
-        let json = if needs_json { format!("{value:#}\n") } else { String::new() };
-        if self.wrote == Wrote::All && view.is_json {
-            self.wrote = output::write_stdout(&json, view.language);
+        let mut to = self.to;
+        to.has_lost |= exported.has_lost;
+        let value = if to.takes_report() { self.json.value(run) } else { Value::Null };
+        let has_times = to.files.wants_hdr() || to.keeping.wants_times();
+        let times = if has_times { report::hdr_text(run) } else { String::new() };
+        if to.files.wants_hdr() {
+            let written = to.files.hdr_text(&times);
+            to.tell(written);
+            let ended = to.files.end_hdr_log();
+            to.tell(ended);
         }
-        let written = self.files.json(&json);
-        self.tell(written);
-        if self.files.wants_hdr() {
-            let written = self.files.hdr_text(&report::hdr_text(run));
-            self.tell(written);
-            let ended = self.files.end_hdr_log();
-            self.tell(ended);
-        }
-        let charts = self.watching.charts_value(run);
-        std::mem::take(&mut self.watching).over(&value, &charts);
-        let shows = self.wrote == Wrote::All && !view.is_json;
-        let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };
-        let kept = self.keeping.finish((&value, &charts), &times, shows, view.language);
-        let wrote = if self.has_lost || kept.has_lost { Wrote::Failed } else { self.wrote };
-        (wrote, kept.is_worse)
+        let charts = to.watching.charts_value(run);
+        to.write(&value, &charts, &times)
     }
 
     /// Prints the summary, or what replaces it.

@@ -15,6 +15,7 @@ mod ctl;
 mod dashboards;
 mod data_sources;
 mod demo;
+mod destinations;
 mod doctor;
 mod ending;
 mod exit;

@@ -280,7 +280,7 @@ fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
 }
 
 fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
-    let (requested, open) = (held.plan.connections.max(1), held.open_when_closing);
+    let (requested, open) = (held.plan.connections.max(1), held.when_closing.open);
     SweptRun {
         place: cell.place,
         round: cell.round,
@@ -289,12 +289,12 @@ fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         p99_ns: held.answered.quantile(0.99),
         is_affected: [false; 2],
         failed_share: 1.0 - open.min(requested) as f64 / requested as f64,
-        limit: match (held.is_unreliable || held.stopped_opening.is_some(), held.is_kept) {
+        limit: match (held.is_unreliable() || held.stopped_opening.is_some(), held.is_kept) {
             (true, _) => "generator",
             (false, true) => "plan_kept",
             (false, false) => "target",
         },
-        is_unreliable: held.is_unreliable || held.stopped_opening.is_some(),
+        is_unreliable: held.is_unreliable() || held.stopped_opening.is_some(),
         kept_as,
     }
 }

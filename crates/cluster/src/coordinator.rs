@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use driver::Clock;
 use engine::{
-    AGO_MAX, BackendFault, DataSources, HoldBackend, HoldBegun, HoldOrder, HoldReporter, RemoteBackend, RemoteRun,
-    RunError, RunReporter, StopHandle,
+    AGO_MAX, BackendFault, DataSources, HoldBackend, HoldBegun, HoldOrder, RemoteBackend, RemoteRun, RunError,
+    RunReporter, StopHandle,
 };
 use pacing::Nanos;
 use plan::{Carried, Hold, Plan};
@@ -27,6 +27,7 @@ use plan::{Carried, Hold, Plan};
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::encoding::pack;
 use crate::leader::{Leader, LeaderSettings, RunOrder};
+use held::OwnHold;
 pub use journal::{Complain, Keeping};
 pub use order::undivided;
 use order::{hold_order, run_order};
@@ -42,7 +43,7 @@ const RECEIVED_REMOTE: Nanos = Nanos::from_millis(500);
 enum Input {
     BusEvent(BusEvent),
     Begin(Box<Begin>),
-    BeginToHold(Box<BeginToHold>),
+    BeginToHold(RunOrder, Box<OwnHold>),
     Cancel,
     Close,
 }
@@ -54,17 +55,6 @@ struct Begin {
     address: SocketAddr,
     reporter: RunReporter,
     response: SyncSender<Result<Nanos, BackendFault>>,
-}
-
-/// Connections that are to be held.
-struct BeginToHold {
-    order: RunOrder,
-    /// The clock of the observer.
-    clock: Clock,
-    reporter: HoldReporter,
-    /// The number of connections.
-    connections: u64,
-    response: SyncSender<Result<(Nanos, usize), BackendFault>>,
 }
 
 /// Returns why a run waits in vain for workers, if it does.
@@ -200,9 +190,9 @@ impl HoldBackend for Workers {
         let HoldOrder { plan, clock, stop, reporter } = order;
         let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &DataSources::default(), 0, &self.thresholds)
             .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
-        let (order, connections) = (hold_order(&plan, packet), plan.connections);
         let (response, answered) = sync_channel(1);
-        self.send(Input::BeginToHold(Box::new(BeginToHold { order, clock, reporter, connections, response })));
+        let own = OwnHold::new(clock, reporter, plan.connections, response);
+        self.send(Input::BeginToHold(hold_order(&plan, packet), Box::new(own)));
         let (started, parts) = self.wait_for(&answered, &stop)?;
         Ok(HoldBegun { started: self.on(clock, started), parts })
     }

@@ -9,7 +9,7 @@ use engine::{
 };
 use feed::{Feed, FeedError, Spec};
 use host::CpuTime;
-use metrics::{Distribution, Held, HeldNow, Snapshot};
+use metrics::{Distribution, HeldNow, Snapshot};
 use pacing::Nanos;
 use plan::{BudgetPart, Carried};
 use serde::{Deserialize, Serialize};
@@ -278,7 +278,6 @@ pub fn memory_of_bytes(bytes: &[u8]) -> Option<PartMemory> {
 
 #[derive(Serialize, Deserialize)]
 struct WireHoldEnd {
-    seen: Vec<u8>,
     threads: u64,
     cpu: (u64, u64),
     places: (u64, u64),
@@ -288,11 +287,8 @@ struct WireHoldEnd {
 
 /// The end of a part of held connections, as bytes.
 pub fn hold_end_to_bytes(end: &HoldEnd) -> Vec<u8> {
-    let mut seen = Vec::new();
-    end.seen.encode(&mut seen);
     let stopped = |one: StoppedOpening| (one.available, one.reserve, one.tried);
     let wire = WireHoldEnd {
-        seen,
         threads: end.threads as u64,
         cpu: (end.cpu.user_ns, end.cpu.system_ns),
         places: (end.places.0 as u64, end.places.1 as u64),
@@ -308,7 +304,6 @@ pub fn hold_end_of_bytes(bytes: &[u8]) -> Option<HoldEnd> {
     let stopped = |(available, reserve, tried)| StoppedOpening { available, reserve, tried };
     let size = |number: u64| usize::try_from(number).ok();
     Some(HoldEnd {
-        seen: Held::decode(&wire.seen).ok()?,
         threads: size(wire.threads)?,
         cpu: CpuTime { user_ns: wire.cpu.0, system_ns: wire.cpu.1 },
         places: (size(wire.places.0)?, size(wire.places.1)?),

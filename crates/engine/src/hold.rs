@@ -5,8 +5,8 @@
 //! response) is a box that is released when it is idle. Turns are arithmetic: the k-th message of a shard is due at
 //! an instant computed from k, so a million connections need no timer. All deadlines of one kind have the same length
 //! and lie in a queue. The last shard that has tried all its connections sets the end for all; the desk stops the
-//! opening when memory runs out. `Holding` is started, watched and ended as a run is, on the same threads; its rows
-//! are merged separately, since one may cover many intervals.
+//! opening when memory runs out. `Holding` is started, watched and ended as a run is, on the same threads, and its
+//! intervals are merged as those of a load are.
 
 mod aggregator;
 mod closing;
@@ -34,9 +34,9 @@ use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
 use crate::endpoints::{Places, PlacesError};
+use crate::interval_merger::{OwnedInterval, ReadyInterval, Remark, Sums};
 use crate::names::NameReport;
 use crate::remote::WorkersSummary;
-use crate::subscribers::Join;
 pub use holding::Holding;
 pub use parts::{HoldEnd, PartMemory};
 pub use remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
@@ -74,12 +74,15 @@ impl HoldOptions {
 pub struct HoldInterval<'a> {
     /// Number of the interval, from 1.
     pub number: u64,
-    /// An update: it was reported before, without a thread that was late, and is more complete now.
-    pub is_update: bool,
     /// Beginning, since the start.
     pub from: Nanos,
     /// End, since the start.
     pub to: Nanos,
+    /// Threads that had not reported when the interval was first emitted: they were stalled. An update follows when they
+    /// have.
+    pub late_shards: usize,
+    /// An update: it was reported before, and is more complete now.
+    pub is_update: bool,
     /// What happened in the interval.
     pub seen: &'a Held,
     /// The part of it that was not reported before.
@@ -91,39 +94,49 @@ pub struct HoldInterval<'a> {
 }
 
 /// An owned interval.
-#[derive(Clone, Debug)]
-pub struct KeptHold {
-    number: u64,
-    is_update: bool,
-    from: Nanos,
-    to: Nanos,
-    seen: Held,
-    /// The part of it that was not reported before.
-    added: Held,
-    total: Held,
-    memory: MemoryUse,
-}
+pub type KeptHold = OwnedInterval<Held, MemoryUse>;
 
 impl KeptHold {
     /// The interval, borrowed.
     pub fn interval(&self) -> HoldInterval<'_> {
-        let &Self { number, is_update, from, to, ref seen, ref added, ref total, memory } = self;
-        HoldInterval { number, is_update, from, to, seen, added, total, memory }
+        HoldInterval::of(&self.ready, [&self.seen, &self.added, &self.total], self.remark)
     }
 }
 
-impl Join for KeptHold {
-    /// Merges two: what was new in either, once, in the time from the first to the last. It replaces no row that was
-    /// reported before.
-    fn join(&mut self, later: &Self) {
-        self.added.add_counts(&later.added);
-        self.added.now = later.total.now;
-        self.seen.clone_from(&self.added);
-        self.total.clone_from(&later.total);
-        self.memory = later.memory;
-        self.number = self.number.max(later.number);
-        (self.from, self.to) = (self.from.min(later.from), self.to.max(later.to));
-        self.is_update = false;
+impl<'a> HoldInterval<'a> {
+    fn of(ready: &ReadyInterval, [seen, added, total]: [&'a Held; 3], memory: MemoryUse) -> Self {
+        let &ReadyInterval { number, from, to, late: late_shards, is_update, .. } = ready;
+        Self { number, from, to, late_shards, is_update, seen, added, total, memory }
+    }
+}
+
+impl Remark for MemoryUse {
+    fn join(&mut self, _: bool, (later, _): (&Self, bool)) {
+        *self = *later;
+    }
+}
+
+impl Sums for Held {
+    type Gauges = HeldNow;
+
+    fn merge(&mut self, other: &Self) {
+        self.add_counts(other);
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+
+    fn gauges(&self) -> HeldNow {
+        self.now
+    }
+
+    fn set_gauges(&mut self, gauges: &HeldNow) {
+        self.now = *gauges;
+    }
+
+    fn add_gauges(sum: &mut HeldNow, more: &HeldNow) {
+        sum.add(*more);
     }
 }
 

@@ -8,8 +8,8 @@
 //!
 //! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one scenario on a
 //!   shard, `world` the state of that scenario there
-//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, for loads and for held
-//!   connections
+//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, `interval_merger`
+//!   their intervals: for loads and for held connections
 //! - `data_sources`: data rows and interpreters of a run, and which rows were used up
 //! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
 //! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log and the
@@ -53,6 +53,7 @@ mod halving;
 mod hold;
 #[cfg(test)]
 mod idle;
+mod interval_merger;
 mod lease;
 mod names;
 pub mod pages;

@@ -13,6 +13,17 @@ use crate::slices::Slices;
 use crate::times::Backlog;
 use crate::usage::ThreadUsage;
 
+/// Location of the users of a run, or of held connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// All of them are here.
+    Here,
+    /// Here, and they are a partition.
+    Partition,
+    /// On remote workers.
+    Remote,
+}
+
 /// An event of a partition.
 pub(crate) enum RemotePartEvent {
     /// A partition begins to report.

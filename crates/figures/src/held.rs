@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{HoldResult, LateThread, MemoryUse, WorkersSummary};
+use engine::{HoldResult, MemoryUse, WorkersSummary};
 use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, HoldWork};
@@ -172,10 +172,6 @@ pub struct Held {
     pub lookup: Option<Duration>,
     /// The counts.
     pub tally: HeldTally,
-    /// Connections that were open when all had been tried.
-    pub open_when_opened: u64,
-    /// Connections that were open when the closing began.
-    pub open_when_closing: u64,
     /// Times of connections.
     pub connect: Times,
     /// Times from the intended instant of a message to its response.
@@ -203,12 +199,6 @@ pub struct Held {
     pub owed: Vec<MessageShortfall>,
     /// The most connections that the target accepted, and the common server limit near that number.
     pub target_limit: Option<(u64, u64)>,
-    /// The lateness of each loop.
-    pub loops: Vec<LateThread>,
-    /// The thread with the latest loop, if it was later than allowed.
-    pub late_thread: Option<LateThread>,
-    /// Whether the figures describe the generator as much as the target.
-    pub is_unreliable: bool,
     /// Whether the loops of the generator were too late, or saturated.
     pub is_generator_busy: bool,
     /// Facts of the machine.
@@ -235,12 +225,10 @@ impl Held {
         let owed = owed(&tally, has_responses, unknown);
         let has_all = result.most_open == plan.connections;
         let has_losses = result.workers_summary.as_ref().is_some_and(WorkersSummary::has_losses);
-        let (could, is_unreliable) = (result.wall.0 as f64 * result.threads as f64, result.is_unreliable());
+        let could = result.wall.0 as f64 * result.threads as f64;
         Self {
             address,
             lookup,
-            open_when_opened: result.when_opened.open,
-            open_when_closing: result.when_closing.open,
             connect: Times::known(&total.connect),
             response: of_responses(total, &total.response),
             answered: total.response.clone(),
@@ -254,10 +242,7 @@ impl Held {
             is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
             owed,
             target_limit: target_limit(&plan, result.most_open, &tally),
-            loops: result.loops(),
-            late_thread: result.late_thread(),
-            is_unreliable,
-            is_generator_busy: is_unreliable || tally.cpu_ns() as f64 > BUSY_SHARE * could,
+            is_generator_busy: result.is_unreliable() || tally.cpu_ns() as f64 > BUSY_SHARE * could,
             host,
             tally,
             plan,

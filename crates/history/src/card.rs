@@ -53,6 +53,8 @@ impl Card {
         let common = Self {
             id: id.to_owned(),
             began: text("/about/began"),
+            target: text("/target/url"),
+            was_stopped: report["stopped"] == true,
             plan: [text("/about/plan"), text("/about/plan_zh")],
             command: text("/about/command"),
             wall_s: number("/wall_s").unwrap_or(0.0),
@@ -61,9 +63,7 @@ impl Card {
         };
         if is_hold(report) {
             return Self {
-                target: text("/url"),
-                is_met: report["is_kept"].as_bool(),
-                was_stopped: report["was_stopped"] == true,
+                is_met: report.pointer("/verdict/is_kept").and_then(Value::as_bool),
                 held: Some(whole("/connections/most_open")),
                 succeeded: whole("/connections/established"),
                 failed: whole("/connections/failed").saturating_add(whole("/connections/lost")),
@@ -74,11 +74,9 @@ impl Card {
         }
         let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
         Self {
-            target: text("/target/url"),
             // The name of this key in earlier versions.
             limit: text(if report.pointer("/verdict/kind").is_some() { "/verdict/kind" } else { "/verdict/limit" }),
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
-            was_stopped: report["stopped"] == true,
             requests_per_s: number("/requests_per_s"),
             succeeded: whole("/requests/succeeded"),
             failed: whole("/requests/failed"),

@@ -303,8 +303,7 @@ fn usual_length(report: &Value) -> f64 {
 
 /// Whether the figures describe the generator as much as the target.
 pub(crate) fn is_unreliable(report: &Value) -> bool {
-    let place = if is_hold(report) { "/is_unreliable" } else { "/verdict/is_unreliable" };
-    report.pointer(place) == Some(&Value::Bool(true))
+    report.pointer("/verdict/is_unreliable") == Some(&Value::Bool(true))
 }
 
 /// The intervals without the first, in which connections are established, and without a remainder at the end; of a

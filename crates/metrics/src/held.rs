@@ -123,12 +123,6 @@ impl Held {
         self.add_counts(other);
     }
 
-    /// Adds a later span.
-    pub fn add_time(&mut self, later: &Self) {
-        self.now = later.now;
-        self.add_counts(later);
-    }
-
     /// Adds the counts and times, but not the gauges.
     pub fn add_counts(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
@@ -176,9 +170,9 @@ mod tests {
         let mut whole = first.clone();
         whole.add_shard(&second);
         assert_eq!((whole.now.open, whole.counts.tried(), whole.connect.count()), (12, 6, 2));
-        whole.add_time(&one(1, Failure::Reset));
-        assert_eq!((whole.now.open, whole.counts.lost_in_all(), whole.counts.late()), (1, 6, 6));
         let standing = whole.now;
+        whole.add_counts(&one(1, Failure::Reset));
+        assert_eq!((whole.now, whole.counts.lost_in_all(), whole.counts.late()), (standing, 6, 6));
         whole.add_counts(&second);
         assert_eq!((whole.now, whole.counts.tried()), (standing, 12));
         let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 4)];

@@ -15,9 +15,8 @@ use crate::screen::{Paint, Screen};
 use crate::verdict::unreliable_mark;
 use crate::workers;
 use figures::{FailureCount, Held, Quantile, per_second};
-pub use json::{HoldJson, live_hold_row};
+pub use json::live_hold_row;
 pub(crate) use planned::plan_in_words;
-pub use table::HoldTable;
 pub(crate) use verdict::verdicts;
 
 /// The whole summary, with a line end. The verdict comes first.
@@ -88,10 +87,10 @@ impl Page {
             format!("同时建立 {most} / {requested}，失败 {failed} 次，断开 {lost}"),
         );
         if let Some(opened) = held.opened_after {
-            let per_s = rate(per_second(held.open_when_opened, opened.as_secs_f64()));
+            let per_s = rate(per_second(held.when_opened.open, opened.as_secs_f64()));
             let after = held.closing_after.map_or(0, |closing| closing.0.saturating_sub(opened.0));
             let (opened, after) = (time(opened.0 as f64), time(after as f64));
-            let (then, end) = (count(held.open_when_opened), count(held.open_when_closing));
+            let (then, end) = (count(held.when_opened.open), count(held.when_closing.open));
             self.say(
                 ("Held", "保持"),
                 format!("opened in {opened} ({per_s}/s): {then} open after the ramp, {end} after {after} more"),
@@ -234,13 +233,13 @@ impl Page {
     }
 
     fn held_verdict(&mut self, held: &Held) {
-        let paint = if held.is_kept && !held.is_unreliable { Paint::Good } else { Paint::Bad };
+        let paint = if held.is_kept && !held.is_unreliable() { Paint::Good } else { Paint::Bad };
         let mut label = self.language().pick("Verdict", "结论");
         for text in verdicts(held, self.language()) {
             self.painted(label, &text, paint);
             label = "";
         }
-        if held.is_unreliable {
+        if held.is_unreliable() {
             let mark = unreliable_mark(self.language());
             self.warn("", mark);
         }

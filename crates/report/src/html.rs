@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::Language;
 pub(crate) use markup::{Cell, Markup, escaped};
+use sections::PageSection;
 
 /// The generator mark of every page.
 pub const MARK_OF_PAGES: &str = "<meta name=\"generator\" content=\"onrush\">";
@@ -30,20 +31,14 @@ const IMPORT: &str = "import { mount } from \"./charts.js\";";
 /// The report of a run. `report`: the JSON report; `charts`: the result of [`crate::charts_value`], or null for a hold,
 /// whose report is enough.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
-    if history::is_hold(report) {
-        return hold_html_report(report, language);
-    }
     let mut page = Markup::new(language);
-    sections::write(report, &mut page);
     let title = report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush");
-    whole(title, page, &data::page_data(report, charts, language), language)
-}
-
-fn hold_html_report(report: &Value, language: Language) -> String {
-    let mut page = Markup::new(language);
-    held::write(report, &mut page);
-    let title = report["url"].as_str().unwrap_or("onrush");
-    whole(title, page, &held::data(report, language), language)
+    let (parts, data): ((PageSection, PageSection), Value) = match history::is_hold(report) {
+        true => ((held::tiles, held::tables), held::data(report, language)),
+        false => ((sections::tiles, sections::tables), data::page_data(report, charts, language)),
+    };
+    sections::write(report, parts, &mut page);
+    whole(title, page, &data, language)
 }
 
 fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String {

@@ -23,14 +23,14 @@ use intervals::Intervals;
 use plan::plan_of;
 
 /// The schema version; it grows with every change that could confuse a reader.
-const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// Collects intervals and writes the report.
 #[derive(Debug, Default)]
 pub struct Json {
-    intervals: Intervals,
-    about: About,
-    exports: Vec<Delivery>,
+    pub(crate) intervals: Intervals,
+    pub(crate) about: About,
+    pub(crate) exports: Vec<Delivery>,
 }
 
 impl Json {
@@ -196,18 +196,26 @@ fn closes(run: &Run) -> Value {
 }
 
 fn failures(run: &Run) -> Value {
-    let one = |each: &FailureCount| {
-        json!({
-            "reason": each.failure.name(),
-            "detail": each.failure.detail(),
-            "grpc_status": messages::call_status_name(each.failure, run),
-            "count": each.count,
-            "places": each.places,
-            "remedy": messages::failure_remedy(each.failure, run, Language::En),
-            "remedy_zh": messages::failure_remedy(each.failure, run, Language::Zh),
-        })
-    };
+    let remedy = |each: &FailureCount, language| messages::failure_remedy(each.failure, run, language);
+    let one = |each| failure(each, messages::call_status_name(each.failure, run), remedy);
     run.tally.failures.iter().map(one).collect()
+}
+
+/// A failure, of a load or of held connections.
+pub(crate) fn failure(
+    each: &FailureCount,
+    grpc_status: Option<&str>,
+    remedy: impl Fn(&FailureCount, Language) -> String,
+) -> Value {
+    json!({
+        "reason": each.failure.name(),
+        "detail": each.failure.detail(),
+        "grpc_status": grpc_status,
+        "count": each.count,
+        "places": each.places,
+        "remedy": remedy(each, Language::En),
+        "remedy_zh": remedy(each, Language::Zh),
+    })
 }
 
 fn thresholds(run: &Run) -> Value {

@@ -77,7 +77,7 @@ pub use find_max_report::{
 };
 pub use github::{github_annotations, github_hold_annotations, github_hold_page, github_page};
 pub use hdr::{HdrLog, hdr_text};
-pub use held::{HoldJson, HoldTable, hold_summary, live_hold_row, nothing_held};
+pub use held::{hold_summary, live_hold_row, nothing_held};
 pub use history::{history_error, history_json, history_table, plain_text, trend_text};
 pub use html::{MARK_OF_PAGES, html_report};
 pub use json::Json;

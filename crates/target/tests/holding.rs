@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 
 use claims::wait_for;
 use driver::{DriverSelection, Kind};
-use engine::{Delivery, HoldOptions, HoldResult, Holding, Refused, RunOptions, Running, StopHandle};
+use engine::{Delivery, HoldOptions, HoldResult, HoldUpdate, Holding, Refused, RunOptions, Running, StopHandle};
 use metrics::HeldCounts;
 use pacing::Nanos;
 use pacing::change::ChangeKind;
@@ -178,7 +178,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
 fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "400ms", kind);
     let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
-    while let Some(interval) = holding.wait() {
+    while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
         rows += u64::from(!interval.is_update);
         assert!(interval.is_update || interval.from == last, "{kind:?}: rows follow each other");
         last = last.max(interval.to);
@@ -194,7 +194,9 @@ fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
 fn it_is_ended_and_nothing_else(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "1h", kind);
     let control = holding.control();
-    while holding.wait().is_some_and(|interval| interval.seen.now.open < CONNECTIONS) {}
+    let is_opening =
+        |update: HoldUpdate<'_>| matches!(update, HoldUpdate::Interval(of) if of.seen.now.open < CONNECTIONS);
+    while holding.wait().is_some_and(is_opening) {}
     for what in [ChangeKind::Pause, ChangeKind::Resume, ChangeKind::Rate(Vec::new()), ChangeKind::Users(Vec::new())] {
         assert_eq!(control.change(0, what), Err(Refused::Held), "{kind:?}");
     }

@@ -225,17 +225,12 @@ function showTables() {
 function showVerdict() {
   const box = $("verdict");
   const verdict = run.report?.verdict;
-  const held = run.report?.verdicts;
-  box.hidden = !verdict && !held;
+  box.hidden = !verdict;
   if (box.hidden) return;
-  const [heldTone, heldTitle] = run.report.is_unreliable ? ["bad", words.unreliable]
-    : run.report.is_kept ? ["good", words.kept] : ["bad", words.not_kept];
-  const tone = held ? heldTone : verdict.tone || "unsure";
-  const title = held ? heldTitle : language === "zh" ? verdict.title_zh : verdict.title;
-  box.className = `verdict ${tone}`;
-  const texts = held ? (language === "zh" ? run.report.verdicts_zh : held).join(" ")
-    : language === "zh" ? verdict.text_zh : verdict.text;
-  box.replaceChildren(element("h2", {}, title), element("p", {}, texts || ""));
+  box.className = `verdict ${verdict.tone || "unsure"}`;
+  const title = language === "zh" ? verdict.title_zh : verdict.title;
+  const text = language === "zh" ? verdict.text_zh : verdict.text;
+  box.replaceChildren(element("h2", {}, title), element("p", {}, text || ""));
 }
 
 function tile(name, value, small = "") {

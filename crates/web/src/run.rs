@@ -315,8 +315,6 @@ fn summary(report: &Value) -> Value {
         "statuses",
         "connections",
         "messages",
-        "verdicts",
-        "verdicts_zh",
         "about",
     ];
     let mut all: serde_json::Map<String, Value> =

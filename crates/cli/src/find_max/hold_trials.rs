@@ -78,7 +78,7 @@ impl HoldTrialRunner {
         };
         let mut tally = Tally::default();
         tally.push(Bin { lost, ..Bin::default() });
-        let open = held.open_when_closing;
+        let open = held.when_closing.open;
         TrialOutcome {
             tally,
             // Held connections count as held, however busy the generator was.

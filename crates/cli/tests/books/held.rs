@@ -83,7 +83,7 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
 
 fn end(ran: &Ran, wrong: &mut Complaints) {
     let end = ran.cell.end;
-    let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
+    let (is_kept, said) = (&ran.report["verdict"]["is_kept"], &ran.report["verdict"]["text"]);
     let code = match end {
         _ if end.is_by_signal() => 130,
         End::TooManyFailures => 3,
@@ -91,10 +91,10 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
         _ => i32::from(*is_kept == false),
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
-    let stopped = &ran.report["was_stopped"];
-    wrong.unless(*stopped == end.is_by_signal(), || format!("was_stopped is {stopped}"));
+    let stopped = &ran.report["stopped"];
+    wrong.unless(*stopped == end.is_by_signal(), || format!("stopped is {stopped}"));
     wrong.unless(!end.is_targets() || *is_kept == false, || format!("is_kept after {end:?}: {said}"));
-    let lines = || said.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let lines = || said.as_str().unwrap_or_default().lines();
     // A stopped hold has no such verdict yet.
     let was_well = lines().any(|line| line.contains("none was lost"));
     wrong.unless(!end.is_targets() || !was_well, || format!("all was well after {end:?}: {said}"));

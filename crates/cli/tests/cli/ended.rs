@@ -72,7 +72,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
     assert_eq!(ended.status.code(), Some(130), "{ended:?}");
     assert!(page.contains("stopped before the end of the plan"), "{page}");
     let held = json(&file);
-    assert_eq!((&held["is_kept"], &held["connections"]["closed"]), (&false.into(), &5.into()), "{held:#}");
+    assert_eq!((&held["verdict"]["is_kept"], &held["connections"]["closed"]), (&false.into(), &5.into()), "{held:#}");
 }
 
 /// The reader goes away with the terminal: the file is written.

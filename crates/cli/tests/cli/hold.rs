@@ -103,7 +103,7 @@ pub(crate) fn is_kept(held: &Value) {
     let wrong = count("messages", "unanswered") + count("messages", "refused");
     assert_eq!((lost, wrong), (0, 0), "{held:#}");
     let unsent = count("messages", "due") - count("messages", "sent");
-    assert_eq!(held["is_kept"], unsent == 0, "{held:#}");
+    assert_eq!(held["verdict"]["is_kept"], unsent == 0, "{held:#}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let connections = &held["connections"];
     assert_eq!((&connections["lost"], &connections["most_open"]), (&COUNT.into(), &COUNT.into()), "{held:#}");
     let names: Vec<&str> =
-        connections["lost_by"].as_array().expect("reasons").iter().filter_map(|by| by["name"].as_str()).collect();
+        held["losses"].as_array().expect("reasons").iter().filter_map(|by| by["reason"].as_str()).collect();
     assert!(names.iter().all(|name| ["reset", "closed-early"].contains(name)), "{names:?}");
     assert_eq!(connections["open_when_closing"], COUNT, "all came back: {held:#}");
 }
@@ -275,12 +275,8 @@ fn scarce_ports_are_named_and_the_doctor_foresees_them() {
     let held = json(parts[1]);
     let (foreseen, open) = (doctor["carries"].as_f64().expect("a number"), held["connections"]["most_open"].as_f64());
     assert!((foreseen - open.expect("a number")).abs() <= foreseen / 100.0, "{foreseen} {open:?}");
-    let by: Vec<&str> = held["connections"]["failed_by"]
-        .as_array()
-        .expect("reasons")
-        .iter()
-        .filter_map(|by| by["name"].as_str())
-        .collect();
+    let by: Vec<&str> =
+        held["failures"].as_array().expect("reasons").iter().filter_map(|by| by["reason"].as_str()).collect();
     assert_eq!(by, ["no-local-port"], "{held:#}");
     assert!(parts[2].contains("(there are 1000)") && parts[2].contains("ip_local_port_range='1024 65535'"), "{out}");
     assert!(err.contains("carries about 1,000 of the 3,000") && err.contains("onrush doctor -c 3000"), "{err}");
@@ -334,7 +330,7 @@ fn pushes_checks_and_other_protocols_are_held() {
         assert!(held["messages"]["answered"].as_u64() >= Some(100), "{url} {words:?}: {held:#}");
     }
     let wrong = report(&hold(&["-c", "10", "--hold", "100ms", "--once", "-d", "x", "--expect-body", "y", &ws]));
-    assert_eq!((&wrong["messages"]["refused"], &wrong["is_kept"]), (&10.into(), &false.into()), "{wrong:#}");
+    assert_eq!((&wrong["messages"]["refused"], &wrong["verdict"]["is_kept"]), (&10.into(), &false.into()), "{wrong:#}");
 }
 
 /// Ends a hold, and reads its report.
@@ -389,9 +385,9 @@ fn stands_still(driver: &str) {
     let held = report(&run.output());
     let (messages, connections) = (&held["messages"], &held["connections"]);
     assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
-    assert_eq!((&held["is_unreliable"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
+    assert_eq!((&held["verdict"]["is_unreliable"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
     assert!(messages["late"].as_u64() >= Some(19 * 14), "{held:#}");
-    let verdicts = held["verdicts"].to_string();
+    let verdicts = held["verdict"]["text"].to_string();
     assert!(
         verdicts.contains("the generator was late: the loop of thread") && !verdicts.contains("kept: "),
         "{held:#}"

@@ -84,8 +84,8 @@ fn what_was_held_is_kept_and_compared() {
     let page = std::fs::read_to_string(all[0].join("report.html")).expect("a page");
     let report = read(&all[0].join("report.json"));
     // A disturbed machine is reported.
-    let verdict = if report["is_unreliable"] == true { "Unreliable" } else { "Kept" };
-    assert!(page.contains(verdict) && !all[0].join("charts.json").exists(), "{}", report["verdicts"]);
+    let verdict = if report["verdict"]["is_unreliable"] == true { "Unreliable" } else { "Kept" };
+    assert!(page.contains(verdict) && !all[0].join("charts.json").exists(), "{}", report["verdict"]["text"]);
     assert_eq!(read(&all[0].join("run.json"))["held"], report["connections"]["most_open"]);
     let list = text(&kept(&home, &["history"]).stdout);
     assert_eq!(list.matches("20 held").count(), 2, "{list}");

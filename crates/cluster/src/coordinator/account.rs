@@ -1,15 +1,15 @@
 //! Worker reports of a run, merged: for the engine's view of the run, and for the ledger.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::{BackendFault, Release, RunReporter, StartAccounting, WorkerResult, WorkersSummary, starts_between};
+use engine::{BackendFault, Release, RunReporter, StartAccounting, WorkersSummary, starts_between};
 use host::CpuTime;
 use pacing::change::Timeline;
 use pacing::{Nanos, Segment};
 use plan::Plan;
 
-use super::results::{Introduction, Telling, in_order};
+use super::results::{Introduction, WorkerResults};
 use crate::encoding::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
 use crate::protocol::{BarrierRelease, News, State};
@@ -22,9 +22,7 @@ pub(super) struct Account {
     ledger: Ledger,
     parts: BTreeMap<PartId, usize>,
     ended: Vec<usize>,
-    seen: HashMap<u16, WorkerResult>,
-    pub(super) received_late: Nanos,
-    telling: Telling,
+    pub(super) workers: WorkerResults,
     /// The end of the load, if it was ended.
     until: Option<Nanos>,
     /// When a part ended before its time by itself: its rows or its budget were used up.
@@ -39,24 +37,10 @@ impl Account {
             ledger: Ledger::default(),
             parts: BTreeMap::new(),
             ended: Vec::new(),
-            seen: HashMap::new(),
-            received_late: Nanos::ZERO,
-            telling: Telling::default(),
+            workers: WorkerResults::default(),
             until: None,
             early: None,
         }
-    }
-
-    /// Reports what is known of workers by now, if it is more than was reported.
-    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
-        if self.telling.is_due(now) {
-            self.reporter.workers(in_order(self.seen.clone()));
-        }
-    }
-
-    /// Records that the bus did not take a report of a member.
-    pub(super) fn bus_was_full(&mut self, member: u16) {
-        self.seen.entry(member).or_default().bus_was_full = true;
     }
 
     /// Handles a report of a member, given the current state.
@@ -66,8 +50,7 @@ impl Account {
             return;
         }
         self.ledger.news(member, &news);
-        self.telling.knows_more();
-        let seen = self.seen.entry(member).or_default();
+        let seen = self.workers.of(member);
         if let Some(known) = known {
             known.introduce(seen);
         }
@@ -159,13 +142,7 @@ impl Account {
     pub(super) fn lost(&mut self, state: &State, member: u16, name: String, until: Nanos) {
         let slots = slots_of(state, member);
         self.ledger.lost(member, until);
-        self.telling.knows_more();
-        let seen = self.seen.entry(member).or_default();
-        seen.losses += 1;
-        if seen.name.is_empty() {
-            seen.name = name;
-        }
-        seen.slots = seen.slots.max(slots);
+        self.workers.lost(member, name, slots);
         for (id, place) in &self.parts {
             if id.member == member && !self.ended.contains(place) {
                 self.reporter.silent(*place);
@@ -178,8 +155,8 @@ impl Account {
         let first = state.tenures.first().into_iter().flat_map(|slot_grant| &slot_grant.moves);
         let members: BTreeSet<u16> = first.map(|(_, to)| *to).collect();
         let has_begun = |member: &u16| self.parts.keys().any(|id| id.member == *member);
-        let is_lost = |member: &u16| self.seen.get(member).is_some_and(|seen| seen.losses > 0);
-        self.reporter.expects(members.iter().filter(|member| has_begun(member) || !is_lost(member)).count());
+        self.reporter
+            .expects(members.iter().filter(|member| has_begun(member) || !self.workers.is_lost(**member)).count());
     }
 
     /// The barrier releases after the first `total`.
@@ -199,7 +176,7 @@ impl Account {
     }
 
     /// Ends the run. `is_stopped`: before its time, by request.
-    pub(super) fn over(mut self, state: &State, is_stopped: bool) {
+    pub(super) fn over(self, state: &State, is_stopped: bool) {
         let planned = end_of(&self.reporter);
         let end = match (planned, self.until) {
             (Some(planned), Some(until)) if is_stopped => planned.min(until),
@@ -216,7 +193,6 @@ impl Account {
             None => Nanos::NEVER,
         };
         let balance = self.ledger.balance(state, (end, cut), &due);
-        let workers = in_order(std::mem::take(&mut self.seen));
         let books = StartAccounting {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
             unknown: balance.unknown,
@@ -224,7 +200,8 @@ impl Account {
             stalled: balance.stalled.as_duration(),
             unknown_responses: 0,
         };
-        let (received_late, changed_late) = (self.received_late.as_duration(), balance.changed_late.as_duration());
+        let (workers, received_late) = (self.workers.in_order(), self.workers.received_late.as_duration());
+        let changed_late = balance.changed_late.as_duration();
         self.reporter.over(WorkersSummary { workers, books, received_late, changed_late });
     }
 }

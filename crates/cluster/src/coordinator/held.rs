@@ -1,18 +1,16 @@
 //! Held connections of workers, as the observer sees them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 
 use driver::Clock;
-use engine::{BackendFault, HoldReporter, Intent, StartAccounting, WorkerResult, WorkersSummary};
+use engine::{BackendFault, HoldReporter, StartAccounting, WorkerResult, WorkersSummary};
 use host::CpuTime;
 use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
-use super::BeginToHold;
-use super::results::{Introduction, Telling, in_order};
+use super::results::{Introduction, WorkerResults};
 use crate::encoding::{held_now, hold_end_of_bytes, memory_of_bytes};
-use crate::leader::{KnownWorker, RunOrder};
 use crate::protocol::{News, Row, State};
 
 /// The reported progress of a member's connections.
@@ -55,58 +53,37 @@ impl MemberProgress {
 /// Connections that are held, or are to be.
 pub(super) struct OwnHold {
     clock: Clock,
-    reporter: HoldReporter,
-    response: Option<SyncSender<Result<(Nanos, usize), BackendFault>>>,
+    pub(super) reporter: HoldReporter,
+    pub(super) response: Option<SyncSender<Result<(Nanos, usize), BackendFault>>>,
     /// When all members begin, on the leader's clock.
     started: Nanos,
     /// Members that have a part, in the order of their parts.
     members: Vec<u16>,
-    workers: HashMap<u16, WorkerResult>,
+    pub(super) workers: WorkerResults,
     connections: u64,
     standing: BTreeMap<u16, MemberProgress>,
-    lost: BTreeSet<u16>,
-    pub(super) received_late: Nanos,
     has_said_end: bool,
-    telling: Telling,
 }
 
 impl OwnHold {
-    pub(super) fn new(begin: BeginToHold) -> (Self, RunOrder) {
-        let BeginToHold { order, clock, reporter, connections, response } = begin;
-        let own = Self {
+    /// `connections`: how many there are; `clock`: that of the observer.
+    pub(super) fn new(
+        clock: Clock,
+        reporter: HoldReporter,
+        connections: u64,
+        response: SyncSender<Result<(Nanos, usize), BackendFault>>,
+    ) -> Self {
+        Self {
             clock,
             reporter,
             response: Some(response),
             started: Nanos::NEVER,
             members: Vec::new(),
-            workers: HashMap::new(),
+            workers: WorkerResults::default(),
             connections,
             standing: BTreeMap::new(),
-            lost: BTreeSet::new(),
-            received_late: Nanos::ZERO,
             has_said_end: false,
-            telling: Telling::default(),
-        };
-        (own, order)
-    }
-
-    pub(super) fn fail(self, fault: BackendFault) {
-        if let Some(response) = self.response {
-            // The requester may be gone.
-            let _ = response.send(Err(fault));
         }
-    }
-
-    pub(super) fn breaks(&self, fault: BackendFault) {
-        self.reporter.broken(fault.into());
-    }
-
-    pub(super) fn wanted(&self) -> Intent {
-        self.reporter.wanted()
-    }
-
-    pub(super) fn has_begun(&self) -> bool {
-        self.response.is_none()
     }
 
     /// Sets the instant at which all members begin.
@@ -133,36 +110,24 @@ impl OwnHold {
         Some((now + at.since(theirs)).since(self.started).since(late).max(Nanos(1)))
     }
 
-    /// Reports what is known of workers by now, if it is more than was reported.
-    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
-        if self.telling.is_due(now) {
-            self.reporter.workers(in_order(self.workers.clone()));
-        }
-    }
-
-    pub(super) fn seen(&mut self, member: u16) -> &mut WorkerResult {
-        self.telling.knows_more();
-        self.workers.entry(member).or_default()
-    }
-
-    pub(super) fn news(&mut self, member: u16, known: Option<&KnownWorker>, news: News) {
+    pub(super) fn news(&mut self, member: u16, known: Option<Introduction>, news: News) {
         let Ok(part) = self.members.binary_search(&member) else { return };
-        self.telling.knows_more();
         let standing = self.standing.entry(member).or_default();
-        let seen = self.workers.entry(member).or_default();
+        let is_lost = self.workers.is_lost(member);
+        let seen = self.workers.of(member);
         if let Some(known) = known {
-            Introduction::of(known).introduce(seen);
+            known.introduce(seen);
         }
         match news {
             News::Began { slots, late, .. } => {
                 (seen.slots, seen.began_late) = (slots.len() as u32, Some(late.as_duration()));
             }
-            News::Row(Row { upto, seen: bytes, .. }) => {
+            News::Row(Row { number, upto, seen: bytes, .. }) => {
                 let [held, memory] = bytes.as_slice() else { return };
                 let (Ok(held), Some(memory)) = (Held::decode(held), memory_of_bytes(memory)) else { return };
                 count(seen, &held);
                 standing.row(&held);
-                self.reporter.seen(part, upto, held, memory);
+                self.reporter.seen(part, (number, upto), held, memory);
             }
             News::Held { is_closing, now, since, .. } => {
                 if is_closing {
@@ -174,8 +139,6 @@ impl OwnHold {
             }
             News::Ended { end, .. } => {
                 if let Some(end) = hold_end_of_bytes(&end) {
-                    count(seen, &end.seen);
-                    standing.row(&end.seen);
                     (standing.has_ended, standing.held) = (true, 0);
                     seen.threads = end.threads;
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
@@ -183,50 +146,34 @@ impl OwnHold {
                 }
             }
             // The member is no longer counted on.
-            News::Broken { .. } if self.lost.contains(&member) => {}
+            News::Broken { .. } if is_lost => {}
             News::Broken { reason } => {
                 let worker = seen.name.clone();
                 self.reporter.broken(BackendFault::System { worker, reason }.into());
             }
-            News::Gave { .. }
-            | News::Follows { .. }
-            | News::Gone { .. }
-            | News::Gathered { .. }
-            | News::Arrived { .. }
-            | News::Withdrawn { .. }
-            | News::Stuck { .. }
-            | News::Left { .. }
-            | News::TooManyFailures { .. } => {}
+            _ => {}
         }
     }
 
     /// Marks a lost member: its connections are unknown until it reports.
     pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
-        if !self.lost.insert(member) {
+        if self.workers.is_lost(member) {
             return;
         }
-        let seen = self.seen(member);
-        (seen.losses, seen.slots) = (seen.losses + 1, seen.slots.max(slots));
-        if seen.name.is_empty() {
-            seen.name = name;
-        }
+        self.workers.lost(member, name, slots);
         if let Ok(part) = self.members.binary_search(&member) {
             self.reporter.lost(part);
         }
     }
 
-    pub(super) fn over(mut self) {
-        if let Some(response) = self.response.take() {
-            let _ = response.send(Err(BackendFault::Stopped));
-            return;
-        }
-        let lost = self.lost.iter().filter_map(|member| self.standing.get(member));
-        let unheard = lost.filter(|standing| !standing.has_ended);
-        let (unknown, unknown_responses) = unheard.fold((0, 0), |(connections, responses), standing| {
+    pub(super) fn over(self) {
+        let lost =
+            self.standing.iter().filter(|(member, standing)| self.workers.is_lost(**member) && !standing.has_ended);
+        let (unknown, unknown_responses) = lost.fold((0, 0), |(connections, responses), (_, standing)| {
             (standing.unknown().saturating_add(connections), standing.unanswered.saturating_add(responses))
         });
         let books = StartAccounting { unknown, unknown_responses, ..StartAccounting::default() };
-        let (workers, received_late) = (in_order(self.workers), self.received_late.as_duration());
+        let (workers, received_late) = (self.workers.in_order(), self.workers.received_late.as_duration());
         self.reporter.over(WorkersSummary { workers, books, received_late, ..WorkersSummary::default() });
     }
 }

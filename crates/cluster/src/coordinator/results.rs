@@ -1,4 +1,4 @@
-//! The results of each worker.
+//! The results of each worker, of loads and of held connections.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,36 +11,54 @@ use crate::leader::KnownWorker;
 /// The interval at which worker results are reported, when there is news.
 const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
 
-/// The schedule of worker reports.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Telling {
+/// What is known of each worker of a run, and when that was last reported.
+#[derive(Default)]
+pub(super) struct WorkerResults {
+    workers: HashMap<u16, WorkerResult>,
+    /// The largest delay at which their data was processed.
+    pub(super) received_late: Nanos,
     /// There is unreported news.
     has_more: bool,
     /// The last report.
     reported_at: Nanos,
 }
 
-impl Telling {
-    /// Notes that there is news.
-    pub(super) fn knows_more(&mut self) {
+impl WorkerResults {
+    /// The results of a member, of which there is news.
+    pub(super) fn of(&mut self, member: u16) -> &mut WorkerResult {
         self.has_more = true;
+        self.workers.entry(member).or_default()
     }
 
-    /// Whether a report is due now; if so, it counts as made.
-    pub(super) fn is_due(&mut self, now: Nanos) -> bool {
-        let is_due = self.has_more && now.since(self.reported_at) >= TELLS_OF_WORKERS;
-        if is_due {
-            *self = Self { has_more: false, reported_at: now };
+    /// Marks a lost member that had these slots.
+    pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
+        let seen = self.of(member);
+        (seen.losses, seen.slots) = (seen.losses + 1, seen.slots.max(slots));
+        if seen.name.is_empty() {
+            seen.name = name;
         }
-        is_due
     }
-}
 
-/// Results in the order of the members.
-pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
-    let mut workers: Vec<(u16, WorkerResult)> = seen.into_iter().collect();
-    workers.sort_by_key(|(member, _)| *member);
-    workers.into_iter().map(|(_, result)| result).collect()
+    /// Whether a member was lost.
+    pub(super) fn is_lost(&self, member: u16) -> bool {
+        self.workers.get(&member).is_some_and(|seen| seen.losses > 0)
+    }
+
+    /// All results, when a report is due now; it then counts as made.
+    pub(super) fn due(&mut self, now: Nanos) -> Option<Vec<WorkerResult>> {
+        let is_due = self.has_more && now.since(self.reported_at) >= TELLS_OF_WORKERS;
+        is_due.then(|| {
+            (self.has_more, self.reported_at) = (false, now);
+            self.in_order()
+        })
+    }
+
+    /// Results in the order of the members.
+    pub(super) fn in_order(&self) -> Vec<WorkerResult> {
+        let mut workers: Vec<_> = self.workers.iter().collect();
+        workers.sort_by_key(|(member, _)| **member);
+        workers.into_iter().map(|(_, result)| result.clone()).collect()
+    }
 }
 
 /// The identity of a worker, as it reports it.

@@ -11,7 +11,7 @@ use pacing::Nanos;
 use super::account::{Account, goes_on_until, slots_of};
 use super::held::OwnHold;
 use super::journal::{Keeper, Keeping};
-use super::results::Introduction;
+use super::results::{Introduction, WorkerResults};
 use super::{Begin, Input, LOOKS_EVERY};
 use crate::bus::{Bus, BusEvent};
 use crate::leader::{Leader, LeaderSettings, LeaderUpdate};
@@ -76,7 +76,6 @@ impl Coordinator {
             self.keeper.look(&mut self.leader, self.setting.who, now);
             self.hear(now);
             self.look_at_run(now);
-            self.look_at_hold(now);
             self.look_whether_gone(now);
             while let Some(verb) = self.leader.next_verb() {
                 self.bus.ask(verb);
@@ -120,9 +119,8 @@ impl Coordinator {
                     }
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
-                Ok(Input::BeginToHold(begin)) => {
-                    let (own, order) = OwnHold::new(*begin);
-                    self.hold = Some(own);
+                Ok(Input::BeginToHold(order, own)) => {
+                    self.hold = Some(*own);
                     self.leader.begin(order, self.clock.now());
                 }
                 Ok(Input::Cancel) => {
@@ -155,21 +153,47 @@ impl Coordinator {
         });
     }
 
-    /// Sends the intent of the run to all workers.
+    /// The intent for the current run or the held connections.
+    fn wanted(&self) -> Option<Intent> {
+        let wanted = self.run.as_ref().map(|run| run.account.reporter.wanted());
+        wanted.or_else(|| self.hold.as_ref().map(|hold| hold.reporter.wanted()))
+    }
+
+    fn has_begun(&self) -> bool {
+        let has_run_begun = self.run.as_ref().is_some_and(|run| run.response.is_none());
+        has_run_begun || self.hold.as_ref().is_some_and(|hold| hold.response.is_none())
+    }
+
+    /// What is known of the workers of the current run.
+    fn workers(&mut self) -> Option<&mut WorkerResults> {
+        let of_hold = self.hold.as_mut().map(|hold| &mut hold.workers);
+        of_hold.or_else(|| self.run.as_mut().map(|run| &mut run.account.workers))
+    }
+
+    /// Sends the intent to all workers, and what is to change at them.
     fn look_at_run(&mut self, now: Nanos) {
-        let Some(run) = &mut self.run else { return };
-        match run.account.reporter.wanted() {
+        let Some(wanted) = self.wanted() else { return };
+        match wanted {
             Intent::Run => {}
             Intent::Stop => self.leader.intent(RunIntent::Stop, now),
             Intent::Abort => self.leader.intent(RunIntent::Abort, now),
         }
-        if run.response.is_some() {
-            if run.account.reporter.wanted() > Intent::Run && self.leader.state().phase != Phase::Preparing {
+        if !self.has_begun() {
+            if wanted > Intent::Run && self.leader.state().phase != Phase::Preparing {
                 self.fail(BackendFault::Stopped);
             }
             return;
         }
-        run.account.tell_of_workers(now);
+        let workers = self.workers().and_then(|workers| workers.due(now));
+        if let Some(hold) = &mut self.hold {
+            workers.into_iter().for_each(|workers| hold.reporter.workers(workers));
+            if let Some(at) = hold.ends_at(now) {
+                self.leader.release(0, at);
+            }
+            return;
+        }
+        let Some(run) = &mut self.run else { return };
+        workers.into_iter().for_each(|workers| run.account.reporter.workers(workers));
         while let Some(change) = run.account.reporter.change_after(run.revision) {
             run.revision = change.revision;
             let ends_at = goes_on_until(&run.account.reporter);
@@ -189,8 +213,7 @@ impl Coordinator {
 
     /// Ends the run when the bus is gone for too long; a requested stop waits less.
     fn look_whether_gone(&mut self, now: Nanos) {
-        let wanted = self.run.as_ref().map(|run| run.account.reporter.wanted());
-        let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
+        let wanted = self.wanted();
         let is_wished = wanted.is_some_and(|wanted| wanted > Intent::Run);
         self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
         let Some(since) = self.cut_since.filter(|_| wanted.is_some()) else { return };
@@ -198,11 +221,7 @@ impl Coordinator {
         if !is_left && now.since(since) < GONE_MAX {
             return;
         }
-        let has_begun = self
-            .run
-            .as_ref()
-            .map_or_else(|| self.hold.as_ref().is_some_and(OwnHold::has_begun), |run| run.response.is_none());
-        match (has_begun, is_left) {
+        match (self.has_begun(), is_left) {
             (true, _) => self.leader.abandon(now),
             (false, true) => self.fail(BackendFault::Stopped),
             (false, false) => self.fail(BackendFault::Bus { reason: "it is gone, and did not come back".to_owned() }),
@@ -211,30 +230,16 @@ impl Coordinator {
 
     /// Fails the run that was to begin.
     fn fail(&mut self, fault: BackendFault) {
-        if let Some(response) = self.run.take().and_then(|run| run.response) {
-            // The requester may be gone.
-            let _ = response.send(Err(fault));
-        } else if let Some(hold) = self.hold.take() {
-            hold.fail(fault);
-        }
+        self.refuse(fault);
         self.leader.cancel();
     }
 
-    /// Sends the intent of held connections to all workers.
-    fn look_at_hold(&mut self, now: Nanos) {
-        let Some(hold) = &mut self.hold else { return };
-        hold.tell_of_workers(now);
-        match hold.wanted() {
-            Intent::Run => {}
-            Intent::Stop => self.leader.intent(RunIntent::Stop, now),
-            Intent::Abort => self.leader.intent(RunIntent::Abort, now),
-        }
-        if !hold.has_begun() {
-            if hold.wanted() > Intent::Run && self.leader.state().phase != Phase::Preparing {
-                self.fail(BackendFault::Stopped);
-            }
-        } else if let Some(at) = hold.ends_at(now) {
-            self.leader.release(0, at);
+    fn refuse(&mut self, fault: BackendFault) {
+        if let Some(response) = self.run.take().and_then(|run| run.response) {
+            // The requester may be gone.
+            let _ = response.send(Err(fault));
+        } else if let Some(response) = self.hold.take().and_then(|hold| hold.response) {
+            let _ = response.send(Err(fault));
         }
     }
 
@@ -276,19 +281,13 @@ impl Coordinator {
                 LeaderUpdate::Lost { member, until, .. } => self.lost(member, until),
                 LeaderUpdate::Over => self.over(),
                 LeaderUpdate::NoRoom { member } => {
-                    if let Some(hold) = &mut self.hold {
-                        hold.seen(member).bus_was_full = true;
-                    }
-                    if let Some(run) = &mut self.run {
-                        run.account.bus_was_full(member);
+                    if let Some(workers) = self.workers() {
+                        workers.of(member).bus_was_full = true;
                     }
                 }
                 LeaderUpdate::Behind(behind) => {
-                    if let Some(hold) = &mut self.hold {
-                        hold.received_late = hold.received_late.max(behind);
-                    }
-                    if let Some(run) = &mut self.run {
-                        run.account.received_late = run.account.received_late.max(behind);
+                    if let Some(workers) = self.workers() {
+                        workers.received_late = workers.received_late.max(behind);
                     }
                 }
                 LeaderUpdate::Gap => self.breaks(|| BackendFault::Bus {
@@ -338,7 +337,7 @@ impl Coordinator {
             run.account.reporter.broken(fault().into());
         }
         if let Some(hold) = &self.hold {
-            hold.breaks(fault());
+            hold.reporter.broken(fault().into());
         }
     }
 
@@ -355,13 +354,13 @@ impl Coordinator {
     }
 
     fn news(&mut self, member: u16, news: News) {
-        let known = self.leader.member(member);
+        let known = self.leader.member(member).map(|known| Introduction::of(&known));
         self.keeper.who(&self.leader, member);
         if let Some(hold) = &mut self.hold {
-            return hold.news(member, known.as_ref(), news);
+            return hold.news(member, known, news);
         }
         if let Some(run) = &mut self.run {
-            run.account.news(self.leader.state(), member, known.map(|known| Introduction::of(&known)), news);
+            run.account.news(self.leader.state(), member, known, news);
         }
     }
 
@@ -380,14 +379,13 @@ impl Coordinator {
 
     fn over(&mut self) {
         self.keeper.end();
+        if !self.has_begun() {
+            return self.refuse(BackendFault::Stopped);
+        }
         if let Some(hold) = self.hold.take() {
             return hold.over();
         }
-        let Some(mut run) = self.run.take() else { return };
-        if let Some(response) = run.response.take() {
-            let _ = response.send(Err(BackendFault::Stopped));
-            return;
-        }
+        let Some(run) = self.run.take() else { return };
         // A stopped run was planned until then.
         let is_stopped = run.account.reporter.wanted() > Intent::Run;
         run.account.over(self.leader.state(), is_stopped);

@@ -1,17 +1,17 @@
 //! A part of held connections in this process, on a thread of its own.
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use driver::Clock;
 use engine::{HoldEnd, HoldOptions, HoldPart, HoldUpdate, Holding, RunError, StopHandle};
-use metrics::Held;
+use metrics::HeldNow;
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
+use super::part::IntervalSpan;
 use super::{Input, PartReporter};
 use crate::encoding::{hold_end_to_bytes, memory_to_bytes, numbers_of};
-use crate::protocol::{News, Row};
+use crate::protocol::News;
 
 /// The id of this machine: memory of several kernels is added up by machine.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
@@ -34,8 +34,7 @@ impl HoldWorker {
     }
 
     fn carry_out(&self) -> Result<News, RunError> {
-        let (news, reported) = channel();
-        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started), news };
+        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started) };
         let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
         let (of, part) = (self.post.of, self.post.of.part);
         let late = self.clock.now().since(self.started);
@@ -47,45 +46,32 @@ impl HoldWorker {
             late,
         });
         self.post.send(Input::Ending(of, holding.ending()));
-        let post = self.post.clone();
-        // Reports between two intervals do not wait for the next.
-        let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
-            for news in reported {
-                let (is_closing, now, since) = match news {
-                    HoldUpdate::Opened(now, since) => (false, now, since),
-                    HoldUpdate::Closing(now, since) => (true, now, since),
-                };
-                post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
-            }
-        })?;
         let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
-        let (interval, mut rest, mut reached) = (Nanos::from(self.plan.interval).0, Held::default(), 0);
+        let progress = |is_closing: bool, now: HeldNow, since: Nanos| {
+            self.post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
+        };
         while let Some(reported) = holding.wait() {
-            rest.add_counts(reported.added);
-            rest.now = reported.total.now;
-            // The data after the last whole interval is reported at the end.
-            if !reported.to.0.is_multiple_of(interval) {
-                continue;
-            }
-            reached = reached.max(reported.to.0 / interval);
-            let seen = std::mem::take(&mut rest);
+            let reported = match reported {
+                HoldUpdate::Interval(reported) => reported,
+                HoldUpdate::Opened(now, since) => {
+                    progress(false, now, since);
+                    continue;
+                }
+                HoldUpdate::Closing(now, since) => {
+                    progress(true, now, since);
+                    continue;
+                }
+            };
+            let mut seen = reported.added.clone();
+            seen.now = reported.total.now;
             let mut bytes = Vec::new();
             seen.encode(&mut bytes);
             let seen = vec![bytes, memory_to_bytes(reported.memory, machine.trim())];
-            self.post.tell(News::Row(Row {
-                part,
-                number: reached,
-                first: reached,
-                upto: reached,
-                reported_until: reported.to,
-                seen,
-            }));
+            let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
+            self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), 1), seen)));
         }
         let result = holding.finish()?;
-        // It receives nothing more: its sender is gone.
-        let _ = forwards.join();
         let end = HoldEnd {
-            seen: rest,
             threads: result.threads,
             cpu: result.cpu,
             places: result.places,

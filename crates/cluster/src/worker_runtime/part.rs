@@ -44,22 +44,14 @@ impl PartWorker {
         while let Some(reported) = running.wait() {
             match reported {
                 RunUpdate::Interval(reported) => {
-                    let number = reported.number.div_ceil(self.pieces);
-                    // The last interval may end early: more of it may come from other parts.
-                    let interval = Nanos::from(self.plan.interval).0;
-                    let end = Nanos(reported.number * interval);
-                    // An interval that would end with the plan waits a moment longer.
-                    let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
-                    let whole = if is_whole { reported.number } else { reported.number - 1 };
-                    let upto = if reported.is_update { 0 } else { whole / self.pieces };
-                    let reported_until = if reported.is_update { Nanos::ZERO } else { reported.to };
                     let seen = if scenarios == 1 {
                         snapshots_to_bytes([&gauged(reported.added, reported.seen)])
                     } else {
                         let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, first: number, upto, reported_until, seen }));
+                    let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
+                    self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
                     PartMessage::Gathered(scenario, at) => {
@@ -83,6 +75,28 @@ impl PartWorker {
         let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
         let until = until.max(from.unwrap_or_default());
         Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
+    }
+}
+
+/// The span of an interval of a part.
+pub(super) struct IntervalSpan {
+    pub(super) number: u64,
+    pub(super) to: Nanos,
+    pub(super) is_update: bool,
+}
+
+impl IntervalSpan {
+    /// The report of what was new in it; `pieces`: intervals of the part for each one of the plan.
+    pub(super) fn row(&self, part: u16, (interval, pieces): (Nanos, u64), seen: Vec<Vec<u8>>) -> Row {
+        // The last interval may end early: more of it may come from other parts.
+        let end = Nanos(self.number * interval.0);
+        // An interval that would end with the plan waits a moment longer.
+        let is_whole = self.to == end || self.to == end + Nanos(interval.0 / 10);
+        let whole = if is_whole { self.number } else { self.number - 1 };
+        let (number, is_new) = (self.number.div_ceil(pieces), !self.is_update);
+        let upto = if is_new { whole / pieces } else { 0 };
+        let reported_until = if is_new { self.to } else { Nanos::ZERO };
+        Row { part, number, first: number, upto, reported_until, seen }
     }
 }
 

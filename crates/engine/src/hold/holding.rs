@@ -10,15 +10,16 @@ use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::ClientConfig;
 
-use super::aggregator::{AggregatorSetup, HoldAggregator, Where, sum};
+use super::aggregator::{AggregatorSetup, HoldAggregator, Update, sum};
 use super::job::HoldConfig;
-use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter};
+use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
 use super::shard::{self, Ends, Report};
 use super::world::HoldRuntime;
-use super::{HoldInterval, HoldOptions, HoldResult, KeptHold, Orders};
+use super::{HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
 use crate::endpoints::Turns;
 use crate::names::{AddressSet, Refresher};
+use crate::remote::Where;
 use crate::run::is_looked_up_again;
 use crate::run_loop::RunLoop;
 use crate::shard_threads::{ShardThreads, wait_until};
@@ -155,7 +156,7 @@ impl Holding {
         let cpu_before = host::process_cpu_time();
         let started = part.as_ref().map_or_else(|| clock.now(), |part| part.begins.1);
         wait_until(clock, started, stop);
-        let place = part.map_or(Where::Here, |part| Where::Partition(part.news));
+        let place = if part.is_some() { Where::Partition } else { Where::Here };
         let (stop_too, orders_too) = (stop.clone(), orders.clone());
         let aggregator = HoldAggregator::new(
             AggregatorSetup { clock, started, plan, stop: stop_too, orders: orders_too, before, place },
@@ -185,11 +186,15 @@ impl Holding {
         self.going.subscribe(delivery, bound)
     }
 
-    /// Waits for the next interval, or for an update of an earlier one; `None` when it is over. A caller that does not
+    /// Waits for the next update; `None` when it is over. A caller that does not
     /// poll delays reporting, and the memory check that stops opening before memory runs out.
-    pub fn wait(&mut self) -> Option<HoldInterval<'_>> {
-        let (ready, aggregator) = self.going.wait()?;
-        Some(aggregator.interval(&ready))
+    pub fn wait(&mut self) -> Option<HoldUpdate<'_>> {
+        let (news, aggregator) = self.going.wait()?;
+        Some(match news {
+            Update::Interval(ready) => HoldUpdate::Interval(aggregator.interval(&ready)),
+            Update::Opened(now, since) => HoldUpdate::Opened(now, since),
+            Update::Closing(now, since) => HoldUpdate::Closing(now, since),
+        })
     }
 
     /// The result. Waits for the end; intervals not polled by then are not reported.
@@ -205,7 +210,7 @@ impl Holding {
         let own = host::process_cpu_time().since(self.cpu_before);
         let lacked_certificate = aggregator.ends.iter().any(|end| end.lacked_certificate);
         Ok(HoldResult {
-            wall: aggregator.shown_to,
+            wall: aggregator.merger.wall(),
             opened_after: aggregator.opened_after,
             when_opened,
             when_closing,
@@ -223,8 +228,8 @@ impl Holding {
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: aggregator.lags,
-            total: aggregator.total,
-            workers_summary: aggregator.workers_summary,
+            workers_summary: aggregator.merger.workers_summary.take(),
+            total: aggregator.merger.into_total(),
         })
     }
 }

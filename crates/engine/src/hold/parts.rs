@@ -1,7 +1,6 @@
 //! What partitions of held connections report.
 
 use host::CpuTime;
-use metrics::Held;
 
 use super::{MemoryUse, StoppedOpening};
 
@@ -17,8 +16,6 @@ pub struct PartMemory {
 /// The end of a partition.
 #[derive(Clone, Debug)]
 pub struct HoldEnd {
-    /// What it counted and has not reported.
-    pub seen: Held,
     /// Number of threads.
     pub threads: usize,
     /// CPU time of its process.

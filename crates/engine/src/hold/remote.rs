@@ -9,9 +9,9 @@ use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
-use super::Orders;
 use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
+use super::{HoldInterval, Orders};
 use crate::RunError;
 use crate::control::{Intent, StopHandle, Workers};
 use crate::remote::{WorkerResult, WorkersSummary};
@@ -62,10 +62,10 @@ impl HoldReporter {
         let _ = self.reports.send(report);
     }
 
-    /// What a partition saw until the end of interval `reached`, and its memory.
-    pub fn seen(&self, part: usize, reached: u64, seen: Held, memory: PartMemory) {
-        self.tell(Report::Memory { shard: part, memory });
-        self.tell(Report::Interval { shard: part, reached, seen: Box::new(seen) });
+    /// What a partition saw in an interval, the first being 1, and its memory. It has reported everything up to the end
+    /// of interval `upto`.
+    pub fn seen(&self, part: usize, (number, upto): (u64, u64), seen: Held, memory: PartMemory) {
+        self.tell(Report::Seen { part, number, upto, seen: Box::new(seen), memory });
     }
 
     /// A partition has tried all of its connections; `since` the start.
@@ -121,16 +121,16 @@ pub struct HoldPart {
     pub segment: Segment,
     /// When all partitions begin, on this clock.
     pub begins: (Clock, Nanos),
-    /// The listener for its progress.
-    pub news: Sender<HoldUpdate>,
 }
 
-/// Progress of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldUpdate {
-    /// It has tried all of its connections.
+/// An update of a hold in progress.
+#[derive(Debug)]
+pub enum HoldUpdate<'a> {
+    /// An interval, or an update of an earlier one.
+    Interval(HoldInterval<'a>),
+    /// For a partition: it has tried all of its connections.
     Opened(HeldNow, Nanos),
-    /// It begins to close them.
+    /// For a partition: it begins to close them.
     Closing(HeldNow, Nanos),
 }
 

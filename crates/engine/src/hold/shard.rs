@@ -40,12 +40,12 @@ pub(super) enum Report {
     Opened { shard: usize, now: HeldNow, since: Nanos },
     /// It begins to close them.
     Closing { now: HeldNow, since: Nanos },
+    /// What a remote partition saw in an interval, and its memory; it has reported everything up to the end of `upto`.
+    Seen { part: usize, number: u64, upto: u64, seen: Box<Held>, memory: PartMemory },
     /// It is over; what it saw since its last interval.
-    Over { shard: usize, seen: Box<Held> },
+    Over { shard: usize, at: Nanos, seen: Box<Held> },
     /// It cannot go on.
     Broken(RunError),
-    /// Memory of a remote partition.
-    Memory { shard: usize, memory: PartMemory },
     /// A remote partition is over.
     Ended { shard: usize, end: Box<HoldEnd> },
     /// A remote partition is lost.
@@ -158,7 +158,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
     world.end(driver.sockets());
     let mut seen = std::mem::take(&mut world.seen);
     complete(&mut seen, HeldNow::default());
-    drop(ends.reports.send(Report::Over { shard: ends.shard, seen }));
+    drop(ends.reports.send(Report::Over { shard: ends.shard, at: driver.now(), seen }));
 }
 
 /// Does what is due, after reading what is there: a stall of the generator must not time out a response that came in

@@ -9,19 +9,17 @@ use pacing::Nanos;
 use pacing::change::Change;
 use plan::Barrier;
 
-use super::merge::{Finished, Merger, ReadyInterval};
+use super::merge::{Finished, Merger};
 use super::remote_backend::PartMessage;
 use super::rows::KeptInterval;
 use super::{Interval, RunError};
 use crate::barriers::{BarrierEvent, RemoteBarriers};
 use crate::control::{Changes, StopHandle};
-use crate::remote::{RemotePartEvent, WorkersSummary};
+use crate::interval_merger::ReadyInterval;
+use crate::remote::{RemotePartEvent, Where};
 use crate::run_loop::Aggregator;
 use crate::shard::{Report, ShardSnapshots};
 use crate::times::Times;
-
-/// Reports that follow each other within this time belong to one moment.
-const LATE_WAIT: Duration = Duration::from_millis(50);
 
 /// What to report next.
 pub(super) enum Update {
@@ -29,17 +27,6 @@ pub(super) enum Update {
     Changed(Change),
     /// For a partition of a load: a message to the coordinator.
     Remote(PartMessage),
-}
-
-/// Location of the users of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
-    /// All of them are here.
-    Here,
-    /// Here, and they are a partition of a load.
-    Partition,
-    /// On remote workers.
-    Remote,
 }
 
 /// The aggregator of the reports of the shards of a load.
@@ -53,10 +40,6 @@ pub(super) struct LoadAggregator {
     changes: Arc<Changes>,
     /// Revision of the last change that was reported.
     revision: u32,
-    /// All shards have ended without a report.
-    is_lost: bool,
-    /// Since when a row waits for a late shard.
-    waiting_since: Option<Nanos>,
     place: Where,
     /// Messages to the coordinator.
     reported_up: VecDeque<PartMessage>,
@@ -64,8 +47,6 @@ pub(super) struct LoadAggregator {
     pub(super) remote_barriers: Option<RemoteBarriers>,
     /// Remote partitions that exist, or will.
     expected: usize,
-    /// Summary of the workers, once all is over there.
-    pub(super) workers_summary: Option<WorkersSummary>,
 }
 
 impl LoadAggregator {
@@ -89,13 +70,10 @@ impl LoadAggregator {
             failure: None,
             changes,
             revision: 0,
-            is_lost: false,
-            waiting_since: None,
             place,
             reported_up: VecDeque::new(),
             remote_barriers: None,
             expected: 0,
-            workers_summary: None,
         }
     }
 
@@ -191,8 +169,8 @@ impl LoadAggregator {
             }
             RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_remote(part, numbers, upto, seen),
             RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
-            RemotePartEvent::Silent => self.merger.go_silent(part),
-            RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
+            RemotePartEvent::Silent => self.merger.intervals.go_silent(part),
+            RemotePartEvent::Over(workers_summary) => self.merger.intervals.workers_summary = Some(*workers_summary),
         }
     }
 
@@ -218,9 +196,7 @@ impl Aggregator for LoadAggregator {
     }
 
     fn is_waiting(&self) -> bool {
-        let is_on =
-            if self.place == Where::Remote { self.workers_summary.is_none() } else { self.merger.running() > 0 };
-        self.failure.is_none() && !self.is_lost && is_on
+        self.failure.is_none() && self.merger.intervals.is_waiting()
     }
 
     fn take(&mut self, report: Report) {
@@ -265,8 +241,7 @@ impl Aggregator for LoadAggregator {
             return Some(Update::Remote(news));
         }
         let is_on = self.is_waiting();
-        let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() };
-        ready.map(Update::Interval)
+        self.merger.intervals.next(is_on).map(Update::Interval)
     }
 
     /// How long to wait for reports. A row that misses a late shard waits a moment more: after a stall of all shards,
@@ -275,24 +250,16 @@ impl Aggregator for LoadAggregator {
         let now = self.changes.clock().now();
         let due = self.remote_barriers.as_ref().filter(|_| !self.is_past()).map_or(Nanos::NEVER, RemoteBarriers::due);
         let left = (due < Nanos::NEVER).then(|| due.since(now).as_duration());
-        if !self.merger.awaits_late() {
-            self.waiting_since = None;
-            return left;
-        }
-        let since = *self.waiting_since.get_or_insert(now);
-        let late = LATE_WAIT.saturating_sub(now.since(since).as_duration());
-        Some(left.map_or(late, |left| left.min(late)))
+        let late = self.merger.intervals.patience(now);
+        late.into_iter().chain(left).min()
     }
 
     fn waited_in_vain(&mut self) {
         self.look_at_barriers();
-        let now = self.changes.clock().now();
-        if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
-            self.merger.gives_up_waiting();
-        }
+        self.merger.intervals.waited_in_vain(self.changes.clock().now());
     }
 
     fn lose_all(&mut self) {
-        self.is_lost = true;
+        self.merger.intervals.is_lost = true;
     }
 }

@@ -1,85 +1,62 @@
-//! Intervals: their spans, and what was seen in them.
+//! Intervals of a load, and how long it was paused in them.
 
 use pacing::Nanos;
 
 use super::totals::Totals;
 use super::{Interval, ScenarioInterval};
-use crate::subscribers::Join;
+use crate::interval_merger::{OwnedInterval, ReadyInterval, Remark};
 
-/// The span of an interval; the fields are those of [`Interval`].
+/// How long the load was paused in an interval.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) number: u64,
-    pub(super) from: Nanos,
-    pub(super) to: Nanos,
-    pub(super) paused: Nanos,
-    /// Pauses, scenario by scenario.
-    pub(super) paused_of: Vec<Nanos>,
-    pub(super) late_shards: usize,
-    pub(super) is_update: bool,
+pub struct Pauses {
+    /// All scenarios at the same time.
+    pub(super) all: Nanos,
+    /// Scenario by scenario.
+    pub(super) of: Vec<Nanos>,
 }
 
-impl Span {
-    pub(super) fn interval<'a>(&self, seen: &'a Totals, added: &'a Totals, total: &'a Totals) -> Interval<'a> {
-        let part = |(scenario, paused): (usize, &Nanos)| ScenarioInterval {
-            paused: *paused,
-            seen: seen.scenario(scenario),
-            added: added.scenario(scenario),
-            total: total.scenario(scenario),
-        };
-        Interval {
-            number: self.number,
-            from: self.from,
-            to: self.to,
-            paused: self.paused,
-            late_shards: self.late_shards,
-            is_update: self.is_update,
-            seen: &seen.all,
-            added: &added.all,
-            total: &total.all,
-            scenarios: self.paused_of.iter().enumerate().map(part).collect(),
-        }
+impl Remark for Pauses {
+    fn join(&mut self, is_new: bool, (later, is_later_new): (&Self, bool)) {
+        let new = |is_new: bool, paused: Nanos| if is_new { paused } else { Nanos::ZERO };
+        // The pause of an update was counted before.
+        let add = |own: &mut Nanos, more: Nanos| *own = new(is_new, *own) + new(is_later_new, more);
+        add(&mut self.all, later.all);
+        self.of.iter_mut().zip(&later.of).for_each(|(own, more)| add(own, *more));
     }
 }
 
 /// An owned interval.
-#[derive(Clone, Debug)]
-pub struct KeptInterval {
-    span: Span,
-    seen: Totals,
-    added: Totals,
-    total: Totals,
-}
+pub type KeptInterval = OwnedInterval<Totals, Pauses>;
 
 impl KeptInterval {
-    pub(super) fn new(span: Span, seen: Totals, added: Totals, total: Totals) -> Self {
-        Self { span, seen, added, total }
-    }
-
     /// The interval, borrowed.
     pub fn interval(&self) -> Interval<'_> {
-        self.span.interval(&self.seen, &self.added, &self.total)
+        interval(&self.ready, &self.remark, [&self.seen, &self.added, &self.total])
     }
 }
 
-impl Join for KeptInterval {
-    /// Merges two: what was new in either, once, in the time from the first to the last. It replaces no row that was
-    /// reported before.
-    fn join(&mut self, later: &Self) {
-        self.added.merge(&later.added);
-        self.added.take_gauges(&later.total);
-        self.seen.clone_from(&self.added);
-        self.total.clone_from(&later.total);
-        let (own, other) = (&mut self.span, &later.span);
-        let new = |span: &Span, paused: Nanos| if span.is_update { Nanos::ZERO } else { paused };
-        // The pause of an update was counted before.
-        own.paused = new(own, own.paused) + new(other, other.paused);
-        let both = own.paused_of.iter().zip(&other.paused_of);
-        own.paused_of = both.map(|(one, more)| new(own, *one) + new(other, *more)).collect();
-        own.number = own.number.max(other.number);
-        (own.from, own.to) = (own.from.min(other.from), own.to.max(other.to));
-        own.late_shards = own.late_shards.max(other.late_shards);
-        own.is_update = false;
+pub(super) fn interval<'a>(
+    ready: &ReadyInterval,
+    paused: &Pauses,
+    [seen, added, total]: [&'a Totals; 3],
+) -> Interval<'a> {
+    let part = |(scenario, paused): (usize, &Nanos)| ScenarioInterval {
+        paused: *paused,
+        seen: seen.scenario(scenario),
+        added: added.scenario(scenario),
+        total: total.scenario(scenario),
+    };
+    Interval {
+        number: ready.number,
+        from: ready.from,
+        to: ready.to,
+        paused: paused.all,
+        late_shards: ready.late,
+        is_update: ready.is_update,
+        seen: &seen.all,
+        added: &added.all,
+        total: &total.all,
+        scenarios: paused.of.iter().enumerate().map(part).collect(),
     }
 }
 
@@ -88,6 +65,7 @@ mod tests {
     use metrics::Counter;
 
     use super::*;
+    use crate::subscribers::Join;
 
     /// Totals of the starts of two scenarios.
     fn started(first: u64, second: u64, users: u64) -> Totals {
@@ -105,9 +83,15 @@ mod tests {
         let [seen, added, total] = parts;
         let at = |seconds: u64| Nanos::from_millis(seconds * 1_000);
         let paused = Nanos::from_millis(100 * number);
-        let paused_of = vec![paused, Nanos::ZERO];
-        let span = Span { number, from: at(number - 1), to: at(number), paused, paused_of, late_shards: 0, is_update };
-        KeptInterval::new(span, seen, added, total)
+        let remark = Pauses { all: paused, of: vec![paused, Nanos::ZERO] };
+        let (from, to, late, is_current) = (at(number - 1), at(number), 0, !is_update);
+        KeptInterval {
+            ready: ReadyInterval { number, from, to, late, is_update, is_current },
+            seen,
+            added,
+            total,
+            remark,
+        }
     }
 
     /// An update of the first interval adds three starts, before or after the second one.

@@ -19,7 +19,7 @@ use pacing::change::Change;
 use plan::Plan;
 use wire::tls::ClientConfig;
 
-use super::aggregator::{LoadAggregator, Update, Where};
+use super::aggregator::{LoadAggregator, Update};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
 use super::ways::{names_of, ways};
@@ -29,7 +29,7 @@ use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;
 use crate::names::{AddressSet, Refresher};
-use crate::remote::WorkersSummary;
+use crate::remote::{Where, WorkersSummary};
 use crate::run_loop::RunLoop;
 use crate::shard::{self, Ends, Report};
 use crate::shard_threads::{ShardThreads, wait_until};
@@ -274,7 +274,8 @@ impl Running {
     /// Same as [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut aggregator, mut threads) = self.going.finish();
-        let (workers_summary, remote_barriers) = (aggregator.workers_summary.take(), aggregator.remote_barriers.take());
+        let (workers_summary, remote_barriers) =
+            (aggregator.merger.intervals.workers_summary.take(), aggregator.remote_barriers.take());
         let mut finished = aggregator.finish()?;
         let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);

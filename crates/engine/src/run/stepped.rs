@@ -13,7 +13,7 @@ use pacing::Nanos;
 use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
-use super::aggregator::{LoadAggregator, Update, Where};
+use super::aggregator::{LoadAggregator, Update};
 use super::divide::{barriers_of, casts, changes_of, scenarios_of};
 use super::totals::paused_of_all;
 use super::ways::Way;
@@ -21,6 +21,7 @@ use super::{Finished, Interval, Partition, RunError, RunResult, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Control, Refused, StopHandle};
 use crate::data_sources::{DataSources, SharedData, UsedUp};
+use crate::remote::Where;
 use crate::run_loop::Aggregator;
 use crate::shard::{Ends, Report, Shard, Tick};
 use crate::times::Times;
@@ -143,7 +144,7 @@ impl<D: Driver> SteppedRun<D> {
         }
         if is_reported {
             // A simulated world has no waiting: what came at this instant came.
-            self.aggregator.merger.gives_up_waiting();
+            self.aggregator.merger.intervals.gives_up_waiting();
             self.tell(&mut observe);
         }
         Ok(is_on)

@@ -6,6 +6,7 @@ use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Timeline;
 
+use crate::interval_merger::Sums;
 use crate::shard::ShardSnapshots;
 
 /// Users at work and open connections, scenario by scenario: they add over shards, not over time.
@@ -13,7 +14,7 @@ pub(super) type Gauges = Vec<(u64, u64)>;
 
 /// Totals of all scenarios together, and of each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Totals {
+pub struct Totals {
     pub(super) all: Snapshot,
     /// Totals per scenario; empty where there is one scenario: it is the total.
     apart: Vec<Snapshot>,
@@ -35,38 +36,9 @@ impl Totals {
         }
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.all.merge(&other.all);
-        self.apart.iter_mut().zip(&other.apart).for_each(|(own, more)| own.merge(more));
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.all.clear();
-        self.apart.iter_mut().for_each(Snapshot::clear);
-    }
-
     /// The total of one scenario.
     pub(super) fn scenario(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.all)
-    }
-
-    /// Takes the gauges of `now`.
-    pub(super) fn take_gauges(&mut self, now: &Self) {
-        self.all.gauges.replace(&now.all.gauges);
-        self.apart.iter_mut().zip(&now.apart).for_each(|(own, now)| own.gauges.replace(&now.gauges));
-    }
-
-    pub(super) fn gauges(&self) -> Gauges {
-        let of = |seen: &Snapshot| (seen.gauges.users, seen.gauges.connections_open);
-        if self.apart.is_empty() { vec![of(&self.all)] } else { self.apart.iter().map(of).collect() }
-    }
-
-    pub(super) fn set_gauges(&mut self, gauges: &Gauges) {
-        let sum = |of: fn(&(u64, u64)) -> u64| gauges.iter().map(of).sum();
-        (self.all.gauges.users, self.all.gauges.connections_open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
-        for (own, gauges) in self.apart.iter_mut().zip(gauges) {
-            (own.gauges.users, own.gauges.connections_open) = *gauges;
-        }
     }
 
     /// Applies a change to a scenario and to the total.
@@ -84,6 +56,42 @@ impl Totals {
     /// All scenarios together, and each; the second is empty where there is one scenario.
     pub(super) fn into_parts(self) -> (Snapshot, Vec<Snapshot>) {
         (self.all, self.apart)
+    }
+}
+
+impl Sums for Totals {
+    type Gauges = Gauges;
+
+    fn merge(&mut self, other: &Self) {
+        self.all.merge(&other.all);
+        self.apart.iter_mut().zip(&other.apart).for_each(|(own, more)| own.merge(more));
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.apart.iter_mut().for_each(Snapshot::clear);
+    }
+
+    fn take_gauges(&mut self, now: &Self) {
+        self.all.gauges.replace(&now.all.gauges);
+        self.apart.iter_mut().zip(&now.apart).for_each(|(own, now)| own.gauges.replace(&now.gauges));
+    }
+
+    fn gauges(&self) -> Gauges {
+        let of = |seen: &Snapshot| (seen.gauges.users, seen.gauges.connections_open);
+        if self.apart.is_empty() { vec![of(&self.all)] } else { self.apart.iter().map(of).collect() }
+    }
+
+    fn set_gauges(&mut self, gauges: &Gauges) {
+        let sum = |of: fn(&(u64, u64)) -> u64| gauges.iter().map(of).sum();
+        (self.all.gauges.users, self.all.gauges.connections_open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
+        for (own, gauges) in self.apart.iter_mut().zip(gauges) {
+            (own.gauges.users, own.gauges.connections_open) = *gauges;
+        }
+    }
+
+    fn add_gauges(sum: &mut Gauges, more: &Gauges) {
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
     }
 }
 

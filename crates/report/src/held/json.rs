@@ -1,21 +1,17 @@
 //! The JSON report of a hold.
 
 use engine::{LateThread, MemoryUse};
-use export::Delivery;
-use figures::{FailureCount, Held, HeldInterval, HeldTally, Times};
+use figures::{FailureCount, Held, HeldInterval, HeldTally};
 use plan::HoldWork;
 use serde_json::{Value, json};
 
 use super::planned::plan_in_words;
 use super::verdict::verdicts;
-use crate::json::distribution::with_incomplete;
-use crate::json::export_value;
-use crate::json::intervals::Intervals;
+use crate::Language;
+use crate::json::distribution::distribution;
+use crate::json::{Json, SCHEMA, export_value, failure};
+use crate::messages::{self, FailureContext};
 use crate::workers;
-use crate::{About, Language};
-
-/// The schema version; it grows with every change that could confuse a reader.
-const SCHEMA: u32 = 1;
 
 /// One interval, in the form of the report.
 pub fn live_hold_row(interval: &HeldInterval) -> Value {
@@ -29,60 +25,35 @@ pub fn live_hold_row(interval: &HeldInterval) -> Value {
         "established": seen.established(),
         "failed": seen.failed,
         "lost": seen.lost,
-        "messages": messages(seen),
+        "messages": messages_of(seen),
         "bytes_sent": seen.bytes_sent(),
         "bytes_received": seen.bytes_received(),
         "memory": memory(interval.memory),
-        "response_time": times(&interval.response),
+        "response_time": distribution(&interval.response),
     })
 }
 
-/// Collects intervals and writes the report.
-#[derive(Debug, Default)]
-pub struct HoldJson {
-    intervals: Intervals,
-    about: About,
-    exports: Vec<Delivery>,
-}
-
-impl HoldJson {
-    /// An empty collector with the environment of the run.
-    pub fn about(about: About) -> Self {
-        Self { about, ..Self::default() }
-    }
-
-    /// Adds an interval.
-    pub fn interval(&mut self, interval: &HeldInterval) {
+impl Json {
+    /// Adds an interval of held connections.
+    pub fn hold_interval(&mut self, interval: &HeldInterval) {
         self.intervals.put(interval.number, interval.is_update, || live_hold_row(interval));
     }
 
-    /// Sets the delivery results of exports.
-    pub fn exports(&mut self, exports: Vec<Delivery>) {
-        self.exports = exports;
-    }
-
-    /// The whole report, with a line end.
-    pub fn report(&mut self, held: &Held) -> String {
-        format!("{:#}\n", self.value(held))
-    }
-
-    /// The report as a value.
-    pub fn value(&mut self, held: &Held) -> Value {
+    /// The report of held connections as a value.
+    pub fn hold_value(&mut self, held: &Held) -> Value {
         let (counts, plan) = (&held.tally, &held.plan);
-        let reasons = |of: &[FailureCount]| -> Value {
-            let one = |each: &FailureCount| json!({"name": each.failure.name(), "detail": each.failure.detail(), "count": each.count});
-            of.iter().map(one).collect()
-        };
         let began = held.host.now_unix_ns.saturating_sub(held.wall.0);
         json!({
             "schema": SCHEMA,
             "kind": "hold",
             "about": self.about.value(began, |language| plan_in_words(plan, language)),
-            "url": plan::masked_url(&plan.target.url),
-            "address": held.address.to_string(),
-            "lookup_ns": held.lookup.map(|span| span.as_nanos() as u64),
-            "source_addresses": held.places.0,
-            "target_places": held.places.1,
+            "target": {
+                "url": plan::masked_url(&plan.target.url),
+                "address": held.address.to_string(),
+                "lookup_s": held.lookup.map(|span| span.as_secs_f64()),
+                "source_addresses": held.places.0,
+                "endpoints": held.places.1,
+            },
             "plan": {
                 "connections": plan.connections,
                 "ramp_per_s": plan.ramp.map(|rate| rate as f64 / plan::RATE_UNIT as f64),
@@ -93,34 +64,38 @@ impl HoldJson {
             "wall_s": held.wall.as_secs_f64(),
             "opened_after_s": held.opened_after.map(|at| at.as_secs_f64()),
             "closing_after_s": held.closing_after.map(|at| at.as_secs_f64()),
-            "was_stopped": held.was_stopped,
+            "stopped": held.was_stopped,
             "connections": {
                 "tried": counts.tried(),
                 "established": counts.established(),
                 "retries": counts.retries(),
                 "failed": counts.failed,
-                "failed_by": reasons(&counts.failed_by),
                 "lost": counts.lost,
-                "lost_by": reasons(&counts.lost_by),
                 "closed": counts.closed(),
                 "closed_without_answer": counts.close_timed_out(),
                 "abandoned": counts.abandoned(),
                 "most_open": held.most_open,
-                "open_when_opened": held.open_when_opened,
-                "open_when_closing": held.open_when_closing,
+                "open_when_opened": held.when_opened.open,
+                "open_when_closing": held.when_closing.open,
                 "tls_resumed": counts.tls_resumed(),
             },
-            "messages": messages(counts),
-            "messages_requested_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
-            "messages_achieved_per_s": held.requested_and_achieved.map(|(_, achieved)| achieved),
-            "bytes_sent": counts.bytes_sent(),
-            "bytes_received": counts.bytes_received(),
+            "failures": failures(held, &counts.failed_by),
+            "losses": failures(held, &counts.lost_by),
+            "messages": messages_of(counts),
+            "requested_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
+            "achieved_per_s": held.requested_and_achieved.map(|(_, achieved)| achieved),
+            "bytes": {
+                "received": counts.bytes_received(),
+                "received_per_s": held.bytes_per_s.0,
+                "sent": counts.bytes_sent(),
+                "sent_per_s": held.bytes_per_s.1,
+            },
             "times": {
-                "connect": times(&held.connect),
-                "response_time": times(&held.response),
-                "service_time": times(&held.service),
-                "message_gap": times(&held.gap),
-                "loop_lag": times(&held.lag),
+                "connect": distribution(&held.connect),
+                "response_time": distribution(&held.response),
+                "service_time": distribution(&held.service),
+                "message_gap": distribution(&held.gap),
+                "loop_lag": distribution(&held.lag),
             },
             "memory": memory(held.memory),
             "stopped_opening": held.stopped_opening.map(|stopped| json!({
@@ -129,15 +104,13 @@ impl HoldJson {
             "generator": {
                 "threads": held.threads,
                 "driver": held.driver.kind.name(),
-                "cpu_ns": counts.cpu_ns(),
-                "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
-                "late_thread": held.late_thread.map(|late| late.thread),
+                "driver_reason": messages::driver_reason(&held.driver, Language::En),
+                "cpu_s": counts.cpu_ns() as f64 / 1e9,
+                "loops": held.loops().iter().map(loop_of).collect::<Vec<_>>(),
+                "late_thread": held.late_thread().map(|late| late.thread),
             },
             "workers": workers::held_value(held.workers_summary.as_ref()),
-            "is_kept": held.is_kept,
-            "is_unreliable": held.is_unreliable,
-            "verdicts": verdicts(held, Language::En),
-            "verdicts_zh": verdicts(held, Language::Zh),
+            "verdict": verdict(held),
             "exports": self.exports.iter().map(export_value).collect::<Vec<_>>(),
             "intervals": self.intervals.take(),
             "intervals_left_out": self.intervals.left_out(),
@@ -145,7 +118,30 @@ impl HoldJson {
     }
 }
 
-fn messages(counts: &HeldTally) -> Value {
+fn failures(held: &Held, of: &[FailureCount]) -> Value {
+    let scene = FailureContext::of_held(held);
+    let remedy = |each: &FailureCount, language| messages::remedy_in(each.failure, &scene, language);
+    of.iter().map(|each| failure(each, None, remedy)).collect()
+}
+
+fn verdict(held: &Held) -> Value {
+    let (tone, title, title_zh) = match (held.is_unreliable(), held.is_kept) {
+        (true, _) => ("bad", "Unreliable figures", "结果不可靠"),
+        (false, true) => ("good", "Kept", "达标"),
+        (false, false) => ("bad", "Not kept", "未达标"),
+    };
+    json!({
+        "tone": tone,
+        "title": title,
+        "title_zh": title_zh,
+        "is_kept": held.is_kept,
+        "is_unreliable": held.is_unreliable(),
+        "text": verdicts(held, Language::En).join("\n"),
+        "text_zh": verdicts(held, Language::Zh).join("\n"),
+    })
+}
+
+fn messages_of(counts: &HeldTally) -> Value {
     json!({
         "due": counts.due(),
         "late": counts.late(),
@@ -175,18 +171,4 @@ fn memory(memory: MemoryUse) -> Value {
         "kernel_bytes": memory.kernel,
         "available_bytes": memory.available,
     })
-}
-
-fn times(times: &Times) -> Value {
-    let mut value = json!({
-        "count": times.count,
-        "min_ns": times.min_ns,
-        "mean_ns": times.mean_ns,
-    });
-    for (quantile, known) in times.named_known() {
-        let name = quantile.name().replace('.', "_");
-        value[format!("{name}_ns")] = known.map(|known| known.ns).into();
-    }
-    value["with_incomplete"] = with_incomplete(times);
-    value
 }

@@ -1,4 +1,4 @@
-//! The live table of a hold.
+//! The columns of the live table of a hold.
 
 use engine::MemoryUse;
 use figures::{HeldInterval, Quantile};
@@ -6,8 +6,8 @@ use figures::{HeldInterval, Quantile};
 use crate::columns::{Column, Columns, Of, column};
 use crate::format::{bytes, count, rate};
 use crate::page::percentile;
-use crate::screen::{Paint, Screen};
-use crate::table::{elapsed, head_due};
+use crate::screen::Screen;
+use crate::table::{IntervalTable, TableRow, elapsed};
 
 const COLUMNS: [Column; 11] = [
     column(7, Of::Row),
@@ -27,30 +27,10 @@ const LOST: usize = 5;
 /// Columns that a narrow terminal omits, in this order: memory, bytes, p50, connecting, messages.
 const DISPENSABLE: [usize; 5] = [10, 7, 8, 2, 6];
 
-/// The live table of a hold.
-#[derive(Clone, Debug)]
-pub struct HoldTable {
-    screen: Screen,
-    columns: Columns,
-    /// Lines since the last header; `None` before the first.
-    rows_since: Option<usize>,
-}
-
-impl HoldTable {
-    /// A table for a screen.
-    pub fn new(screen: Screen) -> Self {
-        Self { screen, columns: Columns::fitting(&COLUMNS, &DISPENSABLE, None, &screen), rows_since: None }
-    }
-
-    /// The next row, with a header where one is due.
-    pub fn next(&mut self, interval: &HeldInterval) -> String {
-        let head = head_due(&mut self.rows_since, &self.screen).then(|| self.head());
-        format!("{}{}", head.unwrap_or_default(), self.row(interval))
-    }
-
-    /// The lines above the first interval.
-    pub fn head(&self) -> String {
-        let names = self.screen.language.pick(
+impl IntervalTable {
+    /// A table of held connections for a screen.
+    pub fn of_hold(screen: Screen) -> Self {
+        let names = screen.language.pick(
             [
                 "time",
                 "established",
@@ -66,34 +46,28 @@ impl HoldTable {
             ],
             ["耗时", "已建立", "建立中", "新建/s", "失败", "断开", "消息/s", "收发/s", "p50", "p99", "每连接内存 B"],
         );
-        self.columns.head(&names, &self.screen)
+        Self::with(screen, Columns::fitting(&COLUMNS, &DISPENSABLE, None, &screen), names.to_vec())
     }
+}
 
-    /// The row of an interval. Rates and times are those of the interval; the rest is since the start, or current.
-    pub fn row(&self, interval: &HeldInterval) -> String {
-        let (total, response) = (&interval.total, &interval.response);
-        let cells = [
-            elapsed(interval.to.as_secs_f64()),
-            count(interval.now.open),
-            count(interval.now.connecting),
-            rate(interval.established_per_s),
+impl TableRow for HeldInterval {
+    fn line(&self, _: &IntervalTable) -> (Vec<String>, String, Vec<usize>) {
+        let (total, response) = (&self.total, &self.response);
+        let cells = vec![
+            elapsed(self.to.as_secs_f64()),
+            count(self.now.open),
+            count(self.now.connecting),
+            rate(self.established_per_s),
             count(total.failed),
             count(total.lost),
-            rate(interval.messages_per_s),
-            bytes(interval.bytes_per_s),
+            rate(self.messages_per_s),
+            bytes(self.bytes_per_s),
             percentile(response, Quantile::P50),
             percentile(response, Quantile::P99),
-            each(interval.memory, interval.now.open),
+            each(self.memory, self.now.open),
         ];
-        let is_bad = |column: usize| match column {
-            FAILED => total.failed > 0,
-            LOST => total.lost > 0,
-            _ => false,
-        };
-        let paint = |column: usize, cell: String| {
-            if is_bad(column) { self.screen.paint(&cell, Paint::Bad) } else { cell }
-        };
-        format!("{}\n", self.columns.painted_row(&cells, "", paint))
+        let bad = [(FAILED, total.failed), (LOST, total.lost)].into_iter().filter(|(_, count)| *count > 0);
+        (cells, String::new(), bad.map(|(column, _)| column).collect())
     }
 }
 

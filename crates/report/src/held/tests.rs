@@ -85,7 +85,7 @@ fn reported(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let (plan, result) = (Arc::new(plan), result.clone());
     let held = Held::of(HeldInput { plan, address, lookup: None, result, host: HostFacts::default() });
     let languages = [Language::En, Language::Zh];
-    let json = serde_json::from_str(&HoldJson::default().report(&held)).expect("JSON");
+    let json = crate::Json::default().hold_value(&held);
     let verdicts = languages.map(|language| verdicts(&held, language).join("\n"));
     (verdicts, languages.map(|language| hold_summary(&held, Screen::plain(language))), json)
 }
@@ -95,7 +95,7 @@ fn what_went_well_is_kept() {
     let ([en, zh], pages, json) = reported(&good());
     assert_eq!(en, "kept: all 100 connections were open, none was lost, and every message was answered");
     assert_eq!(zh, "达标：100 个连接全部建立，无一断开，消息全部得到响应");
-    assert_eq!((&json["is_kept"], &json["is_unreliable"]), (&true.into(), &false.into()));
+    assert_eq!((&json["verdict"]["is_kept"], &json["verdict"]["is_unreliable"]), (&true.into(), &false.into()));
     assert_eq!(json["generator"]["late_thread"], Value::Null);
     assert!(!pages[0].contains("UNRELIABLE") && !pages[1].contains("结果不可靠"));
 }
@@ -110,7 +110,7 @@ fn what_was_stopped_is_not_kept() {
         "stopped before the end of the plan; until then all 100 connections were open, none was lost, and every message was answered"
     );
     assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到响应");
-    assert_eq!(json["is_kept"], false);
+    assert_eq!(json["verdict"]["is_kept"], false);
     stopped.most_open = 57;
     let ([en, _], ..) = reported(&stopped);
     assert_eq!(
@@ -165,7 +165,7 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
         let (verdicts, pages, json) = reported(&result);
         assert_eq!(verdicts, [en, zh]);
         assert!(pages[0].contains(en) && pages[1].contains(zh), "{pages:?}");
-        assert_eq!(json["is_kept"], false, "{en}");
+        assert_eq!(json["verdict"]["is_kept"], false, "{en}");
     }
 }
 
@@ -181,7 +181,7 @@ fn a_generator_that_was_late_is_named() {
     );
     assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
     assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可靠"), "{pages:?}");
-    assert_eq!((&json["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
+    assert_eq!((&json["verdict"]["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
     // Each hundredth clock read of a thread may be late, and no more.
     result.lags[1] = lag(1_200, 12, 2_000 * MILLI);
@@ -197,7 +197,7 @@ fn a_generator_that_was_late_is_named() {
     assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
     assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
     assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
-    assert_eq!((&json["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
+    assert_eq!((&json["verdict"]["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
 }
 
 /// A second of opening before four of holding: the rate is of those, and what is asked for is that of all connections.

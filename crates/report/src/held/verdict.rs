@@ -72,7 +72,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
             format!("并非每条消息都{zh}：应发 {planned} 条，其中 {parts}"),
         ));
     }
-    if held.is_unreliable {
+    if held.is_unreliable() {
         all.push(lateness(held, language));
     }
     let is_good = all.is_empty();
@@ -108,7 +108,7 @@ fn good(held: &Held, language: Language) -> String {
 
 /// The generator's own loops were late: the measurements include their lateness.
 fn lateness(held: &Held, language: Language) -> String {
-    let thread = held.late_thread.map(|late| {
+    let thread = held.late_thread().map(|late| {
         let (thread, share) = (late.thread, format!("{:.1}%", late.late_share * 100.0));
         let [p99, max] = [late.lag_p99_ns, late.lag_max_ns].map(|ns| time(ns as f64));
         language.pick(

@@ -1,28 +1,17 @@
-//! The page of a hold. Its charts show the intervals of the JSON report.
+//! What only the page of a hold has. Its charts show the intervals of the JSON report.
 
 use serde_json::{Value, json};
 
-use super::markup::{Cell, Markup, escaped};
-use super::sections::{began, card, facts_of_times, in_rate, list, number, text, whole};
+use super::markup::{Cell, Markup};
+use super::sections::{facts_of_times, in_rate, list, number, whole};
 use crate::Language;
 use crate::format::{bytes, count, time};
 
 /// The most points of a series.
 const POINTS_MAX: usize = 600;
 
-/// Everything but the scripts.
-pub(super) fn write(report: &Value, page: &mut Markup) {
-    page.raw("<header>\n");
-    page.element("h1", text(report, "/url"));
-    let line = escaped(text(report, page.pick("/about/plan", "/about/plan_zh")));
-    let began = began(report).markup();
-    page.raw(&format!("<p>{line}{}{began}</p>\n", page.pick(". ", "。")));
-    page.raw("</header>\n<main>\n");
-    verdict(report, page);
-    tiles(report, page);
-    page.heading("Over time", "随时间变化");
-    let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
-    page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
+/// The tables of connections, messages and times.
+pub(super) fn tables(report: &Value, page: &mut Markup) {
     connections(report, page);
     messages(report, page);
     facts_of_times(
@@ -36,28 +25,9 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
         ],
         page,
     );
-    failures(report, page);
-    super::workers::write(report, page);
-    card(report, ("/url", "/address"), page);
-    page.raw("</main>\n");
-    page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&format!("onrush {}", text(report, "/about/version")))));
 }
 
-fn verdict(report: &Value, page: &mut Markup) {
-    let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
-        (true, _) => ("bad", page.pick("Unreliable figures", "结果不可靠")),
-        (false, true) => ("good", page.pick("Kept", "达标")),
-        (false, false) => ("bad", page.pick("Not kept", "未达标")),
-    };
-    page.raw(&format!("<section class=\"verdict {class}\">\n"));
-    page.element("h2", word);
-    for line in list(report, page.pick("/verdicts", "/verdicts_zh")) {
-        page.element("p", line.as_str().unwrap_or_default());
-    }
-    page.raw("</section>\n");
-}
-
-fn tiles(report: &Value, page: &mut Markup) {
+pub(super) fn tiles(report: &Value, page: &mut Markup) {
     let of = |path: &str| count(whole(report, path));
     let requested = whole(report, "/plan/connections");
     let each = |path: &str| {
@@ -113,7 +83,7 @@ fn connections(report: &Value, page: &mut Markup) {
 }
 
 fn messages(report: &Value, page: &mut Markup) {
-    let rates = [number(report, "/messages_requested_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
+    let rates = [number(report, "/requested_per_s"), number(report, "/achieved_per_s")].map(in_rate);
     let mut rows = rows(
         report,
         &[
@@ -133,27 +103,6 @@ fn messages(report: &Value, page: &mut Markup) {
     }
     page.heading("Messages", "消息");
     page.table(page.pick("Messages", "消息"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
-}
-
-fn failures(report: &Value, page: &mut Markup) {
-    let mut rows = Vec::new();
-    for (path, en, zh) in [("/connections/failed_by", "failed", "失败"), ("/connections/lost_by", "lost", "断开")] {
-        rows.extend(list(report, path).iter().map(|one| {
-            let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
-            let name = format!("{}{detail}", one["name"].as_str().unwrap_or_default());
-            vec![
-                Cell::Words(page.reason(&name)),
-                Cell::Words(page.pick(en, zh).to_owned()),
-                Cell::Figure(count(one["count"].as_u64().unwrap_or(0))),
-            ]
-        }));
-    }
-    if rows.is_empty() {
-        return;
-    }
-    page.heading("Failures", "失败");
-    let heads = [page.pick("reason", "原因"), page.pick("connections that", "连接"), page.pick("count", "数量")];
-    page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
 }
 
 /// Neighbouring intervals merged into one, where there are too many.

@@ -11,8 +11,11 @@ use crate::format::{bytes, count, percent, rate, span, time};
 /// The most failures that are shown with their remedies.
 const FAILURES_MAX: usize = 50;
 
+/// Writes tiles, or tables.
+pub(super) type PageSection = fn(&Value, &mut Markup);
+
 /// Everything but the scripts.
-pub(super) fn write(report: &Value, page: &mut Markup) {
+pub(super) fn write(report: &Value, (tiles, tables): (PageSection, PageSection), page: &mut Markup) {
     page.raw("<header>\n");
     page.element("h1", text(report, "/target/url"));
     let planned = planned(report, page);
@@ -24,22 +27,19 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     page.heading("Over time", "随时间变化");
     let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
     page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
-    requests(report, page);
-    times(report, page);
-    scenarios(report, page);
-    addresses(report, page);
+    tables(report, page);
     failures(report, page);
     statuses(report, page);
     slowest(report, page);
     notes(report, page);
     super::workers::write(report, page);
-    card(report, ("/target/url", "/target/address"), page);
+    card(report, page);
     page.raw("</main>\n");
     let made_by = format!("onrush {}", text(report, "/about/version"));
     page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&made_by)));
 }
 
-pub(super) fn text<'a>(report: &'a Value, path: &str) -> &'a str {
+fn text<'a>(report: &'a Value, path: &str) -> &'a str {
     report.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -78,7 +78,7 @@ fn words(text: impl Into<String>) -> Cell {
 }
 
 /// The start of a run.
-pub(super) fn began(report: &Value) -> Cell {
+fn began(report: &Value) -> Cell {
     Cell::Instant(text(report, "/about/began").to_owned(), TO_SECONDS)
 }
 
@@ -101,8 +101,10 @@ fn verdict(report: &Value, page: &mut Markup) {
     let word = or(said(verdict, "title", page), page.pick("No verdict", "无法判断"));
     page.raw(&format!("<section class=\"verdict {class}\">\n"));
     page.element("h2", &word);
-    let line = said(&report["verdict"], "text", page).to_owned();
-    page.element("p", &line);
+    // Of held connections there are several.
+    for line in said(verdict, "text", page).split('\n') {
+        page.element("p", line);
+    }
     page.raw("</section>\n");
 }
 
@@ -128,7 +130,15 @@ fn thresholds(report: &Value, page: &mut Markup) {
     page.table(page.pick("Thresholds", "阈值"), &heads, &rows);
 }
 
-fn tiles(report: &Value, page: &mut Markup) {
+/// The tables of requests and their times.
+pub(super) fn tables(report: &Value, page: &mut Markup) {
+    requests(report, page);
+    times(report, page);
+    scenarios(report, page);
+    addresses(report, page);
+}
+
+pub(super) fn tiles(report: &Value, page: &mut Markup) {
     let requested = number(report, "/requested_per_s").map(|requested| match page.pick("en", "zh") {
         "en" => format!("of {} requested", rate(requested)),
         _ => format!("计划 {}", rate(requested)),
@@ -318,13 +328,11 @@ fn scenarios(report: &Value, page: &mut Markup) {
 }
 
 fn failures(report: &Value, page: &mut Markup) {
-    let all = list(report, "/failures");
-    if all.is_empty() {
+    let all = [list(report, "/failures"), list(report, "/losses")];
+    if all.iter().all(|of| of.is_empty()) {
         return;
     }
     page.heading("Failures", "失败");
-    let mut sorted: Vec<&Value> = all.iter().collect();
-    sorted.sort_by_key(|one| core::cmp::Reverse(one["count"].as_u64()));
     let row = |one: &&Value| {
         let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
         vec![
@@ -333,9 +341,15 @@ fn failures(report: &Value, page: &mut Markup) {
             words(said(one, "remedy", page)),
         ]
     };
-    let rows: Vec<Vec<Cell>> = sorted.iter().take(FAILURES_MAX).map(row).collect();
+    let rows_of = |of: &[Value]| -> Vec<Vec<Cell>> {
+        let mut sorted: Vec<&Value> = of.iter().collect();
+        sorted.sort_by_key(|one| core::cmp::Reverse(one["count"].as_u64()));
+        sorted.iter().take(FAILURES_MAX).map(row).collect()
+    };
+    let [failures, losses] = all.map(rows_of);
     let heads = [page.pick("reason", "原因"), page.pick("count", "数量"), page.pick("what to do", "处理建议")];
-    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &rows);
+    page.table(page.pick("Failures by reason", "各原因的次数"), &heads, &failures);
+    page.table(page.pick("Lost connections by reason", "断开的连接：各原因的次数"), &heads, &losses);
 }
 
 fn statuses(report: &Value, page: &mut Markup) {
@@ -401,13 +415,13 @@ fn notes(report: &Value, page: &mut Markup) {
 }
 
 /// The environment of the run, so that it can be repeated.
-pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Markup) {
+fn card(report: &Value, page: &mut Markup) {
     page.raw("<section class=\"card\">\n");
     page.heading("This run", "本次压测");
     let share = number(report, "/generator/cpu_share").map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
     let [open, close, comma, colon] =
         [(" (", "（"), (")", "）"), (", ", "，"), (": ", "：")].map(|(en, zh)| page.pick(en, zh));
-    let target = format!("{}{open}{}{close}", text(report, url), text(report, address));
+    let target = format!("{}{open}{}{close}", text(report, "/target/url"), text(report, "/target/address"));
     let facts = [
         (page.pick("target", "压测目标"), words(target)),
         (page.pick("plan", "计划"), words(text(report, page.pick("/about/plan", "/about/plan_zh")))),

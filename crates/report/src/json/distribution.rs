@@ -18,7 +18,7 @@ pub(crate) fn distribution(times: &Times) -> Value {
 
 /// The same with the incomplete ones, each with the time that it had waited: lower bounds, where they are named in
 /// `at_least`.
-pub(crate) fn with_incomplete(times: &Times) -> Value {
+fn with_incomplete(times: &Times) -> Value {
     if times.incomplete == 0 {
         return Value::Null;
     }

@@ -124,14 +124,15 @@ fn held_connections(screen: Screen) -> String {
     let memory =
         engine::MemoryUse { resident: 30 << 20, resident_before: 20 << 20, kernel: Some(1 << 20), available: None };
     let (plan, address) = (Arc::new(plan), "127.0.0.1:8080".parse().expect("an address"));
-    let mut table = HoldTable::new(screen);
+    let mut table = IntervalTable::of_hold(screen);
     let rows = (1..=2).map(|number| {
         let (from, to) = (second(number - 1), second(number));
         let reported = engine::HoldInterval {
             number,
-            is_update: false,
             from,
             to,
+            late_shards: 0,
+            is_update: false,
             seen: &seen,
             added: &seen,
             total: &result.total,

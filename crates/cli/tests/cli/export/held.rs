@@ -31,7 +31,7 @@ fn what_is_held_is_known_elsewhere() {
     let ran = onrush(&words).env("GITHUB_STEP_SUMMARY", &step).output().expect("it starts");
     let seen = report(&ran);
     crate::hold::is_kept(&seen);
-    assert_eq!(ran.status.success(), seen["is_kept"] == true, "{ran:?}");
+    assert_eq!(ran.status.success(), seen["verdict"]["is_kept"] == true, "{ran:?}");
     let of = |path: &str| seen.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{path}: {seen}"));
     let (answered, sent) = (of("/messages/answered"), of("/messages/sent"));
     assert!(answered > 0 && of("/connections/established") == 20);
@@ -59,7 +59,7 @@ fn what_is_held_is_known_elsewhere() {
         assert_eq!(prometheus.number(&format!("last_over_time({query}[1m])")), value as f64, "{query}");
     }
     let cases = std::fs::read_to_string(&junit).expect("cases");
-    let failures = format!("failures=\"{}\"", i32::from(seen["is_kept"] != true));
+    let failures = format!("failures=\"{}\"", i32::from(seen["verdict"]["is_kept"] != true));
     assert!(cases.contains("name=\"20 connections are held\"") && cases.contains(&failures), "{cases}");
     let summary = std::fs::read_to_string(&step).expect("a page");
     assert!(summary.contains("| Most open at a time | 20 |"), "{summary}");

@@ -79,7 +79,7 @@ impl HoldAggregator {
         if memory.available < self.reserve {
             self.setting.orders.stops_opening.store(true, Ordering::Relaxed);
             self.setting.stop.wake_all();
-            let tried = self.total.counts.tried();
+            let tried = self.merger.total().counts.tried();
             self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
         }
     }

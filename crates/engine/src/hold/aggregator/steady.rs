@@ -13,15 +13,18 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The number of intervals that the shard has reported since it had tried all connections.
-    pub(super) fn add(&mut self, reached: u64, counted: &HeldCounters) {
+    /// What the shard counted in interval `number`, and until which it has reported everything; an update of an earlier
+    /// interval says nothing of that.
+    pub(super) fn add(&mut self, (number, upto): (u64, u64), counted: &HeldCounters) {
         // The opening ended somewhere in the first of them.
         let Some(from) = self.from else {
-            self.from = Some(reached);
+            self.from = Some(upto).filter(|upto| *upto > 0);
             return;
         };
-        self.intervals = reached.saturating_sub(from);
-        self.counted.merge(counted);
+        if number > from {
+            self.intervals = self.intervals.max(number - from);
+            self.counted.merge(counted);
+        }
     }
 
     /// What it counted, and in what time; `None` when that has no whole interval.

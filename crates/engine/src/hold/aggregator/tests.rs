@@ -30,17 +30,23 @@ fn seen(established: u64, open: u64) -> Box<Held> {
     Box::new(Held { counts, now: HeldNow { open, ..HeldNow::default() }, ..Held::default() })
 }
 
-/// The rows shown after a shard has reported.
-fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
-    aggregator.take(Report::Interval { shard, reached, seen: seen(established, open) });
+/// What is shown now, a moment after the last report: the number of an interval, whether it is an update, and the row.
+fn shown(aggregator: &mut HoldAggregator) -> Vec<(u64, bool, Row)> {
     let mut rows = Vec::new();
-    while let Some(ready) = aggregator.next() {
-        let row = aggregator.interval(&ready);
-        if !row.is_update {
-            rows.push((row.to, row.seen.now.open, row.seen.counts.established()));
+    for _ in 0..2 {
+        while let Some(Update::Interval(ready)) = aggregator.next() {
+            let row = aggregator.interval(&ready);
+            rows.push((row.number, row.is_update, (row.to, row.seen.now.open, row.seen.counts.established())));
         }
+        aggregator.merger.gives_up_waiting();
     }
     rows
+}
+
+/// The new rows shown after a shard has reported.
+fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
+    aggregator.take(Report::Interval { shard, reached, seen: seen(established, open) });
+    shown(aggregator).into_iter().filter(|(_, is_update, _)| !is_update).map(|(.., row)| row).collect()
 }
 
 fn seconds(seconds: u64) -> Nanos {
@@ -58,23 +64,18 @@ fn rows_go_on_while_one_shard_hangs() {
         for reached in 2..=60 {
             rows.extend(tell(aggregator, 0, reached, 1, 10));
             rows.extend(tell(aggregator, 1, reached, 1, 9));
-            assert!(
-                aggregator.reported.iter().all(|reporter| reporter.reported.len() <= 3),
-                "{} kept",
-                aggregator.reported[0].reported.len()
-            );
         }
         assert_eq!(rows.first(), Some(&(seconds(2), 29, 2)));
         assert_eq!(rows.last(), Some(&(seconds(58), 29, 2)));
         assert_eq!(rows.len(), 57, "{rows:?}");
         // It comes back with all that it saw meanwhile: no single row had that much.
         let back = tell(aggregator, 2, 60, 100, 7);
-        assert_eq!(back, [(seconds(60), 26, 4)], "no row adds two intervals of a shard");
+        assert_eq!(back, [(seconds(59), 26, 2), (seconds(60), 26, 2)], "no row adds two intervals of a shard");
         assert_eq!(tell(aggregator, 0, 61, 1, 10), []);
         assert_eq!(tell(aggregator, 1, 61, 1, 9), []);
         assert_eq!(tell(aggregator, 2, 61, 1, 7), [(seconds(61), 26, 3)]);
-        assert_eq!(aggregator.total.counts.established(), 30 + 59 * 2 + 100 + 3, "the total has it all");
-        assert_eq!(aggregator.total.now.open, 26);
+        assert_eq!(aggregator.merger.total().counts.established(), 30 + 59 * 2 + 100 + 3, "the total has it all");
+        assert_eq!(aggregator.merger.total().now.open, 26);
     });
 }
 
@@ -83,11 +84,11 @@ fn a_shard_that_is_over_is_not_further_than_others() {
     with_aggregator(2, |aggregator| {
         tell(aggregator, 0, 1, 10, 10);
         assert_eq!(tell(aggregator, 1, 1, 10, 10), [(seconds(1), 20, 20)]);
-        aggregator.take(Report::Over { shard: 0, seen: seen(0, 0) });
+        let at = aggregator.setting.started + seconds(1);
+        aggregator.take(Report::Over { shard: 0, at, seen: seen(0, 0) });
         for reached in 2..=20 {
             assert_eq!(tell(aggregator, 1, reached, 0, 10), [(seconds(reached), 10, 0)]);
         }
-        assert_eq!(aggregator.reported.iter().map(|reporter| reporter.reported.len()).collect::<Vec<_>>(), [1, 0]);
     });
 }
 
@@ -112,19 +113,38 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
         tell(aggregator, 1, 1, 10, 10);
         (2..=9).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
         aggregator.take(Report::Interval { shard: 1, reached: 9, seen: seen(5, 10) });
-        let mut reported = Vec::new();
-        while let Some(ready) = aggregator.next() {
-            let row = aggregator.interval(&ready);
-            reported.push((row.number, row.is_update, row.from, row.to, row.seen.counts.established()));
-        }
+        let row = |to, established| (seconds(to), 20, established);
         assert_eq!(
-            reported,
-            [(2, true, seconds(1), seconds(2), 1 + 5), (8, false, seconds(7), seconds(9), 2)],
+            shown(aggregator),
+            [(2, true, row(2, 1 + 5)), (8, false, row(8, 1)), (9, false, row(9, 1))],
             "the second interval is whole, and the rest follows"
         );
-        assert!(aggregator.kept.is_empty());
-        assert_eq!(aggregator.total.counts.established(), 20 + 8 + 5);
+        assert_eq!(aggregator.merger.total().counts.established(), 20 + 8 + 5);
     });
+}
+
+/// What a moment behind the last interval closes everything belongs to that: its connections were held.
+#[test]
+fn a_moment_behind_the_last_interval_has_no_row() {
+    for (ended_ms, expected) in [
+        (1_050, vec![(1, true, (Nanos::from_millis(1_050), 10, 14))]),
+        (1_500, vec![(2, false, (Nanos::from_millis(1_500), 0, 4))]),
+    ] {
+        with_aggregator(1, |aggregator| {
+            assert_eq!(tell(aggregator, 0, 1, 10, 10), [(seconds(1), 10, 10)]);
+            let at = aggregator.setting.started + Nanos::from_millis(ended_ms);
+            aggregator.take(Report::Over { shard: 0, at, seen: seen(4, 0) });
+            assert_eq!(shown(aggregator), expected);
+            assert_eq!(aggregator.merger.total().counts.established(), 14);
+        });
+    }
+}
+
+/// What is shown after a remote partition with ten open connections has reported an interval.
+fn from_part(aggregator: &mut HoldAggregator, part: usize, number: u64, established: u64) -> Vec<(u64, bool, Row)> {
+    let (seen, memory) = (seen(established, 10), PartMemory::default());
+    aggregator.take(Report::Seen { part, number, upto: number, seen, memory });
+    shown(aggregator)
 }
 
 /// Late reports of a silent partition are added to the rows in which they happened; its connections do not count
@@ -132,16 +152,16 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
 #[test]
 fn a_part_that_is_silent_tells_later() {
     with_aggregator_of(Where::Remote, 2, |aggregator| {
-        tell(aggregator, 0, 1, 10, 10);
-        tell(aggregator, 1, 1, 10, 10);
-        (2..=5).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
+        [0, 1].into_iter().for_each(|part| drop(from_part(aggregator, part, 1, 10)));
+        let early: Vec<_> = (2..=5).flat_map(|number| from_part(aggregator, 0, number, 1)).collect();
+        assert_eq!(early, [(2, false, (seconds(2), 20, 1)), (3, false, (seconds(3), 20, 1))]);
         aggregator.take(Report::Lost { shard: 1 });
-        assert_eq!(tell(aggregator, 0, 6, 1, 10), [(seconds(6), 10, 3)], "nobody waits for it");
-        for reached in 2..=4 {
-            aggregator.take(Report::Interval { shard: 1, reached, seen: seen(100 + reached, 10) });
-        }
+        assert_eq!(shown(aggregator), [4, 5].map(|number| (number, false, (seconds(number), 10, 1))));
+        assert_eq!(from_part(aggregator, 0, 6, 1), [(6, false, (seconds(6), 10, 1))], "nobody waits for it");
+        let row = |number, established| (number, true, (seconds(number), 20, established));
+        let again = (2..=4).flat_map(|number| from_part(aggregator, 1, number, 100 + number)).collect::<Vec<_>>();
+        assert_eq!(again, [row(2, 103), row(3, 104), (4, true, (seconds(4), 10, 105))]);
         let end = HoldEnd {
-            seen: Held::default(),
             threads: 1,
             cpu: host::CpuTime::default(),
             places: (1, 1),
@@ -149,11 +169,8 @@ fn a_part_that_is_silent_tells_later() {
             lacked_certificate: false,
         };
         aggregator.take(Report::Ended { shard: 1, end: Box::new(end) });
-        assert_eq!(tell(aggregator, 0, 7, 1, 10), [(seconds(7), 10, 1)]);
-        let of =
-            |to: u64| aggregator.kept.iter().find(|kept| kept.upto == to).map(|kept| kept.seen.counts.established());
-        assert_eq!(aggregator.total.counts.established(), 20 + 6 + 102 + 103 + 104);
-        assert_eq!([of(2), of(3), of(6)], [None, None, Some(3 + 104)], "told again, and needed no more");
+        assert_eq!(from_part(aggregator, 0, 7, 1), [(7, false, (seconds(7), 10, 1))]);
+        assert_eq!(aggregator.merger.total().counts.established(), 20 + 6 + 102 + 103 + 104);
         assert_eq!(aggregator.lost, [false, true]);
     });
 }
@@ -209,7 +226,7 @@ fn what_is_counted_while_all_are_held_has_a_time_of_its_own() {
         aggregator.take(reported(0, 7, 100));
         aggregator.take(reported(0, 8, 7_000));
         aggregator.take(reported(1, 9, 7_000));
-        aggregator.take(Report::Over { shard: 0, seen: spoken(7_000) });
+        aggregator.take(Report::Over { shard: 0, at: aggregator.setting.started + seconds(9), seen: spoken(7_000) });
         assert_eq!(steady(aggregator), [(250, seconds(5)), (50, seconds(1))]);
     });
 }

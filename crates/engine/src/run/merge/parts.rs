@@ -3,16 +3,9 @@
 use metrics::{InFlightAges, Snapshot};
 use pacing::Nanos;
 
-use super::{Merger, Row, Source};
+use super::{Merger, ShardRecord};
 use crate::remote::PartEnd;
 use crate::usage::ThreadUsage;
-
-/// Most intervals that may be updated by late remote reports: more than the longest silence after which nothing is lost
-/// has.
-pub(super) const KEPT_MAX: usize = 128;
-/// The latest intervals that may be updated whichever partitions were there: a partition not known yet may have begun
-/// in them.
-pub(super) const KEPT_RECENT: u64 = 10;
 
 /// Exchanges that a remote partition has begun and not ended, as far as it reported.
 #[derive(Clone, Debug, Default)]
@@ -36,74 +29,39 @@ impl Open {
 }
 
 impl Merger {
-    /// Counts as lost what partitions had in flight that never reported their end: it may have ended, in an unknown
-    /// way.
-    pub(super) fn count_lost(&mut self) {
-        for source in self.sources.iter().filter(|source| source.reported.is_some() || source.is_silent) {
-            for (scenario, open) in source.open.iter().enumerate() {
-                let count = open.begun.saturating_sub(open.ended);
-                self.total.each_of(scenario, |seen| seen.lose(count, &open.ages));
+    /// What partitions had in flight that never reported their end, scenario by scenario, with how long it had waited:
+    /// it may have ended, in an unknown way.
+    pub(super) fn lost(&self) -> Vec<(usize, u64, InFlightAges)> {
+        let has_no_end = |part: usize| self.intervals.is_on(part) || self.intervals.is_silent(part);
+        let mut lost = Vec::new();
+        for (_, record) in self.shards.iter().enumerate().filter(|(part, _)| has_no_end(*part)) {
+            for (scenario, open) in record.open.iter().enumerate() {
+                lost.push((scenario, open.begun.saturating_sub(open.ended), open.ages.clone()));
             }
         }
+        lost
     }
 
     /// A remote partition begins to report, from the first interval that was not shown.
     pub(in crate::run) fn join(&mut self) {
         let count = self.timelines.len();
-        self.sources.push(Source {
-            reported: Some(self.shown),
-            is_silent: false,
+        self.shards.push(ShardRecord {
             scenarios: (0..count).collect(),
             left: Vec::new(),
-            gauges: vec![(0, 0); count],
             spent: ThreadUsage::default(),
-            since: self.times.measured_from(),
+            since: self.intervals.times.measured_from(),
             open: vec![Open::default(); count],
         });
+        self.intervals.join();
     }
 
     /// A remote partition reports an interval, or several as one, and has reported everything up to the end of `upto`.
-    pub(in crate::run) fn seen_remote(
-        &mut self,
-        part: usize,
-        (first, number): (u64, u64),
-        upto: u64,
-        seen: Vec<Snapshot>,
-    ) {
-        let source = &mut self.sources[part];
-        source.reported = source.reported.map(|reported| reported.max(upto));
-        source.open.iter_mut().zip(&seen).for_each(|(open, seen)| open.add(number, seen));
-        if first < number && number > self.shown {
-            self.joined.push((first.max(self.shown + 1), number));
-        }
-        self.place(part, number, &seen.into_iter().map(Box::new).collect());
-    }
-
-    /// The last of the intervals that are emitted as one, from the next on; the next itself, when there are no others.
-    pub(super) fn last_of_next(&mut self) -> u64 {
-        let mut last = self.shown + 1;
-        while let Some((_, end)) = self.joined.iter().find(|(first, end)| *first <= last && *end > last) {
-            last = *end;
-        }
-        last
-    }
-
-    /// Takes the reports of the intervals up to this one that were not shown.
-    pub(super) fn take_row(&mut self, number: u64) -> Row {
-        let later = self.open.split_off(&(number + 1));
-        let mut rows = std::mem::replace(&mut self.open, later).into_values();
-        let mut row = rows.next().unwrap_or_else(|| Row::of(self.timelines.len()));
-        for other in rows {
-            row.seen.merge(&other.seen);
-            row.gauges.extend(other.gauges);
-        }
-        self.joined.retain(|(_, end)| *end > number);
-        row
-    }
-
-    /// The reports of a remote partition are not waited for.
-    pub(in crate::run) fn go_silent(&mut self, part: usize) {
-        (self.sources[part].reported, self.sources[part].is_silent) = (None, true);
+    pub(in crate::run) fn seen_remote(&mut self, part: usize, numbers: (u64, u64), upto: u64, seen: Vec<Snapshot>) {
+        let record = &mut self.shards[part];
+        record.open.iter_mut().zip(&seen).for_each(|(open, seen)| open.add(numbers.1, seen));
+        let seen = seen.into_iter().map(Box::new).collect();
+        let gauges = record.gauges(self.timelines.len(), &seen);
+        self.intervals.report_remote(part, (numbers, upto), gauges, |sum| sum.add(&record.scenarios, &seen));
     }
 
     /// A remote partition is over.
@@ -113,8 +71,8 @@ impl Merger {
             all.slices.add(&end.slices);
             all.first_times.merge(&end.first_times);
         }
-        self.ended_at = self.ended_at.max(end.wall);
-        (self.sources[part].reported, self.sources[part].is_silent) = (None, false);
+        self.intervals.ended_at(end.wall);
+        self.intervals.part_over(part);
         self.parts.push(end);
     }
 
@@ -203,9 +161,9 @@ mod tests {
             merger.part_over(0, over());
             merger.part_over(2, over());
             if silent {
-                merger.go_silent(1);
+                merger.intervals.go_silent(1);
             }
-            while merger.next_interval().or_else(|| merger.last_interval()).is_some() {}
+            while merger.intervals.next(true).or_else(|| merger.intervals.next(false)).is_some() {}
             let finished = merger.finish();
             for scenario in 0..scenarios {
                 let total = finished.total_of(scenario);
@@ -225,12 +183,12 @@ mod tests {
         let mut merger = merger(1);
         merger.join();
         merger.seen_remote(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
-        merger.go_silent(0);
+        merger.intervals.go_silent(0);
         merger.seen_remote(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
         let cpu = host::CpuTime::default();
         let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         merger.part_over(0, PartEnd { wall: Nanos(1), scenarios, shards, cpu, used_up, met });
-        while merger.next_interval().or_else(|| merger.last_interval()).is_some() {}
+        while merger.intervals.next(true).or_else(|| merger.intervals.next(false)).is_some() {}
         let finished = merger.finish();
         assert_eq!((finished.total.counts.lost(), finished.total.lost_after.response.count()), (0, 0));
         is_whole(&finished.total);
@@ -243,7 +201,7 @@ mod tests {
         let mut merger = merger(1);
         let mut reported = Vec::new();
         let show = |merger: &mut Merger, reported: &mut Vec<_>| {
-            while let Some(ready) = merger.next_interval() {
+            while let Some(ready) = merger.intervals.next(true) {
                 let reported_now = merger.reported_as(&ready);
                 let span = [reported_now.from, reported_now.to].map(|at| at.0 / second.0);
                 reported.push((reported_now.number, reported_now.is_update, span, reported_now.seen.counts.started()));

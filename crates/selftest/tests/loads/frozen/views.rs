@@ -76,7 +76,7 @@ impl Views {
             page.interval(&interval);
             json.interval(&interval);
             charts.interval(&interval);
-            rows.push_str(&table.next(&interval));
+            rows.push_str(&table.next(&*interval));
             times.push_str(&hdr.interval(&interval, BEGAN + interval.to.as_duration()));
             live = format!("{:#}\n", report::live_value(&interval, &LiveTotals::of(reported, plan), &[]));
         });
