@@ -273,7 +273,7 @@ impl Aggregator for HoldAggregator {
             Report::Closing { now, since } => {
                 self.closing.push(now);
                 self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
-                if self.closing.len() == self.shards {
+                if self.setting.place == Where::Partition && self.closing.len() == self.shards {
                     self.reported_up.push_back(Update::Closing(sum(&self.closing), since));
                 }
             }

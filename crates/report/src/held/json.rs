@@ -65,20 +65,7 @@ impl Json {
             "opened_after_s": held.opened_after.map(|at| at.as_secs_f64()),
             "closing_after_s": held.closing_after.map(|at| at.as_secs_f64()),
             "stopped": held.was_stopped,
-            "connections": {
-                "tried": counts.tried(),
-                "established": counts.established(),
-                "retries": counts.retries(),
-                "failed": counts.failed,
-                "lost": counts.lost,
-                "closed": counts.closed(),
-                "closed_without_answer": counts.close_timed_out(),
-                "abandoned": counts.abandoned(),
-                "most_open": held.most_open,
-                "open_when_opened": held.when_opened.open,
-                "open_when_closing": held.when_closing.open,
-                "tls_resumed": counts.tls_resumed(),
-            },
+            "connections": connections(held),
             "failures": failures(held, &counts.failed_by),
             "losses": failures(held, &counts.lost_by),
             "messages": messages_of(counts),
@@ -116,6 +103,24 @@ impl Json {
             "intervals_left_out": self.intervals.left_out(),
         })
     }
+}
+
+fn connections(held: &Held) -> Value {
+    let counts = &held.tally;
+    json!({
+        "tried": counts.tried(),
+        "established": counts.established(),
+        "retries": counts.retries(),
+        "failed": counts.failed,
+        "lost": counts.lost,
+        "closed": counts.closed(),
+        "closed_without_answer": counts.close_timed_out(),
+        "abandoned": counts.abandoned(),
+        "most_open": held.most_open,
+        "open_when_opened": held.when_opened.open,
+        "open_when_closing": held.when_closing.open,
+        "tls_resumed": counts.tls_resumed(),
+    })
 }
 
 fn failures(held: &Held, of: &[FailureCount]) -> Value {
