@@ -111,6 +111,7 @@ fn run_to(plan: Plan, address: SocketAddr, others: Vec<(SocketAddr, Option<Clien
         address,
         tls: None,
         others,
+        names: Vec::new(),
         threads: 2,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

@@ -145,6 +145,7 @@ fn run(plan: Plan, kind: Kind, threads: usize) -> RunResult {
         address: addresses[0],
         tls: None,
         others: addresses[1..].iter().map(|address| (*address, None)).collect(),
+        names: Vec::new(),
         threads,
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },

@@ -167,7 +167,7 @@ impl AddressSet {
     }
 
     /// Takes the addresses that a lookup found. False when none of them may be loaded.
-    pub(super) fn take(&self, found: &[IpAddr]) -> bool {
+    pub(crate) fn take(&self, found: &[IpAddr]) -> bool {
         let mut state = self.state();
         state.report.lookups += 1;
         let (good, refused): (Vec<IpAddr>, Vec<IpAddr>) = found.iter().partition(|address| self.may_load(**address));
