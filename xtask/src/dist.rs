@@ -44,7 +44,7 @@ struct Build {
 }
 
 impl Build {
-    fn of_this_machine() -> Result<Self, Failure> {
+    fn for_this_machine() -> Result<Self, Failure> {
         let rustc = said(Command::new("rustc").arg("-vV").current_dir(root()))?;
         let target = rustc.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc -vV names no host")?;
         if !target.contains("-linux-gnu") {
@@ -63,7 +63,7 @@ impl Build {
 
 /// Builds the packages. See the module.
 pub(crate) fn dist(extent: Extent) -> Result<(), Failure> {
-    let build = Build::of_this_machine()?;
+    let build = Build::for_this_machine()?;
     let (binary, third_party) = (static_binary(&build)?, licences::third_party(&build)?);
     let beside = folder().join("THIRD-PARTY.txt");
     std::fs::write(&beside, &third_party).map_err(|error| format!("{}: {error}", beside.display()))?;

@@ -31,7 +31,7 @@ const KNOWN: [(&str, &str); 29] = [
     ("plan/src/jar.rs", "JAR_COOKIES_MAX"),
     ("plan/src/program.rs", "NODES_MAX"),
     ("report/src/changes.rs", "change_value"),
-    ("report/src/messages/take_error.rs", "not_taken"),
+    ("report/src/messages/extract_error.rs", "not_extracted"),
     ("scenario/src/expression.rs", "EXPRESSION_BYTES_MAX"),
     ("selftest/src/lib.rs", "simulate"),
     ("selftest/src/world/simulated.rs", "requests_after"),
@@ -48,7 +48,8 @@ fn is_word(one: char) -> bool {
     one.is_alphanumeric() || one == '_'
 }
 
-/// The name of the public item that a line begins, and whether it is a type: others may have its values without its name.
+/// The name of the public item that a line begins, and whether it is a type: others may have its values without its
+/// name.
 fn item(line: &str) -> Option<(&str, bool)> {
     let mut words = line.strip_prefix("pub ")?.split_whitespace();
     let mut word = words.next()?;

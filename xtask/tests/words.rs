@@ -7,39 +7,54 @@ use std::collections::BTreeMap;
 use sources::{root, tracked};
 
 /// Words that no identifier may contain, each with its replacement.
-const IDENTIFIERS: [(&str, &str); 22] = [
+const IDENTIFIERS: [(&str, &str); 35] = [
     ("afar", "remote"),
     ("asked", "requested"),
+    ("attendance", "waiters"),
     ("bygone", "recovered"),
     ("covered", "stall_affected"),
     ("crew", "shard_threads, processes"),
     ("crowd", "bus_benchmark"),
     ("goodbyes", "graceful_close"),
+    ("halt", "pause"),
+    ("halving", "probe_arithmetic"),
     ("heard", "received"),
     ("hopeless", "failure_rate_guard"),
     ("lookout", "log_config"),
     ("muster", "workers_summary"),
+    ("nap", "short_sleep"),
+    ("owes", "needs_teardown"),
+    ("parties", "participants"),
+    ("persists", "ignores_failures"),
     ("purse", "budget_lease"),
     ("reckon", "compute"),
     ("reckoned", "computed"),
     ("reckoner", "evaluator"),
     ("scribe", "encoder"),
+    ("seat", "part_state, member_state"),
+    ("shelf", "journal"),
     ("spoiled", "unreliable"),
+    ("strikes", "fault_injected"),
     ("teller", "reporter"),
     ("tenure", "slot_grant"),
+    ("tenures", "slot_grants"),
     ("told", "reported"),
+    ("town", "simulated network"),
+    ("trail", "redirect_state"),
     ("wish", "options, intent"),
     ("wishes", "options, settings"),
 ];
 
 /// Names that no type may have: their former meanings have names of their own.
-const TYPES: [&str; 22] = [
-    "Afar", "Asked", "Borrowed", "Bygone", "Cast", "Crew", "Depot", "Desk", "Door", "Going", "Hall", "Heard", "Hope",
-    "Kept", "Lookout", "Muster", "Place", "Purse", "Said", "Told", "Whole", "Wish",
+const TYPES: [&str; 49] = [
+    "Afar", "Asked", "At", "Away", "Begin", "Borrowed", "Bygone", "Came", "Carried", "Cast", "Crew", "Deposed",
+    "Depot", "Desk", "Do", "Door", "Gather", "Going", "Ground", "Had", "Hall", "Heard", "Here", "Hope", "Kept", "Life",
+    "Look", "Lookout", "Muster", "Nap", "Notice", "Order", "OwnRun", "Past", "Place", "Player", "Purse", "Said",
+    "Scene", "Shelf", "Speech", "Stand", "Talk", "Told", "Town", "Trouble", "Turns", "Whole", "Wish",
 ];
 
 /// Words that no text may contain: comments, messages, help, keys of JSON, and pages.
-const TEXTS: [(&str, &str); 10] = [
+const TEXTS: [(&str, &str); 12] = [
     ("asked_per_s", "requested_per_s"),
     ("is_spoiled", "is_unreliable"),
     ("SPOILED", "UNRELIABLE"),
@@ -50,6 +65,8 @@ const TEXTS: [(&str, &str); 10] = [
     ("so many", "N, or the name of the number"),
     ("what it came to", "result"),
     ("stood_still_s", "stalled_s"),
+    ("answers_stream", "responses_stream"),
+    ("spoiled_runs", "unreliable_runs"),
 ];
 
 /// Names with a conventional meaning, within the layer or the protocol of their module.

@@ -11,7 +11,7 @@ const LONG_VARIABLE: &str = "ONRUSH_LONG";
 const COUNT_VARIABLE: &str = "ONRUSH_SEEDS";
 
 /// The seeds of this run, out of `0..pool` in `parts` parts.
-pub fn of_this_run(pool: u64, parts: u64) -> Vec<u64> {
+pub fn for_this_run(pool: u64, parts: u64) -> Vec<u64> {
     let number = |name: &str| {
         let text = env::var(name).ok()?;
         Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))

@@ -61,7 +61,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// The command that the parser matched.
-    pub(crate) fn of(matches: &ArgMatches) -> Self {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Self {
         let Some((name, inner)) = matches.subcommand() else {
             return Self::Run(FlagValues(matches).read());
         };

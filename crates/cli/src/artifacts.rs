@@ -43,7 +43,7 @@ pub(crate) struct ArtifactOptions {
 
 impl ArtifactOptions {
     /// Reads the flags. `is_file`: a scenario file runs, which is kept unless a flag disables that.
-    pub(crate) fn of(args: &KeepArgs, is_file: bool, language: Language) -> Result<Self, String> {
+    pub(crate) fn new(args: &KeepArgs, is_file: bool, language: Language) -> Result<Self, String> {
         let fail_if = args.fail_if.iter().map(|text| FailIf::parse(text)).collect::<Result<Vec<_>, _>>();
         let fail_if = fail_if.map_err(|error| report::fail_if_error(&error, language))?;
         if !fail_if.is_empty() && args.baseline.is_none() {
@@ -85,7 +85,7 @@ pub(crate) fn own_folder(
     now: Duration,
     language: Language,
 ) -> Result<Option<RunFolder>, String> {
-    let save = ArtifactOptions::of(args, true, language)?.save;
+    let save = ArtifactOptions::new(args, true, language)?.save;
     if save == Save::Never {
         return Ok(None);
     }
@@ -335,7 +335,7 @@ impl Keeping {
                 let text = report::comparison_table(&comparison, [&[other], &[name]], language);
                 kept.has_lost |= output::write_stdout(&format!("\n{text}"), language) == Wrote::Failed;
             }
-            kept.is_worse |= crate::ruling::tell(&self.fail_if, &comparison, language);
+            kept.is_worse |= crate::fail_if::report(&self.fail_if, &comparison, language);
         }
         kept
     }

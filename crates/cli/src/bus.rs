@@ -28,7 +28,7 @@ const LISTENS_WITHIN: Duration = Duration::from_secs(20);
 /// The time within which the server ends.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// The polling interval of the server.
-const LOOKS_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes of a password.
 const SECRET_BYTES: usize = 16;
 /// The most bytes of one worker message.
@@ -78,13 +78,13 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
         }
         if let Some(reason) = server.ended() {
             // The signal that ends us may have ended the server too.
-            std::thread::sleep(LOOKS_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
             if requested.is_requested() {
                 return Ok(Exit::Done);
             }
             return Err((gone(&reason, language), Exit::System));
         }
-        std::thread::sleep(LOOKS_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -129,7 +129,7 @@ struct Passwords {
 
 impl Passwords {
     /// The passwords in a folder, or new ones.
-    fn of(folder: &Path) -> Result<Self, std::io::Error> {
+    fn read(folder: &Path) -> Result<Self, std::io::Error> {
         std::fs::create_dir_all(folder)?;
         let (leader, worker) = (folder.join("password"), folder.join("password-of-workers"));
         Ok(Self { leader: password(&leader)?, worker: password(&worker)? })
@@ -233,7 +233,7 @@ impl Server {
         listen: SocketAddr,
         (own, kept): (&Path, &Path),
     ) -> Result<(Self, Passwords), std::io::Error> {
-        let passwords = Passwords::of(kept)?;
+        let passwords = Passwords::read(kept)?;
         let config = own.join("nats.conf");
         let text = config_of(args, listen, kept, &passwords)?;
         secret_file(&config)?.write_all(text.as_bytes())?;
@@ -282,10 +282,10 @@ impl Server {
             if let Some(reason) = self.ended() {
                 return Err((gone(&reason, language), Exit::System));
             }
-            if TcpStream::connect_timeout(&to, LOOKS_EVERY).is_ok() {
+            if TcpStream::connect_timeout(&to, POLL_INTERVAL).is_ok() {
                 return Ok(());
             }
-            std::thread::sleep(LOOKS_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let within = LISTENS_WITHIN.as_secs();
         let text = language.pick(
@@ -300,7 +300,7 @@ impl Server {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let since = Instant::now();
         while since.elapsed() < ENDS_WITHIN && matches!(self.child.try_wait(), Ok(None)) {
-            std::thread::sleep(LOOKS_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -50,10 +50,10 @@ impl ConfigLayers {
         let is_wanted = |name: &String| name.starts_with(PREFIX) && !without.contains(name);
         let environment: Environment = ours.filter(|(name, _)| is_wanted(name)).collect();
         unknown(&environment).iter().for_each(|name| output::note(&say_unknown(name, language)));
-        Self::of(words, environment, has_url, language)
+        Self::new(words, environment, has_url, language)
     }
 
-    fn of(
+    fn new(
         words: Vec<OsString>,
         mut environment: Environment,
         has_url: bool,
@@ -76,13 +76,14 @@ impl ConfigLayers {
             let variable = variable_of(row);
             let found = environment.iter().find(|(name, _)| *name == variable);
             let words = match found {
-                Some((_, value)) => Some((of_variable(row, &variable, value, language)?, variable)),
-                None => of_file(row, &settings, language)?,
+                Some((_, value)) => Some((from_variable(row, &variable, value, language)?, variable)),
+                None => from_file(row, &settings, language)?,
             };
             if let Some((words, source)) = words {
                 added.extend(words);
                 // A language that is valid causes no error.
-                let is_valid = |(_, value): &(String, OsString)| Language::of_name(&value.to_string_lossy()).is_some();
+                let is_valid =
+                    |(_, value): &(String, OsString)| Language::from_name(&value.to_string_lossy()).is_some();
                 if row.name != "lang" || !found.is_some_and(is_valid) {
                     sources.push((format!("--{}", row.name), source));
                 }
@@ -224,7 +225,7 @@ fn say_foreign(name: &str, rows: &[Row], language: Language) -> String {
 }
 
 /// A flag from the value of a variable; a list has one value in each line.
-fn of_variable(row: &Row, variable: &str, value: &OsStr, language: Language) -> Result<Vec<OsString>, String> {
+fn from_variable(row: &Row, variable: &str, value: &OsStr, language: Language) -> Result<Vec<OsString>, String> {
     match row.kind {
         Kind::Switch => {
             let text = value.to_string_lossy();
@@ -242,7 +243,7 @@ fn of_variable(row: &Row, variable: &str, value: &OsStr, language: Language) -> 
 type FromFile = Option<(Vec<OsString>, String)>;
 
 /// A flag from a file.
-fn of_file(row: &Row, (path, settings): &(String, Vec<Setting>), language: Language) -> Result<FromFile, String> {
+fn from_file(row: &Row, (path, settings): &(String, Vec<Setting>), language: Language) -> Result<FromFile, String> {
     let own: Vec<&Setting> = settings.iter().filter(|setting| setting.name == row.name).collect();
     let Some(last) = own.last() else { return Ok(None) };
     let fail = |text: String| Err(report::config_line(path, last.line, &text, language));

@@ -45,34 +45,40 @@ impl Asking<'_> {
         let mut ways: Vec<Option<Resolved>> = vec![None; targets.len()];
         // A name that resolves to another host after the question is not requested again.
         for was_requested in [false, true] {
-            let mut strangers: Vec<(UnconsentedHost, usize)> = Vec::new();
+            let mut unconsented_hosts: Vec<(UnconsentedHost, usize)> = Vec::new();
             for (number, (way, (target, connect_timeout))) in ways.iter_mut().zip(&targets).enumerate() {
                 if way.is_some() {
                     continue;
                 }
                 match engine::resolve(target, *connect_timeout) {
                     Ok(resolved) => *way = Some(resolved),
-                    Err(ResolveError::Consent { strangers: more }) => {
-                        let unknown = more.into_iter().filter(|one| !strangers.iter().any(|(known, _)| known == one));
-                        strangers.extend(unknown.map(|one| (one, number)).collect::<Vec<_>>());
+                    Err(ResolveError::Consent { unconsented_hosts: more }) => {
+                        let unknown =
+                            more.into_iter().filter(|one| !unconsented_hosts.iter().any(|(known, _)| known == one));
+                        unconsented_hosts.extend(unknown.map(|one| (one, number)).collect::<Vec<_>>());
                     }
                     Err(error) => return Err(say(&error, Exit::NothingMeasured)),
                 }
             }
-            if strangers.is_empty() {
+            if unconsented_hosts.is_empty() {
                 break;
             }
-            let requested: Vec<(&UnconsentedHost, &Target)> =
-                strangers.iter().map(|(unconsented_host, number)| (unconsented_host, &*targets[*number].0)).collect();
+            let requested: Vec<(&UnconsentedHost, &Target)> = unconsented_hosts
+                .iter()
+                .map(|(unconsented_host, number)| (unconsented_host, &*targets[*number].0))
+                .collect();
             if was_requested || !self.consents(&requested) {
-                let strangers = strangers.into_iter().map(|(unconsented_host, _)| unconsented_host).collect();
-                return Err(say(&ResolveError::Consent { strangers }, Exit::Usage));
+                let unconsented_hosts =
+                    unconsented_hosts.into_iter().map(|(unconsented_host, _)| unconsented_host).collect();
+                return Err(say(&ResolveError::Consent { unconsented_hosts }, Exit::Usage));
             }
             for (target, _) in &mut targets {
-                let met = strangers
+                let met = unconsented_hosts
                     .iter()
-                    .fold(target.reach.clone(), |reach, (unconsented_host, _)| reach.with(&unconsented_host.meant()));
-                target.reach = met;
+                    .fold(target.target_policy.clone(), |target_policy, (unconsented_host, _)| {
+                        target_policy.with(&unconsented_host.meant())
+                    });
+                target.target_policy = met;
             }
         }
         let ways = ways.into_iter().zip(&targets).map(|(way, (target, _))| {
@@ -83,27 +89,29 @@ impl Asking<'_> {
         ways.collect()
     }
 
-    fn consents(&self, strangers: &[(&UnconsentedHost, &Target)]) -> bool {
+    fn consents(&self, unconsented_hosts: &[(&UnconsentedHost, &Target)]) -> bool {
         // A user of the web page cannot respond at the terminal.
         match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !dashboards::is_shown() {
             true => {
                 let who: Vec<&UnconsentedHost> =
-                    strangers.iter().map(|(unconsented_host, _)| *unconsented_host).collect();
+                    unconsented_hosts.iter().map(|(unconsented_host, _)| *unconsented_host).collect();
                 self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr())
             }
             // Each target consents for itself; one that does not is enough to refuse.
-            false => strangers.iter().all(|(unconsented_host, target)| self.target_consents(target, unconsented_host)),
+            false => unconsented_hosts
+                .iter()
+                .all(|(unconsented_host, target)| self.target_consents(target, unconsented_host)),
         }
     }
 
     fn person_consents(
         &self,
-        strangers: &[&UnconsentedHost],
+        unconsented_hosts: &[&UnconsentedHost],
         responses: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> bool {
-        let (load, is_one) = (&self.load, strangers.len() == 1);
-        let who = report::strangers(strangers, self.language);
+        let (load, is_one) = (&self.load, unconsented_hosts.len() == 1);
+        let who = report::unconsented_hosts(unconsented_hosts, self.language);
         let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
         let question = self.language.pick(
             format!("onrush: {} {are} neither this machine nor in a private network.\nThe load: {load}. May you load {them}? [y/N] ", who),
@@ -131,7 +139,7 @@ impl Asking<'_> {
                 driver: driver::choose(driver::Choice::Poll).ok()?,
                 log_config: engine::RequestLogConfig::default(),
                 supplies: engine::DataSources::default(),
-                team: None,
+                backend: None,
             };
             engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).ok()
         };
@@ -160,7 +168,7 @@ impl Asking<'_> {
                 // TLS settings have no meaning without TLS.
                 security: if target.tls.is_some() { self.connection.security.clone() } else { Security::default() },
                 places: Vec::new(),
-                ways: RouteOverrides { resolve: pinned.into_iter().collect(), ..RouteOverrides::default() },
+                route_overrides: RouteOverrides { resolve: pinned.into_iter().collect(), ..RouteOverrides::default() },
                 ..self.connection.clone()
             },
             grace: Some(PATIENCE),
@@ -302,8 +310,8 @@ mod tests {
             port: 80,
             is_given: true,
         };
-        let strangers = [of("192.0.2.7", "192.0.2.7"), of("site.example", "192.0.2.8")];
-        let all: Vec<&UnconsentedHost> = strangers.iter().collect();
+        let unconsented_hosts = [of("192.0.2.7", "192.0.2.7"), of("site.example", "192.0.2.8")];
+        let all: Vec<&UnconsentedHost> = unconsented_hosts.iter().collect();
         for (language, expect) in [
             (Language::En, "192.0.2.7, site.example (192.0.2.8) are neither"),
             (Language::Zh, "192.0.2.7、site.example（192.0.2.8）既不是本机"),

@@ -48,7 +48,7 @@ enum CtlError {
 /// Runs a command.
 pub(crate) fn ctl(args: &CtlArgs) -> Exit {
     let language = usage::language();
-    let done = RunPage::of(args, language).and_then(|page| page.carry_out(args));
+    let done = RunPage::new(args, language).and_then(|page| page.carry_out(args));
     let (text, exit) = match done {
         Ok(()) => return Exit::Done,
         Err(CtlError::Words(text)) => (text, Exit::Usage),
@@ -69,7 +69,7 @@ struct RunPage {
 }
 
 impl RunPage {
-    fn of(args: &CtlArgs, language: Language) -> Result<Self, CtlError> {
+    fn new(args: &CtlArgs, language: Language) -> Result<Self, CtlError> {
         let text = args.page.as_deref().unwrap_or(LINK);
         let base = Url::parse(text).ok().filter(|url| url.scheme() == "http" && url.has_host());
         let Some(base) = base else {
@@ -202,7 +202,7 @@ impl RunPage {
             if output::write_stdout(&format!("{reported}\n"), self.language) != Wrote::All {
                 return Ok(());
             }
-            if kind == "leaving" {
+            if kind == "server_closing" {
                 return Ok(());
             }
         }

@@ -13,9 +13,9 @@ use pacing::Nanos;
 use pacing::change::Change;
 use plan::{Hold, Plan};
 use report::{Doing, Language, Screen};
-use screen::{Act, Display, Look, Source};
+use screen::{Act, Display, ScreenStyle, Source};
 use serde_json::Value;
-use web::{Began, Hub, NameFiles, Offer, Order, Reply, Site};
+use web::{Began, Hub, NameFiles, Offer, Reply, RunRequest, Site};
 
 use crate::args::WatchArgs;
 use crate::parse_addr::read_address;
@@ -48,7 +48,7 @@ pub(crate) fn is_shown() -> bool {
 /// Opens a page and prints its URL.
 pub(crate) fn open(
     args: &WatchArgs,
-    orders: Option<(std::sync::mpsc::Sender<Order>, NameFiles)>,
+    requests: Option<(std::sync::mpsc::Sender<RunRequest>, NameFiles)>,
     language: Language,
 ) -> Result<Site, String> {
     let listen = match &args.listen {
@@ -72,8 +72,8 @@ pub(crate) fn open(
             )
         })?,
     };
-    let (sender, files) = orders.unzip();
-    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), language, files, orders: sender };
+    let (sender, files) = requests.unzip();
+    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), language, files, requests: sender };
     let site = Site::start(listen, &token, offer).map_err(|error| {
         let otherwise = ("choose another address", "请换一个地址");
         let why = report::system_fault(&error.to_string(), Doing::Listen, otherwise, language);
@@ -100,7 +100,7 @@ pub(crate) struct Dashboards {
     hub: Option<Hub>,
     has_begun: bool,
     /// The terminal screen, with its style.
-    look: Option<Look>,
+    style: Option<ScreenStyle>,
     display: Option<Display>,
     /// Charts, which the dashboards also read.
     charts: Option<Arc<Mutex<Charts>>>,
@@ -147,10 +147,10 @@ impl Dashboards {
             return Ok(watching);
         }
         let site = if args.web { Some(open(args, None, language)?) } else { None };
-        let look = args.screen.then_some(Look { language, has_colors: screen.is_colorful });
+        let style = args.screen.then_some(ScreenStyle { language, has_colors: screen.is_colorful });
         let alone = args.screen.then(Hub::alone);
         let mut watching = Self::default();
-        (watching.hub, watching.look, watching._site) = (site.as_ref().map(Site::hub).or(alone), look, site);
+        (watching.hub, watching.style, watching._site) = (site.as_ref().map(Site::hub).or(alone), style, site);
         Ok(watching)
     }
 
@@ -161,9 +161,9 @@ impl Dashboards {
 
     /// Restores the terminal, and prints the held back output.
     pub(crate) fn give_back(&mut self) {
-        if let (Some(mut display), Some(look)) = (self.display.take(), self.look) {
+        if let (Some(mut display), Some(style)) = (self.display.take(), self.style) {
             display.end();
-            output::release(look.language);
+            output::release(style.language);
         }
     }
 
@@ -176,13 +176,13 @@ impl Dashboards {
         let began_unix = machine::now_unix() + warmup;
         hub.begin(Began { plan, control: control.clone(), charts: self.charts.clone(), began_unix });
         self.has_begun = true;
-        if let Some(look) = self.look {
+        if let Some(style) = self.style {
             output::hold_back();
-            match Display::start(Box::new(HubSource(hub.clone())), look) {
+            match Display::start(Box::new(HubSource(hub.clone())), style) {
                 Ok(display) => self.display = Some(display),
                 Err(error) => {
-                    output::release(look.language);
-                    output::complain(&look.language.pick(
+                    output::release(style.language);
+                    output::complain(&style.language.pick(
                         format!("the terminal cannot be taken: {error}; the run goes on without --screen"),
                         report::in_chinese(&format!("无法接管终端：{error}；压测继续进行，不使用 --screen")),
                     ));
@@ -219,7 +219,7 @@ impl Dashboards {
     ) {
         self.in_charts(|charts| charts.interval(interval));
         let Some(hub) = &self.hub else { return };
-        hub.interval(interval, LiveTotals::of(reported, plan), &ThresholdResult::so_far(thresholds, plan, reported));
+        hub.interval(interval, LiveTotals::new(reported, plan), &ThresholdResult::so_far(thresholds, plan, reported));
     }
 
     pub(crate) fn held(&self, interval: &HeldInterval) {

@@ -71,7 +71,7 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
     let timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
     let resolved =
         engine::resolve(scenario.target(), timeout).map_err(|error| report::resolve_error(&error, language))?;
-    let places = Places::of(scenario.target(), resolved.all(), wanted.unwrap_or(CONNECTIONS_DEFAULT))
+    let places = Places::resolve(scenario.target(), resolved.all(), wanted.unwrap_or(CONNECTIONS_DEFAULT))
         .map_err(|error| report::run_error(&error.into(), language))?;
     situation.pairs = places.carry(1);
     situation.has_both_ends = host::is_own(resolved.address.ip());

@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// The exit code of a run that does not begin.
-    pub(crate) fn of(error: &RunError) -> Self {
+    pub(crate) fn from_error(error: &RunError) -> Self {
         match error {
             RunError::RemoteBackend(BackendFault::Stopped) => Self::Stopped,
             // A standby that was not needed.

@@ -24,7 +24,7 @@ pub(crate) struct ExportOptions {
 
 impl ExportOptions {
     /// Parses the flags; or the error message.
-    pub(crate) fn of(args: &ExportArgs, language: Language) -> Result<Self, String> {
+    pub(crate) fn new(args: &ExportArgs, language: Language) -> Result<Self, String> {
         const FLAG: &str = "--export-wait";
         let of_plan = |error: &PlanError| report::plan_error(error, language);
         let kinds = args.kinds.iter().map(|text| Export::parse(text)).collect::<Result<Vec<_>, _>>();

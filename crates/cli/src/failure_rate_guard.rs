@@ -16,7 +16,7 @@ pub(crate) struct FailureRateGuard {
 
 impl FailureRateGuard {
     /// Adds the totals at an instant; returns whether the guard trips.
-    pub(crate) fn looks_so(&mut self, at: Duration, ended: u64, failed: u64) -> bool {
+    pub(crate) fn is_tripped(&mut self, at: Duration, ended: u64, failed: u64) -> bool {
         if self.seen.is_empty() {
             self.seen.push_back((Duration::ZERO, 0, 0));
         }
@@ -40,7 +40,7 @@ mod tests {
         let (mut failing, mut ended, mut failed) = (FailureRateGuard::default(), 0, 0);
         for (index, (more, worse)) in seconds.into_iter().enumerate() {
             (ended, failed) = (ended + more, failed + worse);
-            if failing.looks_so(Duration::from_secs(index as u64 + 1), ended, failed) {
+            if failing.is_tripped(Duration::from_secs(index as u64 + 1), ended, failed) {
                 return Some(index as u64 + 1);
             }
         }

@@ -107,7 +107,7 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
     match &behind.command {
         Command::Hold(hold) => {
             refuse(&behind, &OF_ONE_HOLD, language)?;
-            if args.on.is_some() {
+            if args.vary.is_some() {
                 return Err(language
                     .pick(
                         "--vary is for loads; of hold the connections are found",
@@ -115,11 +115,11 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
                     )
                     .to_owned());
             }
-            of_connections(args, hold, budget, language)
+            find_max_connections(args, hold, budget, language)
         }
         Command::Run(run) => {
             refuse(&behind, &OF_ONE_RUN, language)?;
-            of_load(args, run, budget, language)
+            find_max_load(args, run, budget, language)
         }
         _ => Err(language.pick("find-max loads a URL or a file", "find-max 需要 URL 或场景文件").to_owned()),
     }
@@ -136,12 +136,12 @@ fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -
 }
 
 /// Searches the highest rate, or the most users.
-fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Language) -> Result<Exit, String> {
+fn find_max_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Language) -> Result<Exit, String> {
     let goals = Goals::read(&args.goals, language)?;
     let mut run = run.clone();
     run.view.quiet = true;
-    let wants_users = match (args.on.as_deref(), run.file()) {
-        (Some(on), _) => Some(on == "users"),
+    let wants_users = match (args.vary.as_deref(), run.file()) {
+        (Some(vary), _) => Some(vary == "users"),
         (None, None) => Some(false),
         // A file defines it.
         (None, Some(_)) => None,
@@ -192,7 +192,7 @@ fn go_on_with(args: &FindMaxArgs, mut bench: TrialRunner, settings: Settings, la
         Ok(requested) => requested,
         Err(exit) => return exit,
     };
-    if let Some(exit) = bench.look(&stop, language) {
+    if let Some(exit) = bench.measure_unloaded(&stop, language) {
         // Programs that wait for a report get one.
         let mut search = Search::new(settings);
         if requested.is_requested() {
@@ -210,7 +210,12 @@ fn go_on_with(args: &FindMaxArgs, mut bench: TrialRunner, settings: Settings, la
 }
 
 /// Searches the most connections.
-fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, language: Language) -> Result<Exit, String> {
+fn find_max_connections(
+    args: &FindMaxArgs,
+    hold: &HoldArgs,
+    budget: Duration,
+    language: Language,
+) -> Result<Exit, String> {
     let goals = hold_trials::Goals::read(&args.goals, language)?;
     let flags = &hold.flags;
     if !args.goals.is_empty() && flags.every.is_none() && !flags.once {

@@ -2,8 +2,8 @@
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
-/// Makes a table of flags. A row: name, letter, value and commands, and what else holds for it; what the short help says
-/// instead of the text; the text in English and in Chinese.
+/// Makes a table of flags. A row: name, letter, value and commands, and what else holds for it; what the short help
+/// says instead of the text; the text in English and in Chinese.
 macro_rules! flags {
     ($(#[$about:meta])* $vis:vis $table:ident; $(
         $name:literal $(/ $letter:literal)?: $kind:expr, $modes:expr $(, $mark:ident)*;
@@ -159,7 +159,7 @@ pub(crate) enum Group {
     Connections,
     Http,
     Tls,
-    Talk,
+    Messaging,
     Grpc,
     Curl,
     Output,
@@ -178,7 +178,7 @@ impl Group {
             Self::Connections => ("Connections and routing", "连接与路由"),
             Self::Http => ("HTTP version", "HTTP 版本"),
             Self::Tls => ("TLS", "TLS"),
-            Self::Talk => ("WebSocket and TCP", "WebSocket 与 TCP"),
+            Self::Messaging => ("WebSocket and TCP", "WebSocket 与 TCP"),
             Self::Grpc => ("gRPC", "gRPC"),
             Self::Curl => ("curl steps", "curl 步骤"),
             Self::Output => ("Output", "输出"),
@@ -202,7 +202,7 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Connections, connections::ROWS),
     (Group::Http, request::HTTP),
     (Group::Tls, connections::TLS),
-    (Group::Talk, connections::TALK),
+    (Group::Messaging, connections::MESSAGING),
     (Group::Grpc, responses::GRPC),
     (Group::Curl, load::CURL),
     (Group::Output, run::VIEW),

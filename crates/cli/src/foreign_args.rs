@@ -31,7 +31,7 @@ pub(crate) fn answered(before: &[OsString], behind: &[Vec<u8>], language: Langua
         None | Some(CurlAsk::Help) => {
             let is_long = behind.iter().any(|word| word == b"--help");
             let columns = output::screen(language, true, false).room.map(|room| room.columns);
-            Some(output::to_stdout(&help::page::of_curl(is_long, columns, language), language))
+            Some(output::to_stdout(&help::page::curl_page(is_long, columns, language), language))
         }
         Some(CurlAsk::LoadFlag(flag)) => {
             output::complain(&language.pick(
@@ -48,7 +48,7 @@ pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Ve
     // A word after a flag that takes a value is that value: then the words before it are no complete command line.
     let begins = |place: &usize| {
         let before = help::command(language).try_get_matches_from(&words[..*place]);
-        before.is_ok_and(|matches| match Command::of(&matches) {
+        before.is_ok_and(|matches| match Command::from_matches(&matches) {
             Command::Run(args) => args.flags.url.is_none(),
             Command::Init(args) => args.flags.url.is_none(),
             _ => false,
@@ -66,12 +66,12 @@ pub(crate) fn tool_of(words: &[OsString]) -> Option<(Result<Tool, String>, Vec<S
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let (program, rest) = words.split_first()?;
     let name = std::path::Path::new(program).file_name()?.to_string_lossy().into_owned();
-    if let Some(tool) = Tool::of_name(&name) {
+    if let Some(tool) = Tool::from_name(&name) {
         return Some((Ok(tool), rest.iter().map(text).collect()));
     }
     let place = usage::first_word(words).filter(|place| words[*place] == "as")?;
     let mut words: Vec<String> = words[place + 1..].iter().map(text).collect();
     let place = words.iter().position(|word| !word.starts_with('-'));
     let name = place.map(|place| words.remove(place)).unwrap_or_default();
-    Some((Tool::of_name(&name).ok_or(name), words))
+    Some((Tool::from_name(&name).ok_or(name), words))
 }

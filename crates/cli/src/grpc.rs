@@ -41,7 +41,7 @@ fn exit_of(error: &ReflectError) -> Exit {
 
 /// The reflected schema of a symbol.
 pub(crate) fn reflected(reflection: &Reflection, symbol: &str) -> Result<Schema, GrpcCommandError> {
-    Ok(Schema::of_files(&engine::describe(reflection, symbol)?)?)
+    Ok(Schema::from_files(&engine::describe(reflection, symbol)?)?)
 }
 
 /// Why a service cannot be described.
@@ -133,7 +133,7 @@ fn description_of(ask: &Ask) -> Result<String, GrpcCommandError> {
             Some(schema) => (schema.services(), schema),
             None => {
                 let (names, files) = engine::describe_all(&ask.reflection()?)?;
-                (names, Schema::of_files(&files)?)
+                (names, Schema::from_files(&files)?)
             }
         };
         let described = names.iter().map(|name| schema.describe(name)).collect::<Result<Vec<_>, _>>()?;

@@ -56,7 +56,7 @@ impl HeadlessRun<'_> {
         watching.load_started(&shown, address, &control);
         while let Some(reported) = running.wait() {
             if let RunUpdate::Interval(reported) = reported {
-                let interval = Interval::of(&reported, &shown);
+                let interval = Interval::new(&reported, &shown);
                 json.interval(&interval);
                 watching.interval(&reported, &interval, &shown, self.thresholds);
                 observe(&reported, &control);
@@ -64,7 +64,7 @@ impl HeadlessRun<'_> {
         }
         let result = redaction::received(&plan, running.finish()?, false);
         let input = run_input(shown, &prepared.resolved, result);
-        let run = Run::of(RunInput { thresholds: self.thresholds, ..input });
+        let run = Run::new(RunInput { thresholds: self.thresholds, ..input });
         let (report, charts) = (json.value(&run), watching.charts_value(&run));
         watching.over(&report, &charts);
         let kept_as = self.runs.as_ref().and_then(|runs| keep(runs, name, (&report, &charts), self.screen.language));

@@ -54,8 +54,8 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold,
     host::raise_descriptor_limit();
     let driver = driver::choose(args.engine.driver.choice())
         .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
-    let team = workers::hold_team(&plan, &args.engine, threads, language)?;
-    let options = HoldOptions { address: resolved.address, names: resolved.addresses, tls, threads, driver, team };
+    let backend = workers::hold_backend(&plan, &args.engine, threads, language)?;
+    let options = HoldOptions { address: resolved.address, names: resolved.addresses, tls, threads, driver, backend };
     Ok(PreparedHold { plan, options, lookup: resolved.lookup })
 }
 
@@ -71,12 +71,12 @@ struct Session {
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
         let PreparedHold { plan, options, lookup } = ready(args, language)?;
-        let keep = ArtifactOptions::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
+        let keep = ArtifactOptions::new(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
         let pages: Vec<&str> = keep.page().into_iter().collect();
         let files = Files::open(args.view.json.as_deref(), None, &pages)
             .map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
-        let exports = ExportOptions::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
+        let exports = ExportOptions::new(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
         let is_json = args.view.output.as_deref() == Some("json");
         let exporting = Exporting::begin_held(&exports, (language, is_json));
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
@@ -110,7 +110,7 @@ impl Session {
             || self.exporting.has_any()
             || self.to.watching.is_on();
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
-        let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
+        let mut progress = Progress::for_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             let (control, mut losses) = (holding.control(), Losses::default());
             self.to.watching.hold_started(&self.plan, self.options.address, &control);
@@ -134,7 +134,7 @@ impl Session {
             Ok(result) => result,
             Err(error) => {
                 output::complain(&report::run_error(&error, language));
-                return Exit::of(&error);
+                return Exit::from_error(&error);
             }
         };
         let held = Held::of(HeldInput {
@@ -173,7 +173,7 @@ impl Session {
     fn warn(&self) {
         let (plan, language) = (&self.plan, self.to.language);
         // Workers have limits of their own.
-        if self.options.team.is_some() {
+        if self.options.backend.is_some() {
             return;
         }
         // Errors in the endpoints are reported by the run.

@@ -41,7 +41,7 @@ fn made(args: &InitArgs, language: Language) -> Result<(ScenarioFile, Vec<String
     if let Some(word) = url.filter(|word| usage::is_bare_word(word)) {
         return Err(usage::say_bare_word(word, language));
     }
-    if let Some(text) = url.and_then(|url| report::scenario_file_of_talk(url, name, language)) {
+    if let Some(text) = url.and_then(|url| report::messaging_scenario_file(url, name, language)) {
         let secrets = Vec::new();
         return Ok((ScenarioFile { text, secrets }, Vec::new()));
     }
@@ -148,7 +148,9 @@ fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), la
     let is_filled = |name: &str| {
         let place = read.request.headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
         place.is_some_and(|place| {
-            read.making.as_ref().is_some_and(|making| making.headers.iter().any(|(number, _)| *number == place))
+            read.dynamic_parts
+                .as_ref()
+                .is_some_and(|dynamic_parts| dynamic_parts.headers.iter().any(|(number, _)| *number == place))
         })
     };
     let mut names: Vec<String> = own

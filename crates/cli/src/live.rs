@@ -95,8 +95,8 @@ impl<'a> Live<'a> {
             failures: None,
             is_logged: false,
             past: None,
-            table: IntervalTable::new(view.screen).of_plan(plan),
-            progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
+            table: IntervalTable::new(view.screen).for_plan(plan),
+            progress: Progress::for_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,
             failing: FailureRateGuard::default(),
@@ -120,7 +120,7 @@ impl<'a> Live<'a> {
 
     /// Notes a change of the load.
     pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
-        let changed = Changed::of(change, self.plan);
+        let changed = Changed::new(change, self.plan);
         output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
         self.to.watching.changed(change, &changed, control);
         self.progress.forget_aim();
@@ -150,7 +150,7 @@ impl<'a> Live<'a> {
     }
 
     /// Sets that the run is a recovered one.
-    pub(crate) fn looks_back(&mut self, past: Option<RecoveredRun>) {
+    pub(crate) fn set_replay(&mut self, past: Option<RecoveredRun>) {
         self.past = past;
     }
 
@@ -167,7 +167,7 @@ impl<'a> Live<'a> {
 
     /// Handles an interval: its results are computed once, for all views.
     pub(crate) fn interval(&mut self, reported: &engine::Interval<'_>) -> ControlFlow<()> {
-        let interval = Interval::of(reported, self.plan);
+        let interval = Interval::new(reported, self.plan);
         let shared = self.exports.interval(interval);
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
@@ -194,8 +194,8 @@ impl<'a> Live<'a> {
         }
         // Updates of an earlier interval are evaluated with the next one, at its time.
         if !interval.is_update && self.past.is_none() {
-            self.look_at_thresholds(reported.total, interval.to.as_duration());
-            self.look_at_failures(reported.total, interval.to.as_duration());
+            self.check_thresholds(reported.total, interval.to.as_duration());
+            self.check_failures(reported.total, interval.to.as_duration());
         }
         // A requested file is written, even when the table no longer has a reader.
         if self.to.wrote == Wrote::All
@@ -230,7 +230,7 @@ impl<'a> Live<'a> {
     }
 
     /// Stops the run gracefully when a threshold requires it.
-    fn look_at_thresholds(&mut self, total: &Snapshot, elapsed: Duration) {
+    fn check_thresholds(&mut self, total: &Snapshot, elapsed: Duration) {
         if self.was_aborted {
             return;
         }
@@ -250,10 +250,10 @@ impl<'a> Live<'a> {
     }
 
     /// Stops a run that only fails, unless failures are to be ignored.
-    fn look_at_failures(&mut self, total: &Snapshot, elapsed: Duration) {
+    fn check_failures(&mut self, total: &Snapshot, elapsed: Duration) {
         let (ended, failed) = (total.counts.finished(), total.counts.failed());
-        let is_failing = self.failing.looks_so(elapsed, ended, failed);
-        if self.was_aborted || self.plan.keeps.persists || !is_failing {
+        let is_failing = self.failing.is_tripped(elapsed, ended, failed);
+        if self.was_aborted || self.plan.capture_options.ignores_failures || !is_failing {
             return;
         }
         output::note(self.view.language.pick(

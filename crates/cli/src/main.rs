@@ -21,6 +21,7 @@ mod ending;
 mod exit;
 mod experiment_output;
 mod exporting;
+mod fail_if;
 mod failure_rate_guard;
 mod files;
 mod find_max;
@@ -38,7 +39,6 @@ mod machine;
 #[cfg(feature = "nats")]
 mod on_bus;
 mod output;
-mod page;
 mod parse_addr;
 mod past;
 mod probe;
@@ -51,7 +51,6 @@ mod redaction;
 #[cfg(test)]
 mod reference;
 mod request_log;
-mod ruling;
 mod run_scenario;
 mod run_settings;
 mod run_url;
@@ -64,6 +63,7 @@ mod sweep;
 mod tool;
 mod usage;
 mod validate_args;
+mod web_command;
 mod worker;
 mod worker_loss_notices;
 mod workers;
@@ -128,7 +128,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         output::complain(&text);
         return Exit::Usage;
     }
-    let mut command = Command::of(&matches);
+    let mut command = Command::from_matches(&matches);
     match &mut command {
         Command::Run(args) => args.flags.curl = curl,
         Command::Init(args) => args.flags.curl = curl,
@@ -149,7 +149,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { sides, fail_if, is_json } => past::compare(&sides, &fail_if, is_json, usage::language()),
         Command::Recover(journals, args) => recover::recover(&journals, &args),
-        Command::Web(args) => page::page(&args),
+        Command::Web(args) => web_command::run(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::FindMax(args) => find_max::find_max(&args),
         Command::Sweep(args) => sweep::sweep(&args),

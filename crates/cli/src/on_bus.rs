@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use cluster::LeaderSettings;
-use cluster::coordinator::{Complain, Keeping, Look, Workers};
+use cluster::coordinator::{Complain, FindEndedWorker, Keeping, Workers};
 use cluster::journal::Journals;
 use cluster::nats::{BusUrl, NatsError, Role, join};
 use pacing::Nanos;
@@ -20,7 +20,7 @@ const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
 pub(crate) fn lead(
     bus: &str,
     setting: LeaderSettings,
-    look: Look,
+    find_ended_worker: FindEndedWorker,
     journals: Option<Journals>,
     language: Language,
 ) -> Result<Workers, (String, Exit)> {
@@ -34,7 +34,8 @@ pub(crate) fn lead(
         output::note(&format!("onrush: {}", journals::not_kept(&path, reason.as_deref(), language)));
     });
     let keeping = journals.map(|journals| Keeping { journals, complain });
-    Workers::lead(setting, look, keeping, |subjects, inbox| join(&bus_url, Role::Leads, subjects, inbox)).map_err(say)
+    Workers::lead(setting, find_ended_worker, keeping, |subjects, inbox| join(&bus_url, Role::Leads, subjects, inbox))
+        .map_err(say)
 }
 
 /// The seed of the run that a standby would take over; `None` if it has none.

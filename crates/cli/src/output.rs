@@ -156,7 +156,7 @@ pub(crate) fn received() -> Vec<String> {
 /// Prints a message without our name. A typed secret is redacted in any message.
 pub(crate) fn note(text: &str) {
     let words = redaction::words_typed();
-    let text = SecretValues::of_words(words.iter().map(String::as_str)).hide(text);
+    let text = SecretValues::from_words(words.iter().map(String::as_str)).hide(text);
     if let Some(received) =
         RECEIVED.lock().expect("nobody panics with it").as_mut().filter(|received| received.len() < SERVER_TEXTS_MAX)
     {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::artifacts::{PAGE, runs};
 use crate::exit::Exit;
 use crate::files::OutputFile;
-use crate::{output, ruling};
+use crate::{fail_if, output};
 
 /// Runs `onrush report RUN`.
 pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
@@ -133,6 +133,6 @@ pub(crate) fn compare(sides: &[Vec<String>; 2], fail_if: &[String], is_json: boo
         false => report::comparison_table(&comparison, [&names[0], &names[1]], language),
     };
     let exit = output::to_stdout(&text, language);
-    let is_worse = ruling::tell(&fail_if, &comparison, language);
+    let is_worse = fail_if::report(&fail_if, &comparison, language);
     if exit == Exit::Done && is_worse { Exit::Unmet } else { exit }
 }

@@ -28,13 +28,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// The line of a load.
-    pub(crate) fn of_load(screen: &Screen, is_shown: bool, plan: &Plan, address: SocketAddr) -> Self {
-        Self::start(screen, is_shown, &Aim::of_load(plan), || report::begins(plan, address, screen))
+    pub(crate) fn for_load(screen: &Screen, is_shown: bool, plan: &Plan, address: SocketAddr) -> Self {
+        Self::start(screen, is_shown, &Aim::for_load(plan), || report::begins(plan, address, screen))
     }
 
     /// The line of held connections.
-    pub(crate) fn of_hold(screen: &Screen, is_shown: bool, plan: &Hold, address: SocketAddr) -> Self {
-        Self::start(screen, is_shown, &Aim::of_hold(plan), || report::hold_begins(plan, address, screen))
+    pub(crate) fn for_hold(screen: &Screen, is_shown: bool, plan: &Hold, address: SocketAddr) -> Self {
+        Self::start(screen, is_shown, &Aim::for_hold(plan), || report::hold_begins(plan, address, screen))
     }
 
     fn start(screen: &Screen, is_shown: bool, aim: &Aim, begins: impl FnOnce() -> String) -> Self {

@@ -10,7 +10,7 @@ use cluster::journal::{Cut, JournalContents, JournalError, put_together};
 use engine::{RequestLogConfig, Resolved, RunOptions};
 use metrics::Threshold;
 use pacing::Nanos;
-use plan::Carried;
+use plan::EncodedPlan;
 use report::{Doing, Language};
 
 use crate::args::RunArgs;
@@ -60,8 +60,8 @@ fn prepare(
             format!("onrush: {path} 仍在写入，之后的数据不在其中"),
         ));
     }
-    let (carried, slowest, thresholds) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
-    let Carried::Load(plan) = carried else {
+    let (encoded_plan, slowest, thresholds) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
+    let EncodedPlan::Load(plan) = encoded_plan else {
         let text = language.pick(
             "these journals are of connections that were held; only loads can be put together",
             "这些本地留存属于长连接压测（hold）；只能还原请求压测",
@@ -89,7 +89,7 @@ fn prepare(
         driver,
         log_config: RequestLogConfig { slowest, log: None },
         supplies: supplies(),
-        team: Some(Arc::new(RunReporter::new(past, ago.into()))),
+        backend: Some(Arc::new(RunReporter::new(past, ago.into()))),
     };
     let prepared = Prepared { plan: *plan, resolved: Resolved::given(address), options };
     // The thresholds of the run are evaluated again.

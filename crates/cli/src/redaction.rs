@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::RunResult;
-use plan::{Credential, Plan, SecretValues, Speech, credential};
+use plan::{Credential, FlagDialect, Plan, SecretValues, credential};
 
 /// The plan for views.
 pub(crate) fn shown_plan(plan: &Plan, with_secrets: bool) -> Arc<Plan> {
@@ -15,7 +15,7 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     if with_secrets {
         return text.to_owned();
     }
-    let known = SecretValues::of_plan(plan);
+    let known = SecretValues::from_plan(plan);
     let line = |line: &str| {
         let mut line = known.hide(line);
         // YAML takes a bare `*` as the name of an alias.
@@ -53,28 +53,28 @@ pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
     if with_secrets {
         return all;
     }
-    let known = SecretValues::of_plan(plan);
+    let known = SecretValues::from_plan(plan);
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
 /// The same for held connections.
 pub(crate) fn command_of_hold() -> Vec<String> {
     let all = words_typed();
-    let known = SecretValues::of_words(all.iter().map(String::as_str));
+    let known = SecretValues::from_words(all.iter().map(String::as_str));
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
 /// The words of a command line without the values of secret flags, and with redacted export destinations.
 fn words(all: &[String]) -> Vec<String> {
-    let speeches = Speech::of_words(all.iter().map(String::as_str));
+    let dialects = FlagDialect::from_words(all.iter().map(String::as_str));
     let (mut before, mut is_next_secret) = ("", false);
-    let hidden = all.iter().zip(speeches).map(|(word, speech)| {
+    let hidden = all.iter().zip(dialects).map(|(word, dialect)| {
         let flag = std::mem::replace(&mut before, word.as_str());
         let is_secret = std::mem::take(&mut is_next_secret);
         if is_secret {
             return MASK.to_owned();
         }
-        match credential(word, speech) {
+        match credential(word, dialect) {
             Some(Credential::From(place)) => return format!("{}{MASK}", &word[..place]),
             says_who => is_next_secret = says_who.is_some(),
         }
@@ -93,7 +93,8 @@ fn words(all: &[String]) -> Vec<String> {
 fn varied(text: &str) -> String {
     let (name, _) = text.split_once('=').unwrap_or((text, ""));
     let name = name.trim_start_matches('-');
-    let is_flag = |hyphens: &str| credential(&format!("{hyphens}{name}"), Speech::Onrush) == Some(Credential::Next);
+    let is_flag =
+        |hyphens: &str| credential(&format!("{hyphens}{name}"), FlagDialect::Onrush) == Some(Credential::Next);
     let is_secret = is_flag("--") || (name.len() == 1 && is_flag("-")) || plan::is_secret_field(name);
     if is_secret { format!("{name}={MASK}") } else { masked(text) }
 }
@@ -114,8 +115,8 @@ fn masked(word: &str) -> String {
 /// The results with redacted server messages.
 pub(crate) fn received(plan: &Plan, mut result: RunResult, with_secrets: bool) -> RunResult {
     if !with_secrets {
-        let known = SecretValues::of_plan(plan);
-        let all = result.apart.iter_mut().chain([&mut result.total]);
+        let known = SecretValues::from_plan(plan);
+        let all = result.per_scenario.iter_mut().chain([&mut result.total]);
         all.for_each(|seen| seen.change_server_texts(|said| known.hide(&plan::masked(said))));
     }
     result

@@ -23,7 +23,7 @@ pub(crate) struct Tracing {
 
 impl Tracing {
     /// Reads the flags.
-    pub(crate) fn of(args: &LogArgs, seed: Option<&str>) -> Result<Self, PlanError> {
+    pub(crate) fn new(args: &LogArgs, seed: Option<&str>) -> Result<Self, PlanError> {
         let slowest =
             args.slowest.as_deref().map(|text| parse_count("--slowest", text, 1, metrics::SLOWEST_MAX as u64));
         let slowest = slowest.transpose()?.unwrap_or(0) as usize;

@@ -62,9 +62,9 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
         Err(exit) => return exit,
     };
     let secrets: Vec<&str> = opened.file.secrets.iter().map(|secret| secret.name.text.as_str()).collect();
-    settings.of_file(&opened.source.text, |text| scenario::without_secrets(text, &secrets));
-    let player = Player { load: &load, args, opened: &opened, language, carry };
-    match player.play(settings) {
+    settings.apply_file(&opened.source.text, |text| scenario::without_secrets(text, &secrets));
+    let runner = ScenarioRunner { load: &load, args, opened: &opened, language, carry };
+    match runner.play(settings) {
         Ok(exit) | Err(exit) => exit,
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn seed_of(file: &str, vars: &[String]) -> Option<u64> {
     open(file, vars).ok()?.file.run.seed
 }
 
-struct Player<'a> {
+struct ScenarioRunner<'a> {
     load: &'a Load,
     args: &'a RunArgs,
     opened: &'a Opened,
@@ -117,7 +117,7 @@ fn refuse(mistakes: &Diagnostics, language: Language) -> Exit {
     Exit::Usage
 }
 
-impl Player<'_> {
+impl ScenarioRunner<'_> {
     fn play(&self, mut settings: RunSettings) -> Result<Exit, Exit> {
         let supplies = self.supplies()?;
         let file = &self.opened.file;
@@ -142,12 +142,12 @@ impl Player<'_> {
             user_agent: USER_AGENT,
         };
         let first = self.reported(Lowering::new(self.opened, &requested))?;
-        let mut reach = None;
+        let mut target_policy = None;
         for draft in first.undescribed() {
             // The load of the file decides which hosts need consent.
             let draft = Draft { load: self.whole_load(), consents: file.run.consents.clone(), ..draft };
             if let Some((schema, reached)) = self.load.described(&draft)? {
-                reach = Some(reached);
+                target_policy = Some(reached);
                 schemas.push((draft, schema));
             }
         }
@@ -161,8 +161,8 @@ impl Player<'_> {
         }
         settings.consents(&file.run.consents);
         checked = settings.requested_for(checked);
-        self.load.ways(&mut checked, connection, reach)?;
-        let reach = Some(checked.scenarios[0].target().reach.clone());
+        self.load.ways(&mut checked, connection, target_policy)?;
+        let target_policy = Some(checked.scenarios[0].target().target_policy.clone());
         // What it carries may be large.
         drop(checked);
         let (before, after) = (self.reported(lowering.before())?, self.reported(lowering.after())?);
@@ -178,7 +178,7 @@ impl Player<'_> {
         let has_part =
             |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| catalog.named(&name.text).is_some());
         settings.add_thresholds(file.thresholds.iter().filter(has_part).map(|limit| limit.threshold.clone()));
-        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        let sources = Sources { connection, target_policy, supplies: supplies.clone() };
         let exit = self.measure(plan, sources, &settings)?;
         match self.reported(lowering.after())? {
             Some(after) if !settings.is_debug() => match self.once(false, after, of_after, &supplies) {
@@ -210,7 +210,7 @@ impl Player<'_> {
         let Some(once) = once else { return Ok(None) };
         let mut plan = once.plan.clone();
         self.load.ways(&mut plan, &self.opened.file.defaults.flags.connection, None)?;
-        Ok(Some(plan.scenarios[0].target().reach.clone()))
+        Ok(Some(plan.scenarios[0].target().target_policy.clone()))
     }
 
     /// Runs the setup or the teardown. Returns the extracted values.
@@ -218,14 +218,14 @@ impl Player<'_> {
         &self,
         is_before: bool,
         lowered: Lowered,
-        reach: Option<TargetPolicy>,
+        target_policy: Option<TargetPolicy>,
         supplies: &DataSources,
     ) -> Result<(Vec<String>, Vec<Value>), Exit> {
         let Lowered { plan, variables } = lowered;
-        let plan = Plan { keeps: CaptureOptions { failures: true, ..plan.keeps }, ..plan };
+        let plan = Plan { capture_options: CaptureOptions { failures: true, ..plan.capture_options }, ..plan };
         let connection = &self.opened.file.defaults.flags.connection;
         let settings = RunSettings::default();
-        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        let sources = Sources { connection, target_policy, supplies: supplies.clone() };
         // The setup and the teardown need no workers.
         let engine = EngineArgs { workers: None, cluster: None, hosts: None, ..self.args.engine.clone() };
         let prepared = self.load.ready(plan, sources, &engine, &settings)?;
@@ -234,8 +234,8 @@ impl Player<'_> {
         let requested = self.load.watch(&stop)?;
         let was_requested = requested.is_requested();
         let result = engine::run(&plan, &options, &stop, |_| std::ops::ControlFlow::Continue(()));
-        let result =
-            result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::of(&error)))?;
+        let result = result
+            .map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::from_error(&error)))?;
         let counts = &result.total.counts;
         let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() + counts.lost() == 0;
         let values = result.values.clone();
@@ -246,7 +246,7 @@ impl Player<'_> {
             return Err(Exit::Stopped);
         }
         let showing = self.load.showing(&plan, &settings);
-        let run = Run::of(run_input(Arc::new(plan.without_secrets()), &resolved, result));
+        let run = Run::new(run_input(Arc::new(plan.without_secrets()), &resolved, result));
         output::note(report::failed_responses(&run, &showing).trim());
         let text = match is_before {
             true => self.language.pick(

@@ -49,7 +49,7 @@ impl RunSettings {
     }
 
     /// Sets the scenario file that is kept with the run. `hide`: redacts secrets by name.
-    pub(crate) fn of_file(&mut self, text: &str, hide: impl Fn(&str) -> String) {
+    pub(crate) fn apply_file(&mut self, text: &str, hide: impl Fn(&str) -> String) {
         self.file = Some(if self.with_secrets { text.to_owned() } else { hide(text) });
     }
 
@@ -72,7 +72,7 @@ impl RunSettings {
     }
 
     /// The settings of a load without outputs, and of a debug exchange.
-    pub(crate) fn of_debug(is_debug: bool) -> Self {
+    pub(crate) fn for_debug(is_debug: bool) -> Self {
         Self { is_debug, ..Self::default() }
     }
 }

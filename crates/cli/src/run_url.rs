@@ -103,7 +103,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// A load with the views of another tool, or the usual ones.
-    pub(crate) fn of_tool(language: Language) -> Self {
+    pub(crate) fn for_tool(language: Language) -> Self {
         let screen = output::screen(language, false, false);
         let view = View { language, screen, is_json: false, is_quiet: false };
         Self { view, json_file: None }
@@ -134,13 +134,13 @@ impl Load {
             let error = PlanError::Conflict { one: "--debug", other, remedy: Remedy::DebugIsText };
             return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage));
         }
-        let tracing = match Tracing::of(&args.log, args.flags.seed.as_deref()) {
+        let tracing = match Tracing::new(&args.log, args.flags.seed.as_deref()) {
             Ok(tracing) => tracing,
             Err(error) => return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage)),
         };
-        let exports = ExportOptions::of(&args.exports, self.view.language);
+        let exports = ExportOptions::new(&args.exports, self.view.language);
         let exports = exports.map_err(|text| self.refuse(&text, Exit::Usage))?;
-        let keep = ArtifactOptions::of(&args.keep, args.file().is_some(), self.view.language)
+        let keep = ArtifactOptions::new(&args.keep, args.file().is_some(), self.view.language)
             .map_err(|text| self.refuse(&text, Exit::Usage))?;
         let probe = probing::options(args, self.view.language).map_err(|text| self.refuse(text, Exit::Usage))?;
         Ok(RunSettings {
@@ -166,10 +166,10 @@ impl Load {
 
     /// Prepares a load; all errors before it are found here.
     pub(crate) fn prepare(&self, draft: &Draft, engine: &EngineArgs, settings: &RunSettings) -> Result<Prepared, Exit> {
-        let (described, reach) = self.described(draft)?.unzip();
+        let (described, target_policy) = self.described(draft)?.unzip();
         let plan = draft.plan_with(described.as_ref());
         let plan = plan.map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
-        let sources = Sources { connection: &draft.connection, reach, supplies: supplies() };
+        let sources = Sources { connection: &draft.connection, target_policy, supplies: supplies() };
         self.ready(plan, sources, engine, settings)
     }
 
@@ -193,10 +193,10 @@ impl Load {
         if settings.shows_failures {
             plan = plan.for_failures();
         }
-        plan.keeps.secrets = settings.with_secrets;
+        plan.capture_options.secrets = settings.with_secrets;
         plan = settings.requested_for(plan);
-        let Sources { connection, reach, supplies } = sources;
-        let ways = self.ways(&mut plan, connection, reach)?;
+        let Sources { connection, target_policy, supplies } = sources;
+        let ways = self.ways(&mut plan, connection, target_policy)?;
         let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
         let mut ways = ways.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
@@ -204,7 +204,7 @@ impl Load {
         host::raise_descriptor_limit();
         let driver = driver::choose(engine.driver.choice())
             .map_err(|error| self.refuse(&report::driver_error(&error, self.view.language), Exit::System))?;
-        let team = workers::team(&plan, engine, threads, settings, self.view.language)
+        let backend = workers::backend(&plan, engine, threads, settings, self.view.language)
             .map_err(|(text, exit)| self.refuse(&text, exit))?;
         let address = resolved.address;
         let options = RunOptions {
@@ -217,7 +217,7 @@ impl Load {
             driver,
             log_config: RequestLogConfig::default(),
             supplies,
-            team,
+            backend,
         };
         Ok(Prepared { plan, resolved, options })
     }
@@ -274,7 +274,7 @@ impl Load {
         // The terminal screen shows all of it but the summary.
         let view = View { is_quiet: self.view.is_quiet || settings.watch.screen, ..self.view };
         let mut live = Live::new(view, (&shown, resolved.address), &settings.thresholds, files, stop.clone());
-        live.looks_back(settings.past);
+        live.set_replay(settings.past);
         live.goes_on_for_log(writing.is_some() || settings.keep.wants_any());
         let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
         if let Some(text) = proxies::say_unused(targets, self.view.language) {
@@ -303,7 +303,7 @@ impl Load {
         let mut result = match observed(&plan, options.clone(), &stop, &mut live) {
             Ok(result) => result,
             // The log ends with the program.
-            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::from_error(&error)),
         };
         // A later Ctrl-C ends the probe, or the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
@@ -320,7 +320,7 @@ impl Load {
         let input = run_input(shown.clone(), &resolved, result);
         let input = if let Some(past) = &settings.past { past.correct(input) } else { input };
         let changes = live.take_changes();
-        let run = Run::of(RunInput { thresholds: &settings.thresholds, notes, changes, ..input });
+        let run = Run::new(RunInput { thresholds: &settings.thresholds, notes, changes, ..input });
         let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
@@ -338,17 +338,17 @@ impl Load {
         output::note(&language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")));
     }
 
-    /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `reach`: the
+    /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `target_policy`: the
     /// consented policy.
     pub(crate) fn ways(
         &self,
         plan: &mut Plan,
         connection: &Connection,
-        reach: Option<TargetPolicy>,
+        target_policy: Option<TargetPolicy>,
     ) -> Result<Vec<TargetAccess>, Exit> {
         let language = self.view.language;
         // A consent for a question that is harmless for any host is none for the load.
-        let reach = reach.filter(|reach| *reach != TargetPolicy::Anywhere);
+        let target_policy = target_policy.filter(|target_policy| *target_policy != TargetPolicy::Anywhere);
         let loads: Vec<String> =
             plan.scenarios.iter().map(|one| consent::load_in_words(&one.load, one.requests_most(), language)).collect();
         let asking = Asking { connection, load: loads.join(language.pick("; ", "；")), language };
@@ -356,20 +356,20 @@ impl Load {
         for scenario in &mut plan.scenarios {
             let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
             for target in &mut scenario.targets {
-                target.reach = reach.clone().unwrap_or_else(|| target.reach.clone());
+                target.target_policy = target_policy.clone().unwrap_or_else(|| target.target_policy.clone());
                 targets.push((target, connect_timeout));
             }
         }
         let ways = asking.ways(targets).map_err(|(text, exit)| self.refuse(&text, exit))?;
-        let reach = plan.scenarios[0].target().reach.clone();
-        *plan = plan.clone().reaching(&reach);
+        let target_policy = plan.scenarios[0].target().target_policy.clone();
+        *plan = plan.clone().reaching(&target_policy);
         Ok(ways)
     }
 
     pub(crate) fn showing(&self, plan: &Plan, settings: &RunSettings) -> Showing {
         Showing {
             language: self.view.language,
-            secrets: (!settings.with_secrets).then(|| plan::SecretValues::of_plan(plan)),
+            secrets: (!settings.with_secrets).then(|| plan::SecretValues::from_plan(plan)),
         }
     }
 
@@ -384,11 +384,11 @@ impl Load {
     ) -> Exit {
         let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
             Ok(result) => result,
-            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::from_error(&error)),
         };
         let (showing, run) = (
             self.showing(plan, settings),
-            Run::of(run_input(
+            Run::new(run_input(
                 redaction::shown_plan(plan, settings.with_secrets),
                 resolved,
                 redaction::received(plan, result, settings.with_secrets),
@@ -419,7 +419,7 @@ impl Load {
             way.map_err(|(text, exit)| self.refuse(&text, exit))?;
         }
         let schema = grpc::reflected(&requested, requested.symbol.as_deref().unwrap_or_default()).map_err(say)?;
-        Ok(Some((schema, requested.target.reach)))
+        Ok(Some((schema, requested.target.target_policy)))
     }
 
     /// Lets signals end what this handle stops.
@@ -466,7 +466,7 @@ pub(crate) struct Sources<'a> {
     /// How targets are reached.
     pub(crate) connection: &'a Connection,
     /// The consented target policy.
-    pub(crate) reach: Option<TargetPolicy>,
+    pub(crate) target_policy: Option<TargetPolicy>,
     pub(crate) supplies: DataSources,
 }
 

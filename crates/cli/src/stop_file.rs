@@ -11,7 +11,7 @@ use report::Language;
 use crate::output;
 
 /// The polling interval of the file.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A watch for the file, on a thread of its own, until it is dropped.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl StopFile {
                     ));
                     return stop.stop();
                 }
-                std::thread::sleep(LOOK_EVERY);
+                std::thread::sleep(POLL_INTERVAL);
             }
         };
         let thread = std::thread::Builder::new().name("stop-file".to_owned()).spawn(look);

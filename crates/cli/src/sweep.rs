@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use engine::StopHandle;
-use figures::{At, Held, Quantile, Run};
+use figures::{Held, PercentileValue, Quantile, Run};
 use metrics::Measure;
 use plan::parse_count;
 use report::Language;
@@ -68,7 +68,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
             format!("--{name} 仅用于单次压测；sweep 会多次压测并并列显示数据"),
         ));
     }
-    let varied = Varied::of(&grid, &base, language)?;
+    let varied = Varied::new(&grid, &base, language)?;
     let by = match args.best.as_deref() {
         Some("rate") => BestBy::Rate,
         Some("p50") => BestBy::P50,
@@ -223,7 +223,7 @@ impl Sweep {
                     output::complain(&report::nothing_measured(&measured.run, self.language));
                     return Exit::NothingMeasured;
                 }
-                self.shown.borrow_mut().run(of_run(&measured.run, cell, measured.kept_as));
+                self.shown.borrow_mut().run(swept_run(&measured.run, cell, measured.kept_as));
                 Exit::Done
             }
             Err(error) => load.refuse(&report::run_error(&error, self.language), Exit::System),
@@ -247,7 +247,7 @@ impl Sweep {
                     output::complain(&report::nothing_held(&held, self.language));
                     return Exit::NothingMeasured;
                 }
-                self.shown.borrow_mut().run(of_held(&held, cell, kept_as));
+                self.shown.borrow_mut().run(swept_hold(&held, cell, kept_as));
                 Exit::Done
             }
             Err(error) => {
@@ -258,10 +258,10 @@ impl Sweep {
     }
 }
 
-fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
-    let response = run.succeeded.of(Measure::Response);
+fn swept_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
+    let response = run.succeeded.by_measure(Measure::Response);
     let [p50, p99] = [Quantile::P50, Quantile::P99].map(|quantile| response.at_known(quantile));
-    let is_affected = |at: Option<At>| at.is_some_and(|at| at.is_unreliable);
+    let is_affected = |at: Option<PercentileValue>| at.is_some_and(|at| at.is_unreliable);
     let (started, succeeded) = (run.tally.started().max(1), run.tally.succeeded());
     SweptRun {
         place: cell.place,
@@ -279,7 +279,7 @@ fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
     }
 }
 
-fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
+fn swept_hold(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
     let (requested, open) = (held.plan.connections.max(1), held.when_closing.open);
     SweptRun {
         place: cell.place,

@@ -82,12 +82,12 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
             return tool.usage_exit(&fault).into();
         }
     };
-    let load = Load::of_tool(language);
+    let load = Load::for_tool(language);
     let cores = host::allowed_cores().len() as u64;
     let threads = requested.threads.map(|threads| threads.clamp(1, cores).to_string());
     let engine = EngineArgs { threads, ..EngineArgs::default() };
     if requested.is_native || requested.is_debug {
-        let settings = RunSettings { watch, probe: ProbeOption::Never, ..RunSettings::of_debug(requested.is_debug) };
+        let settings = RunSettings { watch, probe: ProbeOption::Never, ..RunSettings::for_debug(requested.is_debug) };
         let mut draft = requested.draft;
         draft.interval = None;
         return load.carry_out(&draft, &engine, &settings).into();
@@ -123,7 +123,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
         while let Some(reported) = running.wait() {
             match reported {
                 RunUpdate::Interval(reported) => {
-                    let interval = Interval::of(&reported, plan);
+                    let interval = Interval::new(&reported, plan);
                     watching.interval(&reported, &interval, plan, &[]);
                     let pages = view.interval(&interval);
                     if wrote == Wrote::All {
@@ -133,7 +133,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
                         stop.abort();
                     }
                 }
-                RunUpdate::Changed(change) => watching.changed(&change, &Changed::of(&change, plan), &control),
+                RunUpdate::Changed(change) => watching.changed(&change, &Changed::new(&change, plan), &control),
                 RunUpdate::Remote(_) => {}
             }
         }
@@ -142,10 +142,10 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
     watching.give_back();
     let result = match observed {
         Ok(result) => result,
-        Err(error) => return load.refuse(&report::run_error(&error, language), Exit::of(&error)).into(),
+        Err(error) => return load.refuse(&report::run_error(&error, language), Exit::from_error(&error)).into(),
     };
     // A tool shows its given arguments: the plan is not redacted.
-    let run = Run::of(run_url::run_input(Arc::new(plan.clone()), resolved, result));
+    let run = Run::new(run_url::run_input(Arc::new(plan.clone()), resolved, result));
     let is_unreached = run.tally.connections_established() == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
         output::complain(&report::nothing_measured(&run, language));

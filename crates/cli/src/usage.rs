@@ -24,13 +24,13 @@ pub(crate) use words::{
 pub(crate) fn language_of(words: &[OsString]) -> Language {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let by_flag = texts.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--lang") {
-        Some("") => texts.get(index + 1).and_then(|name| Language::of_name(name)),
-        Some(rest) => rest.strip_prefix('=').and_then(Language::of_name),
+        Some("") => texts.get(index + 1).and_then(|name| Language::from_name(name)),
+        Some(rest) => rest.strip_prefix('=').and_then(Language::from_name),
         None => None,
     });
     let by_environment = || {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().filter_map(|name| std::env::var(name).ok());
-        locale.into_iter().find(|value| !value.is_empty()).map_or(Language::En, |value| Language::of_locale(&value))
+        locale.into_iter().find(|value| !value.is_empty()).map_or(Language::En, |value| Language::from_locale(&value))
     };
     by_flag.unwrap_or_else(by_environment)
 }

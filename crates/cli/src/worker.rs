@@ -8,7 +8,7 @@ use std::time::Duration;
 use cluster::bus::{Bus, Inbox};
 use cluster::local;
 use cluster::protocol::Refusal;
-use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity, WorkerRuntime};
+use cluster::worker_runtime::{WorkerEnvironment, WorkerEvent, WorkerIdentity, WorkerRuntime};
 use driver::Choice;
 use engine::{DataSources, HoldOptions, RequestLogConfig, ResolveError, Resolved, RunOptions};
 use feed::Feed;
@@ -24,7 +24,7 @@ use crate::{journals, output, run_url, signals, usage, workers};
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();
-    let way = match BusChoice::of(args.join.as_deref().unwrap_or_default(), language) {
+    let way = match BusChoice::parse(args.join.as_deref().unwrap_or_default(), language) {
         Ok(way) => way,
         Err(text) => {
             output::complain(&text);
@@ -94,7 +94,7 @@ enum BusChoice {
 }
 
 impl BusChoice {
-    fn of(join: &str, language: Language) -> Result<Self, String> {
+    fn parse(join: &str, language: Language) -> Result<Self, String> {
         if join.starts_with("nats://") || join.starts_with("tls://") {
             #[cfg(feature = "nats")]
             return match join.parse() {
@@ -173,7 +173,7 @@ fn work(way: &BusChoice, setting: WorkerIdentity, place: &Arc<dyn WorkerEnvironm
         return Exit::System;
     }
     if !way.is_local() {
-        place.tell(&Notice::Joins);
+        place.tell(&WorkerEvent::Joins);
     }
     match way.join(hand.subjects(), hand.inbox(), language) {
         Ok(bus) => {
@@ -206,11 +206,11 @@ struct WorkerPlace {
 
 impl WorkerPlace {
     /// The target policy of this worker, independent of the leader.
-    fn reach(&self) -> Option<TargetPolicy> {
+    fn target_policy(&self) -> Option<TargetPolicy> {
         let is_any = self.allow.iter().any(|host| host == ANY);
         let named = self.allow.clone().into();
-        let reach = if self.allow.is_empty() { TargetPolicy::Near(named) } else { TargetPolicy::Only(named) };
-        (!is_any).then_some(reach)
+        let target_policy = if self.allow.is_empty() { TargetPolicy::Near(named) } else { TargetPolicy::Only(named) };
+        (!is_any).then_some(target_policy)
     }
 
     /// The address of a target, as resolved here.
@@ -235,8 +235,8 @@ impl WorkerPlace {
 impl WorkerEnvironment for WorkerPlace {
     fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal> {
         let system = |reason: String| Refusal::System { reason };
-        let plan = match self.reach() {
-            Some(reach) => plan.reaching(&reach),
+        let plan = match self.target_policy() {
+            Some(target_policy) => plan.reaching(&target_policy),
             None => plan,
         };
         let mut ways = Vec::new();
@@ -260,25 +260,25 @@ impl WorkerEnvironment for WorkerPlace {
             driver,
             log_config: RequestLogConfig { slowest, log: None },
             supplies: cluster::encoding::supplies(feeds, &usual()),
-            team: None,
+            backend: None,
         };
         Ok((plan, options))
     }
 
     fn prepare_to_hold(&self, mut plan: Hold) -> Result<(Hold, HoldOptions), Refusal> {
         let system = |reason: String| Refusal::System { reason };
-        if let Some(reach) = self.reach() {
-            plan.target.reach = reach;
+        if let Some(target_policy) = self.target_policy() {
+            plan.target.target_policy = target_policy;
         }
         let (resolved, tls) = self.way(&plan.target, plan.step.connect_timeout)?;
         let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
         let (address, names) = (resolved.address, resolved.addresses);
-        let options = HoldOptions { address, names, tls, threads: self.threads, driver, team: None };
+        let options = HoldOptions { address, names, tls, threads: self.threads, driver, backend: None };
         options.places(&plan).map_err(|error| system(error.to_string()))?;
         Ok((plan, options))
     }
 
-    fn tell(&self, notice: &Notice) {
+    fn tell(&self, notice: &WorkerEvent) {
         if let Some(text) = said(notice, self.language).filter(|_| !self.is_quiet) {
             output::note(&format!("onrush: {text}"));
         }
@@ -290,38 +290,40 @@ fn usual() -> DataSources {
 }
 
 /// The text of a notice.
-fn said(notice: &Notice, language: Language) -> Option<String> {
+fn said(notice: &WorkerEvent, language: Language) -> Option<String> {
     Some(match notice {
-        Notice::Joins => language.pick(
+        WorkerEvent::Joins => language.pick(
             "goes to the bus; waits for the leader, which makes the cluster there".to_owned(),
             "正在连接总线；集群由主控进程建立，等待中".to_owned(),
         ),
-        Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
-        Notice::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
-        Notice::Ready => language.pick("ready for a run".to_owned(), "已就绪".to_owned()),
-        Notice::Refused(refusal) => {
+        WorkerEvent::Joined => {
+            language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned())
+        }
+        WorkerEvent::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
+        WorkerEvent::Ready => language.pick("ready for a run".to_owned(), "已就绪".to_owned()),
+        WorkerEvent::Refused(refusal) => {
             let reason = refused(refusal, language);
             language.pick(format!("takes no part in the run: {reason}"), format!("不参加本次压测：{reason}"))
         }
-        Notice::Began(slots) => {
+        WorkerEvent::Began(slots) => {
             let share = f64::from(*slots) / 40.96;
             language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1}% 的负载"))
         }
-        Notice::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
-        Notice::GivenUp => language.pick(
+        WorkerEvent::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
+        WorkerEvent::GivenUp => language.pick(
             "was out of reach for too long, so nobody counts on its part any more; it begins anew".to_owned(),
             "失联过久，所做的部分不再计入；现在重新开始".to_owned(),
         ),
-        Notice::Broken(reason) => {
+        WorkerEvent::Broken(reason) => {
             let zh = report::in_chinese(reason);
             language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行分配到的部分：{zh}"))
         }
-        Notice::Full => language.pick(
+        WorkerEvent::Full => language.pick(
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
             "总线已满，暂存待发数据并重试".to_owned(),
         ),
-        Notice::NotKept { path, reason } => journals::not_kept(path, reason.as_deref(), language),
-        Notice::Unanswered => language.pick(
+        WorkerEvent::NotKept { path, reason } => journals::not_kept(path, reason.as_deref(), language),
+        WorkerEvent::Unanswered => language.pick(
             "the leader does not answer: it is gone, unreachable or overloaded; nothing starts until it does"
                 .to_owned(),
             "主控进程没有响应：可能已退出、失联或负荷过重；恢复之前不发起请求".to_owned(),

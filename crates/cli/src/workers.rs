@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use cluster::coordinator::{Look, Workers};
+use cluster::coordinator::{FindEndedWorker, Workers};
 use cluster::local::LocalBus;
 use cluster::{LeaderSettings, OnLoss};
 use engine::{BackendFault, HoldBackend, HoldBegun, HoldOrder, RemoteBackend, RemoteRun, RunError};
@@ -47,7 +47,7 @@ const START_LEAD_REMOTE: Nanos = Nanos::from_millis(2_000);
 const _: () = core::assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
 /// The remote workers of a load, if there are any; or the error message.
-pub(crate) fn team(
+pub(crate) fn backend(
     plan: &Plan,
     engine: &EngineArgs,
     threads: usize,
@@ -66,13 +66,13 @@ pub(crate) fn team(
         return Err((report::run_error(&fault.into(), language), Exit::Usage));
     }
     let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
-    let mut team = own_team(&allowed_by(targets), engine, threads, language)?;
-    team.workers.judge_by(settings.thresholds.iter().map(|threshold| threshold.text.clone()).collect());
-    Ok(Some(Arc::new(team)))
+    let mut backend = own_backend(&allowed_by(targets), engine, threads, language)?;
+    backend.workers.judge_by(settings.thresholds.iter().map(|threshold| threshold.text.clone()).collect());
+    Ok(Some(Arc::new(backend)))
 }
 
 /// The remote workers of held connections, if there are any; or the error message.
-pub(crate) fn hold_team(
+pub(crate) fn hold_backend(
     plan: &Hold,
     engine: &EngineArgs,
     threads: usize,
@@ -81,8 +81,8 @@ pub(crate) fn hold_team(
     if is_alone(engine, language)? {
         return Ok(None);
     }
-    let team = own_team(&allowed_by([&plan.target]), engine, threads, language)?;
-    Ok(Some(Arc::new(team)))
+    let backend = own_backend(&allowed_by([&plan.target]), engine, threads, language)?;
+    Ok(Some(Arc::new(backend)))
 }
 
 /// Whether no workers are used; then flags that need them are wrong.
@@ -109,7 +109,7 @@ fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Ex
 }
 
 /// The requested workers.
-fn own_team(
+fn own_backend(
     allowed: &[String],
     engine: &EngineArgs,
     threads: usize,
@@ -138,29 +138,29 @@ fn own_team(
     };
     let journals = journals::journals(engine.journal.as_deref(), engine.cluster.is_some(), language)?;
     let wanted = WorkerPlan { count, least, on_loss, is_standby: engine.standby };
-    let team: Result<LocalWorkers, std::io::Error> = match (&engine.cluster, &hosts) {
+    let backend: Result<LocalWorkers, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
             let processes = WorkerProcesses::default();
             // A standby that takes the run over reads all reports.
             let setting = LeaderSettings { is_alone: false, ..wanted.remote() };
-            let workers = on_bus(bus, setting, processes.look(), journals, language)?;
-            let team = LocalWorkers { workers, processes, _bus: None, _folder: None };
+            let workers = on_bus(bus, setting, processes.ended_worker(), journals, language)?;
+            let backend = LocalWorkers { workers, processes, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
-                team.sends_for(hosts, (BusAccess::Away(bus), allowed), engine, language)?;
+                backend.sends_for(hosts, (BusAccess::Away(bus), allowed), engine, language)?;
             }
-            Ok(team)
+            Ok(backend)
         }
         (None, Some(hosts)) => match LocalWorkers::around_a_bus(wanted.remote()) {
-            Ok((team, path)) => {
+            Ok((backend, path)) => {
                 // Target consent was checked here, and no other process has access to the bus.
-                team.sends_for(hosts, (BusAccess::Socket(&path), &[ANY.to_owned()]), engine, language)?;
-                Ok(team)
+                backend.sends_for(hosts, (BusAccess::Socket(&path), &[ANY.to_owned()]), engine, language)?;
+                Ok(backend)
             }
             Err(reason) => Err(reason),
         },
         (None, None) => LocalWorkers::here(&wanted, threads, engine),
     };
-    team.map_err(|reason| {
+    backend.map_err(|reason| {
         let text = language.pick(
             format!("the workers cannot be started: {reason}"),
             format!("无法启动工作进程：{}", report::in_chinese(&reason.to_string())),
@@ -191,7 +191,7 @@ fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> 
     let mut all = BTreeSet::new();
     for target in targets {
         all.insert(target.host.clone());
-        if let TargetPolicy::Near(named) = &target.reach {
+        if let TargetPolicy::Near(named) = &target.target_policy {
             all.extend(named.iter().cloned());
         }
     }
@@ -253,7 +253,7 @@ fn seed_of_run(_bus: &str, _patience: Nanos, language: Language) -> Result<Optio
 fn on_bus(
     _bus: &str,
     _setting: LeaderSettings,
-    _look: Look,
+    _find_ended_worker: FindEndedWorker,
     _journals: Option<cluster::journal::Journals>,
     language: Language,
 ) -> Result<Workers, (String, Exit)> {
@@ -278,7 +278,7 @@ impl WorkerProcesses {
     }
 
     /// Checks for workers that have ended before the load began: they are not waited for.
-    fn look(&self) -> Look {
+    fn ended_worker(&self) -> FindEndedWorker {
         let known = self.0.clone();
         Box::new(move || {
             let mut all = known.lock().expect("no holder of the lock panics");
@@ -320,7 +320,7 @@ impl std::fmt::Debug for BusGuard {
 fn drawn(salt: u64) -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seed = now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
-    let unit = pacing::Random::of_stream(seed, salt).unit();
+    let unit = pacing::Random::for_stream(seed, salt).unit();
     (unit * u64::MAX as f64) as u64 ^ seed
 }
 
@@ -349,7 +349,7 @@ impl LocalWorkers {
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
         let processes = WorkerProcesses::default();
-        let workers = Workers::lead(setting, processes.look(), None, |subjects, inbox| {
+        let workers = Workers::lead(setting, processes.ended_worker(), None, |subjects, inbox| {
             Ok::<_, std::io::Error>(bus.client(subjects, inbox))
         })?;
         Ok((Self { workers, processes, _bus: Some(BusGuard(bus)), _folder: Some(folder) }, path))
@@ -357,15 +357,15 @@ impl LocalWorkers {
 
     /// Starts processes of this machine.
     fn here(wanted: &WorkerPlan, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
-        let (team, path) = Self::around_a_bus(wanted.setting())?;
+        let (backend, path) = Self::around_a_bus(wanted.setting())?;
         let count = wanted.count;
         for number in 1..=count {
             // The threads are divided; each has one at least.
             let own = (threads / count + usize::from(number <= threads % count)).max(1);
             let child = spawn(&path, number, own, engine)?;
-            team.processes.add([RemoteWorker::near(child, format!("worker-{number}"))]);
+            backend.processes.add([RemoteWorker::near(child, format!("worker-{number}"))]);
         }
-        Ok(team)
+        Ok(backend)
     }
 
     /// Starts workers of other machines.

@@ -100,7 +100,7 @@ pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> R
     let borrowed = ConfigLayers::add_without(all, &own, curl.is_some(), language)?;
     let matches = help::command(language).try_get_matches_from(&borrowed.words);
     let matches = matches.map_err(|error| crate::usage::said(&error, language))?;
-    let mut command = Command::of(&matches);
+    let mut command = Command::from_matches(&matches);
     if let Command::Run(args) = &mut command {
         args.flags.curl = curl;
     }

@@ -22,7 +22,7 @@ use engine::{
     RunReporter, StopHandle,
 };
 use pacing::Nanos;
-use plan::{Carried, Hold, Plan};
+use plan::{EncodedPlan, Hold, Plan};
 
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::encoding::pack;
@@ -35,21 +35,21 @@ use run_loop::Coordinator;
 pub use seed::seed_of_run;
 
 /// The interval at which the run is polled.
-const LOOKS_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time within which all workers receive a message: on one machine this, elsewhere the next constant.
 const RECEIVED_HERE: Nanos = Nanos::from_millis(50);
 const RECEIVED_REMOTE: Nanos = Nanos::from_millis(500);
 
 enum Input {
     BusEvent(BusEvent),
-    Begin(Box<Begin>),
-    BeginToHold(RunOrder, Box<OwnHold>),
+    Begin(Box<PendingRun>),
+    PendingHold(RunOrder, Box<OwnHold>),
     Cancel,
     Close,
 }
 
 /// A run that is to begin.
-struct Begin {
+struct PendingRun {
     order: RunOrder,
     plan: Arc<Plan>,
     address: SocketAddr,
@@ -58,7 +58,7 @@ struct Begin {
 }
 
 /// Returns why a run waits in vain for workers, if it does.
-pub type Look = Box<dyn Fn() -> Option<BackendFault> + Send + Sync>;
+pub type FindEndedWorker = Box<dyn Fn() -> Option<BackendFault> + Send + Sync>;
 
 /// Workers that are led from this process.
 pub struct Workers {
@@ -68,7 +68,7 @@ pub struct Workers {
     received_within: Nanos,
     /// No other leader may lead them.
     is_alone: bool,
-    look: Look,
+    find_ended_worker: FindEndedWorker,
     /// The thresholds of runs.
     thresholds: Vec<String>,
 }
@@ -87,7 +87,7 @@ impl Workers {
     /// There is no bus, or no thread.
     pub fn lead<E: From<std::io::Error>>(
         setting: LeaderSettings,
-        look: Look,
+        find_ended_worker: FindEndedWorker,
         keeping: Option<Keeping>,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
     ) -> Result<Self, E> {
@@ -106,7 +106,7 @@ impl Workers {
             thread: Mutex::new(Some(thread)),
             received_within,
             is_alone,
-            look,
+            find_ended_worker,
             thresholds: Vec::new(),
         })
     }
@@ -124,7 +124,7 @@ impl Workers {
     /// Whether it begins; or why it waits in vain.
     fn wait_for<T>(&self, answered: &Receiver<Result<T, BackendFault>>, stop: &StopHandle) -> Result<T, RunError> {
         loop {
-            match answered.recv_timeout(LOOKS_EVERY) {
+            match answered.recv_timeout(POLL_INTERVAL) {
                 Ok(response) => return Ok(response?),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -133,7 +133,7 @@ impl Workers {
                 }
             }
             // A stopped run gets its response from the leader.
-            if let Some(fault) = (self.look)().filter(|_| !stop.is_stopped()) {
+            if let Some(fault) = (self.find_ended_worker)().filter(|_| !stop.is_stopped()) {
                 self.send(Input::Cancel);
                 return Err(fault.into());
             }
@@ -167,11 +167,11 @@ impl RemoteBackend for Workers {
         if let Some(fault) = undivided(&plan, false) {
             return Err(fault.into());
         }
-        let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest, &self.thresholds)
+        let packet = pack(&EncodedPlan::Load(Box::new(Plan::clone(&plan))), &supplies, slowest, &self.thresholds)
             .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
         let order = run_order(&plan, &supplies, packet);
         let (response, answered) = sync_channel(1);
-        self.send(Input::Begin(Box::new(Begin { order, plan, address, reporter, response })));
+        self.send(Input::Begin(Box::new(PendingRun { order, plan, address, reporter, response })));
         let started = self.wait_for(&answered, &stop)?;
         Ok(self.on(clock, started))
     }
@@ -188,11 +188,12 @@ impl RemoteBackend for Workers {
 impl HoldBackend for Workers {
     fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError> {
         let HoldOrder { plan, clock, stop, reporter } = order;
-        let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &DataSources::default(), 0, &self.thresholds)
-            .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
+        let packet =
+            pack(&EncodedPlan::Hold(Box::new(Hold::clone(&plan))), &DataSources::default(), 0, &self.thresholds)
+                .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
         let (response, answered) = sync_channel(1);
         let own = OwnHold::new(clock, reporter, plan.connections, response);
-        self.send(Input::BeginToHold(hold_order(&plan, packet), Box::new(own)));
+        self.send(Input::PendingHold(hold_order(&plan, packet), Box::new(own)));
         let (started, parts) = self.wait_for(&answered, &stop)?;
         Ok(HoldBegun { started: self.on(clock, started), parts })
     }

@@ -11,7 +11,7 @@ use feed::{Feed, FeedError, Spec};
 use host::CpuTime;
 use metrics::{Distribution, HeldNow, Snapshot};
 use pacing::Nanos;
-use plan::{BudgetPart, Carried};
+use plan::{BudgetPart, EncodedPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::bus::Bytes;
@@ -22,7 +22,7 @@ use crate::protocol::{FeedFile, Packet, can_be, read, written};
 pub enum PacketError {
     /// The plan.
     #[error(transparent)]
-    Plan(#[from] plan::CarriedError),
+    Plan(#[from] plan::EncodedPlanError),
     /// A file of rows.
     #[error("{file}: {reason}")]
     File {
@@ -54,7 +54,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 /// # Errors
 /// A file is gone, or a path cannot be encoded.
 pub fn pack(
-    plan: &Carried,
+    plan: &EncodedPlan,
     supplies: &DataSources,
     slowest: usize,
     thresholds: &[String],
@@ -74,9 +74,9 @@ pub fn pack(
 ///
 /// # Errors
 /// The bytes are no packet, or the disk does not take the files.
-pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<Feed>, usize), PacketError> {
+pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(EncodedPlan, Vec<Feed>, usize), PacketError> {
     let packet = packet_of(name, bytes)?;
-    let plan = Carried::from_bytes(&packet.plan)?;
+    let plan = EncodedPlan::from_bytes(&packet.plan)?;
     let mut feeds = Vec::new();
     if !packet.feeds.is_empty() {
         let failed = |reason| PacketError::File { file: folder.display().to_string(), reason };
@@ -97,8 +97,8 @@ pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<F
 ///
 /// # Errors
 /// The bytes are no packet.
-pub fn unpack_plan(name: &str, bytes: &[u8]) -> Result<Carried, PacketError> {
-    Ok(Carried::from_bytes(&packet_of(name, bytes)?.plan)?)
+pub fn unpack_plan(name: &str, bytes: &[u8]) -> Result<EncodedPlan, PacketError> {
+    Ok(EncodedPlan::from_bytes(&packet_of(name, bytes)?.plan)?)
 }
 
 fn packet_of(name: &str, bytes: &[u8]) -> Result<Packet, PacketError> {

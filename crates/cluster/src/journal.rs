@@ -1,11 +1,12 @@
-//! Journals: the data that a worker sends and the leader receives is written to their disks too (`journal/writer.rs`, on
-//! its own thread; `journal/encoder.rs` is the encoder as a machine), so that no result is lost with the bus or the
+//! Journals: the data that a worker sends and the leader receives is written to their disks too (`journal/writer.rs`,
+//! on its own thread; `journal/encoder.rs` is the encoder as a machine), so that no result is lost with the bus or the
 //! leader. A journal is a folder of a run with its description and two files that take turns: its size is bounded, and
 //! of older data the totals stay (`journal/compacted.rs`).
 //!
-//! `journal/recovery.rs` recovers a run from journals: it reconstructs the state from all of them and, for each life of a
-//! worker, uses the more complete of the worker's journal and the leader's. `coordinator/replay.rs` replays that as a team, so an
-//! imported run is made and shown like any other; `coordinator/account.rs` adds up results for both.
+//! `journal/recovery.rs` recovers a run from journals: it reconstructs the state from all of them and, for each life of
+//! a worker, uses the more complete of the worker's journal and the leader's. `coordinator/replay.rs` replays that as a
+//! remote backend, so an imported run is made and shown like any other; `coordinator/account.rs` adds up results for
+//! both.
 
 mod compacted;
 mod encoder;
@@ -28,10 +29,10 @@ use crate::encoding::hash_of;
 use crate::protocol::{Member, News, PROTOCOL, Packet, State, Sum, WorkerId, read, written};
 use crate::start_accounting::{Due, Ledger};
 #[cfg(test)]
-pub(crate) use compacted::Sums;
+pub(crate) use compacted::CompactedTotals;
 pub use encoder::{LeaderJournalEncoder, WorkerJournalEncoder};
 pub use reader::JournalContents;
-pub use recovery::{Cut, Past, put_together};
+pub use recovery::{Cut, Recovery, put_together};
 #[cfg(test)]
 pub(crate) use writer::recalled;
 pub use writer::{Journal, Journals, Stopped};
@@ -47,7 +48,7 @@ const TURN_BYTES_MAX: u64 = if cfg!(test) { 64 << 10 } else { 32 << 20 };
 /// The most bytes of one record: a batch of news, or a state, which is smaller.
 const RECORD_BYTES_MAX: usize = 16 << 20;
 /// The most bytes of a header, which has the plan.
-const HEAD_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
+const HEAD_BYTES_MAX: usize = plan::ENCODED_PLAN_BYTES_MAX;
 /// Journals kept in a folder, per name and in total; the oldest are deleted.
 const JOURNALS_KEPT: usize = 8;
 const JOURNALS_MAX: usize = 64;
@@ -90,7 +91,7 @@ impl Head {
     }
 
     /// The identity of the run.
-    fn of_run(&self) -> (u64, u64, &str) {
+    fn run_key(&self) -> (u64, u64, &str) {
         (self.run, self.begun_by, &self.plan)
     }
 }
@@ -271,20 +272,20 @@ fn each_of(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
 }
 
 /// Reads any bytes as a journal, for fuzzers: of a worker and of a leader.
-pub fn look_at(bytes: &[u8]) {
+pub fn read_any(bytes: &[u8]) {
     let _ = (matches!(head_of(bytes), HeadRead::Ours(_)), records_of(bytes).len());
     let Some(records) = read::<Vec<Record>>(bytes) else { return };
     let journal = |is_of_leader: bool| {
         let (id, name, plan, address) = (1, String::new(), String::new(), String::new());
         let head = Head { is_of_leader, id, name, run: 0, begun_by: 0, plan, packet: Vec::new(), address };
-        JournalContents::of(PathBuf::new(), head, [records.clone(), Vec::new()])
+        JournalContents::new(PathBuf::new(), head, [records.clone(), Vec::new()])
     };
     for journals in [vec![journal(true)], vec![journal(false)], vec![journal(true), journal(false)]] {
-        let Ok(past) = put_together(journals) else { continue };
+        let Ok(recovery) = put_together(journals) else { continue };
         let mut ledger = Ledger::default();
-        past.news.iter().for_each(|(_, member, news)| ledger.news(*member, news));
-        past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
-        let _ = ledger.balance(&past.state, (Nanos::from_millis(60_000), Nanos::NEVER), &Nothing);
+        recovery.news.iter().for_each(|(_, member, news)| ledger.news(*member, news));
+        recovery.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
+        let _ = ledger.balance(&recovery.state, (Nanos::from_millis(60_000), Nanos::NEVER), &Nothing);
     }
 }
 
@@ -296,7 +297,7 @@ impl Due for Nothing {
         0
     }
 
-    fn of_late(&self, _: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+    fn with_late_changes(&self, _: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
         Box::new(Self)
     }
 }

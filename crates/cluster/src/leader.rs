@@ -2,8 +2,8 @@
 //! messages and time go in; requests to the bus and updates come out.
 //!
 //! Leadership is a lease: one key that is renewed by compare-and-swap (`leader/lease.rs`). Commands are *state* under
-//! another key (`protocol::State`): members, slot owners over time (`SlotGrant`), changes, wishes. A worker that missed a
-//! message reads that key; a lower epoch is not obeyed. On NATS workers read only the lease, which has the revision
+//! another key (`protocol::State`): members, slot owners over time (`SlotGrant`), changes, wishes. A worker that missed
+//! a message reads that key; a lower epoch is not obeyed. On NATS workers read only the lease, which has the revision
 //! of the state: each asks the leader for the part that it needs (`protocol/state.rs`), so that thousands of workers
 //! need not read all of it. With many workers the heartbeat interval grows (`pace.rs`). Requests to the leader are
 //! answered before queued worker data is processed (`coordinator/run_loop.rs`).
@@ -23,8 +23,8 @@ mod late;
 mod lease;
 mod members;
 mod moves;
-mod orders;
 mod run;
+mod run_intents;
 mod standby;
 mod updates;
 
@@ -38,8 +38,8 @@ use checkpoints::Checkpoints;
 use lease::{LeaseKeeper, LeaseTurn};
 pub use members::KnownWorker;
 use members::Members;
-use orders::Orders;
 use run::Run;
+use run_intents::RunIntents;
 pub use updates::LeaderUpdate;
 
 /// What happens when a worker is lost.
@@ -117,7 +117,7 @@ pub struct PartId {
 #[derive(Clone, Debug)]
 enum Pending {
     Lease(u64),
-    Look,
+    ReadLease,
     State(u64),
     Load,
     Store,
@@ -128,7 +128,7 @@ enum Pending {
 
 impl Pending {
     /// The time after which it is forgotten.
-    fn lives(&self) -> Nanos {
+    fn lifetime(&self) -> Nanos {
         match self {
             Self::Store | Self::Checkpoint(..) | Self::Recall(_) => LARGE_RESPONSE_MAX,
             _ => RESPONSE_MAX,
@@ -161,7 +161,7 @@ pub struct Leader {
     writing_since: Option<Nanos>,
     order: Option<RunOrder>,
     run: Option<Run>,
-    orders: Orders,
+    run_intents: RunIntents,
     pending: HashMap<u64, (Pending, Nanos)>,
     token: u64,
     verbs: VecDeque<BusCommand>,
@@ -169,9 +169,9 @@ pub struct Leader {
     workers_reported: usize,
     is_closing: bool,
     /// Whether it has resigned.
-    is_out: bool,
+    has_resigned: bool,
     /// Whether another leader has a run that is to be taken over when it is left.
-    stands_by: bool,
+    is_standby: bool,
     /// Whether entries of the stream are lost.
     has_gap: bool,
     /// The last entry of the stream that was read, and when entries were last received or requested.
@@ -179,7 +179,7 @@ pub struct Leader {
     read_at: Nanos,
     forgotten: u64,
     checkpoints: Checkpoints,
-    looked_at: Nanos,
+    checked_at: Nanos,
     /// The numbers of members, and how many members they were computed for.
     numbers: (usize, HashMap<Member, u16>),
 }
@@ -197,21 +197,21 @@ impl Leader {
             writing_since: None,
             order: None,
             run: None,
-            orders: Orders::default(),
+            run_intents: RunIntents::default(),
             pending: HashMap::new(),
             token: 0,
             verbs: VecDeque::new(),
             reported: VecDeque::new(),
             workers_reported: 0,
             is_closing: false,
-            is_out: false,
-            stands_by: false,
+            has_resigned: false,
+            is_standby: false,
             has_gap: false,
             read_upto: 0,
             read_at: now,
             forgotten: 0,
             checkpoints: Checkpoints::default(),
-            looked_at: Nanos::ZERO,
+            checked_at: Nanos::ZERO,
             numbers: (0, HashMap::new()),
             setting,
         }
@@ -240,7 +240,7 @@ impl Leader {
     /// The member of a number.
     pub fn member(&self, number: u16) -> Option<KnownWorker> {
         let member = self.state.members.get(usize::from(number))?;
-        Some(self.members.of(member.id, member.incarnation))
+        Some(self.members.in_incarnation(member.id, member.incarnation))
     }
 
     /// The number of a member. Numbers only grow; a state that was read, or a run that begins, has others.
@@ -269,7 +269,7 @@ impl Leader {
         self.run = Some(Run::new(now));
         // The response for an earlier packet says nothing of this one.
         self.pending.retain(|_, (pending, _)| !matches!(pending, Pending::Store));
-        self.look(now);
+        self.run_due(now);
     }
 
     /// Ends the cluster: there will be no further run, and workers may leave.
@@ -281,7 +281,7 @@ impl Leader {
 
     /// Whether workers know that they may leave.
     pub fn is_closed(&self) -> bool {
-        self.is_out || self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
+        self.has_resigned || self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
     }
 
     fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> BusCommand) {
@@ -296,10 +296,10 @@ impl Leader {
                 self.is_loaded = false;
                 self.load(now);
             }
-            Some(LeaseTurn::Deposed) => {
+            Some(LeaseTurn::LostLeadership) => {
                 (self.is_loaded, self.is_dirty, self.writing_since) = (false, false, None);
                 self.want_no_checkpoint();
-                self.reported.push_back(LeaderUpdate::Deposed);
+                self.reported.push_back(LeaderUpdate::LostLeadership);
             }
             None => {}
         }
@@ -337,19 +337,19 @@ impl Leader {
 
     /// Advances the time.
     pub fn tick(&mut self, now: Nanos) {
-        self.pending.retain(|_, (pending, since)| now.since(*since) < pending.lives());
-        self.look(now);
+        self.pending.retain(|_, (pending, since)| now.since(*since) < pending.lifetime());
+        self.run_due(now);
     }
 
     /// Does what is due.
-    fn look(&mut self, now: Nanos) {
-        if self.is_out {
+    fn run_due(&mut self, now: Nanos) {
+        if self.has_resigned {
             return;
         }
-        self.looked_at = now;
+        self.checked_at = now;
         if self.setting.is_standby && !self.leads() {
-            self.look_at_others(now);
-            if !self.stands_by {
+            self.check_takeover(now);
+            if !self.is_standby {
                 return;
             }
         }
@@ -357,7 +357,7 @@ impl Leader {
         self.turn(turn, now);
         let key = LEADER.to_owned();
         match write {
-            Some(lease::Do::Write(revision, lease)) => {
+            Some(lease::LeaseAction::Write(revision, lease)) => {
                 let value = written(&lease);
                 self.ask(Pending::Lease(lease.beat), now, |token| BusCommand::Put {
                     token,
@@ -366,7 +366,7 @@ impl Leader {
                     value,
                 });
             }
-            Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| BusCommand::Get { token, key }),
+            Some(lease::LeaseAction::Read) => self.ask(Pending::ReadLease, now, |token| BusCommand::Get { token, key }),
             None => {}
         }
         if self.keeper.epoch().is_some() && !self.is_loaded && !self.is_loading(now) {
@@ -375,13 +375,13 @@ impl Leader {
         if !self.leads() {
             return;
         }
-        self.look_at_checkpoints(now);
-        self.look_at_run(now);
-        self.look_who_is_there(now);
+        self.expire_checkpoints(now);
+        self.update_run(now);
+        self.poll_members(now);
         self.write_state(now);
     }
 
-    fn look_who_is_there(&mut self, now: Nanos) {
+    fn poll_members(&mut self, now: Nanos) {
         let there = self.members.fit_count(now);
         if std::mem::replace(&mut self.workers_reported, there) != there {
             self.reported.push_back(LeaderUpdate::Workers(there));
@@ -437,7 +437,7 @@ impl Leader {
 
     /// The latest instant of the next action.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
-        let often = Nanos::from_millis(100).max(self.looks_every());
+        let often = Nanos::from_millis(100).max(self.poll_interval());
         let soon = if self.leads() { now + often } else { Nanos::NEVER };
         self.keeper.wake_at().min(soon)
     }

@@ -15,7 +15,7 @@ use crate::bus::{Bus, BusCommand, BusEvent, Inbox};
 use crate::protocol::{read, written};
 
 /// The most bytes of one frame: a plan with its files.
-const FRAME_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
+const FRAME_BYTES_MAX: usize = plan::ENCODED_PLAN_BYTES_MAX;
 /// The write timeout after which the bus counts as gone.
 const TAKES_WITHIN: Duration = Duration::from_mins(1);
 /// The most events that wait for a client that does not read.
@@ -79,7 +79,7 @@ impl LocalBus {
         // The bus lives as long as `self`.
         let _ = self.events.send(Event::Came(0, Outlet::Inbox(inbox)));
         let _ = self.events.send(Event::Sent(0, Sent::Join(subjects)));
-        Box::new(Here { events: self.events.clone() })
+        Box::new(LocalClient { events: self.events.clone() })
     }
 }
 
@@ -97,11 +97,11 @@ impl Drop for LocalBus {
 }
 
 /// A client in the process of the bus.
-struct Here {
+struct LocalClient {
     events: Sender<Event>,
 }
 
-impl Bus for Here {
+impl Bus for LocalClient {
     fn ask(&mut self, verb: BusCommand) {
         let _ = self.events.send(Event::Sent(0, Sent::Ask(verb)));
     }
@@ -166,11 +166,11 @@ fn serve(reported: &Receiver<Event>) {
 }
 
 /// A client of a bus behind a socket.
-struct Away {
+struct RemoteClient {
     stream: UnixStream,
 }
 
-impl Bus for Away {
+impl Bus for RemoteClient {
     fn ask(&mut self, verb: BusCommand) {
         if write_frame(&mut self.stream, &written(&Sent::Ask(verb))).is_err() {
             // Nothing can follow half a frame. The reader reports that the bus is gone.
@@ -197,7 +197,7 @@ pub fn join(path: &Path, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn 
         }
         inbox(BusEvent::Disconnected);
     })?;
-    Ok(Box::new(Away { stream }))
+    Ok(Box::new(RemoteClient { stream }))
 }
 
 fn write_frame(stream: &mut UnixStream, bytes: &[u8]) -> Result<(), std::io::Error> {

@@ -122,16 +122,16 @@ enum Input {
 struct ClientRequest(UnboundedReceiver<Input>);
 
 /// A client of the bus.
-struct Away(UnboundedSender<Input>);
+struct RemoteClient(UnboundedSender<Input>);
 
-impl Bus for Away {
+impl Bus for RemoteClient {
     fn ask(&mut self, verb: BusCommand) {
         // If the thread of the bus has ended, the command is lost.
         let _ = self.0.send(Input::Ask(verb));
     }
 }
 
-impl Drop for Away {
+impl Drop for RemoteClient {
     fn drop(&mut self) {
         let _ = self.0.send(Input::Leave);
     }
@@ -193,7 +193,7 @@ pub fn forget(bus_url: &BusUrl) {
 
 fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, ClientRequest) {
     let (inputs, requested) = unbounded_channel();
-    (Box::new(Away(inputs.clone())), inputs, ClientRequest(requested))
+    (Box::new(RemoteClient(inputs.clone())), inputs, ClientRequest(requested))
 }
 
 /// Joins a bus as a worker on the runtime of the caller, in a local set: many clients may share one. Commands are
@@ -288,7 +288,7 @@ async fn enter(
     let since = std::time::Instant::now();
     loop {
         let stores = match role {
-            Role::Leads => stores::Stores::of(&client, bus_url.name(), bus_url.replicas()).await,
+            Role::Leads => stores::Stores::open(&client, bus_url.name(), bus_url.replicas()).await,
             Role::Works => stores::Stores::found(&client, bus_url.name()).await,
         };
         match stores {
@@ -333,7 +333,7 @@ fn forbidden(said: &Mutex<Option<String>>) -> Option<String> {
 fn jitter() -> f64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let seed = u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32);
-    pacing::Random::of_stream(seed, 0).unit()
+    pacing::Random::for_stream(seed, 0).unit()
 }
 
 async fn serve(room: &NatsResources, ClientRequest(mut reported): ClientRequest) {

@@ -27,7 +27,7 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// The pace for this number of workers.
-    pub(crate) fn of(workers: usize) -> Self {
+    pub(crate) fn for_workers(workers: usize) -> Self {
         #[cfg(test)]
         let workers = workers + crate::sim::bus_benchmark();
         Self { workers: workers as u64 }

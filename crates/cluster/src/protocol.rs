@@ -22,7 +22,7 @@ pub const PROTOCOL: u32 = 9;
 /// The most members of a run: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// The most slot grants of one run.
-pub const TENURES_MAX: usize = 256;
+pub const SLOT_GRANTS_MAX: usize = 256;
 /// The longest name of a worker.
 pub const NAME_CHARS_MAX: usize = 100;
 
@@ -227,7 +227,7 @@ pub struct State {
     /// The members, past ones included.
     pub members: Vec<Member>,
     /// The slot grants over time.
-    pub tenures: Vec<SlotGrant>,
+    pub slot_grants: Vec<SlotGrant>,
     /// Changes of the load.
     pub changes: Vec<Change>,
     /// Per scenario, when users that wait for each other start, counted from the start of the run.
@@ -298,7 +298,7 @@ pub enum Refusal {
 /// A plan with what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Packet {
-    /// [`plan::Carried`] as bytes.
+    /// [`plan::EncodedPlan`] as bytes.
     pub plan: Vec<u8>,
     /// Files of rows, in the order of their numbers.
     pub feeds: Vec<FeedFile>,

@@ -11,7 +11,7 @@ pub const NOBODY: u16 = u16::MAX;
 
 /// Assigns all slots by weights, in turn: the owner of each. Weight 0 gets none.
 pub fn deal(weights: &[u32]) -> Vec<u16> {
-    let mut turn = Turns::new(weights);
+    let mut turn = WeightedRoundRobin::new(weights);
     (0..SLOT_COUNT).map(|_| turn.next().unwrap_or(NOBODY)).collect()
 }
 
@@ -40,12 +40,12 @@ pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
         .collect();
     let wanting: Vec<u32> = missing.iter().map(|missing| (*missing).max(0) as u32).collect();
     // As many slots are free as are missing: in the end each member has had as many turns as it misses.
-    let mut turns = Turns::new(&wanting);
+    let mut turns = WeightedRoundRobin::new(&wanting);
     free.into_iter().filter_map(|slot| Some((slot, turns.next()?))).collect()
 }
 
 /// Weighted round robin, as evenly spaced as possible: turn `k` of weight `w` is due at `(k + 1/2) / w`.
-struct Turns(BinaryHeap<Reverse<SlotTurn>>);
+struct WeightedRoundRobin(BinaryHeap<Reverse<SlotTurn>>);
 
 /// The next turn of a member.
 #[derive(PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl PartialOrd for SlotTurn {
     }
 }
 
-impl Turns {
+impl WeightedRoundRobin {
     fn new(weights: &[u32]) -> Self {
         let first =
             |(place, weight): (usize, &u32)| SlotTurn { halves: 1, weight: u64::from(*weight), place: place as u16 };

@@ -1,8 +1,9 @@
 //! The books of a run: slot ownership over time; from it the starts that no worker made (undelivered) and the starts
-//! that cannot be accounted for (unknown).
+//! that cannot be accounted for (unaccounted).
 //!
 //! A change of the load that reaches a worker late takes effect there from that time on, and the worker reports so:
-//! its starts are compared with its own schedule (`Due::of_late`), and the difference is reported (`otherwise`).
+//! its starts are compared with its own schedule (`Due::with_late_changes`), and the difference is reported
+//! (`late_change_delta`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::protocol::{News, State};
 
 /// What is known of one part.
 #[derive(Clone, Debug)]
-struct Had {
+struct OwnedPart {
     slot_grant: u16,
     slots: Vec<u16>,
     from: Nanos,
@@ -33,7 +34,7 @@ pub trait Due {
 
     /// The same for a member that some changes of the load reached late, or never: their revisions, and the instants
     /// from which on they are followed.
-    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_>;
+    fn with_late_changes(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_>;
 }
 
 /// Spans of time, with the slots that they apply to.
@@ -45,7 +46,7 @@ type Late = Vec<(u32, Nanos)>;
 /// Slot ownership and reports of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    parts: BTreeMap<PartId, Had>,
+    parts: BTreeMap<PartId, OwnedPart>,
     /// Members that were declared lost, and the instant until which they may have gone on.
     lost: BTreeMap<u16, Nanos>,
     /// When members released the slots that a slot grant took from them.
@@ -62,7 +63,7 @@ struct SlotUsage {
     /// No member owned them.
     nobody: Spans,
     /// Unaccounted for.
-    unknown: Spans,
+    unaccounted: Spans,
     /// Spans of members that a change reached late: reported, unaccounted for, and both as the load was planned.
     late: BTreeMap<u16, [Spans; 3]>,
 }
@@ -73,9 +74,9 @@ pub struct Balance {
     /// Starts that were due while their slots had no owner.
     pub undelivered: u64,
     /// Starts whose owner has not reported what came of them.
-    pub unknown: u64,
+    pub unaccounted: u64,
     /// How many more starts were due than planned because a change reached some members late; negative for fewer.
-    pub otherwise: i64,
+    pub late_change_delta: i64,
     /// The longest delay with which a change reached a member.
     pub changed_late: Nanos,
     /// How long no slot had an owner.
@@ -89,17 +90,17 @@ impl Ledger {
             News::Began { part, slot_grant, slots, from, .. } => {
                 let from = from.unwrap_or_default();
                 let (slot_grant, slots) = (*slot_grant, slots.clone());
-                let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: false };
-                self.parts.insert(PartId { member, part: *part }, had);
+                let owned = OwnedPart { slot_grant, slots, from, reported_until: from, until: None, is_unheard: false };
+                self.parts.insert(PartId { member, part: *part }, owned);
             }
             News::Row(row) => {
-                if let Some(had) = self.parts.get_mut(&PartId { member, part: row.part }) {
-                    had.reported_until = had.reported_until.max(row.reported_until);
+                if let Some(owned) = self.parts.get_mut(&PartId { member, part: row.part }) {
+                    owned.reported_until = owned.reported_until.max(row.reported_until);
                 }
             }
             News::Ended { part, until, .. } => {
-                if let Some(had) = self.parts.get_mut(&PartId { member, part: *part }) {
-                    had.until = Some(*until);
+                if let Some(owned) = self.parts.get_mut(&PartId { member, part: *part }) {
+                    owned.until = Some(*until);
                 }
             }
             News::Gave { slot_grant, at } => drop(self.gave.insert((member, *slot_grant), *at)),
@@ -115,19 +116,21 @@ impl Ledger {
     }
 
     /// The parts, and those that a member may have begun that was declared lost before it reported them.
-    fn with_unheard(&self, state: &State) -> BTreeMap<PartId, Had> {
+    fn with_unheard(&self, state: &State) -> BTreeMap<PartId, OwnedPart> {
         let mut parts = self.parts.clone();
-        for (place, slot_grant) in state.tenures.iter().enumerate().filter(|(_, slot_grant)| slot_grant.is_granted) {
+        for (place, slot_grant) in state.slot_grants.iter().enumerate().filter(|(_, slot_grant)| slot_grant.is_granted)
+        {
             let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
             slot_grant.moves.iter().for_each(|(slot, to)| slots.entry(*to).or_default().push(*slot));
             for (member, slots) in slots {
                 let has_reported =
-                    self.parts.iter().any(|(id, had)| id.member == member && usize::from(had.slot_grant) == place);
+                    self.parts.iter().any(|(id, owned)| id.member == member && usize::from(owned.slot_grant) == place);
                 if !has_reported && self.lost.contains_key(&member) && !self.reported_all.contains(&member) {
                     let (from, part) = (slot_grant.from.unwrap_or_default(), u16::MAX - place as u16);
                     let slot_grant = place as u16;
-                    let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: true };
-                    parts.insert(PartId { member, part }, had);
+                    let owned =
+                        OwnedPart { slot_grant, slots, from, reported_until: from, until: None, is_unheard: true };
+                    parts.insert(PartId { member, part }, owned);
                 }
             }
         }
@@ -138,8 +141,8 @@ impl Ledger {
     /// that a change reached late may have an end of its own, but not after `cut`.
     pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
         let all_late = self.late(state);
-        let SlotUsage { nobody, unknown, late } = self.spent(state, (end, cut), &all_late);
-        let (mut unknown, mut otherwise, mut changed_late) = (count(&unknown, due), 0, Nanos::ZERO);
+        let SlotUsage { nobody, unaccounted, late } = self.spent(state, (end, cut), &all_late);
+        let (mut unaccounted, mut late_change_delta, mut changed_late) = (count(&unaccounted, due), 0, Nanos::ZERO);
         for (member, [reported, untold, planned]) in &late {
             let late = &all_late[member];
             let until = |spans: &Spans| spans.keys().map(|(_, to)| *to).max().unwrap_or_default();
@@ -150,15 +153,15 @@ impl Ledger {
                 let by = change.map_or(Nanos::ZERO, |change| until.since(change.effective_at));
                 changed_late = changed_late.max(by);
             }
-            let reported = count(reported, &*due.of_late(late));
+            let reported = count(reported, &*due.with_late_changes(late));
             // Unreported starts may have been made as planned.
             let known: Vec<_> = late.iter().filter(|(_, at)| *at != Nanos::NEVER).copied().collect();
-            let untold = count(untold, &*due.of_late(&known));
-            unknown += untold;
-            otherwise += (reported + untold) as i64 - count(planned, due) as i64;
+            let untold = count(untold, &*due.with_late_changes(&known));
+            unaccounted += untold;
+            late_change_delta += (reported + untold) as i64 - count(planned, due) as i64;
         }
         let (undelivered, stalled) = (count(&nobody, due), common(&nobody));
-        Balance { undelivered, unknown, otherwise, changed_late, stalled }
+        Balance { undelivered, unaccounted, late_change_delta, changed_late, stalled }
     }
 
     /// Members with the changes that they follow late; `NEVER` for changes that they have not reported.
@@ -175,12 +178,12 @@ impl Ledger {
     /// When slots had no owner, and when it is unknown what became of them.
     fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> SlotUsage {
         let mut spent = SlotUsage::default();
-        let moves = Moves::of(state);
+        let moves = Moves::from_state(state);
         let parts = self.with_unheard(state);
         // Slot by slot: its owners, in the order of slot grants.
         let mut spans: Vec<Vec<(Nanos, PartId)>> = vec![Vec::new(); SLOT_COUNT as usize];
-        for (id, had) in &parts {
-            had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
+        for (id, owned) in &parts {
+            owned.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((owned.from, *id)));
         }
         for (slot, all) in spans.iter_mut().enumerate() {
             let gave = |id: &PartId| moves.incomplete(slot as u16, id.member, parts[id].slot_grant, &self.gave);
@@ -189,11 +192,11 @@ impl Ledger {
             // reported, it did.
             let mut reported_before = Nanos::ZERO;
             for (from, id) in all.iter_mut() {
-                let had = &parts[id];
-                if had.is_unheard {
+                let owned = &parts[id];
+                if owned.is_unheard {
                     *from = reported_before.max(*from);
                 }
-                reported_before = reported_before.max(had.until.unwrap_or(had.reported_until).min(gave(id)));
+                reported_before = reported_before.max(owned.until.unwrap_or(owned.reported_until).min(gave(id)));
             }
             // A slot that was to be released before its part could begin was never owned, nor one that another member
             // owned by then.
@@ -212,9 +215,9 @@ impl Ledger {
                 }
             };
             let mut at = Nanos::ZERO;
-            let SlotUsage { nobody, unknown, late: of_late } = &mut spent;
+            let SlotUsage { nobody, unaccounted, late: of_late } = &mut spent;
             for (place, (from, id)) in all.iter().enumerate() {
-                let (from, had) = (*from, &parts[id]);
+                let (from, owned) = (*from, &parts[id]);
                 put(nobody, at, from.min(planned_end));
                 // The next owner began when it was sure that there was no other owner.
                 let next = all.get(place + 1).map_or(Nanos::NEVER, |(next, _)| *next);
@@ -222,8 +225,8 @@ impl Ledger {
                 let is_late = late.contains_key(&id.member);
                 let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
-                let reported = had.until.unwrap_or(had.reported_until).clamp(from, to);
-                let may_have = match (had.until, self.lost.get(&id.member)) {
+                let reported = owned.until.unwrap_or(owned.reported_until).clamp(from, to);
+                let may_have = match (owned.until, self.lost.get(&id.member)) {
                     (Some(_), _) => reported,
                     (None, Some(until)) => *until,
                     (None, None) => to,
@@ -235,7 +238,7 @@ impl Ledger {
                     put(untold, reported, may_have);
                     put(planned, from, may_have.min(planned_end));
                 } else {
-                    put(unknown, reported, may_have);
+                    put(unaccounted, reported, may_have);
                 }
                 put(nobody, may_have.min(planned_end), to.min(planned_end));
                 at = at.max(to.min(planned_end));
@@ -249,7 +252,7 @@ impl Ledger {
 /// The starts due in spans.
 fn count(spans: &Spans, due: &dyn Due) -> u64 {
     let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
-        Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
+        Segment::from_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
     };
     spans.iter().map(of).sum()
 }
@@ -274,24 +277,24 @@ fn common(spans: &Spans) -> Nanos {
 /// The history of slot ownership.
 struct Moves {
     /// Per slot: the slot grants, and the member that each gave it to.
-    of_slots: Vec<Vec<(u16, u16)>>,
+    from_slots: Vec<Vec<(u16, u16)>>,
 }
 
 impl Moves {
-    fn of(state: &State) -> Self {
-        let mut of_slots = vec![Vec::new(); SLOT_COUNT as usize];
-        for (place, slot_grant) in state.tenures.iter().enumerate() {
+    fn from_state(state: &State) -> Self {
+        let mut from_slots = vec![Vec::new(); SLOT_COUNT as usize];
+        for (place, slot_grant) in state.slot_grants.iter().enumerate() {
             for (slot, to) in &slot_grant.moves {
-                of_slots[usize::from(*slot)].push((place as u16, *to));
+                from_slots[usize::from(*slot)].push((place as u16, *to));
             }
         }
-        Self { of_slots }
+        Self { from_slots }
     }
 
     /// When a member released a slot that a slot grant had given to it, as it reported; `NEVER` if it did not.
     fn incomplete(&self, slot: u16, member: u16, slot_grant: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
         let later = |(place, to): &&(u16, u16)| *place > slot_grant && *to != member;
-        let all = self.of_slots[usize::from(slot)].iter().filter(later);
+        let all = self.from_slots[usize::from(slot)].iter().filter(later);
         all.filter_map(|(place, _)| gave.get(&(member, *place)).copied()).min().unwrap_or(Nanos::NEVER)
     }
 }

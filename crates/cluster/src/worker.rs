@@ -33,7 +33,7 @@ const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
 /// The time after which a request without a response is lost.
 const LOST_AFTER: Nanos = Nanos::from_millis(10_000);
 /// The interval at which the state is read when the leader does not confirm its revision.
-const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(10_000);
 /// Without a response of the leader for this long, the leader key is read at this interval, and less often when there
 /// has been no leader for long.
 const LOOK_WHO_LEADS: Nanos = Nanos::from_millis(1_600);
@@ -57,7 +57,7 @@ const ALONE_MAX: Nanos = Nanos::from_millis(60_000);
 enum Pending {
     Hello(Nanos),
     Time(Nanos, u64),
-    Look,
+    Poll,
     Fetch,
     Batch(u64, u32, String),
 }
@@ -77,7 +77,7 @@ enum RunStage {
 
 /// A run that the worker takes part in.
 #[derive(Clone, Debug)]
-struct OwnRun {
+struct ActiveRun {
     run: u64,
     incarnation: u32,
     plan: String,
@@ -117,7 +117,7 @@ pub struct Worker {
     said_at: Option<Nanos>,
     /// When it is to say hello, before its regular time.
     called_at: Option<Nanos>,
-    looked_at: Nanos,
+    checked_at: Nanos,
     /// When the leader last confirmed the state.
     confirmed_at: Nanos,
     requested_who_leads: Nanos,
@@ -126,7 +126,7 @@ pub struct Worker {
     behind_since: Option<Nanos>,
     /// Its incarnation, and its number in the run.
     number: Option<(u32, Option<u16>)>,
-    run: Option<OwnRun>,
+    run: Option<ActiveRun>,
     /// The outboxes of all its incarnations.
     boxes: Vec<((u64, u32), Outbox)>,
     pending: HashMap<u64, (Pending, Nanos)>,
@@ -152,14 +152,14 @@ impl Worker {
         Self {
             hello,
             leader: None,
-            pace: Pace::of(1),
+            pace: Pace::for_workers(1),
             state: State::nothing(),
             epoch: 0,
             lease_until: Nanos::ZERO,
             answered_at: now,
             said_at: None,
             called_at: None,
-            looked_at: now,
+            checked_at: now,
             confirmed_at: now,
             requested_who_leads: now,
             written: (0, 0),
@@ -229,7 +229,7 @@ impl Worker {
     /// Handles an event from the bus.
     pub fn hear(&mut self, received: BusEvent, now: Nanos) {
         // Whatever a stalled worker receives: if its lease is over, its parts do not count.
-        self.look_at_lease(now);
+        self.check_lease(now);
         match received {
             BusEvent::Message { response_to: Some(to), .. } => {
                 self.verbs.push_back(BusCommand::Reply { to, payload: Vec::new().into() });
@@ -248,7 +248,8 @@ impl Worker {
             }
             BusEvent::Appended { token, result } => {
                 if let Some((Pending::Batch(run, incarnation, name), _)) = self.pending.remove(&token)
-                    && let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, incarnation))
+                    && let Some((_, outbox)) =
+                        self.boxes.iter_mut().find(|(run_incarnation, _)| *run_incarnation == (run, incarnation))
                 {
                     outbox.answered(&name, result);
                 }
@@ -262,7 +263,7 @@ impl Worker {
             | BusEvent::Stored { .. }
             | BusEvent::Disconnected => {}
         }
-        self.look(now);
+        self.run_due(now);
     }
 
     fn answered(&mut self, token: u64, response: Option<Bytes>, now: Nanos) {
@@ -275,12 +276,12 @@ impl Worker {
         // A former leader has no say any more.
         let is_old = response.epoch < self.epoch;
         #[cfg(test)]
-        let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
+        let is_old = is_old && !crate::sim::fault_injected(crate::sim::Bug::TwoLeaders);
         if is_old {
             return;
         }
         self.epoch = response.epoch;
-        self.pace = Pace::of(response.workers as usize);
+        self.pace = Pace::for_workers(response.workers as usize);
         if let Some(state) = response.state.filter(State::is_sound) {
             self.take_up(state, now);
         }
@@ -297,7 +298,7 @@ impl Worker {
                     self.lease_until = self.lease_until.max(sent + lease);
                     self.acts.push_back(Act::Lease(self.lease_until));
                 } else {
-                    self.begin_a_new_life();
+                    self.begin_new_incarnation();
                 }
             }
             Pending::Time(sent, of) => {
@@ -319,48 +320,52 @@ impl Worker {
     /// Reports news of a part.
     pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
-        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (of.run, of.incarnation)) {
+        if let Some((_, outbox)) =
+            self.boxes.iter_mut().find(|(run_incarnation, _)| *run_incarnation == (of.run, of.incarnation))
+        {
             outbox.push(news);
         }
         if is_end {
-            let is_own = |run: &&mut OwnRun| run.run == of.run && run.incarnation == of.incarnation;
+            let is_own = |run: &&mut ActiveRun| run.run == of.run && run.incarnation == of.incarnation;
             if let Some(run) = self.run.as_mut().filter(is_own) {
                 run.ended += 1;
             }
         }
-        self.look(now);
+        self.run_due(now);
     }
 
     /// Notes that all parts of an incarnation are over: it has nothing more to report.
     pub fn all_over(&mut self, run: u64, incarnation: u32, now: Nanos) {
-        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, incarnation)) {
+        if let Some((_, outbox)) =
+            self.boxes.iter_mut().find(|(run_incarnation, _)| *run_incarnation == (run, incarnation))
+        {
             let is_own = self.run.as_ref().is_some_and(|own| (own.run, own.incarnation) == (run, incarnation));
             outbox.push(News::Gone { is_over: is_own });
         }
-        self.look(now);
+        self.run_due(now);
     }
 
     /// Advances the time.
     pub fn tick(&mut self, now: Nanos) {
         self.pending.retain(|_, (_, since)| now.since(*since) < LOST_AFTER);
-        self.look(now);
+        self.run_due(now);
     }
 
-    fn look(&mut self, now: Nanos) {
-        self.look_at_lease(now);
+    fn run_due(&mut self, now: Nanos) {
+        self.check_lease(now);
         // A responsive leader sends the state: to very many workers one after the other.
         let soon = LOOK_BEHIND + self.pace.spread();
-        let known_at = self.looked_at.max(self.answered_at);
+        let known_at = self.checked_at.max(self.answered_at);
         let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(known_at)) >= soon);
-        if is_behind || now.since(self.looked_at.max(self.confirmed_at)) >= LOOK_EVERY {
-            self.looked_at = now;
-            self.ask(Pending::Look, now, |token| BusCommand::Get { token, key: STATE.to_owned() });
+        if is_behind || now.since(self.checked_at.max(self.confirmed_at)) >= POLL_INTERVAL {
+            self.checked_at = now;
+            self.ask(Pending::Poll, now, |token| BusCommand::Get { token, key: STATE.to_owned() });
         }
         let usual = LOOK_WHO_LEADS + self.pace.slack();
-        let often = if now.since(self.answered_at) < UNLED_FOR_LONG { usual } else { LOOK_EVERY };
+        let often = if now.since(self.answered_at) < UNLED_FOR_LONG { usual } else { POLL_INTERVAL };
         if now.since(self.answered_at.max(self.requested_who_leads)) >= often {
             self.requested_who_leads = now;
-            self.ask(Pending::Look, now, |token| BusCommand::Get { token, key: LEADER.to_owned() });
+            self.ask(Pending::Poll, now, |token| BusCommand::Get { token, key: LEADER.to_owned() });
         }
         self.get_ready(now);
         self.follow_state(now);

@@ -27,7 +27,7 @@ use crate::journal::Journals;
 use crate::protocol::{BarrierRelease, Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
-use issue_log::Trouble;
+use issue_log::IssueLog;
 use journal::{JournalHeader, Keeper};
 use part::PartWorker;
 use work::{WorkerTask, prepare, share_of_budget};
@@ -47,12 +47,12 @@ pub trait WorkerEnvironment: Send + Sync {
     fn prepare_to_hold(&self, plan: Hold) -> Result<(Hold, HoldOptions), Refusal>;
 
     /// Shows a notice to the user.
-    fn tell(&self, notice: &Notice);
+    fn tell(&self, notice: &WorkerEvent);
 }
 
 /// A notice to the user of a worker.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Notice {
+pub enum WorkerEvent {
     /// It connects to the bus, and waits there for a leader.
     Joins,
     /// It is on the bus.
@@ -162,7 +162,7 @@ struct RunningPart {
 type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 
 /// What is known of a run.
-struct OwnRun {
+struct ActiveRun {
     work: WorkerTask,
     /// The header of its journal.
     journal_header: Option<JournalHeader>,
@@ -183,11 +183,11 @@ pub struct WorkerRuntime<'a> {
     lease: Lease,
     inputs: Receiver<Input>,
     sender: Sender<Input>,
-    runs: HashMap<u64, OwnRun>,
+    runs: HashMap<u64, ActiveRun>,
     parts: Vec<RunningPart>,
     is_closed: bool,
     is_alone: bool,
-    trouble: Trouble,
+    issue_log: IssueLog,
     keeper: Keeper,
     stopping_since: Option<Nanos>,
 }
@@ -217,7 +217,7 @@ impl<'a> WorkerRuntime<'a> {
             parts: Vec::new(),
             is_closed: false,
             is_alone: false,
-            trouble: Trouble::default(),
+            issue_log: IssueLog::default(),
             keeper: Keeper::default(),
             stopping_since: None,
         }
@@ -244,7 +244,7 @@ impl<'a> WorkerRuntime<'a> {
         loop {
             let now = self.clock.now();
             self.act(now);
-            self.tell_trouble(now);
+            self.report_issues(now);
             self.keep(now);
             while let Some(verb) = self.worker.next_verb() {
                 bus.ask(verb);
@@ -276,9 +276,9 @@ impl<'a> WorkerRuntime<'a> {
         match input {
             Input::BusEvent(received) => {
                 match received {
-                    BusEvent::Connected => self.place.tell(&Notice::Joined),
+                    BusEvent::Connected => self.place.tell(&WorkerEvent::Joined),
                     BusEvent::Disconnected => {
-                        self.place.tell(&Notice::Cut);
+                        self.place.tell(&WorkerEvent::Cut);
                         // There is no receiver left for reports.
                         self.is_alone |= self.setting.goes_with_leader;
                     }
@@ -292,7 +292,7 @@ impl<'a> WorkerRuntime<'a> {
             Input::News(of, news) => {
                 let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
                 if let News::Broken { reason } = &news {
-                    self.place.tell(&Notice::Broken(reason.clone()));
+                    self.place.tell(&WorkerEvent::Broken(reason.clone()));
                 }
                 self.worker.tell(of, news, now);
                 if is_end {
@@ -317,7 +317,7 @@ impl<'a> WorkerRuntime<'a> {
             Ok((work, warmup)) => {
                 // Held connections have no journal.
                 let journal_header = journal_header.filter(|_| matches!(work, WorkerTask::Load(..)));
-                let own = OwnRun {
+                let own = ActiveRun {
                     work,
                     journal_header,
                     changes: Vec::new(),
@@ -326,11 +326,11 @@ impl<'a> WorkerRuntime<'a> {
                     ends_at: None,
                 };
                 self.runs.insert(run, own);
-                self.place.tell(&Notice::Ready);
+                self.place.tell(&WorkerEvent::Ready);
                 self.worker.prepared(run, Ok(warmup), now);
             }
             Err(refusal) => {
-                self.place.tell(&Notice::Refused(refusal.clone()));
+                self.place.tell(&WorkerEvent::Refused(refusal.clone()));
                 self.worker.prepared(run, Err(refusal), now);
             }
         }
@@ -346,7 +346,7 @@ impl<'a> WorkerRuntime<'a> {
                     let is_kept = self.setting.journals.is_some();
                     let get_ready = move || {
                         let result = prepare(&*place, &plan, &packet, &folder);
-                        let journal_header = is_kept.then(|| JournalHeader::of(plan, &packet)).flatten();
+                        let journal_header = is_kept.then(|| JournalHeader::new(plan, &packet)).flatten();
                         let _ = sender.send(Input::Prepared(run, Box::new(result), journal_header));
                     };
                     if std::thread::Builder::new().name("prepare".to_owned()).spawn(get_ready).is_err() {
@@ -357,7 +357,9 @@ impl<'a> WorkerRuntime<'a> {
                 Act::Begin { part, slot_grant, segment, from, started, error } => {
                     self.begin(part, slot_grant, segment, (from, started, error));
                 }
-                Act::Lose { life, slot_grant, slots, at } => self.lose(life, slot_grant, slots, at),
+                Act::Lose { run_incarnation, slot_grant, slots, at } => {
+                    self.lose(run_incarnation, slot_grant, slots, at)
+                }
                 Act::Lease(until) => self.lease.extend(until),
                 Act::Change(change) => self.change(&change),
                 Act::Release { scenario, at } => {
@@ -369,23 +371,23 @@ impl<'a> WorkerRuntime<'a> {
                     }
                 }
                 Act::LetGo { run, met } => self.let_go(run, met),
-                Act::Stop { life } => {
-                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life);
+                Act::Stop { run_incarnation } => {
+                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation);
                     let mut had_any = false;
                     for part in own {
                         part.stop.stop();
                         had_any = true;
                     }
-                    if had_any && life.1 != self.worker.incarnation() && self.stopping_since.is_none() {
-                        self.place.tell(&Notice::GivenUp);
+                    if had_any && run_incarnation.1 != self.worker.incarnation() && self.stopping_since.is_none() {
+                        self.place.tell(&WorkerEvent::GivenUp);
                     }
-                    self.look_whether_over(life, now);
+                    self.check_completion(run_incarnation, now);
                 }
                 Act::Abort { run } => {
                     let own: Vec<&RunningPart> = self.parts.iter().filter(|part| part.of.run == run).collect();
                     own.iter().for_each(|part| part.stop.abort());
                 }
-                Act::Refuse(refusal) => self.place.tell(&Notice::Refused(refusal)),
+                Act::Refuse(refusal) => self.place.tell(&WorkerEvent::Refused(refusal)),
                 Act::Forget { run } => drop(self.runs.remove(&run)),
                 Act::Close => self.is_closed = true,
             }
@@ -395,7 +397,7 @@ impl<'a> WorkerRuntime<'a> {
     fn begin(&mut self, of: PartOf, slot_grant: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
         let Some(work) = self.runs.get(&of.run).map(|run| run.work.clone()) else { return };
         self.begin_journal(of.run);
-        self.place.tell(&Notice::Began(segment.slot_count()));
+        self.place.tell(&WorkerEvent::Began(segment.slot_count()));
         let stop = StopHandle::default();
         let name = format!("part-{}", of.part);
         let thread = std::thread::Builder::new().name(name);
@@ -433,11 +435,11 @@ impl<'a> WorkerRuntime<'a> {
         (from, started, _): (Option<Nanos>, Nanos, Nanos),
         (plan, options, pieces, stop): (Arc<Plan>, RunOptions, u64, StopHandle),
     ) -> PartWorker {
-        let life = (of.run, of.incarnation);
+        let run_incarnation = (of.run, of.incarnation);
         let mut lost: Option<RevokedSlots> = None;
         let run = self.runs.get(&of.run);
         for (of, later, slots, at) in run.iter().flat_map(|run| &run.lost) {
-            if *of == life && *later > slot_grant {
+            if *of == run_incarnation && *later > slot_grant {
                 lost.get_or_insert_default().lose(slots.iter().copied(), *at);
             }
         }
@@ -466,12 +468,12 @@ impl<'a> WorkerRuntime<'a> {
         if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
             part.is_over = true;
         }
-        self.look_whether_over((of.run, of.incarnation), now);
+        self.check_completion((of.run, of.incarnation), now);
     }
 
     /// Checks whether all parts of an incarnation are over: then there is nothing more to report of it.
-    fn look_whether_over(&mut self, life: (u64, u32), now: Nanos) {
-        let is_of = |part: &RunningPart| (part.of.run, part.of.incarnation) == life;
+    fn check_completion(&mut self, run_incarnation: (u64, u32), now: Nanos) {
+        let is_of = |part: &RunningPart| (part.of.run, part.of.incarnation) == run_incarnation;
         if self.parts.iter().filter(|part| is_of(part)).any(|part| !part.is_over) {
             return;
         }
@@ -481,9 +483,9 @@ impl<'a> WorkerRuntime<'a> {
         let before = self.parts.len();
         self.parts.retain(|part| !is_of(part));
         if self.parts.len() < before {
-            self.place.tell(&Notice::Ended);
+            self.place.tell(&WorkerEvent::Ended);
         }
-        self.worker.all_over(life.0, life.1, now);
+        self.worker.all_over(run_incarnation.0, run_incarnation.1, now);
     }
 }
 

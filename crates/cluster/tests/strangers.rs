@@ -14,7 +14,7 @@ use claims::wait_for;
 use cluster::coordinator::Workers;
 use cluster::nats::{BusUrl, Role, join};
 use cluster::protocol::Refusal;
-use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity as Own, WorkerRuntime};
+use cluster::worker_runtime::{WorkerEnvironment, WorkerEvent, WorkerIdentity as Own, WorkerRuntime};
 use engine::{HoldOptions, RunOptions, Running, StopHandle};
 use feed::Feed;
 use futures_util::StreamExt;
@@ -27,7 +27,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Takes any plan, and collects the notices to the user.
 #[derive(Default)]
-struct Desk(Mutex<Vec<Notice>>);
+struct Desk(Mutex<Vec<WorkerEvent>>);
 
 impl WorkerEnvironment for Desk {
     fn prepare(&self, _: Plan, _: Vec<Feed>, _: usize) -> Result<(Plan, RunOptions), Refusal> {
@@ -38,7 +38,7 @@ impl WorkerEnvironment for Desk {
         Err(Refusal::System { reason: "it was asked to take part".to_owned() })
     }
 
-    fn tell(&self, notice: &Notice) {
+    fn tell(&self, notice: &WorkerEvent) {
         self.0.lock().expect("no holder panics").push(notice.clone());
     }
 }
@@ -46,13 +46,14 @@ impl WorkerEnvironment for Desk {
 /// Leads a run until it fails, and returns the reason.
 fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
-        let team = Workers::lead(leader_settings(7, VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
-            join(&bus_url, Role::Leads, subjects, inbox)
-        });
+        let workers =
+            Workers::lead(leader_settings(7, VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
+                join(&bus_url, Role::Leads, subjects, inbox)
+            });
         let flags =
             Flags { url: Some("http://127.0.0.1:9/".to_owned()), rate: Some("5".to_owned()), ..Flags::default() };
         let plan = Arc::new(flags.plan().expect("a good plan"));
-        Running::start(plan, options(team.expect("it leads")), &StopHandle::default())
+        Running::start(plan, options(workers.expect("it leads")), &StopHandle::default())
             .err()
             .expect("it does not begin")
             .to_string()
@@ -60,7 +61,7 @@ fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
 }
 
 /// A worker that takes part until the value is dropped; returns its notices.
-fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (String, Vec<Notice>) {
+fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (String, Vec<WorkerEvent>) {
     let coordinator = Arc::new(Desk::default());
     let place: Arc<dyn WorkerEnvironment> = coordinator.clone();
     let own = Own {
@@ -118,7 +119,7 @@ fn one_of_another_version() {
     let (said, reported) = works(&bus_url, "0.0.1", || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
     let refusal = Refusal::Version { worker: "0.0.1".to_owned(), leader: VERSION.to_owned() };
-    assert_eq!(reported, [Notice::Joined, Notice::Refused(refusal)]);
+    assert_eq!(reported, [WorkerEvent::Joined, WorkerEvent::Refused(refusal)]);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn a_plan_that_is_not_there() {
     meddles(server.port, "missing", |store, name| async move { store.delete(name).await.expect("it goes") });
     let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger cannot get the plan"), "{said}");
-    assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Missing)]);
+    assert_eq!(reported, [WorkerEvent::Joined, WorkerEvent::Refused(Refusal::Missing)]);
 }
 
 #[test]
@@ -142,5 +143,5 @@ fn a_plan_that_is_another() {
     });
     let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger got something else than this plan"), "{said}");
-    assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
+    assert_eq!(reported, [WorkerEvent::Joined, WorkerEvent::Refused(Refusal::Damaged)]);
 }

@@ -26,13 +26,13 @@ mod heap;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library has this option")]
 mod late_port;
-mod nap;
 mod peer;
 mod pending;
 pub mod poll;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library asks this question")]
 mod send_queue;
+mod short_sleep;
 pub mod sim;
 mod table;
 mod timer;
@@ -255,7 +255,7 @@ pub trait Driver {
 
     /// Allows events to be delayed by up to `span`, so that a wait finds more of them at once and each costs less. No
     /// wait becomes longer by it. Initially zero: events are found at once. A driver may ignore it.
-    fn gather(&mut self, _span: Nanos) {}
+    fn coalesce(&mut self, _span: Nanos) {}
 
     /// Whether the last [`Driver::wait`] left something ready that it did not report; the next one does not sleep. When
     /// peers are silent it becomes false after some waits. Under load it may stay true, so a loop that waits again

@@ -17,8 +17,8 @@ use pacing::Nanos;
 use rustix::io::Errno;
 use table::{Kind, Slot, write};
 
-use crate::nap::Nap;
 use crate::pending::PendingSockets;
+use crate::short_sleep::ShortSleep;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{
@@ -45,7 +45,7 @@ pub struct PollDriver {
     /// Whether the last wait filled the list: there may be more events.
     was_full: bool,
     timer: Timer,
-    nap: Nap,
+    short_sleep: ShortSleep,
     waker: Waker,
 }
 
@@ -89,7 +89,7 @@ impl PollDriver {
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             was_full: false,
             timer,
-            nap: Nap::new(),
+            short_sleep: ShortSleep::new(),
             // A full pipe already wakes, so the result does not matter.
             waker: Waker::new(move || drop(wake.wake())),
         })
@@ -120,8 +120,8 @@ impl Driver for PollDriver {
         // The reported events may have set an earlier deadline than the caller passed.
         let has_reported = sockets.hand_out(&mut self.buffer, &mut handle);
         // No sleep while something is known to be ready.
-        let may_nap = self.nap.is_allowed() && sockets.again.is_empty();
-        let woken = may_nap.then(|| self.nap.take(until, &sockets.clock));
+        let may_sleep = self.short_sleep.is_allowed() && sockets.again.is_empty();
+        let woken = may_sleep.then(|| self.short_sleep.take(until, &sockets.clock));
         let timeout = if has_reported || !sockets.again.is_empty() || !sockets.sent.is_empty() {
             Some(std::time::Duration::ZERO)
         } else {
@@ -141,15 +141,15 @@ impl Driver for PollDriver {
             match event.token() {
                 WAKE => handle(sockets, Event::Woken),
                 TIMER => self.timer.fired(),
-                token => sockets.ready(Readiness::of(token, event), &mut self.buffer, &mut handle),
+                token => sockets.ready(Readiness::from_event(token, event), &mut self.buffer, &mut handle),
             }
         }
         self.was_full = count == EVENTS_MAX;
         Ok(())
     }
 
-    fn gather(&mut self, span: Nanos) {
-        self.nap.allow(span);
+    fn coalesce(&mut self, span: Nanos) {
+        self.short_sleep.allow(span);
     }
 
     fn has_more(&self) -> bool {
@@ -179,7 +179,7 @@ struct Readiness {
 }
 
 impl Readiness {
-    fn of(token: Token, event: &mio::event::Event) -> Self {
+    fn from_event(token: Token, event: &mio::event::Event) -> Self {
         Self {
             socket: socket_of(token),
             writable: event.is_writable(),

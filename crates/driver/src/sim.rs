@@ -88,8 +88,8 @@ impl Network {
     }
 
     /// The longest time for which a host delayed the reading of events.
-    pub fn most_gathered(&self, host: Host) -> Nanos {
-        self.0.borrow().most_gathered(host)
+    pub fn most_coalesced(&self, host: Host) -> Nanos {
+        self.0.borrow().most_coalesced(host)
     }
 
     /// Number of connections lost so far; one end or both may never be notified.
@@ -185,8 +185,8 @@ impl Driver for SimDriver {
         Ok(())
     }
 
-    fn gather(&mut self, span: Nanos) {
-        self.sockets.net.borrow_mut().gather(self.sockets.host, span);
+    fn coalesce(&mut self, span: Nanos) {
+        self.sockets.net.borrow_mut().coalesce(self.sockets.host, span);
     }
 
     fn has_more(&self) -> bool {

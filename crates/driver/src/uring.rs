@@ -36,8 +36,8 @@ use io_uring::{opcode, squeue, types};
 use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use crate::nap::Nap;
 use crate::pending::PendingSockets;
+use crate::short_sleep::ShortSleep;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{Clock, Driver, Event, OpenOptions, Peer, Socket, Sockets, Waker};
@@ -104,7 +104,7 @@ pub struct UringSockets {
     broken: Option<std::io::Error>,
     wake: Arc<OwnedFd>,
     timer: Timer,
-    nap: Nap,
+    short_sleep: ShortSleep,
     /// Whether the last wait left something that is not among the carried completions of the rings.
     has_more: bool,
     /// Number of queries so far: a late response is not taken for that of another query.
@@ -137,7 +137,7 @@ impl UringDriver {
             broken: None,
             wake: wake.clone(),
             timer: Timer::new()?,
-            nap: Nap::new(),
+            short_sleep: ShortSleep::new(),
             has_more: false,
             questions: 0,
         };
@@ -192,8 +192,8 @@ impl Driver for UringDriver {
         sockets.broken.take().map_or(Ok(()), Err)
     }
 
-    fn gather(&mut self, span: Nanos) {
-        self.sockets.nap.allow(span);
+    fn coalesce(&mut self, span: Nanos) {
+        self.sockets.short_sleep.allow(span);
     }
 
     fn has_more(&self) -> bool {
@@ -271,8 +271,8 @@ impl UringSockets {
     }
 
     fn submit_and_wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
-        if self.nap.is_allowed() {
-            self.gather(until);
+        if self.short_sleep.is_allowed() {
+            self.coalesce(until);
         }
         let now = self.now();
         self.stamps.leave(now);
@@ -302,11 +302,11 @@ impl UringSockets {
     }
 
     /// Queued operations are submitted before a sleep, and leftovers of the last wait are reported first.
-    fn gather(&mut self, until: Nanos) {
+    fn coalesce(&mut self, until: Nanos) {
         if self.again.is_empty() && self.rings.iter().all(|ring| ring.carried.is_empty()) {
             self.push_opening();
             self.submit_all();
-            self.nap.take(until, &self.clock);
+            self.short_sleep.take(until, &self.clock);
         }
     }
 

@@ -59,7 +59,7 @@ pub struct BarrierStats {
 /// The barriers of a run.
 pub(crate) struct Barriers {
     barriers: Vec<Barrier>,
-    /// Counters of releases, one per party: how often something was released that its users wait for.
+    /// Counters of releases, one per participant: how often something was released that its users wait for.
     news: Box<[AtomicU64]>,
     inner: Mutex<Inner>,
     /// Set where users of other partitions of the load come too: the coordinator of all partitions then says when they
@@ -68,13 +68,13 @@ pub(crate) struct Barriers {
 }
 
 struct Inner {
-    gates: Vec<BarrierRounds>,
+    rounds: Vec<BarrierRounds>,
     /// Tickets of users that users of other partitions wait for too, one entry per barrier.
     tickets: Vec<Tickets>,
     /// Releases received.
     received: u64,
     /// The participants: scenarios with barriers on the shards that play them.
-    parties: Vec<Participant>,
+    participants: Vec<Participant>,
 }
 
 /// Tickets of the users of a partition that wait for users of other partitions.
@@ -96,14 +96,14 @@ struct Participant {
 }
 
 impl Barriers {
-    /// Barriers for `parties` parties: scenarios with barriers on shards.
-    pub(crate) fn new(barriers: &[Barrier], parties: usize) -> Self {
-        let gate = |barrier: &Barrier| BarrierRounds::new(barrier.users, barrier.within.map(Nanos::from));
-        let gates = barriers.iter().map(gate).collect();
+    /// Barriers for this number of participants: scenarios with barriers on shards.
+    pub(crate) fn new(barriers: &[Barrier], participants: usize) -> Self {
+        let rounds = |barrier: &Barrier| BarrierRounds::new(barrier.users, barrier.within.map(Nanos::from));
+        let rounds = barriers.iter().map(rounds).collect();
         let tickets = barriers.iter().map(|_| Tickets::default()).collect();
-        let parties_of = (0..parties).map(|_| Participant::default()).collect();
-        let inner = Inner { gates, tickets, received: 0, parties: parties_of };
-        let news = (0..parties).map(|_| AtomicU64::new(0)).collect();
+        let all = (0..participants).map(|_| Participant::default()).collect();
+        let inner = Inner { rounds, tickets, received: 0, participants: all };
+        let news = (0..participants).map(|_| AtomicU64::new(0)).collect();
         Self { barriers: barriers.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
     }
 
@@ -122,7 +122,7 @@ impl Barriers {
     /// Users up to a ticket go on, or none of this partition. `total`: releases by then.
     pub(crate) fn hear(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         let mut inner = self.inner();
-        let Inner { tickets, received, parties, .. } = &mut *inner;
+        let Inner { tickets, received, participants, .. } = &mut *inner;
         if total <= *received {
             return;
         }
@@ -133,89 +133,89 @@ impl Barriers {
                 tickets.released.pop_front();
             }
         }
-        parties.iter_mut().enumerate().for_each(|(number, party)| self.tell(party, number));
+        participants.iter_mut().enumerate().for_each(|(number, participant)| self.tell(participant, number));
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().expect("no holder of the lock panics")
     }
 
-    /// A party begins to play the scenario.
-    pub(crate) fn join(&self, party: usize, waker: Waker) {
-        self.inner().parties[party].waker = Some(waker);
+    /// A participant begins to play the scenario.
+    pub(crate) fn join(&self, participant: usize, waker: Waker) {
+        self.inner().participants[participant].waker = Some(waker);
     }
 
-    /// A counter that changes when something was released that users of a party wait for.
+    /// A counter that changes when something was released that users of a participant wait for.
     #[inline]
-    pub(crate) fn news(&self, party: usize) -> u64 {
-        self.news[party].load(Ordering::Relaxed)
+    pub(crate) fn news(&self, participant: usize) -> u64 {
+        self.news[participant].load(Ordering::Relaxed)
     }
 
-    /// Runs `act` on a barrier and notifies the parties that something was released for.
-    fn at_gate<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
+    /// Runs `act` on a barrier and notifies the participants that something was released for.
+    fn with_rounds<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
         let mut inner = self.inner();
-        let Inner { gates, parties, .. } = &mut *inner;
-        act(&mut gates[barrier as usize], &mut |party| self.tell(&mut parties[party], party))
+        let Inner { rounds, participants, .. } = &mut *inner;
+        act(&mut rounds[barrier as usize], &mut |participant| self.tell(&mut participants[participant], participant))
     }
 
-    fn tell(&self, party: &mut Participant, number: usize) {
-        party.is_stuck = false;
+    fn tell(&self, participant: &mut Participant, number: usize) {
+        participant.is_stuck = false;
         self.news[number].fetch_add(1, Ordering::Relaxed);
-        party.waker.iter().for_each(Waker::wake);
+        participant.waker.iter().for_each(Waker::wake);
     }
 
-    /// A user of a party arrives. `last`: the last round that it took part in.
-    pub(crate) fn arrive(&self, barrier: u32, party: usize, last: u64, now: Nanos) -> Arrival {
+    /// A user of a participant arrives. `last`: the last round that it took part in.
+    pub(crate) fn arrive(&self, barrier: u32, participant: usize, last: u64, now: Nanos) -> Arrival {
         if let Some(tell) = self.remote(barrier) {
             let tickets = &mut self.inner().tickets[barrier as usize];
             tickets.given += 1;
             tell(BarrierEvent::Arrived { barrier, at: now });
             return Arrival::Waits { round: tickets.given, until: Nanos::NEVER };
         }
-        self.at_gate(barrier, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
+        self.with_rounds(barrier, |rounds, mut tell| rounds.arrive(participant, last, now, &mut tell))
     }
 
-    /// When a round goes on, if that is known. `users`: users of a party that wait with it.
+    /// When a round goes on, if that is known. `users`: users of a participant that wait with it.
     pub(crate) fn go_on(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
         if self.remote(barrier).is_some() {
             let inner = self.inner();
             let mut released = inner.tickets[barrier as usize].released.iter();
             return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
         }
-        self.at_gate(barrier, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
+        self.with_rounds(barrier, |rounds, mut tell| rounds.go_on(round, users, now, &mut tell))
     }
 
     /// Users wait no longer: their load is over.
-    pub(crate) fn withdraw(&self, barrier: u32, party: usize, round: u64, users: u64) {
+    pub(crate) fn withdraw(&self, barrier: u32, participant: usize, round: u64, users: u64) {
         match self.remote(barrier) {
             Some(tell) => tell(BarrierEvent::Withdrawn { barrier, ticket: round }),
-            None => self.at_gate(barrier, |gate, _| gate.withdraw(party, round, users)),
+            None => self.with_rounds(barrier, |rounds, _| rounds.withdraw(participant, round, users)),
         }
     }
 
-    /// Reports whether all users of a party wait and no more of them will come. Where that holds for all parties, the
-    /// waiting users go on. `received`: the news that the party knows; with more to come, it does not know whether its
-    /// users still wait.
-    pub(crate) fn look(&self, party: usize, is_stuck: bool, received: u64, now: Nanos) {
+    /// Reports whether all users of a participant wait and no more of them will come. Where that holds for all
+    /// participants, the waiting users go on. `received`: the news that the participant knows; with more to come, it
+    /// does not know whether its users still wait.
+    pub(crate) fn set_stuck(&self, participant: usize, is_stuck: bool, received: u64, now: Nanos) {
         let mut inner = self.inner();
-        if self.news(party) == received {
-            inner.parties[party].is_stuck = is_stuck;
-            self.look_who_could_come(&mut inner, now);
+        if self.news(participant) == received {
+            inner.participants[participant].is_stuck = is_stuck;
+            self.release_if_all_stuck(&mut inner, now);
         }
     }
 
-    /// The load of a party is over.
-    pub(crate) fn leave(&self, party: usize, now: Nanos) {
+    /// The load of a participant is over.
+    pub(crate) fn leave(&self, participant: usize, now: Nanos) {
         let mut inner = self.inner();
-        inner.parties[party].is_over = true;
-        self.look_who_could_come(&mut inner, now);
+        inner.participants[participant].is_over = true;
+        self.release_if_all_stuck(&mut inner, now);
     }
 
-    fn look_who_could_come(&self, inner: &mut Inner, now: Nanos) {
-        let Inner { gates, parties, received, .. } = inner;
-        if parties.iter().all(|party| party.is_over || party.is_stuck) {
-            let mut tell = |party: usize| self.tell(&mut parties[party], party);
-            gates.iter_mut().for_each(|gate| gate.give_up_waiting(now, &mut tell));
+    fn release_if_all_stuck(&self, inner: &mut Inner, now: Nanos) {
+        let Inner { rounds, participants, received, .. } = inner;
+        if participants.iter().all(|participant| participant.is_over || participant.is_stuck) {
+            let mut tell = |participant: usize| self.tell(&mut participants[participant], participant);
+            rounds.iter_mut().for_each(|rounds| rounds.give_up_waiting(now, &mut tell));
             if let Some(tell) = self.remote.get() {
                 tell(BarrierEvent::Stuck { received: *received });
             }
@@ -225,11 +225,11 @@ impl Barriers {
     /// The statistics of all barriers.
     pub(crate) fn met(&self) -> Vec<BarrierStats> {
         let inner = self.inner();
-        let met = |(barrier, gate): (&Barrier, &BarrierRounds)| {
-            let Rounds { full, by_time, short } = gate.rounds();
+        let met = |(barrier, rounds): (&Barrier, &BarrierRounds)| {
+            let Rounds { full, by_time, short } = rounds.counts();
             BarrierStats { name: barrier.name.clone(), users: barrier.users, full, by_time, short }
         };
-        self.barriers.iter().zip(&inner.gates).map(met).collect()
+        self.barriers.iter().zip(&inner.rounds).map(met).collect()
     }
 }
 
@@ -250,21 +250,21 @@ mod tests {
         // A barrier of one user waits for no other.
         assert!(matches!(barriers.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
         let waits = |round| Arrival::Waits { round, until: Nanos::NEVER };
-        let tickets: Vec<Arrival> = [0, 1, 0].map(|party| barriers.arrive(1, party, 0, at(2))).to_vec();
+        let tickets: Vec<Arrival> = [0, 1, 0].map(|participant| barriers.arrive(1, participant, 0, at(2))).to_vec();
         assert_eq!(tickets, [1, 2, 3].map(waits));
         assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { barrier: 1, at: at(2) }; 3]);
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
-        let news = [0, 1].map(|party| barriers.news(party));
+        let news = [0, 1].map(|participant| barriers.news(participant));
         // Two of them go on; repeated and older releases are known already.
         barriers.hear(1, Some(2), at(500), 4);
         barriers.hear(1, Some(3), at(400), 4);
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
-        assert_eq!([0, 1].map(|party| barriers.news(party)), news.map(|news| news + 1));
+        assert_eq!([0, 1].map(|participant| barriers.news(participant)), news.map(|news| news + 1));
         // Another partition went on: the reported stuck state has to be newer than that.
         barriers.hear(1, None, at(600), 5);
-        barriers.look(0, true, barriers.news(0), at(7));
-        assert!(reported.try_iter().next().is_none(), "another party may come");
-        barriers.look(1, true, barriers.news(1), at(7));
+        barriers.set_stuck(0, true, barriers.news(0), at(7));
+        assert!(reported.try_iter().next().is_none(), "another participant may come");
+        barriers.set_stuck(1, true, barriers.news(1), at(7));
         assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Stuck { received: 5 }));
         barriers.withdraw(1, 0, 3, 1);
         assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Withdrawn { barrier: 1, ticket: 3 }));

@@ -41,27 +41,27 @@ impl StopLevel {
     const CHANGE: u64 = 1 << 8;
 
     pub(crate) fn raise(&self, stop_level: u8) {
-        let raised = |word: u64| Some(Self::changes_of(word) | u64::from(stop_level.max(Self::of(word))));
+        let raised = |word: u64| Some(Self::changes(word) | u64::from(stop_level.max(Self::level(word))));
         // The closure always returns a value.
         let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
 
     pub(crate) fn get(&self) -> u8 {
-        Self::of(self.look())
+        Self::level(self.load_word())
     }
 
     /// The stop level and the count of changes, in one word.
-    pub(crate) fn look(&self) -> u64 {
+    pub(crate) fn load_word(&self) -> u64 {
         self.word.load(Ordering::Relaxed)
     }
 
     /// The stop level in a word.
-    pub(crate) fn of(word: u64) -> u8 {
+    pub(crate) fn level(word: u64) -> u8 {
         (word & (Self::CHANGE - 1)) as u8
     }
 
     /// The changes alone in a word: the word to expect again unless the stop level rises.
-    pub(crate) fn changes_of(word: u64) -> u64 {
+    pub(crate) fn changes(word: u64) -> u64 {
         word & !(Self::CHANGE - 1)
     }
 
@@ -169,7 +169,7 @@ pub enum Refused {
     Over,
     /// The load has been changed since the revision that the caller saw.
     #[error("this load was changed meanwhile, and is at revision {now}; look at it again, then change it")]
-    Behind {
+    StaleRevision {
         /// The current revision.
         now: u32,
     },
@@ -210,7 +210,7 @@ impl Control {
     }
 
     /// Control of held connections: they can only be ended.
-    pub(crate) fn of_held(stop: StopHandle, workers: Workers) -> Self {
+    pub(crate) fn for_hold(stop: StopHandle, workers: Workers) -> Self {
         Self { stop, changes: None, barriers: None, workers }
     }
 

@@ -51,7 +51,7 @@ impl Places {
     ///
     /// # Errors
     /// An address is not of this machine, or of another family than the target.
-    pub fn of(target: &Target, addresses: &[SocketAddr], connections: u64) -> Result<Self, PlacesError> {
+    pub fn resolve(target: &Target, addresses: &[SocketAddr], connections: u64) -> Result<Self, PlacesError> {
         if let Some(path) = &target.unix {
             return Ok(Self { to: vec![Peer::Unix(path.clone())], from: vec![None] });
         }
@@ -235,7 +235,7 @@ mod tests {
         let plan = requested.plan().expect("a plan");
         let target = plan.scenarios[0].target();
         let address = SocketAddr::new(target.host.parse().expect("an address"), target.port);
-        Places::of(target, &[address], connections)
+        Places::resolve(target, &[address], connections)
     }
 
     #[test]

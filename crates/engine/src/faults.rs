@@ -110,9 +110,9 @@ pub(crate) fn http2(fault: http2::Fault) -> Failure {
 /// and its neighbours of github.com/grpc/grpc. `None` where the call has a status of its own.
 pub fn call_status(failure: Failure) -> Option<Status> {
     match failure {
-        Failure::CallHttp(_) => Some(Status::of_http(failure.http_status().unwrap_or(0))),
-        Failure::StreamReset(code) => Some(Status::of_reset(u32::from(code))),
-        _ => failure.grpc_status().map(|status| Status::of(u32::from(status))),
+        Failure::CallHttp(_) => Some(Status::from_http_status(failure.http_status().unwrap_or(0))),
+        Failure::StreamReset(code) => Some(Status::from_reset_code(u32::from(code))),
+        _ => failure.grpc_status().map(|status| Status::from_number(u32::from(status))),
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
         for (number, name) in metrics::GRPC_STATUSES.iter().take(17).enumerate() {
             let set = plan::StatusSet::parse_grpc(name).expect("a known name");
             assert!(set.contains(number as u16), "{name}");
-            assert_eq!(wire::grpc::Status::of(number as u32).index(), number);
+            assert_eq!(wire::grpc::Status::from_number(number as u32).index(), number);
         }
         assert_eq!(metrics::GRPC_STATUSES.len(), wire::grpc::STATUS_COUNT);
     }

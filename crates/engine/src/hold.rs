@@ -55,7 +55,7 @@ pub struct HoldOptions {
     /// The driver of each shard.
     pub driver: DriverSelection,
     /// The backend that holds the connections remotely, if there is one.
-    pub team: Option<Arc<dyn HoldBackend>>,
+    pub backend: Option<Arc<dyn HoldBackend>>,
 }
 
 impl HoldOptions {
@@ -65,7 +65,7 @@ impl HoldOptions {
     /// An address is not of this machine, or of another family than the target.
     pub fn places(&self, plan: &Hold) -> Result<Places, PlacesError> {
         let addresses = if self.names.is_empty() { std::slice::from_ref(&self.address) } else { &self.names };
-        Places::of(&plan.target, addresses, plan.connections)
+        Places::resolve(&plan.target, addresses, plan.connections)
     }
 }
 
@@ -78,8 +78,8 @@ pub struct HoldInterval<'a> {
     pub from: Nanos,
     /// End, since the start.
     pub to: Nanos,
-    /// Threads that had not reported when the interval was first emitted: they were stalled. An update follows when they
-    /// have.
+    /// Threads that had not reported when the interval was first emitted: they were stalled. An update follows when
+    /// they have.
     pub late_shards: usize,
     /// An update: it was reported before, and is more complete now.
     pub is_update: bool,

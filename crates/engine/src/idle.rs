@@ -112,7 +112,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         driver,
         log_config: crate::RequestLogConfig::default(),
         supplies: crate::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let goal: u64 = count.parse().expect("a number");
     USERS.store(goal, Ordering::Relaxed);

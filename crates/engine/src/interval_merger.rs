@@ -17,7 +17,7 @@ pub(crate) use owned::Remark;
 
 use crate::remote::WorkersSummary;
 #[cfg(test)]
-use crate::swarm::mutants::{Bug, strikes};
+use crate::swarm::mutants::{Bug, fault_injected};
 use crate::times::{SLIVER, Times};
 
 /// An interval waits for a shard until others have reported this many more.
@@ -250,7 +250,7 @@ impl<S: Sums> IntervalMerger<S> {
     /// Adds a report to an interval.
     fn place(&mut self, shard: usize, number: u64, gauges: S::Gauges, add: impl FnOnce(&mut S)) {
         #[cfg(test)]
-        let number = if strikes(Bug::LateSnapshotLast) { self.shown + 1 } else { number };
+        let number = if fault_injected(Bug::LateSnapshotLast) { self.shown + 1 } else { number };
         let nothing = || Reports { seen: self.none.clone(), gauges: Vec::new() };
         let is_late = number <= self.shown;
         // Missing data of an interval too old for an update goes to the oldest that is not.
@@ -279,7 +279,7 @@ impl<S: Sums> IntervalMerger<S> {
     }
 
     /// No report came by now.
-    pub(crate) fn waited_in_vain(&mut self, now: Nanos) {
+    pub(crate) fn on_timeout(&mut self, now: Nanos) {
         if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
             self.gives_up_waiting();
         }
@@ -401,7 +401,7 @@ impl<S: Sums> IntervalMerger<S> {
         let mut sum = none.clone();
         self.sources.iter().for_each(|source| S::add_gauges(&mut sum, &source.gauges));
         #[cfg(test)]
-        if strikes(Bug::GaugeAdded) {
+        if fault_injected(Bug::GaugeAdded) {
             S::add_gauges(&mut sum, &self.total.gauges());
         }
         // A shard that is over has no users in later intervals.

@@ -6,19 +6,24 @@
 //!
 //! # Modules
 //!
-//! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one scenario on a
+//! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one
+//!   scenario on a
 //!   shard, `world` the state of that scenario there
-//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, `interval_merger`
+//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports,
+//!   `interval_merger`
 //!   their intervals: for loads and for held connections
 //! - `data_sources`: data rows and interpreters of a run, and which rows were used up
 //! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
-//! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log and the
+//! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log
+//!   and the
 //!   slowest requests
-//! - `resolve`: names before a run, `names`: during it; `reflect`: asks a gRPC target for its services before a run; `faults`: which protocol fault is
+//! - `resolve`: names before a run, `names`: during it; `reflect`: asks a gRPC target for its services before a run;
+//!   `faults`: which protocol fault is
 //!   which failure
-//! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `halving`, `slices`: their
+//! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `probe_arithmetic`, `slices`:
+//!   their
 //!   arithmetic
-//! - `hold`: held connections, with a world of their own; `talk`, `endpoints`: for loads and held connections
+//! - `hold`: held connections, with a world of their own; `messaging`, `endpoints`: for loads and held connections
 //! - `remote`, `lease`: partitions of a load that remote workers run
 //! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
 //!
@@ -49,15 +54,16 @@ mod data_sources;
 mod endpoints;
 mod error;
 mod faults;
-mod halving;
 mod hold;
 #[cfg(test)]
 mod idle;
 mod interval_merger;
 mod lease;
+mod messaging;
 mod names;
 pub mod pages;
 mod probe;
+mod probe_arithmetic;
 mod probed;
 mod program;
 mod reflect;
@@ -75,7 +81,6 @@ mod slices;
 mod subscribers;
 #[cfg(test)]
 mod swarm;
-mod talk;
 pub mod timers;
 mod times;
 mod tls;
@@ -90,13 +95,13 @@ pub use data_sources::{DataSources, UsedUp};
 pub use endpoints::{Places, PlacesError};
 pub use error::{BackendFault, RunError};
 pub use faults::call_status;
-pub use halving::{PartSample, ProbeFinding, Steady};
 pub use hold::{
     HoldBackend, HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldOptions, HoldOrder, HoldPart, HoldReporter,
     HoldResult, HoldUpdate, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
 };
 pub use names::{AddressChange, NameReport};
 pub use probe::{Probing, probe};
+pub use probe_arithmetic::{PartSample, ProbeFinding, Steady};
 pub use probed::{NotTried, Probe, ProbeOption};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use remote::{PartEnd, StartAccounting, WireScenarioOutcome, WorkerResult, WorkersSummary};

@@ -2,7 +2,7 @@
 //! its limit gives them the whole rate, any other only their share of it: the figures of the load itself do not show
 //! that.
 //!
-//! It is a run of its own, on the same team, and no figure of the load contains it. Its users are new, and counted
+//! It is a run of its own, on the same workers, and no figure of the load contains it. Its users are new, and counted
 //! from when each has had one response on average. Workers send their stretches and the first round with the end of
 //! their parts.
 
@@ -19,7 +19,7 @@ use plan::{Budget, Load, Plan, Request, Scenario, UserShape};
 
 use crate::control::StopHandle;
 use crate::error::RunError;
-use crate::halving::{Responses, Steady};
+use crate::probe_arithmetic::{Responses, Steady};
 use crate::probed::{NotTried, Probe, ProbeOption};
 use crate::request_log::RequestLogConfig;
 use crate::run::{Interval, RunOptions, RunResult, RunUpdate, Running};
@@ -55,7 +55,7 @@ impl Probing {
     ///
     /// # Errors
     /// Such a load is not probed.
-    pub fn of(plan: &Plan, result: &RunResult, stop_level: ProbeOption) -> Result<Self, NotTried> {
+    pub fn new(plan: &Plan, result: &RunResult, stop_level: ProbeOption) -> Result<Self, NotTried> {
         let ends = plan.scenarios.iter().map(end_of).collect::<Option<Vec<Nanos>>>();
         let is_counted = plan.budget != Budget::default();
         if is_counted {
@@ -98,13 +98,13 @@ impl Probing {
     pub fn take(&mut self, interval: &Interval<'_>) -> bool {
         let index = (interval.to.0.div_ceil(self.slice.0) as usize).saturating_sub(1);
         for (of, seen) in self.each.iter_mut().zip(&interval.scenarios) {
-            of.counting.add(index, &Slice::of(seen.added));
+            of.counting.add(index, &Slice::from_snapshot(seen.added));
         }
         // A late shard may still have to report on what is over.
         if interval.late_shards > 0 || interval.is_update {
             return false;
         }
-        self.each.iter_mut().for_each(|of| of.is_over = of.is_over || of.counting.look());
+        self.each.iter_mut().for_each(|of| of.is_over = of.is_over || of.counting.is_enough());
         self.each.iter().all(|of| of.is_over)
     }
 
@@ -123,11 +123,11 @@ impl OfScenario {
     ) -> Result<Self, NotTried> {
         let Load::Closed { users, shape, .. } = &scenario.load else { return Err(NotTried::Several) };
         if stop_level == ProbeOption::Safe
-            && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none())
+            && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.messaging.is_none())
         {
             return Err(NotTried::Changing);
         }
-        let does_once = scenario.program.has_apart() || !scenario.program.barriers().is_empty();
+        let does_once = scenario.program.has_setup_or_teardown() || !scenario.program.barriers().is_empty();
         if does_once || *shape == UserShape::Rendezvous {
             return Err(NotTried::Once);
         }
@@ -148,7 +148,7 @@ impl OfScenario {
             return Err(NotTried::FewInWorkers);
         }
         let response = result.total_of(number).all();
-        let response = response.of(Measure::Response);
+        let response = response.by_measure(Measure::Response);
         let response_ns = response.mean().unwrap_or(0.0);
         let spread = response.stdev().unwrap_or(0.0) / response_ns.max(1.0);
         let responses = Responses { mean_s: response_ns / 1e9, spread };
@@ -165,7 +165,7 @@ impl OfScenario {
         self.probe.seen = self.counting.seen();
         if let Some(result) = result {
             let total = result.total_of(number);
-            let mean = total.all().of(Measure::Response).mean();
+            let mean = total.all().by_measure(Measure::Response).mean();
             let before_s = self.counting.responses().mean_s;
             self.probe.time = mean.filter(|_| before_s > 0.0).map(|mean| mean / 1e9 / before_s);
             (self.probe.started, self.probe.span) = (total.counts.started(), result.wall);
@@ -214,7 +214,7 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
         warmup: Duration::ZERO,
         interval: slice.as_duration(),
         barriers: Vec::new(),
-        keeps: plan::CaptureOptions { persists: true, ..plan::CaptureOptions::default() },
+        capture_options: plan::CaptureOptions { ignores_failures: true, ..plan::CaptureOptions::default() },
         budget: Budget::default(),
         seed: None,
     }
@@ -225,8 +225,8 @@ pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, stop_lev
     if !result.wants_probe() {
         return;
     }
-    let can_go_on = options.team.as_ref().is_none_or(|team| team.goes_on_alone());
-    let probing = if can_go_on { Probing::of(plan, result, stop_level) } else { Err(NotTried::Elsewhere) };
+    let can_go_on = options.backend.as_ref().is_none_or(|backend| backend.goes_on_alone());
+    let probing = if can_go_on { Probing::new(plan, result, stop_level) } else { Err(NotTried::Elsewhere) };
     let probed = match probing {
         // The measurements are reported, whatever happens to the probe.
         Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),

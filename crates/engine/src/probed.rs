@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use crate::halving::{PartSample, Steady};
+use crate::probe_arithmetic::{PartSample, Steady};
 
 /// When to probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The steps of a user in an iteration, as a list of operations that is executed without recursion: exchanges,
 //! pauses, repetitions, choices, shuffles, several exchanges at a time, and reactions to failures.
 //!
-//! [`CompiledProgram`] is the same for all users of a shard. A user has a counter into it; only a program that draws, repeats or
-//! times several exchanges as one has a [`Position`] for each user. One step again and again is none of this: it takes a
-//! short path (`is_simple`). A random draw depends on the seed, the scenario, the user, its iteration and the
-//! position in the program: it is the same on 1 shard and on 7. In an open load the number of the start replaces the
-//! user.
+//! [`CompiledProgram`] is the same for all users of a shard. A user has a counter into it; only a program that draws,
+//! repeats or times several exchanges as one has a [`Position`] for each user. One step again and again is none of
+//! this: it takes a short path (`is_simple`). A random draw depends on the seed, the scenario, the user, its iteration
+//! and the position in the program: it is the same on 1 shard and on 7. In an open load the number of the start
+//! replaces the user.
 
 mod draws;
 mod place;
@@ -18,7 +18,7 @@ use plan::{Node, OnFailure, Program, Think};
 
 use draws::{shuffle, think_span};
 use place::Frame;
-pub(crate) use place::{Fork, ForkPart, OpenTalk, OpenTransaction, Position};
+pub(crate) use place::{Fork, ForkPart, OpenConversation, OpenTransaction, Position};
 use shape::{asks_first, first_step};
 
 /// Operations that a user executes at a time; then other users have their turn, and it goes on after a [`BREATH`].
@@ -161,10 +161,10 @@ impl CompiledProgram {
         };
         code.add_all(&program.nodes);
         code.ops.push(Op::Over);
-        code.start_at = code.add_apart(&program.start);
-        code.stop_at = code.add_apart(&program.stop);
-        let is_apart = code.start_at.is_some() || code.stop_at.is_some();
-        code.has_places = is_apart || code.ops.iter().any(Op::needs_place);
+        code.start_at = code.add_setup_or_teardown(&program.start);
+        code.stop_at = code.add_setup_or_teardown(&program.stop);
+        let is_in_setup_or_teardown = code.start_at.is_some() || code.stop_at.is_some();
+        code.has_places = is_in_setup_or_teardown || code.ops.iter().any(Op::needs_place);
         code
     }
 
@@ -179,7 +179,7 @@ impl CompiledProgram {
     }
 
     /// Adds what is done outside iterations, if there is something.
-    fn add_apart(&mut self, nodes: &[Node]) -> Option<u32> {
+    fn add_setup_or_teardown(&mut self, nodes: &[Node]) -> Option<u32> {
         let start = self.here();
         self.add_all(nodes);
         (!nodes.is_empty()).then(|| {
@@ -220,7 +220,7 @@ impl CompiledProgram {
                 self.ops.push(Op::Uncount);
             }
             Node::Barrier(number) => self.ops.push(Op::Barrier(*number)),
-            Node::Talk { target, nodes } => {
+            Node::Messaging { target, nodes } => {
                 self.ops.push(Op::Enter(*target as u16));
                 self.add_all(nodes);
                 self.ops.push(Op::Leave(*target as u16));
@@ -424,10 +424,10 @@ impl CompiledProgram {
     }
 
     fn random_of(&self, here: u32, place: &Position, by: RandomKey, draw: u32) -> Random {
-        let of_scenario = Random::of_stream(self.seed, by.scenario as u64).next_u64();
-        let of_user = Random::of_stream(of_scenario, by.user).next_u64();
-        let of_iteration = Random::of_stream(of_user, place.iteration).next_u64();
-        Random::of_stream(of_iteration, u64::from(here) << 32 | u64::from(draw))
+        let of_scenario = Random::for_stream(self.seed, by.scenario as u64).next_u64();
+        let of_user = Random::for_stream(of_scenario, by.user).next_u64();
+        let of_iteration = Random::for_stream(of_user, place.iteration).next_u64();
+        Random::for_stream(of_iteration, u64::from(here) << 32 | u64::from(draw))
     }
 
     /// The random draws of the exchange of a step.
@@ -438,7 +438,7 @@ impl CompiledProgram {
     /// The random draws of one of several concurrent exchanges, whatever the others have drawn before.
     pub(crate) fn random_for_part(&self, step: u32, place: &Position, by: RandomKey, stream: u64) -> Random {
         let draw = place.fork.as_ref().map_or(0, |fork| fork.draw);
-        Random::of_stream(self.random_of(u32::MAX - step, place, by, draw).next_u64(), stream)
+        Random::for_stream(self.random_of(u32::MAX - step, place, by, draw).next_u64(), stream)
     }
 
     fn span(&self, think: Think, random: impl FnOnce() -> Random) -> Nanos {

@@ -408,7 +408,7 @@ impl<'a> Asker<'a> {
     }
 
     fn refusal(&self, code: i32, message: String) -> ReflectError {
-        let status = Status::of(u32::try_from(code).unwrap_or(u32::MAX));
+        let status = Status::from_number(u32::try_from(code).unwrap_or(u32::MAX));
         ReflectError::Status { address: self.address, status: GRPC_STATUSES[status.index()], message }
     }
 

@@ -101,7 +101,7 @@ impl WorkersSummary {
     /// A worker was lost, or starts were not made.
     pub fn has_losses(&self) -> bool {
         let is_lost = self.workers.iter().any(|worker| worker.losses > 0);
-        is_lost || self.books.undelivered + self.books.unknown > 0
+        is_lost || self.books.undelivered + self.books.unaccounted > 0
     }
 }
 
@@ -136,11 +136,11 @@ pub struct StartAccounting {
     /// Starts that were due while their slots had no owner.
     pub undelivered: u64,
     /// Starts that were due at a worker that has not reported what happened to them.
-    pub unknown: u64,
+    pub unaccounted: u64,
     /// Starts beyond the plan, due at workers that received a change late; negative for fewer.
-    pub otherwise: i64,
+    pub late_change_delta: i64,
     /// Messages on held connections with unknown responses: the worker that sent them has not reported.
-    pub unknown_responses: u64,
+    pub unaccounted_responses: u64,
     /// How long no worker had any part of the load.
     pub stalled: Duration,
 }

@@ -142,7 +142,7 @@ impl ShardLog {
             // Both ends are here.
             let _ = back.send(Vec::with_capacity(BATCH_LINES));
         }
-        let random = Random::of_stream(pipe.stop_level.seed, stream);
+        let random = Random::for_stream(pipe.stop_level.seed, stream);
         Self { pipe, random, batch: Vec::with_capacity(BATCH_LINES), spare, back }
     }
 

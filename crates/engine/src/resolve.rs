@@ -83,10 +83,10 @@ impl UnconsentedHost {
 }
 
 /// Cause and remedy.
-fn refusal(strangers: &[UnconsentedHost]) -> String {
-    let (are, them) = if strangers.len() == 1 { ("is", "it") } else { ("are", "them") };
-    let shown = &strangers[..strangers.len().min(UNCONSENTED_SHOWN_MAX)];
-    let more = strangers.len() - shown.len();
+fn refusal(unconsented_hosts: &[UnconsentedHost]) -> String {
+    let (are, them) = if unconsented_hosts.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let shown = &unconsented_hosts[..unconsented_hosts.len().min(UNCONSENTED_SHOWN_MAX)];
+    let more = unconsented_hosts.len() - shown.len();
     let who: Vec<String> = shown.iter().map(UnconsentedHost::to_string).collect();
     let who = format!("{}{}", who.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() });
     let mut hosts: Vec<&str> = shown.iter().map(|one| one.host.as_str()).collect();
@@ -117,10 +117,10 @@ pub enum ResolveError {
         host: String,
     },
     /// Addresses are public, and there is no consent to load them.
-    #[error("{}", refusal(strangers))]
+    #[error("{}", refusal(unconsented_hosts))]
     Consent {
         /// All of them, at least one.
-        strangers: Vec<UnconsentedHost>,
+        unconsented_hosts: Vec<UnconsentedHost>,
     },
     /// The name servers cannot be queried.
     #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
@@ -197,25 +197,25 @@ fn resolve_by(
         return Ok(Resolved::given((Ipv4Addr::LOCALHOST, target.port).into()));
     }
     let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
-    let mut strangers = given_strangers(target);
-    let allow_all = |strangers: Vec<UnconsentedHost>| match strangers.is_empty() {
+    let mut unconsented_hosts = given_hosts(target);
+    let allow_all = |unconsented_hosts: Vec<UnconsentedHost>| match unconsented_hosts.is_empty() {
         true => Ok(()),
-        false => Err(ResolveError::Consent { strangers }),
+        false => Err(ResolveError::Consent { unconsented_hosts }),
     };
     // Endpoints that are complete need no name either.
     if let Some(first) = target.places.first()
         && let Some(address) = first.address
         && target.places.iter().all(|place| place.address.is_some())
     {
-        allow_all(strangers)?;
+        allow_all(unconsented_hosts)?;
         return Ok(Resolved::given((address, first.port).into()));
     }
     let names = [host.as_str(), target.host.as_str()];
     if let Ok(address) = host.parse::<IpAddr>() {
-        if !target.reach.allows(&names, address) {
-            strangers.push(UnconsentedHost { host: host.clone(), address, port, is_given: true });
+        if !target.target_policy.allows(&names, address) {
+            unconsented_hosts.push(UnconsentedHost { host: host.clone(), address, port, is_given: true });
         }
-        allow_all(strangers)?;
+        allow_all(unconsented_hosts)?;
         let zone = target.zone.as_deref().filter(|_| target.dial.is_none());
         return Ok(Resolved::given(in_zone(address, zone, port)?));
     }
@@ -225,14 +225,14 @@ fn resolve_by(
     let addresses = look_up(if is_local { "localhost" } else { host })?;
     let lookup = Some(begun.elapsed());
     // One address of a name is enough to require consent for the name.
-    let far = addresses.iter().find(|address| !target.reach.allows(&names, **address));
-    strangers.extend(far.map(|address| UnconsentedHost {
+    let far = addresses.iter().find(|address| !target.target_policy.allows(&names, **address));
+    unconsented_hosts.extend(far.map(|address| UnconsentedHost {
         host: host.clone(),
         address: *address,
         port,
         is_given: false,
     }));
-    allow_all(strangers)?;
+    allow_all(unconsented_hosts)?;
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
         [] => return Err(ResolveError::Unknown { host: host.clone() }),
@@ -264,17 +264,19 @@ fn by_server(server: SocketAddr, host: &str) -> Result<Vec<IpAddr>, ResolveError
 }
 
 /// Unconsented hosts among the addresses that the user gave, each once.
-fn given_strangers(target: &Target) -> Vec<UnconsentedHost> {
-    let mut strangers: Vec<UnconsentedHost> = Vec::new();
+fn given_hosts(target: &Target) -> Vec<UnconsentedHost> {
+    let mut unconsented_hosts: Vec<UnconsentedHost> = Vec::new();
     for place in &target.places {
         let Some(address) = place.address else { continue };
-        if target.reach.allows(&[&target.host], address) || strangers.iter().any(|known| known.address == address) {
+        if target.target_policy.allows(&[&target.host], address)
+            || unconsented_hosts.iter().any(|known| known.address == address)
+        {
             continue;
         }
         let host = if plan::is_name_of_others(&target.host) { target.host.clone() } else { address.to_string() };
-        strangers.push(UnconsentedHost { host, address, port: place.port, is_given: true });
+        unconsented_hosts.push(UnconsentedHost { host, address, port: place.port, is_given: true });
     }
-    strangers
+    unconsented_hosts
 }
 
 fn accepts(address: &SocketAddr, timeout: Duration) -> bool {

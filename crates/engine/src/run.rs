@@ -66,7 +66,7 @@ pub struct RunOptions {
     /// Data that users read and evaluate.
     pub supplies: DataSources,
     /// The remote backend that carries it out; `None`: threads of this process.
-    pub team: Option<Arc<dyn RemoteBackend>>,
+    pub backend: Option<Arc<dyn RemoteBackend>>,
 }
 
 impl RunOptions {
@@ -159,7 +159,7 @@ pub struct RunResult {
     /// The same for each scenario.
     pub scenarios: Vec<ScenarioResult>,
     /// Totals per scenario, where there are several.
-    pub apart: Vec<Snapshot>,
+    pub per_scenario: Vec<Snapshot>,
     /// Number of shards.
     pub threads: usize,
     /// Usage of each shard.
@@ -237,7 +237,7 @@ impl RunResult {
 
     /// The total of a scenario.
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
-        self.apart.get(scenario).unwrap_or(&self.total)
+        self.per_scenario.get(scenario).unwrap_or(&self.total)
     }
 }
 

@@ -32,10 +32,10 @@ pub(crate) trait Aggregator {
     fn patience(&mut self) -> Option<Duration>;
 
     /// No report came in that time.
-    fn waited_in_vain(&mut self);
+    fn on_timeout(&mut self);
 
     /// No shard will report any more.
-    fn lose_all(&mut self);
+    fn on_disconnect(&mut self);
 }
 
 /// Threads and their aggregator. When it is dropped, they end at once.
@@ -77,8 +77,8 @@ impl<D: Aggregator, S: Copy> RunLoop<D, S> {
             };
             match reported {
                 Ok(report) => aggregator.take(report),
-                Err(RecvTimeoutError::Timeout) => aggregator.waited_in_vain(),
-                Err(RecvTimeoutError::Disconnected) => aggregator.lose_all(),
+                Err(RecvTimeoutError::Timeout) => aggregator.on_timeout(),
+                Err(RecvTimeoutError::Disconnected) => aggregator.on_disconnect(),
             }
         };
         let aggregator = self.aggregator.as_ref()?;

@@ -137,12 +137,12 @@ impl ScenarioLifecycle {
     pub(crate) fn follow(&mut self, now: Nanos) {
         if now >= self.follower.next_at() && !self.is_over() {
             let last = self.times.planned_end().min(self.stopped_at);
-            self.follower.look(now, last, &self.world.seen, self.world.in_flight());
+            self.follower.close_slices(now, last, &self.world.seen, self.world.in_flight());
         }
     }
 
     /// Checks whether the plan is over, or half of it.
-    pub(crate) fn look_at_clock(&mut self, now: Nanos, stop_level: u8, lease: Nanos) {
+    pub(crate) fn check_end(&mut self, now: Nanos, stop_level: u8, lease: Nanos) {
         // The lease is over: what was due since then is made by others.
         let stop_level = if now >= lease { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
@@ -150,7 +150,7 @@ impl ScenarioLifecycle {
             self.halfway_at = Nanos::NEVER;
         }
         self.world.flush_log();
-        let spent_at = self.world.look_at_budget(now, self.stop_at);
+        let spent_at = self.world.update_budget(now, self.stop_at);
         let stop_level = if spent_at.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.stop_at && self.world.ends_by_count() && stop_level < StopLevel::STOP {
             (self.stopped_at, self.came_to_end) = (self.world.end_of_starts().unwrap_or(self.stop_at), true);
@@ -185,7 +185,7 @@ impl ScenarioLifecycle {
     }
 
     /// Starts users that wait for each other, at the instant of their release.
-    pub(crate) fn look_at_round(&mut self, changes: &Changes) {
+    pub(crate) fn start_released(&mut self, changes: &Changes) {
         let round_at = changes.round_at(self.scenario);
         if round_at != self.round_at {
             self.round_at = round_at;
@@ -201,7 +201,7 @@ impl ScenarioLifecycle {
     }
 
     /// Ends what is in flight as incomplete; its peers are notified. True when measuring began with that.
-    pub(crate) fn begin_parting<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
+    pub(crate) fn begin_shutdown<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
         let was_warming = std::mem::take(&mut self.is_warming);
         if was_warming {
             self.world.begin_measuring(false);
@@ -217,7 +217,7 @@ impl ScenarioLifecycle {
     #[cold]
     pub(crate) fn leave<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> Nanos {
         if !self.has_left && now >= self.world.parts_until() {
-            self.world.leave_all(sockets);
+            self.world.abandon_all(sockets);
             self.has_left = true;
         }
         if self.has_left { Nanos::NEVER } else { self.world.parts_until() }
@@ -230,7 +230,7 @@ impl ScenarioLifecycle {
         std::mem::swap(&mut self.world.seen, seen);
         if !self.is_over() {
             seen.gauges.connections_open = self.world.connections_open();
-            self.world.look_at_ages(now, &mut seen.gauges.in_flight);
+            self.world.record_ages(now, &mut seen.gauges.in_flight);
         }
         self.complete(seen);
     }

@@ -5,7 +5,7 @@ use plan::Plan;
 
 /// The series of all scenarios of a plan: their steps and transactions.
 pub fn catalog(plan: &Plan) -> Catalog {
-    Catalog::of_scenarios(plan.scenarios.iter().map(|scenario| {
+    Catalog::from_scenarios(plan.scenarios.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
         (&*scenario.name, steps, transactions)

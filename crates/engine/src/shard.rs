@@ -16,7 +16,7 @@ use crate::control::{Changes, StopLevel};
 use crate::remote::RemotePartEvent;
 use crate::scenario_lifecycle::{ScenarioLifecycle, ScenarioOutcome};
 #[cfg(test)]
-use crate::swarm::mutants::{Bug, strikes};
+use crate::swarm::mutants::{Bug, fault_injected};
 use crate::times::Times;
 use crate::world::ScenarioConfig;
 use publisher::Publisher;
@@ -28,7 +28,7 @@ const LAGS_MAX: u32 = 10_000;
 
 /// A loop that never reads everything that is there has, after this many waits, read what was there before the first:
 /// no deadline waits longer for it.
-const LOOKS_MAX: u32 = 64;
+const UNREAD_TURNS_MAX: u32 = 64;
 
 /// Snapshots of the scenarios of a shard, in their order.
 pub(crate) type ShardSnapshots = Vec<Box<Snapshot>>;
@@ -83,7 +83,7 @@ pub(crate) struct Ends {
 /// A shard between two turns. Its owner calls [`Shard::turn`] and [`Shard::wait`] in turn until it is over.
 pub(crate) struct Shard<D: Driver> {
     driver: D,
-    pub(crate) scenes: Vec<ScenarioLifecycle>,
+    pub(crate) lifecycles: Vec<ScenarioLifecycle>,
     /// Scenarios that are not over.
     playing: usize,
     /// The scenario that last had a socket at each index, where there are several scenarios.
@@ -98,8 +98,8 @@ pub(crate) struct Shard<D: Driver> {
     alarm: Nanos,
     turned_at: Nanos,
     /// Waits since the last one that left nothing to read.
-    looks: u32,
-    looking_since: Nanos,
+    unread_turns: u32,
+    unread_since: Nanos,
 }
 
 /// What a shard needs next.
@@ -111,12 +111,12 @@ pub(crate) enum Tick {
 }
 
 /// Runs a shard to its end on the calling thread. The run may be gone: the shard then ends.
-pub(crate) fn run<D: Driver>(driver: D, cast: ShardAssignment, ends: Ends, start: &Receiver<Times>) {
+pub(crate) fn run<D: Driver>(driver: D, assignment: ShardAssignment, ends: Ends, start: &Receiver<Times>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(times) = start.recv() else { return };
-    let mut shard = Shard::new(driver, cast, ends, times);
+    let mut shard = Shard::new(driver, assignment, ends, times);
     while let Tick::Wait { until } = shard.turn() {
         if let Err(error) = shard.wait(until) {
             return shard.publisher.tell_broken(error);
@@ -126,7 +126,7 @@ pub(crate) fn run<D: Driver>(driver: D, cast: ShardAssignment, ends: Ends, start
 }
 
 impl<D: Driver> Shard<D> {
-    pub(crate) fn new(mut driver: D, cast: ShardAssignment, ends: Ends, times: Times) -> Self {
+    pub(crate) fn new(mut driver: D, assignment: ShardAssignment, ends: Ends, times: Times) -> Self {
         let (begins, joins_after) = (times.begins(), times.intervals_before());
         let publisher = Publisher {
             ends,
@@ -140,12 +140,12 @@ impl<D: Driver> Shard<D> {
         let waker = driver.waker();
         let begun =
             |(work, duration)| ScenarioLifecycle::new(work, Times { duration, ..times }, &waker, driver.sockets());
-        let mut scenes: Vec<ScenarioLifecycle> = cast.into_iter().map(begun).collect();
+        let mut lifecycles: Vec<ScenarioLifecycle> = assignment.into_iter().map(begun).collect();
         // The time before it began is no stall.
-        scenes.iter_mut().for_each(|scene| scene.world.sleep_until(begins));
+        lifecycles.iter_mut().for_each(|lifecycle| lifecycle.world.sleep_until(begins));
         Self {
-            playing: scenes.len(),
-            scenes,
+            playing: lifecycles.len(),
+            lifecycles,
             driver,
             owners: Vec::new(),
             times,
@@ -154,8 +154,8 @@ impl<D: Driver> Shard<D> {
             lag_at: begins + LAG_EVERY,
             alarm: Nanos::ZERO,
             turned_at: begins,
-            looks: 0,
-            looking_since: begins,
+            unread_turns: 0,
+            unread_since: begins,
         }
     }
 
@@ -165,32 +165,32 @@ impl<D: Driver> Shard<D> {
         if self.playing == 0 {
             return self.part(now);
         }
-        each(&mut self.scenes, |scene| scene.world.wake_at(now));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.world.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
-        let wished = self.publisher.ends.stop_level.look();
+        let wished = self.publisher.ends.stop_level.load_word();
         // Most turns are for sockets and users only.
         let is_alarmed = now >= self.alarm || wished != self.wished;
-        if is_alarmed && !self.look_at_clock(now, turned_at, wished) {
+        if is_alarmed && !self.run_periodic(now, turned_at, wished) {
             return Tick::Over;
         }
         let (mut next, mut is_failing, mut is_ended) = (Nanos::NEVER, true, false);
-        for scene in &mut self.scenes {
+        for lifecycle in &mut self.lifecycles {
             let sockets = self.driver.sockets();
-            if scene.is_over() {
-                next = next.min(scene.leave(now, sockets));
-                is_failing &= scene.world.is_failing();
+            if lifecycle.is_over() {
+                next = next.min(lifecycle.leave(now, sockets));
+                is_failing &= lifecycle.world.is_failing();
                 continue;
             }
-            if scene.world.is_rendezvous() {
-                self.publisher.play_round(scene);
+            if lifecycle.world.is_rendezvous() {
+                self.publisher.play_round(lifecycle);
             }
-            scene.world.turn(now, sockets);
-            if scene.world.is_rendezvous() && scene.world.has_gathered() {
-                self.publisher.tell_gathered(scene.scenario, now);
+            lifecycle.world.turn(now, sockets);
+            if lifecycle.world.is_rendezvous() && lifecycle.world.has_gathered() {
+                self.publisher.tell_gathered(lifecycle.scenario, now);
             }
-            is_ended |= scene.should_end(now, is_alarmed, StopLevel::of(wished));
-            next = next.min(scene.world.next_turn(now));
-            is_failing &= scene.world.is_failing();
+            is_ended |= lifecycle.should_end(now, is_alarmed, StopLevel::level(wished));
+            next = next.min(lifecycle.world.next_turn(now));
+            is_failing &= lifecycle.world.is_failing();
         }
         if is_ended {
             return self.end_scenes(now, is_alarmed, wished);
@@ -205,7 +205,7 @@ impl<D: Driver> Shard<D> {
     }
 
     fn set_alarm(&mut self) {
-        let alarms = self.scenes.iter().filter(|scene| !scene.is_over()).map(ScenarioLifecycle::alarm);
+        let alarms = self.lifecycles.iter().filter(|lifecycle| !lifecycle.is_over()).map(ScenarioLifecycle::alarm);
         // A lease that is over was handled already.
         let lease = self.publisher.ends.changes.lease_end();
         let lease = if lease > self.turned_at { lease } else { Nanos::NEVER };
@@ -216,10 +216,10 @@ impl<D: Driver> Shard<D> {
     /// Ends scenarios that have nothing left to do, or no time for it. The others have their turn at once.
     #[cold]
     fn end_scenes(&mut self, now: Nanos, is_alarmed: bool, wished: u64) -> Tick {
-        for index in 0..self.scenes.len() {
-            let scene = &self.scenes[index];
-            if !scene.is_over() && scene.should_end(now, is_alarmed, StopLevel::of(wished)) {
-                self.begin_parting(index);
+        for index in 0..self.lifecycles.len() {
+            let lifecycle = &self.lifecycles[index];
+            if !lifecycle.is_over() && lifecycle.should_end(now, is_alarmed, StopLevel::level(wished)) {
+                self.begin_shutdown(index);
             }
         }
         self.set_alarm();
@@ -227,29 +227,29 @@ impl<D: Driver> Shard<D> {
     }
 
     /// Handles what is not due at every turn; the turn before was at `turned_at`. False when the run is gone.
-    fn look_at_clock(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
-        if StopLevel::changes_of(wished) != self.wished {
-            self.wished = StopLevel::changes_of(wished);
+    fn run_periodic(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
+        if StopLevel::changes(wished) != self.wished {
+            self.wished = StopLevel::changes(wished);
             self.change_load();
         }
         let mut begins = false;
-        for scene in &mut self.scenes {
-            begins |= scene.begin_measuring(now);
+        for lifecycle in &mut self.lifecycles {
+            begins |= lifecycle.begin_measuring(now);
         }
         if begins {
-            self.publisher.look_at_spending();
+            self.publisher.report_usage();
         }
-        self.scenes.iter_mut().for_each(|scene| scene.follow(now));
+        self.lifecycles.iter_mut().for_each(|lifecycle| lifecycle.follow(now));
         // What was seen before belongs to the interval that is over, so it is handed over before anything is done.
-        if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.scenes, now, &self.times) {
+        if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.lifecycles, now, &self.times) {
             return false;
         }
-        self.look_at_lag(now);
+        self.measure_lag(now);
         let lease = self.publisher.ends.changes.lease_end();
         // For a shard that was stalled meanwhile: what it had not started by then is not started late.
         let lease = if now >= lease { lease.min(turned_at) } else { lease };
-        for scene in self.scenes.iter_mut().filter(|scene| !scene.is_over()) {
-            scene.look_at_clock(now, StopLevel::of(wished), lease);
+        for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
+            lifecycle.check_end(now, StopLevel::level(wished), lease);
         }
         true
     }
@@ -259,20 +259,20 @@ impl<D: Driver> Shard<D> {
     fn change_load(&mut self) {
         let changes = &self.publisher.ends.changes;
         self.times.duration = changes.end();
-        self.scenes.iter_mut().for_each(|scene| scene.change_load(changes));
+        self.lifecycles.iter_mut().for_each(|lifecycle| lifecycle.change_load(changes));
         self.publisher.next_at = self.times.end_of(self.publisher.index + 1);
     }
 
     /// Measures the lag. A stall is late for all the ticks that it covers, not for the first only. The first scenario
     /// of a shard carries the figures of its loop.
-    fn look_at_lag(&mut self, now: Nanos) {
+    fn measure_lag(&mut self, now: Nanos) {
         for _ in 0..LAGS_MAX {
             if now < self.lag_at {
                 break;
             }
-            self.scenes[0].world.seen.lag.record((now - self.lag_at).0);
+            self.lifecycles[0].world.seen.lag.record((now - self.lag_at).0);
             #[cfg(test)]
-            if now - self.lag_at > LAG_EVERY && strikes(Bug::StallOneTick) {
+            if now - self.lag_at > LAG_EVERY && fault_injected(Bug::StallOneTick) {
                 self.lag_at = now;
             }
             self.lag_at += LAG_EVERY;
@@ -283,91 +283,94 @@ impl<D: Driver> Shard<D> {
     }
 
     /// Ends what is in flight of a scenario as incomplete; its peers are notified.
-    fn begin_parting(&mut self, index: usize) {
+    fn begin_shutdown(&mut self, index: usize) {
         let at = self.driver.now();
         let is_cut = self.publisher.ends.stop_level.get() >= StopLevel::ABORT;
-        let was_warming = self.scenes[index].begin_parting(at, is_cut, self.driver.sockets());
+        let was_warming = self.lifecycles[index].begin_shutdown(at, is_cut, self.driver.sockets());
         self.playing -= 1;
         if was_warming && self.playing == 0 {
-            self.publisher.look_at_spending();
+            self.publisher.report_usage();
         }
-        if self.scenes[index].world.is_rendezvous() {
-            self.publisher.tell_left(self.scenes[index].scenario);
+        if self.lifecycles[index].world.is_rendezvous() {
+            self.publisher.tell_left(self.lifecycles[index].scenario);
         }
     }
 
     fn part(&mut self, now: Nanos) -> Tick {
         let sockets = self.driver.sockets();
-        let until = self.scenes.iter_mut().map(|scene| scene.leave(now, sockets)).fold(Nanos::NEVER, Nanos::min);
+        let until =
+            self.lifecycles.iter_mut().map(|lifecycle| lifecycle.leave(now, sockets)).fold(Nanos::NEVER, Nanos::min);
         if until == Nanos::NEVER { Tick::Over } else { Tick::Wait { until } }
     }
 
     /// The shard may sleep until then.
     pub(crate) fn sleep_until(&mut self, until: Nanos) {
         let until = until.max(self.turned_at);
-        each(&mut self.scenes, |scene| scene.world.sleep_until(until));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.world.sleep_until(until));
     }
 
     /// Waits for its sockets, and handles their events.
     pub(crate) fn wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
         self.sleep_until(until);
-        let (scenes, owners) = (&mut self.scenes[..], &mut self.owners);
-        let is_single = scenes.len() == 1;
-        self.driver.gather(scenes.iter().map(|scene| scene.world.gather()).min().unwrap_or_default());
+        let (lifecycles, owners) = (&mut self.lifecycles[..], &mut self.owners);
+        let is_single = lifecycles.len() == 1;
+        self.driver
+            .coalesce(lifecycles.iter().map(|lifecycle| lifecycle.world.coalesce_span()).min().unwrap_or_default());
         self.driver.wait(until, |sockets, event| {
-            let owner = if is_single { 0 } else { owner_of(scenes, owners, socket_of(&event)) };
-            if let Some(scene) = scenes.get_mut(owner) {
-                scene.world.handle(sockets, event);
+            let owner = if is_single { 0 } else { owner_of(lifecycles, owners, socket_of(&event)) };
+            if let Some(lifecycle) = lifecycles.get_mut(owner) {
+                lifecycle.world.handle(sockets, event);
             }
         })?;
-        self.look_what_was_read();
+        self.update_read_until();
         Ok(())
     }
 
     /// Notes that all that had come when the turn began has been read, unless the driver could not deliver it at once.
-    fn look_what_was_read(&mut self) {
+    fn update_read_until(&mut self) {
         if !self.driver.has_more() {
-            self.looks = 0;
+            self.unread_turns = 0;
             return self.has_read_until(self.turned_at);
         }
-        if self.looks == 0 {
-            self.looking_since = self.turned_at;
+        if self.unread_turns == 0 {
+            self.unread_since = self.turned_at;
         }
-        self.looks += 1;
-        if self.looks >= LOOKS_MAX {
-            self.looks = 0;
-            self.has_read_until(self.looking_since);
+        self.unread_turns += 1;
+        if self.unread_turns >= UNREAD_TURNS_MAX {
+            self.unread_turns = 0;
+            self.has_read_until(self.unread_since);
         }
     }
 
     fn has_read_until(&mut self, at: Nanos) {
-        each(&mut self.scenes, |scene| scene.world.has_read_until(at));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.world.has_read_until(at));
     }
 
     /// Reports the last of what was seen to the run.
     pub(crate) fn finish(mut self) {
-        for index in 0..self.scenes.len() {
-            if !self.scenes[index].is_over() {
-                self.begin_parting(index);
+        for index in 0..self.lifecycles.len() {
+            if !self.lifecycles[index].is_over() {
+                self.begin_shutdown(index);
             }
         }
-        let at = self.scenes.iter().filter_map(ScenarioLifecycle::over_at).max().unwrap_or_else(|| self.driver.now());
-        for scene in &mut self.scenes {
-            scene.world.leave_all(self.driver.sockets());
+        let at =
+            self.lifecycles.iter().filter_map(ScenarioLifecycle::over_at).max().unwrap_or_else(|| self.driver.now());
+        for lifecycle in &mut self.lifecycles {
+            lifecycle.world.abandon_all(self.driver.sockets());
         }
-        self.publisher.finish(&mut self.scenes, at);
+        self.publisher.finish(&mut self.lifecycles, at);
     }
 
     /// Exchanges in flight: begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
-        self.scenes.iter().map(|scene| scene.world.in_flight()).sum()
+        self.lifecycles.iter().map(|lifecycle| lifecycle.world.in_flight()).sum()
     }
 }
 
 /// Runs `act` on each scenario; most runs have one, and then the work of each turn costs no loop.
 #[inline(always)]
-fn each(scenes: &mut [ScenarioLifecycle], mut act: impl FnMut(&mut ScenarioLifecycle)) {
-    match scenes {
+fn each(lifecycles: &mut [ScenarioLifecycle], mut act: impl FnMut(&mut ScenarioLifecycle)) {
+    match lifecycles {
         [only] => act(only),
         several => each_of(several, act),
     }
@@ -375,8 +378,8 @@ fn each(scenes: &mut [ScenarioLifecycle], mut act: impl FnMut(&mut ScenarioLifec
 
 #[cold]
 #[inline(never)]
-fn each_of(scenes: &mut [ScenarioLifecycle], act: impl FnMut(&mut ScenarioLifecycle)) {
-    scenes.iter_mut().for_each(act);
+fn each_of(lifecycles: &mut [ScenarioLifecycle], act: impl FnMut(&mut ScenarioLifecycle)) {
+    lifecycles.iter_mut().for_each(act);
 }
 
 /// The socket of an event.
@@ -396,14 +399,16 @@ fn socket_of(event: &Event<'_>) -> Option<Socket> {
 /// previous socket at the same index is tried first.
 #[cold]
 #[inline(never)]
-fn owner_of(scenes: &mut [ScenarioLifecycle], owners: &mut Vec<u16>, socket: Option<Socket>) -> usize {
-    let Some(socket) = socket else { return scenes.len() };
+fn owner_of(lifecycles: &mut [ScenarioLifecycle], owners: &mut Vec<u16>, socket: Option<Socket>) -> usize {
+    let Some(socket) = socket else { return lifecycles.len() };
     let index = socket.index as usize;
     let last = owners.get(index).map_or(0, |owner| usize::from(*owner));
-    if scenes[last].world.knows(socket) {
+    if lifecycles[last].world.knows(socket) {
         return last;
     }
-    let Some(owner) = scenes.iter_mut().position(|scene| scene.world.knows(socket)) else { return scenes.len() };
+    let Some(owner) = lifecycles.iter_mut().position(|lifecycle| lifecycle.world.knows(socket)) else {
+        return lifecycles.len();
+    };
     if index >= owners.len() {
         owners.resize(index + 1, 0);
     }

@@ -94,7 +94,7 @@ impl<R, S> Drop for ShardThreads<R, S> {
 /// Maximum oversleep of a thread; the remaining time is spent spinning.
 const WAKES_LATE: Nanos = Nanos::from_millis(2);
 /// How often the stop level is checked.
-const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(20);
 
 /// Waits until an instant: all threads begin together, to far below a millisecond.
 pub(crate) fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
@@ -105,7 +105,7 @@ pub(crate) fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
         }
         match left.since(WAKES_LATE) {
             Nanos::ZERO => std::hint::spin_loop(),
-            left => std::thread::sleep(left.min(LOOK_EVERY).as_duration()),
+            left => std::thread::sleep(left.min(POLL_INTERVAL).as_duration()),
         }
     }
 }

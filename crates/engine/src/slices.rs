@@ -28,7 +28,7 @@ pub struct Slice {
 
 impl Slice {
     /// Counts of a whole snapshot.
-    pub(crate) fn of(seen: &Snapshot) -> Self {
+    pub(crate) fn from_snapshot(seen: &Snapshot) -> Self {
         let counts = &seen.counts;
         let refused = counts.failures().filter(|(failure, _)| *failure == Failure::ConnectRefused);
         Self {
@@ -75,7 +75,7 @@ pub struct Slices {
 
 impl Slices {
     /// Slices of a load that ends after this time.
-    pub(crate) fn of(duration: Option<Nanos>) -> Self {
+    pub(crate) fn new(duration: Option<Nanos>) -> Self {
         let width = duration.map_or(Nanos::ZERO, |duration| Nanos(duration.0 / SLICES_MAX).max(SLICE_MIN));
         let count = duration.map_or(0, |duration| duration.0 / width.0.max(1));
         Self { width, each: Vec::with_capacity(count as usize) }
@@ -116,7 +116,7 @@ impl Follower {
     /// Slices are counted from `measured_from` on, wherever it `begins`: those of a partition that joins a load later
     /// are those of the others.
     pub(crate) fn new(measured_from: Nanos, begins: Nanos, duration: Option<Nanos>) -> Self {
-        let mut slices = Slices::of(duration);
+        let mut slices = Slices::new(duration);
         let is_followed = slices.width > Nanos::ZERO;
         let before = begins.since(measured_from).0.checked_div(slices.width.0).unwrap_or(0).min(SLICES_KEPT_MAX as u64);
         slices.each.resize(before as usize, Slice::default());
@@ -135,14 +135,14 @@ impl Follower {
     }
 
     /// Closes slices that are over. `last`: when the load stops, so that no slice reaches beyond it.
-    pub(crate) fn look(&mut self, now: Nanos, last: Nanos, seen: &Snapshot, in_flight: usize) {
+    pub(crate) fn close_slices(&mut self, now: Nanos, last: Nanos, seen: &Snapshot, in_flight: usize) {
         while self.next_at <= now {
             let is_late = now >= self.next_at + self.slices.width;
             if self.next_at > last || self.slices.each.len() >= SLICES_KEPT_MAX {
                 self.next_at = Nanos::NEVER;
                 return;
             }
-            let all = Slice::of(seen);
+            let all = Slice::from_snapshot(seen);
             let mut slice = all.since(self.since);
             slice.add(&std::mem::take(&mut self.carried));
             (slice.in_flight, slice.stalled) = (in_flight as u64, is_late.into());
@@ -155,7 +155,7 @@ impl Follower {
     /// Notes that the snapshot is handed over, and replaced by an empty one.
     pub(crate) fn hand_over(&mut self, seen: &Snapshot) {
         if self.next_at < Nanos::NEVER {
-            self.carried.add(&Slice::of(seen).since(std::mem::take(&mut self.since)));
+            self.carried.add(&Slice::from_snapshot(seen).since(std::mem::take(&mut self.since)));
         }
     }
 
@@ -181,13 +181,13 @@ mod tests {
         let mut follower = Follower::new(Nanos(100 * MILLI), Nanos::ZERO, Some(Nanos(3_200 * MILLI)));
         let (mut seen, last) = (Snapshot::default(), Nanos(3_300 * MILLI));
         end(&mut seen, 3);
-        follower.look(Nanos(110 * MILLI), last, &seen, 7);
+        follower.close_slices(Nanos(110 * MILLI), last, &seen, 7);
         end(&mut seen, 2);
         follower.hand_over(&seen);
         seen.clear();
         end(&mut seen, 4);
-        follower.look(Nanos(120 * MILLI), last, &seen, 5);
-        follower.look(Nanos(155 * MILLI), last, &seen, 5);
+        follower.close_slices(Nanos(120 * MILLI), last, &seen, 5);
+        follower.close_slices(Nanos(155 * MILLI), last, &seen, 5);
         let slices = follower.take();
         assert_eq!(slices.width, Nanos(10 * MILLI));
         let reported: Vec<_> = slices.each.iter().map(|slice| (slice.ended, slice.in_flight, slice.stalled)).collect();
@@ -199,7 +199,7 @@ mod tests {
     fn no_stretch_reaches_beyond_the_load() {
         let mut follower = Follower::new(Nanos::ZERO, Nanos::ZERO, Some(Nanos(12 * MILLI)));
         let seen = Snapshot::default();
-        follower.look(Nanos(50 * MILLI), Nanos(12 * MILLI), &seen, 0);
+        follower.close_slices(Nanos(50 * MILLI), Nanos(12 * MILLI), &seen, 0);
         assert_eq!((follower.next_at(), follower.take().each.len()), (Nanos::NEVER, 2));
         assert_eq!(Follower::new(Nanos::ZERO, Nanos::ZERO, None).next_at(), Nanos::NEVER);
     }
@@ -212,9 +212,9 @@ mod tests {
         let mut seen = Snapshot::default();
         end(&mut seen, 2);
         assert_eq!(follower.next_at(), begin + Nanos(30 * MILLI));
-        follower.look(Nanos(130 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
+        follower.close_slices(Nanos(130 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
         end(&mut seen, 3);
-        follower.look(Nanos(140 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
+        follower.close_slices(Nanos(140 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
         let reported: Vec<_> = follower.take().each.iter().map(|slice| slice.ended).collect();
         assert_eq!(reported, [0, 0, 2, 3]);
     }

@@ -4,16 +4,16 @@
 //! is replayed with `cargo xtask sim --seed N`.
 //!
 //! 200 of 2,000 seeds run for each commit. `swarm/stalls.rs` simulates stalls of one shard and of all, targets that
-//! freeze or lose requests, and stops. Injected bugs must be detected (`plant`); oracles compare with theory (a
+//! freeze or lose requests, and stops. Injected bugs must be detected (`mutants`); oracles compare with theory (a
 //! freeze, a ramp, a start that is too late).
 #![expect(clippy::print_stdout, reason = "a replay is there to be read")]
 
 mod bounds;
 mod changes;
 mod checks;
+mod coalescing;
 mod data_sources;
 mod expected;
-mod gathering;
 mod history;
 pub(crate) mod mutants;
 mod oracles;
@@ -26,7 +26,7 @@ mod stalls;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use history::{History, Setup, Town};
+use history::{History, Setup, SimulatedNetwork};
 use metrics::{Class, Measure};
 use mutants::Bug;
 use plan::{Load, UserShape};
@@ -60,7 +60,7 @@ fn digest(history: &History) -> String {
     for class in Class::ALL {
         let timings = history.total.class(class);
         for measure in Measure::ALL {
-            let of = timings.of(measure);
+            let of = timings.by_measure(measure);
             let _ = write!(text, " {} {} {:?}", of.count(), of.sum(), [0.5, 0.9, 0.99].map(|q| of.quantile(q)));
         }
     }
@@ -76,23 +76,23 @@ struct SeedTally {
     failed: u64,
     faults: u64,
     mixed: u32,
-    gathering: u32,
+    coalescing: u32,
     reasons: BTreeMap<&'static str, u64>,
 }
 
 impl SeedTally {
     fn play(&mut self, seed: u64) {
-        let history = checked(Setup::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+        let history = checked(Setup::from_seed(seed), false).unwrap_or_else(|found| panic!("{found}"));
         self.exchanges += history.whole.started();
         self.failed += history.whole.failed();
         self.mixed += u32::from(is_mixed(&history));
-        self.gathering += u32::from(history.most_gathered > pacing::Nanos::ZERO);
+        self.coalescing += u32::from(history.most_coalesced > pacing::Nanos::ZERO);
         self.faults += history.fault_count;
         for (failure, count) in history.whole.failures() {
             *self.reasons.entry(failure.name()).or_insert(0) += count;
         }
         if seed.is_multiple_of(AGAIN_EVERY) {
-            let again = checked(Setup::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+            let again = checked(Setup::from_seed(seed), false).unwrap_or_else(|found| panic!("{found}"));
             assert_eq!(digest(&history), digest(&again), "seed {seed} gave two reports");
         }
     }
@@ -102,7 +102,7 @@ impl SeedTally {
         self.failed += other.failed;
         self.faults += other.faults;
         self.mixed += other.mixed;
-        self.gathering += other.gathering;
+        self.coalescing += other.coalescing;
         other.reasons.into_iter().for_each(|(name, count)| *self.reasons.entry(name).or_insert(0) += count);
         self
     }
@@ -111,7 +111,7 @@ impl SeedTally {
 #[test]
 fn many_seeds() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let seeds = claims::seeds::of_this_run(SEEDS, PARTS);
+    let seeds = claims::seeds::for_this_run(SEEDS, PARTS);
     let play = |first: usize| {
         let mut tally = SeedTally::default();
         seeds.iter().skip(first).step_by(SWARM_THREADS).for_each(|seed| tally.play(*seed));
@@ -125,9 +125,9 @@ fn many_seeds() {
             ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
         tallies.into_iter().fold(SeedTally::default(), SeedTally::add)
     });
-    let SeedTally { exchanges, failed, faults, mixed, gathering, reasons } = tally;
+    let SeedTally { exchanges, failed, faults, mixed, coalescing, reasons } = tally;
     println!(
-        "{exchanges} exchanges, {failed} failed, {faults} faults, {mixed} of several protocols, {gathering} gathering; failures: {reasons:?}"
+        "{exchanges} exchanges, {failed} failed, {faults} faults, {mixed} of several protocols, {coalescing} gathering; failures: {reasons:?}"
     );
     assert!(faults > 0 && failed > 0 && exchanges > failed, "a swarm without faults shows nothing");
     assert!(mixed > 0, "no seed ran scenarios of different protocols side by side");
@@ -139,16 +139,16 @@ fn a_second_run_after_the_first() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (mut exchanges, mut late) = (0, 0);
     // Where connections are lost the target keeps them forever, and may have no room for more.
-    let settings = claims::seeds::of_this_run(SECOND_SEEDS, SECOND_PARTS)
+    let settings = claims::seeds::for_this_run(SECOND_SEEDS, SECOND_PARTS)
         .into_iter()
-        .map(Setup::of)
+        .map(Setup::from_seed)
         .filter(|setting| setting.faults.loss == 0);
     for first in settings {
         let seed = first.seed;
         let second = Setup { threads: first.threads % 3 + 1, ..first.clone() };
-        let mut town = Town::of(&first, false).expect("a target");
+        let mut world = SimulatedNetwork::new(&first, false).expect("a target");
         for (setting, which) in [(first, "first"), (second, "second")] {
-            let history = town.run(setting).and_then(|history| checks::all(&history).map(|()| history));
+            let history = world.run(setting).and_then(|history| checks::all(&history).map(|()| history));
             let history = history.unwrap_or_else(|found| panic!("seed {seed}, {which}: {found}"));
             exchanges += history.whole.started();
             late += u64::from(which == "second") * history.whole.succeeded();
@@ -168,7 +168,7 @@ fn is_mixed(history: &History) -> bool {
 #[test]
 fn replay() {
     let Ok(seed) = std::env::var("ONRUSH_SEED") else { return };
-    let setting = Setup::of(seed.parse().expect("ONRUSH_SEED is a number"));
+    let setting = Setup::from_seed(seed.parse().expect("ONRUSH_SEED is a number"));
     println!("{setting:#?}");
     match checked(setting, true) {
         Ok(history) => println!("{:#?}\nall checks hold", history.total.counts),
@@ -181,9 +181,9 @@ fn is_caught(bug: Bug, words: &[&str]) {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let found: Vec<String> = (0..40)
         .filter_map(|seed| {
-            mutants::plant(Some(bug), 1 + seed as u32 % 5);
-            let found = checked(Setup::of(seed), false).err();
-            mutants::plant(None, 0);
+            mutants::inject(Some(bug), 1 + seed as u32 % 5);
+            let found = checked(Setup::from_seed(seed), false).err();
+            mutants::inject(None, 0);
             found
         })
         .collect();
@@ -222,7 +222,7 @@ fn a_completion_that_the_driver_loses_is_caught() {
         let is_varied = !setting.plan.barriers.is_empty() || setting.plan.scenarios.iter().any(is_varied);
         is_closed && setting.plan.warmup.is_zero() && !is_varied
     };
-    let calm = (0..5_000).map(Setup::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);
+    let calm = (0..5_000).map(Setup::from_seed).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);
     let mut caught = 0;
     for (number, setting) in calm.enumerate() {
         let with_loss = Setup { lost_completion: Some(3 + number as u64), ..setting };

@@ -30,7 +30,7 @@ pub(crate) struct Times {
 
 impl Times {
     /// Times of a whole plan: it is over when all of its scenarios are.
-    pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
+    pub(crate) fn new(plan: &Plan, started: Nanos) -> Self {
         let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
         let duration = longest(plan.scenarios.iter().map(duration_of));
         Self { started, warmup, duration, grace, interval, joins: None }

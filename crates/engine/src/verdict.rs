@@ -22,7 +22,7 @@ use metrics::{Class, Counts, Distribution, Failure, Measure, Outcome, Snapshot, 
 use pacing::Nanos;
 use plan::{OPEN_CONNECTIONS_MAX, Scenario};
 
-use crate::halving::ProbeFinding;
+use crate::probe_arithmetic::ProbeFinding;
 use crate::probed::{NotTried, Probe};
 use crate::slices::Slices;
 use crate::usage::ThreadUsage;
@@ -238,13 +238,13 @@ impl Verdict {
         (self.limit, self.known) = (Limit::Workers, Basis::Counts);
     }
 
-    pub(crate) fn of(evidence: Evidence<'_>) -> Self {
+    pub(crate) fn new(evidence: Evidence<'_>) -> Self {
         let all = evidence.total.all();
-        let p99 = |measure| all.of(measure).quantile(0.99);
+        let p99 = |measure| all.by_measure(measure).quantile(0.99);
         let is_closed = evidence.requested_per_s.is_none();
         // All that is no complete response, except for what this machine lacked.
         let is_unanswered = |failure| {
-            let class = Class::of(Outcome::Failed(failure));
+            let class = Class::from_outcome(Outcome::Failed(failure));
             matches!(class, Class::FailedUnanswered | Class::TimedOut) && !is_local(failure)
         };
         let shards = || evidence.shards.iter().cloned().enumerate();
@@ -260,22 +260,22 @@ impl Verdict {
             busiest,
             stalled,
             unanswered_time_share: unanswered_time_share(evidence.total, evidence.wall),
-            service_mean_ns: all.of(Measure::Service).mean(),
+            service_mean_ns: all.by_measure(Measure::Service).mean(),
             link: evidence.link.clone(),
             machine: evidence.machine,
             first_round: first::first_round(
                 evidence.first,
-                evidence.total.class(Class::Succeeded).of(Measure::Service),
+                evidence.total.class(Class::Succeeded).by_measure(Measure::Service),
             ),
             growth: evidence.growth.filter(Growth::is_backlog),
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
-        let service = |quantile| all.of(Measure::Service).quantile(quantile).unwrap_or(0) as f64;
+        let service = |quantile| all.by_measure(Measure::Service).quantile(quantile).unwrap_or(0) as f64;
         // Starts at a rate meet a stall as often as it lasts; users in step wait for slow steps together.
         let few = if is_closed { 0.95 } else { 0.75 };
         let gaps = gaps::gaps(evidence.slices, (service(0.5), service(few)));
         (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
-        verdict.look_at_machine();
+        verdict.check_machine();
         verdict
     }
 
@@ -289,7 +289,7 @@ impl Verdict {
             if let (Limit::Unknown, Some(share)) = (self.limit, self.first_round) {
                 (self.limit, self.known) = (Limit::Target, Basis::FirstRound(share));
             }
-            self.look_at_machine();
+            self.check_machine();
         }
     }
 
@@ -298,7 +298,7 @@ impl Verdict {
     }
 
     /// A target at its limit on a full machine that it shares with the generator may give more on another.
-    fn look_at_machine(&mut self) {
+    fn check_machine(&mut self) {
         let is_of_rates =
             matches!(self.known, Basis::Counts | Basis::Probe(_) | Basis::Curve(_) | Basis::FirstRound(_));
         if self.limit == Limit::Target && is_of_rates && self.is_machine_full() && self.unanswered == 0 {
@@ -325,7 +325,9 @@ impl Verdict {
             return (Limit::PortsOrDescriptors, Basis::Counts);
         }
         // In a gap the generator's threads were on time, however late they were elsewhere.
-        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(|gaps| signs::of_gaps(evidence, gaps))) {
+        if let Some(known) =
+            signs::refusals_basis(evidence).or_else(|| gaps.map(|gaps| signs::gaps_basis(evidence, gaps)))
+        {
             return (Limit::Target, known);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
@@ -342,7 +344,7 @@ impl Verdict {
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
             return if is_dead { (Limit::Target, Basis::Counts) } else { too_little };
         }
-        if let Some(known) = signs::of_failures(evidence) {
+        if let Some(known) = signs::failures_basis(evidence) {
             return (Limit::Target, known);
         }
         match evidence.requested_per_s {
@@ -415,7 +417,7 @@ impl Verdict {
 
     /// Whether starts waited for a free connection far longer than an exchange takes.
     fn has_backlog(&self, all: &Timings) -> bool {
-        let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
+        let p99 = |measure| all.by_measure(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > Some(BACKLOG_MIN.0)
@@ -430,11 +432,11 @@ fn is_local(failure: Failure) -> bool {
 /// The share of the time of all exchanges spent on those without a response; what began earlier counts at most as long
 /// as the load.
 fn unanswered_time_share(total: &Snapshot, span: Nanos) -> f64 {
-    let time_of = |timings: &Timings| within(timings.of(Measure::Response), span);
+    let time_of = |timings: &Timings| within(timings.by_measure(Measure::Response), span);
     let [unanswered, timed_out] = [Class::FailedUnanswered, Class::TimedOut].map(|class| time_of(&total.class(class)));
     let (unfinished, succeeded) = (total.unfinished(), total.class(Class::Succeeded));
     // An aborted exchange that had not waited longer than others with a response might have got one too.
-    let longest = |timings: &Timings| timings.of(Measure::Response).max();
+    let longest = |timings: &Timings| timings.by_measure(Measure::Response).max();
     let might_have_ended = total.counts.cut() > 0 && longest(&unfinished) <= longest(&succeeded);
     // A user whose connection was refused waits before it retries, and that is time without a response too.
     let refused = failed(&total.counts, |failure| failure == Failure::ConnectRefused);

@@ -23,8 +23,8 @@ mod failure_samples;
 mod first;
 mod graceful_close;
 mod layers;
-mod looks;
 mod lookups;
+mod messaging;
 mod open;
 mod open_users;
 mod origins;
@@ -33,16 +33,16 @@ mod programs;
 mod redirect_state;
 mod redirects;
 mod request_log;
+mod scenario_config;
 mod sharing;
 mod spending;
 mod stalls;
 mod states;
 mod step;
-mod talks;
 mod transcribing;
 mod transcript;
 mod user_setup;
-mod work;
+mod wait_for_read;
 
 use std::sync::Arc;
 
@@ -68,41 +68,41 @@ pub(crate) use exchanges::is_of_peer;
 use exchanges::{Attempt, Exchange};
 use first::FirstRound;
 #[cfg(test)]
-pub(crate) use layers::GATHER_MAX;
+pub(crate) use layers::COALESCE_MAX;
 use layers::Links;
-use looks::Looks;
 use lookups::Lookups;
+use messaging::MessagingState;
 use open::Open;
 use origins::ExtraConnections;
 pub(crate) use origins::Origin;
 use programs::Programs;
 use redirects::Steps;
 use request_log::RequestLog;
+pub(crate) use scenario_config::{ClosedWork, Counters, OpenWork, ScenarioConfig};
 use sharing::Sharing;
 use stalls::Stalls;
 use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
-use talks::Talking;
-pub(crate) use work::{ClosedWork, Counters, OpenWork, ScenarioConfig};
+use wait_for_read::ReadWaiters;
 
 /// Users that start between two polls of the sockets, so that responses do not wait while thousands connect.
 const START_BATCH: u64 = 256;
 
 /// Connections of a shard that fail in an open load before it is hopeless, when none ever succeeded.
-const OPEN_HOPE: u64 = 100;
+const UNREACHABLE_CONNECTS_MIN: u64 = 100;
 
 /// The runtime of one scenario on one shard.
 pub(crate) struct ScenarioRuntime {
     work: ScenarioConfig,
     users: Users,
-    ledger: InFlight,
+    in_flight: InFlight,
     pool: Pool,
     timers: Timers<Deadline>,
     /// What was recorded since the last hand-over.
     pub(crate) seen: Box<Snapshot>,
     instants: Instants,
     stalls: Stalls,
-    traces: RequestLog,
+    request_log: RequestLog,
 }
 
 /// The users and their next actions.
@@ -113,7 +113,7 @@ struct Users {
     /// Users that left because their program said so.
     gave_up: u64,
     /// Users that still have to run `on_stop`.
-    owing: u64,
+    pending_teardown: u64,
     budget: Budget,
     /// The lease of this shard on the budget of the run; once no request is left, nothing begins any more.
     budget_lease: Option<BudgetLease>,
@@ -127,7 +127,7 @@ struct Users {
     states: States,
     closed: Closed,
     open: Option<Open>,
-    halt: PauseWindow,
+    pause_window: PauseWindow,
 }
 
 /// Exchanges in flight, and how they end.
@@ -140,7 +140,7 @@ struct InFlight {
     armed_messages: Vec<Nanos>,
     /// Positions of attempts with passed deadlines that wait for the sockets to be read.
     overdue: Vec<u32>,
-    looks: Looks,
+    read_waiters: ReadWaiters,
     /// Steps of the plan, and of redirects.
     steps: Steps,
     templates: Vec<Template>,
@@ -165,7 +165,7 @@ struct Pool {
     /// Origins of exchanges; redirects may add some.
     origins: Vec<Origin>,
     /// Connections of users beyond the one to the first origin.
-    elsewhere: ExtraConnections,
+    extra_connections: ExtraConnections,
     links: Links,
     /// Connections that users share; none where each has its own.
     sharing: Option<Box<Sharing>>,
@@ -176,11 +176,11 @@ struct Pool {
     /// Addresses are counted apart, and the slots of those that are.
     counts_addresses: bool,
     address_slots: AddressSlots,
-    hope: ReachabilityGuard,
+    reachability_guard: ReachabilityGuard,
     heads: HeadMemory,
     /// Scratch memory of connections with layers for the time of a call; taken while one of them is read.
     scratch: Option<Box<Scratch>>,
-    talk: Talking,
+    messaging: MessagingState,
     /// Connections opened in advance, with deadlines that wait for the sockets to be read.
     overdue_prepared: Vec<driver::Socket>,
     /// Some connections have layers: TLS, or streams.
@@ -230,7 +230,7 @@ impl ScenarioRuntime {
         let templates = work.steps.iter().map(|step| sockets.register(step.request_bytes().clone())).collect();
         let is_paced = work.is_paced();
         // Draws for a request are keyed by its position in the program.
-        let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.making.is_some());
+        let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.dynamic_parts.is_some());
         let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made, work.open.is_none());
         let states = States::new(&work, waker, started);
         let counts_due = programs.counts_due(work.budget.is_some());
@@ -241,25 +241,28 @@ impl ScenarioRuntime {
             started: 0,
             ended: 0,
             gave_up: 0,
-            owing: 0,
+            pending_teardown: 0,
             budget: Budget { starts: work.share.starts, is_over: false },
             budget_lease: work.budget.take().map(|pool| BudgetLease::new(pool, started)),
             is_out_of_requests: false,
             inside: 0,
-            barriers: work.barriers.take().map(|(barriers, party)| BarrierWaiters::new(barriers, party, waker)),
+            barriers: work
+                .barriers
+                .take()
+                .map(|(barriers, participant)| BarrierWaiters::new(barriers, participant, waker)),
             states,
             programs,
             closed: Closed::new(&work),
             open: work.open.take().map(|open| Open::new(open, &work, counts_due, started)),
-            halt: PauseWindow::default(),
+            pause_window: PauseWindow::default(),
         };
-        let ledger = InFlight {
+        let in_flight = InFlight {
             exchanges: Slab::default(),
             attempts: Slab::default(),
             armed: Vec::new(),
             armed_messages: Vec::new(),
             overdue: Vec::new(),
-            looks: Looks::default(),
+            read_waiters: ReadWaiters::default(),
             templates,
             inspection: calls::Inspection::default(),
             first_length: None,
@@ -267,26 +270,26 @@ impl ScenarioRuntime {
                 && steps.is_simple()
                 && users.programs.is_constant()
                 && origins.len() == 1
-                && work.keeps == CaptureOptions::default(),
-            records: work.keeps.failures || steps.fixed.iter().any(|step| step.is_shown),
+                && work.capture_options == CaptureOptions::default(),
+            records: work.capture_options.failures || steps.fixed.iter().any(|step| step.is_shown),
             why: String::new(),
-            first_round: work.has_first_round.then(|| Box::new(FirstRound::of(work.share.users))),
+            first_round: work.has_first_round.then(|| Box::new(FirstRound::new(work.share.users))),
             first_times: Distribution::default(),
             steps,
         };
         let mut pool = Pool {
             connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
-            elsewhere: ExtraConnections::default(),
+            extra_connections: ExtraConnections::default(),
             links: Links::new(&origins, &work),
             sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
             counts_addresses: false,
             address_slots: AddressSlots::default(),
-            hope: ReachabilityGuard::default(),
+            reachability_guard: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),
-            talk: Talking::new(&work, sockets),
+            messaging: MessagingState::new(&work, sockets),
             overdue_prepared: Vec::new(),
             is_layered: origins.iter().any(Origin::is_layered),
             origins,
@@ -302,10 +305,10 @@ impl ScenarioRuntime {
         if pool.sharing.is_some() {
             pool.connections.count_alone(pool.origins.len());
         }
-        let traces = RequestLog::new(&work.log_config, work.shard, work.scenario);
+        let request_log = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
-        let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
-        world.look_at_budget_lease();
+        let mut world = Self { work, users, in_flight, pool, timers, seen, instants, stalls, request_log };
+        world.check_budget_lease();
         world.order_first_rows();
         world
     }
@@ -321,28 +324,28 @@ impl ScenarioRuntime {
 
     /// Starts users that have not started yet, and wakes users that are due.
     pub(crate) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        if now >= self.users.halt.due {
-            self.look_at_halt(now, sockets);
+        if now >= self.users.pause_window.due {
+            self.apply_pause(now, sockets);
         }
         if self.users.open.is_some() {
             self.turn_open(now, sockets);
         } else {
             self.turn_closed(now, sockets);
         }
-        if self.awaits_look() {
-            self.look_at_overdue(now, sockets);
+        if self.awaits_read() {
+            self.expire_overdue(now, sockets);
         }
         if self.users.states.rows.has_waiting() {
-            self.look_at_rows(now, sockets);
+            self.resume_row_waiters(now, sockets);
         }
         if self.users.barriers.is_some() {
-            self.look_at_barriers(now);
+            self.resume_released(now);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
                 Deadline::User { user, at } if !self.wakes(user, at) => {}
-                Deadline::User { user, at } if self.is_called_off(user) => self.call_off(user, at, now, sockets),
+                Deadline::User { user, at } if self.is_canceled(user) => self.cancel(user, at, now, sockets),
                 Deadline::User { user, at } => self.next(user, View::Rested, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
@@ -350,10 +353,10 @@ impl ScenarioRuntime {
             }
         }
         if self.users.barriers.is_some() {
-            self.look_who_could_come(now);
+            self.report_if_stuck(now);
         }
         if !self.pool.lookups.is_empty() {
-            self.look_at_lookups(sockets);
+            self.resume_looked_up(sockets);
         }
         if self.pool.sharing.is_some() {
             self.serve_waiting(sockets);
@@ -366,8 +369,8 @@ impl ScenarioRuntime {
 
     /// How long received data may stay unread.
     #[inline]
-    pub(crate) fn gather(&self) -> Nanos {
-        self.pool.links.gather.span()
+    pub(crate) fn coalesce_span(&self) -> Nanos {
+        self.pool.links.read_coalescer.span()
     }
 
     fn new_user(&mut self) -> u32 {
@@ -378,11 +381,11 @@ impl ScenarioRuntime {
 
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self, now: Nanos) -> Nanos {
-        if self.awaits_look() {
+        if self.awaits_read() {
             return Nanos::ZERO;
         }
         let barriers = self.users.barriers.as_ref().map_or(Nanos::NEVER, BarrierWaiters::next_turn);
-        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(barriers);
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.pause_window.due).min(barriers);
         if let Some(open) = &self.users.open {
             return timers.min(open.next_turn(self.users.all.len()));
         }
@@ -404,18 +407,18 @@ impl ScenarioRuntime {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.users.open {
-            let is_free = self.users.owing() == 0 && (self.users.inside == 0 || self.users.budget.is_over);
-            return is_free && self.ledger.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
+            let is_free = self.users.pending_teardown() == 0 && (self.users.inside == 0 || self.users.budget.is_over);
+            return is_free && self.in_flight.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
         }
         let have_left = self.users.gave_up > 0 && self.users.gave_up >= self.work.share.users;
         let is_spent = have_left || self.users.budget.is_spent() && self.users.inside == 0;
-        let is_spent = (is_spent || self.users.budget.is_over) && self.users.owing() == 0;
-        self.ledger.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
+        let is_spent = (is_spent || self.users.budget.is_over) && self.users.pending_teardown() == 0;
+        self.in_flight.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
     }
 
     /// Backlog: starts that have not ended.
     pub(crate) fn backlog(&self) -> u64 {
-        self.ledger.exchanges.len() as u64 + self.users.open.as_ref().map_or(0, Open::waiting)
+        self.in_flight.exchanges.len() as u64 + self.users.open.as_ref().map_or(0, Open::waiting)
     }
 
     /// Open connections that have carried a response.
@@ -425,7 +428,7 @@ impl ScenarioRuntime {
 
     /// Exchanges in flight: begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
-        self.ledger.exchanges.len()
+        self.in_flight.exchanges.len()
     }
 
     /// Whether the connection of this socket is one of its own.
@@ -437,7 +440,9 @@ impl ScenarioRuntime {
     #[inline]
     pub(crate) fn is_failing(&self) -> bool {
         // Checked in every turn, and mostly some connection was established.
-        !self.pool.hope.was_connected && !self.work.keeps.persists && self.has_failed_enough()
+        !self.pool.reachability_guard.was_connected
+            && !self.work.capture_options.ignores_failures
+            && self.has_failed_enough()
     }
 
     #[cold]
@@ -445,19 +450,23 @@ impl ScenarioRuntime {
     fn has_failed_enough(&self) -> bool {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
         let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
-        let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
+        let enough = if self.users.open.is_some() { UNREACHABLE_CONNECTS_MIN } else { connections };
         // An origin that does not respond says nothing about the others.
-        let are_all_unreached =
-            || self.work.steps.iter().all(|step| self.pool.hope.unreached & ReachabilityGuard::bit(step.origin) != 0);
-        self.pool.hope.failed_connects >= enough && are_all_unreached()
+        let are_all_unreached = || {
+            self.work
+                .steps
+                .iter()
+                .all(|step| self.pool.reachability_guard.unreached & ReachabilityGuard::bit(step.origin) != 0)
+        };
+        self.pool.reachability_guard.failed_connects >= enough && are_all_unreached()
     }
 
     /// Ages of all that is in flight.
-    pub(crate) fn look_at_ages(&self, now: Nanos, ages: &mut InFlightAges) {
-        for exchange in self.ledger.exchanges.values().filter(|exchange| exchange.is_measured) {
+    pub(crate) fn record_ages(&self, now: Nanos, ages: &mut InFlightAges) {
+        for exchange in self.in_flight.exchanges.values().filter(|exchange| exchange.is_measured) {
             ages.response.record(now.since(exchange.intended).0);
         }
-        for attempt in self.ledger.attempts.values().filter(|attempt| attempt.was_sent() && attempt.is_measured) {
+        for attempt in self.in_flight.attempts.values().filter(|attempt| attempt.was_sent() && attempt.is_measured) {
             ages.service.record(now.since(attempt.sent).0);
         }
         if let Some(open) = &self.users.open {
@@ -469,7 +478,7 @@ impl ScenarioRuntime {
     /// Runs the next action of a user. `intended` is when it became free, `now` when the loop got to it.
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let mut view = view;
-        if !self.ledger.is_simple {
+        if !self.in_flight.is_simple {
             let Some(received) = self.hear_of(user, view, intended, sockets) else { return };
             view = received;
         }
@@ -484,7 +493,7 @@ impl ScenarioRuntime {
             return self.park(user, sockets);
         }
         if self.users.closed.is_rendezvous() && view != View::NoConnection {
-            let is_inside = !self.ledger.is_simple && self.users.all[user as usize].is_inside;
+            let is_inside = !self.in_flight.is_simple && self.users.all[user as usize].is_inside;
             let goes_on = if is_inside { !self.users.budget.is_over } else { !self.users.budget.is_spent() };
             if goes_on && self.users.closed.gather(user) {
                 return;

@@ -74,7 +74,7 @@ impl Exports {
     /// # Errors
     /// A file or an address cannot be opened, or two exports have one destination.
     pub fn begin(kinds: &[Export], parts: &[ScenarioPart], environment: &Environment) -> Result<Self, ExportError> {
-        Self::begin_with(kinds, Totals::of_none(parts), environment)
+        Self::begin_with(kinds, Totals::empty(parts), environment)
     }
 
     /// The same for a hold.
@@ -82,7 +82,7 @@ impl Exports {
     /// # Errors
     /// As [`Exports::begin`].
     pub fn begin_held(kinds: &[Export], environment: &Environment) -> Result<Self, ExportError> {
-        Self::begin_with(kinds, Totals::of_held(), environment)
+        Self::begin_with(kinds, Totals::for_hold(), environment)
     }
 
     fn begin_with(kinds: &[Export], totals: Totals, environment: &Environment) -> Result<Self, ExportError> {

@@ -12,9 +12,9 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
         all.retain(|family| !family.series.is_empty());
         return all;
     }
-    let mut all = of_steps(totals);
-    all.extend(of_transactions(totals));
-    all.extend(of_the_whole(totals));
+    let mut all = step_families(totals);
+    all.extend(transaction_families(totals));
+    all.extend(total_families(totals));
     all.retain(|family| !family.series.is_empty());
     all
 }
@@ -23,7 +23,7 @@ fn times<'a>(name: &'static str, help: &'static str, series: Vec<(Labels<'a>, Va
     Family { name, help, unit: "s", kind: Kind::Histogram, series }
 }
 
-fn of_steps(totals: &Totals) -> Vec<Family<'_>> {
+fn step_families(totals: &Totals) -> Vec<Family<'_>> {
     vec![
         Family {
             name: "onrush_requests",
@@ -35,18 +35,19 @@ fn of_steps(totals: &Totals) -> Vec<Family<'_>> {
         times(
             "onrush_response_time_seconds",
             "From the intended start to the last byte of the answer, of requests that succeeded.",
-            totals.steps.iter().map(|step| (of_part(step, "step"), Value::Times(&step.response))).collect(),
+            totals.steps.iter().map(|step| (part_labels(step, "step"), Value::Times(&step.response))).collect(),
         ),
         times(
             "onrush_service_time_seconds",
             "From sending to the last byte of the answer, of requests that succeeded.",
-            totals.steps.iter().map(|step| (of_part(step, "step"), Value::Times(&step.service))).collect(),
+            totals.steps.iter().map(|step| (part_labels(step, "step"), Value::Times(&step.service))).collect(),
         ),
     ]
 }
 
-fn of_transactions(totals: &Totals) -> Vec<Family<'_>> {
-    let series = totals.transactions.iter().map(|part| (of_part(part, "transaction"), Value::Times(&part.response)));
+fn transaction_families(totals: &Totals) -> Vec<Family<'_>> {
+    let series =
+        totals.transactions.iter().map(|part| (part_labels(part, "transaction"), Value::Times(&part.response)));
     vec![
         Family {
             name: "onrush_transactions",
@@ -59,7 +60,7 @@ fn of_transactions(totals: &Totals) -> Vec<Family<'_>> {
     ]
 }
 
-fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
+fn total_families(totals: &Totals) -> Vec<Family<'_>> {
     let cpu = Value::Number(totals.cpu_ns as f64 / 1e9);
     let of = |Metric { name, help, unit, .. }, kind, value| one(name, help, unit, kind, value);
     let reasons = totals.failures.iter().map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count)));
@@ -83,14 +84,14 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
     all
 }
 
-fn of_part<'a>(part: &'a StepTotals, kind: &'static str) -> Labels<'a> {
+fn part_labels<'a>(part: &'a StepTotals, kind: &'static str) -> Labels<'a> {
     vec![("scenario", &part.scenario), (kind, &part.name)]
 }
 
 fn outcomes<'a>(parts: &'a [StepTotals], kind: &'static str) -> Vec<(Labels<'a>, Value<'a>)> {
     let both = |part: &'a StepTotals| {
         [("succeeded", part.succeeded), ("failed", part.failed)].map(|(outcome, count)| {
-            let labels = [&of_part(part, kind)[..], &[("outcome", outcome)]].concat();
+            let labels = [&part_labels(part, kind)[..], &[("outcome", outcome)]].concat();
             (labels, Value::Count(count))
         })
     };

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::error::DeliveryFault;
 use crate::names::Names;
-use crate::queue::Trouble;
+use crate::queue::DeliveryError;
 
 /// The most bytes read of a response.
 const RESPONSE_BYTES_MAX: u64 = 64 * 1024;
@@ -52,19 +52,19 @@ impl Client {
     }
 
     /// Posts a body, and returns the response.
-    pub(crate) fn post(&self, body: &[u8], wait: Duration) -> Result<Vec<u8>, Trouble> {
+    pub(crate) fn post(&self, body: &[u8], wait: Duration) -> Result<Vec<u8>, DeliveryError> {
         let mut request = self.agent.post(&self.url).config().timeout_global(Some(wait)).build();
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let mut response = request.send(body).map_err(|error| trouble(&error))?;
+        let mut response = request.send(body).map_err(|error| delivery_error(&error))?;
         let status = response.status().as_u16();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let said = read(response.body_mut());
         match status {
             200..=299 => Ok(said.unwrap_or_default()),
-            408 | 429 | 500..=599 => Err(Trouble::Later(refusal(status, said), after.map(Duration::from_secs))),
-            _ => Err(Trouble::Never(refusal(status, said))),
+            408 | 429 | 500..=599 => Err(DeliveryError::Later(refusal(status, said), after.map(Duration::from_secs))),
+            _ => Err(DeliveryError::Never(refusal(status, said))),
         }
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn one_line(text: &str) -> String {
     plan::masked(&line)
 }
 
-fn trouble(error: &ureq::Error) -> Trouble {
+fn delivery_error(error: &ureq::Error) -> DeliveryError {
     let fault = match error {
         ureq::Error::Timeout(_) => DeliveryFault::TimedOut,
         // The kernel's own timeout of a connection looks like any other error.
@@ -93,7 +93,7 @@ fn trouble(error: &ureq::Error) -> Trouble {
         ureq::Error::Io(error) => DeliveryFault::Unreachable(error.to_string()),
         other => DeliveryFault::Unreachable(one_line(&other.to_string())),
     };
-    Trouble::Later(fault, None)
+    DeliveryError::Later(fault, None)
 }
 
 /// The user name and password of a URL as a header.

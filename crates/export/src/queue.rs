@@ -17,7 +17,7 @@ pub const QUEUE_MAX: usize = 64;
 /// The default time limit for delivering the remainder after the run.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The interval at which a wait checks whether the user wants to stop it.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most intervals of one request: backends limit the request size.
 const BATCH_MAX: usize = 8;
 /// The time limit of one request.
@@ -52,7 +52,7 @@ impl Batch {
 
 /// The reason why a batch was not delivered.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum DeliveryError {
     /// Retry later; after this pause, if the backend gave one.
     Later(DeliveryFault, Option<Duration>),
     /// No retry.
@@ -62,10 +62,10 @@ pub(crate) enum Trouble {
 /// A destination of figures.
 pub(crate) trait Sink: Send + 'static {
     /// Sends batches, the oldest first, within this time.
-    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble>;
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), DeliveryError>;
 
     /// Ends the sink: everything was sent.
-    fn end(&mut self) -> Result<(), Trouble> {
+    fn end(&mut self) -> Result<(), DeliveryError> {
         Ok(())
     }
 }
@@ -152,7 +152,7 @@ impl Queue {
             if left.is_zero() {
                 break;
             }
-            state = match self.shared.wake.wait_timeout(state, left.min(LOOK_EVERY)) {
+            state = match self.shared.wake.wait_timeout(state, left.min(POLL_INTERVAL)) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
@@ -182,7 +182,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
     loop {
         let (batch, end_by) = next(shared);
         if batch.is_empty() {
-            if let Err(Trouble::Later(fault, _) | Trouble::Never(fault)) = sink.end() {
+            if let Err(DeliveryError::Later(fault, _) | DeliveryError::Never(fault)) = sink.end() {
                 shared.lock().tally.fault = Some(fault);
             }
             return;
@@ -200,8 +200,8 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
                 state.last = None;
                 pause = PAUSE_MIN;
             }
-            Err(Trouble::Never(fault)) => lose(&mut state, batch.len(), fault),
-            Err(Trouble::Later(fault, requested)) => {
+            Err(DeliveryError::Never(fault)) => lose(&mut state, batch.len(), fault),
+            Err(DeliveryError::Later(fault, requested)) => {
                 state.last = Some(fault);
                 let wait = requested.map_or(pause, |requested| requested.min(REQUESTED_PAUSE_MAX));
                 pause = (pause * 2).min(PAUSE_MAX);

@@ -54,13 +54,13 @@ pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_update: bo
         total: added,
         scenarios,
     };
-    Interval::of(&reported, plan)
+    Interval::new(&reported, plan)
 }
 
 /// Totals of one interval, over steps with these names.
 pub(crate) fn totals(names: &[&str], succeeded: u64, failed: u64) -> Totals {
     let plan = plan(names);
-    let mut totals = Totals::of_none(&ScenarioPart::none(&plan));
+    let mut totals = Totals::empty(&ScenarioPart::none(&plan));
     totals.add(&interval(&plan, 1, &snapshot(names.len(), succeeded, failed), false));
     totals
 }

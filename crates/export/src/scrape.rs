@@ -13,7 +13,7 @@ use axum::routing::get;
 use crate::deadline::Deadline;
 use crate::native;
 use crate::prometheus::{Style, text};
-use crate::queue::{Batch, LOOK_EVERY};
+use crate::queue::{Batch, POLL_INTERVAL};
 use listener::{Bounded, Bounds, WhenFull};
 
 /// The default time for which the page stays after the run while no scraper reads it.
@@ -123,7 +123,7 @@ impl Scrape {
             if left.is_zero() {
                 break;
             }
-            page = match self.shared.wake.wait_timeout(page, left.min(LOOK_EVERY)) {
+            page = match self.shared.wake.wait_timeout(page, left.min(POLL_INTERVAL)) {
                 Ok((page, _)) => page,
                 Err(poisoned) => poisoned.into_inner().0,
             };

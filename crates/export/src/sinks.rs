@@ -12,7 +12,7 @@ use crate::file::OutputFile;
 use crate::held::HeldTotals;
 use crate::http::{Client, decoded, one_line};
 use crate::names::addresses_of;
-use crate::queue::{Batch, Sink, Trouble};
+use crate::queue::{Batch, DeliveryError, Sink};
 use crate::totals::Totals;
 use crate::{csv, influx, otlp, remote, statsd};
 
@@ -40,7 +40,7 @@ fn ns(at: Duration) -> u64 {
 }
 
 impl Sink for RemoteWrite {
-    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), DeliveryError> {
         let points: Vec<(i64, &Totals)> =
             in_sums(batch).map(|reported| (reported.at_unix.as_millis() as i64, &reported.totals)).collect();
         if points.is_empty() { Ok(()) } else { self.0.post(&remote::body(&points), wait).map(drop) }
@@ -61,7 +61,7 @@ impl Otlp {
 }
 
 impl Sink for Otlp {
-    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), DeliveryError> {
         let points: Vec<(u64, &Totals)> =
             in_sums(batch).map(|reported| (ns(reported.at_unix), &reported.totals)).collect();
         if points.is_empty() {
@@ -69,7 +69,7 @@ impl Sink for Otlp {
         }
         let response = self.client.post(&otlp::body(self.start, &points), wait)?;
         match otlp::rejected(&response) {
-            Some((count, why)) => Err(Trouble::Never(DeliveryFault::Rejected(count, one_line(&why)))),
+            Some((count, why)) => Err(DeliveryError::Never(DeliveryFault::Rejected(count, one_line(&why)))),
             None => Ok(()),
         }
     }
@@ -107,7 +107,7 @@ impl Influx {
 }
 
 impl Sink for Influx {
-    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), DeliveryError> {
         let text: String = batch.iter().map(|reported| self.text(reported)).collect();
         self.client.post(text.as_bytes(), wait).map(drop)
     }
@@ -134,13 +134,13 @@ impl Statsd {
 }
 
 impl Sink for Statsd {
-    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), DeliveryError> {
         for reported in batch {
             let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_update);
             for datagram in self.sent.datagrams(&reported.totals, interval, self.has_tags) {
                 // A missing listener is reported at the next datagram; what was not sent is in the next sums.
                 let sent = self.socket.send(datagram.text.as_bytes());
-                sent.map_err(|error| Trouble::Never(DeliveryFault::Unreachable(error.to_string())))?;
+                sent.map_err(|error| DeliveryError::Never(DeliveryFault::Unreachable(error.to_string())))?;
                 self.sent.note(datagram);
             }
         }
@@ -170,16 +170,16 @@ impl Csv {
         }
     }
 
-    fn reported(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
+    fn reported(&mut self, written: Result<(), std::io::Error>) -> Result<(), DeliveryError> {
         if let Err(error) = written {
             self.fault = Some(DeliveryFault::File(error.to_string()));
         }
-        self.fault.clone().map_or(Ok(()), |fault| Err(Trouble::Never(fault)))
+        self.fault.clone().map_or(Ok(()), |fault| Err(DeliveryError::Never(fault)))
     }
 }
 
 impl Sink for Csv {
-    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), DeliveryError> {
         for reported in batch {
             let text = match &reported.interval {
                 _ if reported.totals.held.is_some() => self.held(reported),
@@ -195,7 +195,7 @@ impl Sink for Csv {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Trouble> {
+    fn end(&mut self) -> Result<(), DeliveryError> {
         let ended = self.place.end();
         self.reported(ended)
     }

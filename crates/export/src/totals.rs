@@ -39,14 +39,14 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Zeros for all series of the run: a query of differences needs the start value too.
-    pub(crate) fn of_none(parts: &[ScenarioPart]) -> Self {
+    pub(crate) fn empty(parts: &[ScenarioPart]) -> Self {
         let mut totals = Self::default();
         totals.add_parts(parts);
         totals
     }
 
     /// Zeros for a hold.
-    pub(crate) fn of_held() -> Self {
+    pub(crate) fn for_hold() -> Self {
         Self { held: Some(Box::default()), ..Self::default() }
     }
 

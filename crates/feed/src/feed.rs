@@ -66,7 +66,7 @@ impl Feed {
             (bytes, row_bytes_max) = (bytes + size, row_bytes_max.max(size));
             held = held.filter(|_| bytes <= held_bytes_max);
             if let Some(held) = &mut held {
-                held.push(Row::of(rows.cells()));
+                held.push(Row::new(rows.cells()));
             }
         }
         if index.rows() == 0 {
@@ -120,7 +120,7 @@ impl Feed {
 
     /// The row of a turn. `seed` is derived from the run, the scenario and the name of this file in it.
     pub fn place(&self, turn: RowTurn, seed: u64) -> RowPosition {
-        RowPosition::of(&self.spec, self.rows, turn, seed)
+        RowPosition::new(&self.spec, self.rows, turn, seed)
     }
 
     /// Whether all rows are in memory, so that a [`Reader`] has each at once.

@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for Keys<'_> {
                     return Err(de::Error::custom("column"));
                 }
             };
-            self.cells[at] = Some(Value::of_json(&map.next_value()?));
+            self.cells[at] = Some(Value::from_json(&map.next_value()?));
             guess = at + 1;
         }
         Ok(())

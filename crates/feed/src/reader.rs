@@ -81,7 +81,8 @@ impl Reader {
         }
     }
 
-    /// The most rows that are ordered before they are wanted: half of those kept, so that none is dropped before it is read.
+    /// The most rows that are ordered before they are wanted: half of those kept, so that none is dropped before it is
+    /// read.
     pub fn ahead_max(&self) -> u64 {
         match &self.0 {
             Rows::Held(_) => u64::MAX,
@@ -220,7 +221,8 @@ mod tests {
 
     const ROWS: u64 = 3_000;
 
-    /// How often rows were read when those of `ahead` turns are ordered before they are wanted, which are somewhere in the file.
+    /// How often rows were read when those of `ahead` turns are ordered before they are wanted, which are somewhere in
+    /// the file.
     fn reads(row_bytes_max: usize, ahead: impl Fn(&Reader) -> u64) -> Vec<u32> {
         let (orders, ordered) = channel::<RowRequest>();
         let paces = Paces { rows: ROWS, chunk_rows: 1, row_bytes_max, is_in_order: false };
@@ -230,7 +232,7 @@ mod tests {
         let mut deliver = || {
             for RowRequest { row, requests } in ordered.try_iter() {
                 *reads.entry(row).or_default() += 1;
-                let rows = [Row::of(&mut vec![plan::Value::Null])].into();
+                let rows = [Row::new(&mut vec![plan::Value::Null])].into();
                 requests.mail.send(Ok(Chunk { first: row, rows })).expect("it is there");
             }
         };

@@ -14,14 +14,14 @@ pub(crate) struct FileState {
 }
 
 impl FileState {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
 
     /// Checks that the file is unchanged.
     pub(crate) fn compare(&self, file: &File) -> Result<(), FeedFault> {
         let metadata = file.metadata().map_err(|error| FeedFault::Read { reason: error.to_string() })?;
-        if Self::of(&metadata) == *self { Ok(()) } else { Err(FeedFault::Changed) }
+        if Self::from_metadata(&metadata) == *self { Ok(()) } else { Err(FeedFault::Changed) }
     }
 }
 
@@ -38,5 +38,5 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, FileState), FeedFault> 
     }
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    Ok((file, FileState::of(&metadata)))
+    Ok((file, FileState::from_metadata(&metadata)))
 }

@@ -11,7 +11,7 @@ pub struct Row(Arc<[Value]>);
 
 impl Row {
     /// Moves the values out of `cells`.
-    pub(crate) fn of(cells: &mut Vec<Value>) -> Self {
+    pub(crate) fn new(cells: &mut Vec<Value>) -> Self {
         Self(cells.drain(..).collect())
     }
 

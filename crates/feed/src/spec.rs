@@ -47,7 +47,7 @@ pub enum Format {
 
 impl Format {
     /// The format by the extension of the name: `csv`, `tsv`, `json`, `jsonl`, `ndjson`. `None` for others.
-    pub fn of(file: &Path) -> Option<Self> {
+    pub fn from_path(file: &Path) -> Option<Self> {
         match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv(Csv::default())),
             "tsv" => Some(Self::Csv(Csv { separator: '\t', ..Csv::default() })),

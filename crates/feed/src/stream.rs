@@ -158,7 +158,7 @@ impl Stream {
             }
             self.step(true)?;
             bytes += row_bytes(self.rows.cells());
-            rows.push(Row::of(self.rows.cells()));
+            rows.push(Row::new(self.rows.cells()));
         }
         Ok(Chunk { first, rows: rows.into() })
     }

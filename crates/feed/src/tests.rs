@@ -78,5 +78,5 @@ pub(crate) fn texts(row: &Row) -> Vec<String> {
 }
 
 pub(crate) fn format_of(path: &Path) -> Format {
-    Format::of(path).expect("a known ending")
+    Format::from_path(path).expect("a known ending")
 }

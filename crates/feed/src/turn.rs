@@ -49,7 +49,7 @@ pub enum RowPosition {
 impl RowPosition {
     /// The row of `turn` out of `rows` rows, of which there is at least one. `seed` is derived from the run, the
     /// scenario and the file.
-    pub fn of(spec: &Spec, rows: u64, turn: RowTurn, seed: u64) -> Self {
+    pub fn new(spec: &Spec, rows: u64, turn: RowTurn, seed: u64) -> Self {
         if !spec.has_end() {
             return Self::Row { number: drawn(mixed(seed ^ mixed(turn.number())), rows), round: 0 };
         }

@@ -33,7 +33,7 @@ pub(crate) fn waited(service: &Distribution) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn of(parts: &[(u64, u64)]) -> Option<u64> {
+    fn waited_at(parts: &[(u64, u64)]) -> Option<u64> {
         let mut service = Distribution::default();
         for (ms, count) in parts {
             (0..*count).for_each(|number| service.record(ms * 1_000_000 + number % 7 * 100_000));
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_step_at_forty_milliseconds_is_reported() {
-        assert_eq!(of(&[(1, 500), (40, 60), (44, 10)]), Some(70));
+        assert_eq!(waited_at(&[(1, 500), (40, 60), (44, 10)]), Some(70));
         for parts in [
             // Too few waits, or too small a share.
             vec![(1, 500), (40, 19)],
@@ -53,7 +53,7 @@ mod tests {
             vec![(1, 500), (25, 30), (33, 40), (40, 60)],
             vec![(1, 500), (40, 60), (55, 40)],
         ] {
-            assert_eq!(of(&parts), None, "{parts:?}");
+            assert_eq!(waited_at(&parts), None, "{parts:?}");
         }
     }
 }

@@ -59,7 +59,7 @@ impl AddressFigures {
         let rest = |all: u64, of: fn(&Self) -> u64| all.saturating_sub(rows.iter().map(of).sum());
         let counts = &total.counts;
         let answered = Class::ALL.into_iter().filter(|class| matches!(class, Class::Succeeded | Class::FailedAnswered));
-        let answered = answered.map(|class| total.class(class).of(metrics::Measure::Response).count()).sum();
+        let answered = answered.map(|class| total.class(class).by_measure(metrics::Measure::Response).count()).sum();
         let unassigned = Self {
             of: AddressOf::Rest,
             tried: rest(counts.connections_tried(), |row| row.tried),

@@ -34,7 +34,7 @@ pub enum ChangedTo {
 
 impl Changed {
     /// The display form of a change that the engine reports.
-    pub fn of(change: &Change, plan: &Plan) -> Self {
+    pub fn new(change: &Change, plan: &Plan) -> Self {
         let to = match &change.what {
             ChangeKind::Rate(stages) => {
                 let rate = stages.last().map_or(0.0, |stage| stage.to.per_second());
@@ -75,7 +75,7 @@ mod tests {
             Stage { from: rate(20), to: rate(20), span: Nanos::ZERO },
         ];
         let change = Change { revision: 3, scenario: 0, effective_at: second, what: ChangeKind::Rate(stages) };
-        let changed = Changed::of(&change, &plan);
+        let changed = Changed::new(&change, &plan);
         assert_eq!(changed, Changed { revision: 3, at: second, scenario: None, to: ChangedTo::Rate(20.0, second) });
     }
 }

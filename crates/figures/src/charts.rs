@@ -168,7 +168,7 @@ impl Charts {
         match self.points.get_mut(place) {
             Some(point) => point.add(interval),
             // Time that was skipped in between is no event.
-            None => self.points.push(Point::of(interval)),
+            None => self.points.push(Point::new(interval)),
         }
         let is_full = self.bytes() > POINTS_BYTES_MAX && self.points.len() > 2 * POINTS_MIN;
         if self.points.len() > POINTS_MAX || is_full {

@@ -44,12 +44,12 @@ impl ScenarioRun {
     /// The results of each scenario of a plan, in its order.
     pub(crate) fn all(plan: &Plan, result: &RunResult) -> Vec<Self> {
         let all = plan.scenarios.iter().zip(&result.scenarios).enumerate();
-        all.map(|(number, (scenario, of))| Self::of(plan, number, scenario, of, result)).collect()
+        all.map(|(number, (scenario, of))| Self::new(plan, number, scenario, of, result)).collect()
     }
 
-    fn of(plan: &Plan, number: usize, scenario: &Scenario, of: &ScenarioResult, result: &RunResult) -> Self {
+    fn new(plan: &Plan, number: usize, scenario: &Scenario, of: &ScenarioResult, result: &RunResult) -> Self {
         let seen = result.total_of(number);
-        let tally = Tally::of(seen);
+        let tally = Tally::new(seen);
         let span = rated_for(of.started_for, scenario.begin);
         let (all_s, span_s) = (of.started_for.as_secs_f64(), span.as_secs_f64());
         // No rate is requested before the scenario begins.
@@ -78,11 +78,12 @@ pub(crate) fn rated_for_all(plan: &Plan, started_for: Nanos) -> Nanos {
 fn held_by(plan: &Plan, number: usize, seen: &Snapshot, done: Iterations, users_s: Option<f64>) -> Option<HeldBy> {
     let catalog = engine::catalog(plan);
     let sum_of = |series: &metrics::Series| {
-        let of_class = |class| seen.timings(series.id, class).map_or(0, |times| times.of(Measure::Response).sum());
+        let of_class =
+            |class| seen.timings(series.id, class).map_or(0, |times| times.by_measure(Measure::Response).sum());
         Class::ALL.into_iter().map(of_class).sum::<u128>() as f64
     };
     let steps: Vec<(&str, f64)> =
-        catalog.of(number, SeriesKind::Step).map(|series| (series.name.as_str(), sum_of(series))).collect();
+        catalog.series(number, SeriesKind::Step).map(|series| (series.name.as_str(), sum_of(series))).collect();
     let iterations = (done.completed + done.failed) as f64;
     if steps.len() < 2 || iterations == 0.0 {
         return None;

@@ -117,7 +117,7 @@ impl HeldInterval {
 
 /// Times of messages, including the incomplete ones.
 fn of_responses(seen: &metrics::Held, times: &metrics::Distribution) -> Times {
-    Times::of(times, &Censored::of_times(&seen.incomplete, times), UnreliableMarks::default())
+    Times::new(times, &Censored::from_times(&seen.incomplete, times), UnreliableMarks::default())
 }
 
 /// The reason why a due message does not count as done.
@@ -184,9 +184,11 @@ pub struct Held {
     pub gap: Times,
     /// Lateness of the loops.
     pub lag: Times,
-    /// Messages that all connections were to send a second, and that were achieved while all were held, where their times are planned.
+    /// Messages that all connections were to send a second, and that were achieved while all were held, where their
+    /// times are planned.
     pub requested_and_achieved: Option<(f64, f64)>,
-    /// Bytes that came and that left a second while the connections were held; over the whole time when that was too short.
+    /// Bytes that came and that left a second while the connections were held; over the whole time when that was too
+    /// short.
     pub bytes_per_s: (f64, f64),
     /// Messages are answered.
     pub has_responses: bool,
@@ -218,10 +220,11 @@ impl Held {
     pub fn of(input: HeldInput) -> Self {
         let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
-        let has_responses = plan.step.talk.as_ref().is_none_or(|talk| talk.response != plan::ResponseEnd::None);
+        let has_responses =
+            plan.step.messaging.as_ref().is_none_or(|messaging| messaging.response != plan::ResponseEnd::None);
         // For messages that want no response nothing is unaccounted.
         let workers_summary = result.workers_summary.as_ref().filter(|_| has_responses);
-        let unknown = workers_summary.map_or(0, |workers_summary| workers_summary.books.unknown_responses);
+        let unknown = workers_summary.map_or(0, |workers_summary| workers_summary.books.unaccounted_responses);
         let owed = owed(&tally, has_responses, unknown);
         let has_all = result.most_open == plan.connections;
         let has_losses = result.workers_summary.as_ref().is_some_and(WorkersSummary::has_losses);
@@ -279,7 +282,8 @@ fn requested_and_achieved(
     let HoldWork::Every(every) = plan.work else { return None };
     let each = 1.0 / every.as_secs_f64();
     let achieved = held_per_s(result, |counted| done(counted, has_responses)).unwrap_or_else(|| {
-        // Of a time without a whole interval: the share that was done of what was due, on the connections that there were.
+        // Of a time without a whole interval: the share that was done of what was due, on the connections that there
+        // were.
         let due = (tally.due() + tally.missed()).max(1) as f64;
         result.most_open as f64 * each * done(&tally.counters, has_responses) as f64 / due
     });

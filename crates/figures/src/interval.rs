@@ -80,13 +80,13 @@ pub struct Added {
 
 impl Interval {
     /// The figures of an interval that the engine reports.
-    pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
+    pub fn new(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
         let &engine::Interval { number, from, to, paused, late_shards, is_update, seen, total, .. } = interval;
         let seconds = (to - from).since(paused).as_secs_f64();
-        let tally = Tally::of(seen);
-        let response = parts::of_class(seen, Class::Succeeded, Measure::Response);
-        let censored = Censored::of_times(&parts::incomplete(seen), &response);
-        let of_class = |class| (class, Times::known(&parts::of_class(seen, class, Measure::Response)));
+        let tally = Tally::new(seen);
+        let response = parts::class_times(seen, Class::Succeeded, Measure::Response);
+        let censored = Censored::from_times(&parts::incomplete(seen), &response);
+        let of_class = |class| (class, Times::known(&parts::class_times(seen, class, Measure::Response)));
         let others = Class::ALL.into_iter().filter(|class| *class != Class::Succeeded).map(of_class);
         Self {
             number,
@@ -98,16 +98,16 @@ impl Interval {
             requests_per_s: per_second(tally.finished(), seconds),
             bytes_received_per_s: per_second(tally.bytes_received(), seconds),
             seen: tally,
-            total: Tally::of(total),
-            response: Times::of(&response, &censored, UnreliableMarks::default()),
+            total: Tally::new(total),
+            response: Times::new(&response, &censored, UnreliableMarks::default()),
             others: others.filter(|(_, times)| times.count > 0).collect(),
             in_flight: seen.gauges.in_flight.response.count(),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
             whole: match total.chains.count() {
                 0 => parts::spread_of_all(total, Measure::Response),
-                _ => Spread::of(&total.chains),
+                _ => Spread::new(&total.chains),
             },
-            added: Added::of(interval, plan, response),
+            added: Added::new(interval, plan, response),
         }
     }
 
@@ -123,11 +123,11 @@ impl Interval {
 }
 
 impl Added {
-    fn of(interval: &engine::Interval<'_>, plan: &Plan, response: Distribution) -> Self {
+    fn new(interval: &engine::Interval<'_>, plan: &Plan, response: Distribution) -> Self {
         let added = interval.added;
         // All of an interval is new when it is first emitted.
         let response =
-            if interval.is_update { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
+            if interval.is_update { parts::class_times(added, Class::Succeeded, Measure::Response) } else { response };
         let scenarios =
             interval.is_update.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
         Self {
@@ -136,12 +136,12 @@ impl Added {
             cut_off: added.counts.cut_off(),
             connections_open: added.gauges.connections_open,
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
-            tally: Tally::of(added),
+            tally: Tally::new(added),
             failures: FailureCount::all(&added.counts, &added.blamed),
             cpu_ns: added.cpu_ns,
-            lateness: parts::of_every_class(added, Measure::Lateness),
+            lateness: parts::class_independent(added, Measure::Lateness),
             response,
-            service: parts::of_class(added, Class::Succeeded, Measure::Service),
+            service: parts::class_times(added, Class::Succeeded, Measure::Service),
         }
     }
 

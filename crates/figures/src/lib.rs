@@ -13,7 +13,8 @@
 //! - `GAUGES`: values at the end of an interval, a row for each
 //! - `Times`: count, minimum, mean and percentiles, with requests that did not complete; `Spread` where no percentile
 //!   is needed
-//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and histograms,
+//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and
+//!   histograms,
 //!   and marks
 //! - `Watch`: which limits deserve a note while a load runs. It says which kernel figures it `wants`, and gets them.
 
@@ -56,7 +57,7 @@ pub use run::{Close, HostFacts, QueueingDelay, Recorded, Run, RunInput};
 pub use stalls::{CoordinatedOmission, StallImpact};
 pub use tally::{FailureCount, Tally};
 pub use threshold_result::{ThresholdResult, seen_of_part};
-pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spread, Times, UnreliableMarks, histogram};
+pub use times::{Bar, ClassTimes, MeasureTimes, PercentileValue, Quantile, Spread, Times, UnreliableMarks, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};
 
 /// A count per second; 0 when there was no time.

@@ -22,13 +22,13 @@ pub struct LiveTotals {
 
 impl LiveTotals {
     /// The totals at the end of an interval.
-    pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
+    pub fn new(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
         let total = interval.total;
-        let recorded = parts::of_class(total, Class::Succeeded, Measure::Response);
-        let censored = metrics::Censored::of_times(&parts::incomplete(total), &recorded);
+        let recorded = parts::class_times(total, Class::Succeeded, Measure::Response);
+        let censored = metrics::Censored::from_times(&parts::incomplete(total), &recorded);
         Self {
-            response: Times::of(&recorded, &censored, UnreliableMarks::default()),
-            service: parts::of_class(total, Class::Succeeded, Measure::Service),
+            response: Times::new(&recorded, &censored, UnreliableMarks::default()),
+            service: parts::class_times(total, Class::Succeeded, Measure::Service),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.total)),
             recorded,
         }

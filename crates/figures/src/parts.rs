@@ -54,11 +54,11 @@ impl ScenarioPart {
     /// Each scenario of a plan with the figures of its snapshot.
     pub(crate) fn all<'a>(plan: &Plan, seen: impl Iterator<Item = &'a Snapshot>) -> Vec<Self> {
         let catalog = engine::catalog(plan);
-        seen.enumerate().take(catalog.scenarios()).map(|(scenario, seen)| Self::of(&catalog, scenario, seen)).collect()
+        seen.enumerate().take(catalog.scenarios()).map(|(scenario, seen)| Self::new(&catalog, scenario, seen)).collect()
     }
 
-    fn of(catalog: &Catalog, scenario: usize, seen: &Snapshot) -> Self {
-        let parts = |kind| catalog.of(scenario, kind).map(|series| StepPart::of(series, seen)).collect();
+    fn new(catalog: &Catalog, scenario: usize, seen: &Snapshot) -> Self {
+        let parts = |kind| catalog.series(scenario, kind).map(|series| StepPart::new(series, seen)).collect();
         let steps: Vec<StepPart> = parts(SeriesKind::Step);
         Self {
             name: catalog.name(scenario).unwrap_or_default().to_owned(),
@@ -71,21 +71,21 @@ impl ScenarioPart {
 }
 
 impl StepPart {
-    fn of(series: &Series, seen: &Snapshot) -> Self {
+    fn new(series: &Series, seen: &Snapshot) -> Self {
         let id = series.id;
         let finished: u64 = Class::ALL.iter().map(|class| seen.count_of(id, *class)).sum();
         let none = Distribution::default();
-        let response = |timings: &'_ Timings| timings.of(Measure::Response).count();
-        let known = |measure| seen.timings(id, Class::Succeeded).map_or(&none, |timings| timings.of(measure));
+        let response = |timings: &'_ Timings| timings.by_measure(Measure::Response).count();
+        let known = |measure| seen.timings(id, Class::Succeeded).map_or(&none, |timings| timings.by_measure(measure));
         let succeeded = known(Measure::Response);
-        let censored = Censored::of_series(seen, id, Measure::Response);
+        let censored = Censored::for_series(seen, id, Measure::Response);
         Self {
             name: format!("{}{}", series.name, if series.shared_by > 0 { " ..." } else { "" }),
             finished,
             failed: finished - succeeded.count(),
             unfinished: seen.unfinished_of(id).map_or(0, response),
             failures: seen.failures_of(id).collect(),
-            response: Times::of(succeeded, &censored, UnreliableMarks::default()),
+            response: Times::new(succeeded, &censored, UnreliableMarks::default()),
             recorded: succeeded.clone(),
             service: known(Measure::Service).clone(),
         }
@@ -93,17 +93,17 @@ impl StepPart {
 }
 
 /// The times of one measure and one class, over all steps.
-pub(crate) fn of_class(seen: &Snapshot, class: Class, measure: Measure) -> Distribution {
+pub(crate) fn class_times(seen: &Snapshot, class: Class, measure: Measure) -> Distribution {
     let mut sum = Distribution::default();
-    each(seen, class).for_each(|timings| sum.merge(timings.of(measure)));
+    each(seen, class).for_each(|timings| sum.merge(timings.by_measure(measure)));
     sum
 }
 
 /// The times of one measure over all steps and classes.
-pub(crate) fn of_every_class(seen: &Snapshot, measure: Measure) -> Distribution {
+pub(crate) fn class_independent(seen: &Snapshot, measure: Measure) -> Distribution {
     let mut sum = Distribution::default();
     for class in Class::ALL {
-        each(seen, class).for_each(|timings| sum.merge(timings.of(measure)));
+        each(seen, class).for_each(|timings| sum.merge(timings.by_measure(measure)));
     }
     sum
 }
@@ -111,14 +111,14 @@ pub(crate) fn of_every_class(seen: &Snapshot, measure: Measure) -> Distribution 
 /// The same without percentiles.
 pub(crate) fn spread_of_all(seen: &Snapshot, measure: Measure) -> Spread {
     let all = Class::ALL.into_iter().flat_map(|class| each(seen, class));
-    all.map(|timings| Spread::of(timings.of(measure))).fold(Spread::default(), Spread::with)
+    all.map(|timings| Spread::new(timings.by_measure(measure))).fold(Spread::default(), Spread::with)
 }
 
 /// Response times of incomplete exchanges, over all steps.
 pub(crate) fn incomplete(seen: &Snapshot) -> Distribution {
-    let mut sum = of_class(seen, Class::TimedOut, Measure::Response);
+    let mut sum = class_times(seen, Class::TimedOut, Measure::Response);
     for timings in SeriesId::all(SeriesKind::Step).filter_map(|step| seen.unfinished_of(step)) {
-        sum.merge(timings.of(Measure::Response));
+        sum.merge(timings.by_measure(Measure::Response));
     }
     sum.merge(&seen.dropped_after);
     sum

@@ -209,23 +209,23 @@ const P99_MIN: u64 = 100;
 impl Run {
     /// Whether the rate, or the percentile that users look at, is caused by this machine as much as by the target.
     pub fn is_unreliable(&self) -> bool {
-        let response = self.succeeded.of(Measure::Response);
+        let response = self.succeeded.by_measure(Measure::Response);
         let last = if response.count < P99_MIN { Quantile::P95 } else { Quantile::P99 };
         self.verdict.is_unreliable() || response.at(last).is_some_and(|at| at.is_unreliable)
     }
 
     /// Computes all figures of a run.
-    pub fn of(input: RunInput<'_>) -> Self {
+    pub fn new(input: RunInput<'_>) -> Self {
         let RunInput { plan, address, lookup, mut result, thresholds, notes, changes, host } = input;
         let each = ScenarioRun::all(&plan, &result);
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
-        let judged = ThresholdResult::of_run(thresholds, &plan, &result);
+        let judged = ThresholdResult::for_run(thresholds, &plan, &result);
         let (iterations, again) = rounds(&plan, &result);
-        let tally = Tally::of(&result.total);
+        let tally = Tally::new(&result.total);
         let (rate, achieved_per_s) = rates(&plan, &result, &tally, again);
         let mut total = std::mem::take(&mut result.total);
-        result.apart.clear();
-        let recorded = Recorded::of(&total);
+        result.per_scenario.clear();
+        let recorded = Recorded::new(&total);
         let succeeded = succeeded(&total, &recorded.succeeded);
         Self {
             address,
@@ -236,9 +236,9 @@ impl Run {
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),
             tls: Times::known(&total.tls),
-            message: Times::of(&total.message, &Censored::of_messages(&total), UnreliableMarks::default()),
+            message: Times::new(&total.message, &Censored::for_messages(&total), UnreliableMarks::default()),
             message_gap: Times::known(&total.message_gap),
-            bars: histogram(recorded.succeeded.of(Measure::Response)),
+            bars: histogram(recorded.succeeded.by_measure(Measure::Response)),
             scenarios,
             each,
             addresses: AddressFigures::all(&total),
@@ -246,13 +246,13 @@ impl Run {
             closes: closes(&total),
             server_texts: server_texts(&total, &tally),
             judged,
-            behind: QueueingDelay::of(&recorded.succeeded),
+            behind: QueueingDelay::new(&recorded.succeeded),
             hidden: result
                 .requested_per_s
                 .is_none()
-                .then(|| CoordinatedOmission::of(&total, &recorded.succeeded, &plan))
+                .then(|| CoordinatedOmission::new(&total, &recorded.succeeded, &plan))
                 .flatten(),
-            stalled: StallImpact::of(&total, &result.shards),
+            stalled: StallImpact::new(&total, &result.shards),
             notes: with_more(notes, &plan, (&tally, &result.names), &recorded.succeeded),
             changes,
             cpu_ns: total.cpu_ns,
@@ -318,7 +318,7 @@ impl Run {
     /// Whether messages are counted: those of gRPC, WebSocket and TCP.
     pub fn has_messages(&self) -> bool {
         let mut steps = self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
-        steps.any(|step| step.call.is_some() || step.talk.is_some())
+        steps.any(|step| step.call.is_some() || step.messaging.is_some())
     }
 
     /// Whether gRPC calls are made.
@@ -345,24 +345,24 @@ fn with_more(
     notes.extend((left > 0).then(|| Note::UsersLeft { left, of: (!has_rate).then(all) }));
     notes.extend((users > 0).then_some(Note::UsersWithoutStop { users }));
     notes.extend(names.iter().flat_map(|name| Note::of_name(name, tally.connections_tried())));
-    let service = succeeded.of(Measure::Service);
+    let service = succeeded.by_measure(Measure::Service);
     notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));
     notes
 }
 
 /// Times of successes; response and service times include the incomplete ones.
 fn succeeded(total: &Snapshot, times: &Timings) -> MeasureTimes {
-    MeasureTimes::of_each(|measure| {
+    MeasureTimes::from_fn(|measure| {
         let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
-        let all = Censored::of(total, measure);
-        let unreliable = UnreliableMarks::of(total, times, all.count(), measure);
+        let all = Censored::new(total, measure);
+        let unreliable = UnreliableMarks::new(total, times, all.count(), measure);
         let censored = if is_open_ended { all } else { Censored::default() };
-        Times::of(times.of(measure), &censored, unreliable)
+        Times::new(times.by_measure(measure), &censored, unreliable)
     })
 }
 
 fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> Vec<ClassTimes> {
-    let known = |timings: &Timings| MeasureTimes::of_each(|measure| Times::known(timings.of(measure)));
+    let known = |timings: &Timings| MeasureTimes::from_fn(|measure| Times::known(timings.by_measure(measure)));
     let of = |class| match class {
         Class::Succeeded => succeeded.clone(),
         class => known(&total.class(class)),
@@ -370,7 +370,7 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
     let mut all: Vec<ClassTimes> = Class::ALL
         .into_iter()
         .map(|class| ClassTimes { class: Some(class), times: of(class) })
-        .filter(|one| one.class == Some(Class::Succeeded) || one.times.of(Measure::Response).count > 0)
+        .filter(|one| one.class == Some(Class::Succeeded) || one.times.by_measure(Measure::Response).count > 0)
         .collect();
     all.push(ClassTimes { class: None, times: known(&recorded.every) });
     all
@@ -401,7 +401,7 @@ fn server_texts(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
 }
 
 impl Recorded {
-    fn of(total: &Snapshot) -> Self {
+    fn new(total: &Snapshot) -> Self {
         let succeeded = total.class(Class::Succeeded);
         let mut answered = succeeded.clone();
         answered.merge(&total.class(Class::FailedAnswered));
@@ -418,8 +418,8 @@ impl Recorded {
 }
 
 impl QueueingDelay {
-    fn of(succeeded: &Timings) -> Option<Self> {
-        let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
+    fn new(succeeded: &Timings) -> Option<Self> {
+        let p99 = |measure| succeeded.by_measure(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
         let behind_ns = response.saturating_sub(service);
         let (wait_ns, lateness_ns) = (p99(Measure::Wait), p99(Measure::Lateness));

@@ -28,9 +28,9 @@ pub struct StallImpact {
 
 impl CoordinatedOmission {
     /// A closed load starts nothing while it waits.
-    pub(crate) fn of(total: &Snapshot, succeeded: &Timings, plan: &Plan) -> Option<Self> {
+    pub(crate) fn new(total: &Snapshot, succeeded: &Timings, plan: &Plan) -> Option<Self> {
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
-        let service = succeeded.of(Measure::Service);
+        let service = succeeded.by_measure(Measure::Service);
         // A response time that a stall of the generator caused says nothing of the target.
         let (slowest_ns, mean) = (service.max_without(total.stall_affected())?, service.mean()?);
         let is_stall = slowest_ns >= STALL_MIN_NS && (slowest_ns as f64) >= STALL_FACTOR * mean;
@@ -39,7 +39,7 @@ impl CoordinatedOmission {
 }
 
 impl StallImpact {
-    pub(crate) fn of(total: &Snapshot, shards: &[ThreadUsage]) -> Option<Self> {
+    pub(crate) fn new(total: &Snapshot, shards: &[ThreadUsage]) -> Option<Self> {
         let stall_affected = total.counts.stall_affected_responses().max(total.stall_affected_count());
         let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
         (stall_affected > 0).then_some(Self { stall_affected, stalled_ns })

@@ -64,7 +64,7 @@ impl Deref for Tally {
 
 impl Tally {
     /// The counts of a snapshot.
-    pub fn of(seen: &Snapshot) -> Self {
+    pub fn new(seen: &Snapshot) -> Self {
         let counts = &seen.counts;
         Self {
             counters: counts.counters,

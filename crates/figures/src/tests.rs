@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::{Flags, Plan, Step, Transaction};
 
 use crate::times::UnreliableMarks;
-use crate::{At, Charts, Interval, Quantile, Spread, Tally, Times, histogram};
+use crate::{Charts, Interval, PercentileValue, Quantile, Spread, Tally, Times, histogram};
 
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
     let mut seen = Snapshot::default();
@@ -21,8 +21,8 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 }
 
 /// The percentiles that views show of response times.
-fn percentiles_of(times: &Distribution, seen: &Snapshot) -> Vec<(&'static str, At)> {
-    let times = Times::of(times, &Censored::of(seen, Measure::Response), UnreliableMarks::default());
+fn percentiles_of(times: &Distribution, seen: &Snapshot) -> Vec<(&'static str, PercentileValue)> {
+    let times = Times::new(times, &Censored::new(seen, Measure::Response), UnreliableMarks::default());
     times.named().filter_map(|(quantile, at)| Some((quantile.name(), at?))).collect()
 }
 
@@ -30,7 +30,7 @@ fn percentiles_of(times: &Distribution, seen: &Snapshot) -> Vec<(&'static str, A
 fn timeouts_hide_the_percentiles_above_them() {
     let total = seen(95, &[(Failure::Timeout, 5)]);
     let times = total.class(Class::Succeeded);
-    let known = percentiles_of(times.of(Measure::Response), &total);
+    let known = percentiles_of(times.by_measure(Measure::Response), &total);
     let bounds: Vec<(&str, bool)> = known.iter().map(|(name, percentile)| (*name, percentile.at_least)).collect();
     assert_eq!(bounds, [("p50", false), ("p90", false), ("p95", false), ("p99", true), ("p99.9", true), ("max", true)]);
     assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
@@ -43,7 +43,7 @@ fn redirects_are_none_of_what_was_planned() {
         let mut seen = seen(requested * (each + 1), &[]);
         seen.counts[metrics::Counter::Started] = requested * (each + 1);
         seen.counts[metrics::Counter::Redirects] = requested * each;
-        let tally = crate::Tally::of(&seen);
+        let tally = crate::Tally::new(&seen);
         assert_eq!((tally.planned_starts(), tally.planned_finished()), (requested, requested));
     }
 }
@@ -58,7 +58,7 @@ proptest::proptest! {
         let [mut times, mut waited] = [(); 2].map(|()| Distribution::default());
         values.iter().for_each(|&value| times.record(value));
         incomplete.iter().for_each(|&value| waited.record(value));
-        let (alone, both) = (Times::known(&times), Times::of(&times, &Censored::of_times(&waited, &times), UnreliableMarks::default()));
+        let (alone, both) = (Times::known(&times), Times::new(&times, &Censored::from_times(&waited, &times), UnreliableMarks::default()));
         proptest::prop_assert_eq!(both.known, alone.percentiles);
         proptest::prop_assert_eq!((both.count, both.min_ns, both.mean_ns), (alone.count, alone.min_ns, alone.mean_ns));
         proptest::prop_assert_eq!(both.incomplete, incomplete.len() as u64);
@@ -86,7 +86,7 @@ proptest::proptest! {
             total.outcome(SeriesId::step(0), Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
         }
         let times = total.class(Class::Succeeded);
-        let known = percentiles_of(times.of(Measure::Response), &total);
+        let known = percentiles_of(times.by_measure(Measure::Response), &total);
         let max = known.last().expect("a maximum").1.ns;
         proptest::prop_assert!(known.iter().all(|(_, percentile)| percentile.ns <= max));
     }
@@ -130,16 +130,16 @@ fn mixed(steps: u32) -> Snapshot {
 fn an_interval_is_what_the_snapshots_say() {
     for steps in [1, 2, 3, 17] {
         let (seen, total, plan) = (mixed(steps), mixed(steps), plan(steps as usize));
-        let interval = Interval::of(&reported(&seen, &seen, &total, false), &plan);
+        let interval = Interval::new(&reported(&seen, &seen, &total, false), &plan);
         let succeeded = seen.class(Class::Succeeded);
-        let censored = Censored::of(&seen, Measure::Response);
-        let expect = Times::of(succeeded.of(Measure::Response), &censored, UnreliableMarks::default());
+        let censored = Censored::new(&seen, Measure::Response);
+        let expect = Times::new(succeeded.by_measure(Measure::Response), &censored, UnreliableMarks::default());
         assert_eq!(interval.response, expect, "{steps}");
         // A timeout of each step, the incomplete ones, and the dropped ones.
         assert_eq!(interval.response.incomplete, u64::from(steps) + 2);
         let classes: Vec<(Class, u64)> = interval.others.iter().map(|(class, times)| (*class, times.count)).collect();
         assert_eq!(classes, [(Class::FailedAnswered, u64::from(steps)), (Class::TimedOut, u64::from(steps))]);
-        assert_eq!(interval.whole, Spread::of(total.all().of(Measure::Response)), "{steps}");
+        assert_eq!(interval.whole, Spread::new(total.all().by_measure(Measure::Response)), "{steps}");
         assert_eq!(interval.requests_per_s, seen.counts.finished() as f64);
         // The parts add up to the whole.
         let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
@@ -147,10 +147,12 @@ fn an_interval_is_what_the_snapshots_say() {
         assert_eq!((scenario.finished, scenario.failed), (interval.seen.finished(), interval.seen.failed));
         for (step, part) in scenario.steps.iter().enumerate() {
             assert_eq!((part.finished, part.failed), (step as u64 + 5, 2), "{part:?}");
-            let censored = Censored::of_series(&seen, SeriesId::step(step as u32), Measure::Response);
-            let times =
-                seen.timings(SeriesId::step(step as u32), Class::Succeeded).expect("times").of(Measure::Response);
-            assert_eq!(part.response, Times::of(times, &censored, UnreliableMarks::default()));
+            let censored = Censored::for_series(&seen, SeriesId::step(step as u32), Measure::Response);
+            let times = seen
+                .timings(SeriesId::step(step as u32), Class::Succeeded)
+                .expect("times")
+                .by_measure(Measure::Response);
+            assert_eq!(part.response, Times::new(times, &censored, UnreliableMarks::default()));
         }
     }
 }
@@ -158,15 +160,15 @@ fn an_interval_is_what_the_snapshots_say() {
 #[test]
 fn what_came_late_is_what_is_added() {
     let (seen, added, total) = (mixed(3), mixed(1), mixed(3));
-    let first = Interval::of(&reported(&seen, &seen, &total, false), &plan(3));
+    let first = Interval::new(&reported(&seen, &seen, &total, false), &plan(3));
     assert_eq!((first.added.response.count(), first.added.service.count()), (12, 12));
     assert!(!first.added.is_empty);
-    let again = Interval::of(&reported(&seen, &added, &total, true), &plan(3));
+    let again = Interval::new(&reported(&seen, &added, &total, true), &plan(3));
     assert_eq!((again.added.response.count(), again.added.service.count()), (3, 3));
     assert_eq!(again.added.failures_of(Failure::Timeout), 1);
     assert_eq!(again.response, first.response);
     let nothing = Snapshot::default();
-    let again = Interval::of(&reported(&seen, &nothing, &total, true), &plan(3));
+    let again = Interval::new(&reported(&seen, &nothing, &total, true), &plan(3));
     assert!(again.added.is_empty && again.added.response.count() == 0);
 }
 
@@ -176,7 +178,7 @@ fn a_pause_is_in_no_rate() {
     for (paused_ms, factor) in [(0, 1.0), (500, 2.0), (900, 10.0), (1_000, 0.0)] {
         let reported =
             engine::Interval { paused: Nanos::from_millis(paused_ms), ..reported(&seen, &seen, &seen, false) };
-        let interval = Interval::of(&reported, &plan);
+        let interval = Interval::new(&reported, &plan);
         assert_eq!(interval.requests_per_s, 5.0 * factor, "{paused_ms}");
         assert!((interval.working_s() - (1.0 - paused_ms as f64 / 1e3)).abs() < 1e-9);
     }
@@ -185,7 +187,7 @@ fn a_pause_is_in_no_rate() {
 #[test]
 fn more_steps_than_have_series_share_the_last() {
     let steps = SERIES_MAX as usize + 5;
-    let interval = Interval::of(&reported(&mixed(2), &mixed(2), &mixed(2), false), &plan(steps));
+    let interval = Interval::new(&reported(&mixed(2), &mixed(2), &mixed(2), false), &plan(steps));
     let parts = &interval.scenarios[0].steps;
     assert_eq!(parts.len(), SERIES_MAX as usize);
     assert_eq!(parts[0].name, "step 0");
@@ -198,7 +200,7 @@ fn more_steps_than_have_series_share_the_last() {
 #[test]
 fn transactions_are_reported_beside_the_steps() {
     let mut seen = mixed(2);
-    let whole = Interval::of(&reported(&seen, &seen, &seen, false), &plan(2));
+    let whole = Interval::new(&reported(&seen, &seen, &seen, false), &plan(2));
     for (number, times) in [(0, 40), (2, 7)] {
         let series = SeriesId::transaction(number);
         (1..=times).for_each(|time| seen.record(series, Class::Succeeded, time * 10_000_000));
@@ -211,7 +213,7 @@ fn transactions_are_reported_beside_the_steps() {
     let mut plan = plan(2);
     let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
     plan.scenarios[0].program.transactions = ["log in", "look", "buy"].map(name).into();
-    let interval = Interval::of(&reported(&seen, &seen, &seen, false), &plan);
+    let interval = Interval::new(&reported(&seen, &seen, &seen, false), &plan);
     let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
     assert_eq!((&interval.response, &interval.whole, interval.requests_per_s), (&whole.response, &whole.whole, 11.0));
     assert_eq!((&scenario.steps, scenario.finished), (&whole.scenarios[0].steps, 11));
@@ -247,7 +249,7 @@ fn scenarios_know_their_own_series() {
     let mut reported = reported(&all, &all, &all, false);
     let part = |seen| engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: seen };
     reported.scenarios = vec![part(&first), part(&second)];
-    let interval = Interval::of(&reported, &plan);
+    let interval = Interval::new(&reported, &plan);
     let finished = |parts: &[crate::StepPart]| parts.iter().map(|part| part.finished).collect::<Vec<_>>();
     let [first, second] = &interval.scenarios[..] else { panic!("two scenarios") };
     assert_eq!((finished(&first.steps), finished(&first.transactions)), (vec![0, 1], vec![1]));
@@ -312,9 +314,9 @@ proptest::proptest! {
             let mut times = Distribution::default();
             part.iter().for_each(|&ns| times.record(ns));
             whole.merge(&times);
-            sum = sum.with(Spread::of(&times));
+            sum = sum.with(Spread::new(&times));
         }
-        proptest::prop_assert_eq!(sum, Spread::of(&whole));
+        proptest::prop_assert_eq!(sum, Spread::new(&whole));
         proptest::prop_assert_eq!(sum.mean_ns(), whole.mean());
     }
 }
@@ -342,7 +344,8 @@ fn charts_show_what_was_requested_where_each_start_is_a_request() {
     assert!(!Charts::new(&two).asks_for_requests);
 }
 
-/// A day of intervals with many steps takes as much memory as some minutes, loses nothing, and what is shown has enough points.
+/// A day of intervals with many steps takes as much memory as some minutes, loses nothing, and what is shown has enough
+/// points.
 #[test]
 fn points_of_charts_are_bounded_in_number_and_bytes() {
     let mut seen = mixed(20);
@@ -355,11 +358,11 @@ fn points_of_charts_are_bounded_in_number_and_bytes() {
     for (steps, seen, count) in [(20, &seen, 500), (1, &few, 1_300)] {
         let plan = plan(steps);
         let (mut charts, mut most_bytes) = (Charts::new(&plan), 0);
-        let each = Tally::of(seen).finished();
+        let each = Tally::new(seen).finished();
         for number in 1..=count {
             let (from, to) = (Nanos::from_millis(1_000 * (number - 1)), Nanos::from_millis(1_000 * number));
             let reported = engine::Interval { number, from, to, ..reported(seen, seen, seen, false) };
-            charts.interval(&Interval::of(&reported, &plan));
+            charts.interval(&Interval::new(&reported, &plan));
             let points = charts.points.len() as u64;
             assert!(points <= 600 && points >= number.min(100), "{points} of {number}");
             most_bytes = most_bytes.max(charts.bytes());

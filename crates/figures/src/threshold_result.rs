@@ -20,12 +20,12 @@ pub struct ThresholdResult {
 
 impl ThresholdResult {
     /// Judges a threshold by a snapshot of a time span.
-    pub fn of(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
+    pub fn new(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
         Self { threshold: threshold.text.clone(), judgement: threshold.judge(seen, span) }
     }
 
     /// The result of each threshold at the end of a run.
-    pub(crate) fn of_run(thresholds: &[Threshold], plan: &Plan, result: &RunResult) -> Vec<Self> {
+    pub(crate) fn for_run(thresholds: &[Threshold], plan: &Plan, result: &RunResult) -> Vec<Self> {
         let span = rated_for_all(plan, result.started_for).as_duration();
         all(thresholds, plan, (&result.total, span), |scenario| result.total_of(scenario))
     }
@@ -46,8 +46,8 @@ fn all<'a>(
     seen: impl Fn(usize) -> &'a Snapshot,
 ) -> Vec<ThresholdResult> {
     let one = |threshold: &Threshold| match &threshold.of {
-        None => ThresholdResult::of(threshold, total, span),
-        Some(name) => ThresholdResult::of(threshold, &seen_of_part(plan, name, &seen), span),
+        None => ThresholdResult::new(threshold, total, span),
+        Some(name) => ThresholdResult::new(threshold, &seen_of_part(plan, name, &seen), span),
     };
     thresholds.iter().map(one).collect()
 }

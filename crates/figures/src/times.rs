@@ -50,7 +50,7 @@ impl Quantile {
 
 /// A percentile value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct PercentileValue {
     /// The value in nanoseconds; a lower bound where `at_least` is set.
     pub ns: u64,
     /// Whether the true value may be larger.
@@ -77,28 +77,28 @@ pub struct Times {
     /// The mean, computed likewise.
     pub mean_lower_bound_ns: Option<f64>,
     /// In the order of [`Quantile::ALL`]; incomplete ones count with the time that they waited.
-    pub percentiles: [Option<At>; 6],
+    pub percentiles: [Option<PercentileValue>; 6],
     /// The same of the complete ones alone.
-    pub known: [Option<At>; 6],
+    pub known: [Option<PercentileValue>; 6],
 }
 
 impl Times {
     /// Times without incomplete ones.
     pub fn known(times: &Distribution) -> Self {
-        Self::of(times, &Censored::default(), UnreliableMarks::default())
+        Self::new(times, &Censored::default(), UnreliableMarks::default())
     }
 
     /// Times of which some are incomplete, or contain stalls of the generator.
-    pub fn of(times: &Distribution, censored: &Censored, unreliable: UnreliableMarks) -> Self {
+    pub fn new(times: &Distribution, censored: &Censored, unreliable: UnreliableMarks) -> Self {
         let at = |quantile: Quantile| {
             let Percentile { ns, at_least, .. } = censored.percentile(times, quantile.share())?;
-            Some(At { ns, at_least, is_unreliable: unreliable.is(quantile.share()) })
+            Some(PercentileValue { ns, at_least, is_unreliable: unreliable.is(quantile.share()) })
         };
         let percentiles = Quantile::ALL.map(at);
         let unreliable = UnreliableMarks { of: times.count(), ..unreliable };
         let at_known = |quantile: Quantile| {
             let ns = if quantile == Quantile::Max { times.max() } else { times.quantile(quantile.share()) }?;
-            Some(At { ns, at_least: false, is_unreliable: unreliable.is(quantile.share()) })
+            Some(PercentileValue { ns, at_least: false, is_unreliable: unreliable.is(quantile.share()) })
         };
         Self {
             count: times.count(),
@@ -114,22 +114,22 @@ impl Times {
     }
 
     /// One of the percentiles; `None` when there are no times.
-    pub fn at(&self, quantile: Quantile) -> Option<At> {
+    pub fn at(&self, quantile: Quantile) -> Option<PercentileValue> {
         self.percentiles[quantile as usize]
     }
 
     /// One of the percentiles of the complete ones.
-    pub fn at_known(&self, quantile: Quantile) -> Option<At> {
+    pub fn at_known(&self, quantile: Quantile) -> Option<PercentileValue> {
         self.known[quantile as usize]
     }
 
     /// All percentiles of the complete ones, with their names.
-    pub fn named_known(&self) -> impl Iterator<Item = (Quantile, Option<At>)> + '_ {
+    pub fn named_known(&self) -> impl Iterator<Item = (Quantile, Option<PercentileValue>)> + '_ {
         Quantile::ALL.into_iter().zip(self.known)
     }
 
     /// All percentiles, with their names.
-    pub fn named(&self) -> impl Iterator<Item = (Quantile, Option<At>)> + '_ {
+    pub fn named(&self) -> impl Iterator<Item = (Quantile, Option<PercentileValue>)> + '_ {
         Quantile::ALL.into_iter().map(|quantile| (quantile, self.at(quantile)))
     }
 }
@@ -140,12 +140,12 @@ pub struct MeasureTimes([Times; Measure::ALL.len()]);
 
 impl MeasureTimes {
     /// The times of each measure, as `times` gives them.
-    pub(crate) fn of_each(times: impl Fn(Measure) -> Times) -> Self {
+    pub(crate) fn from_fn(times: impl Fn(Measure) -> Times) -> Self {
         Self(Measure::ALL.map(times))
     }
 
     /// The times of one measure.
-    pub fn of(&self, measure: Measure) -> &Times {
+    pub fn by_measure(&self, measure: Measure) -> &Times {
         &self.0[measure as usize]
     }
 }
@@ -175,7 +175,7 @@ pub struct UnreliableMarks {
 
 impl UnreliableMarks {
     /// The marks for successes and incomplete ones.
-    pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
+    pub(crate) fn new(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
         let stall_affected = match measure {
             Measure::Response => seen.counts.stall_affected_responses(),
             Measure::Service => seen.stall_affected_count(),
@@ -183,7 +183,7 @@ impl UnreliableMarks {
             Measure::FirstByte => seen.stall_affected_count(),
             Measure::Wait | Measure::Lateness => return Self::default(),
         };
-        Self { stall_affected, of: succeeded.of(measure).count() + incomplete }
+        Self { stall_affected, of: succeeded.by_measure(measure).count() + incomplete }
     }
 
     /// Whether more exchanges were affected by a stall than there are above this quantile.
@@ -208,7 +208,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of a distribution.
-    pub fn of(times: &Distribution) -> Self {
+    pub fn new(times: &Distribution) -> Self {
         Self { count: times.count(), sum_ns: times.sum(), min_ns: times.min(), max_ns: times.max() }
     }
 

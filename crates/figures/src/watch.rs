@@ -21,8 +21,8 @@ const CUT_OFF_MIN: u64 = 3;
 const SAME_SHARE: f64 = 0.02;
 /// New connections between two counts of the ports: counting them reads the kernel's whole table. As long as few ports
 /// are in use, the distance doubles with each count, up to the most.
-const CONNECTIONS_BETWEEN_LOOKS: u64 = 2_000;
-const CONNECTIONS_BETWEEN_LOOKS_MAX: u64 = 500_000;
+const CONNECTIONS_BETWEEN_CHECKS: u64 = 2_000;
+const CONNECTIONS_BETWEEN_CHECKS_MAX: u64 = 500_000;
 /// The share of the ports that counts as few.
 const FEW_PORTS_SHARE: f64 = PORTS_SHARE / 2.0;
 /// The most refusing hosts that are named.
@@ -204,9 +204,9 @@ pub struct Watch {
     is_several: bool,
     noted: Vec<Kind>,
     sums: Sums,
-    established_at_look: u64,
+    established_at_check: u64,
     /// New connections until the next count of the ports.
-    between_looks: u64,
+    between_checks: u64,
     /// Overflows of accept queues before the run.
     overflows: Option<u64>,
     /// Open connections at the first interval in which new ones were cut off.
@@ -221,8 +221,8 @@ impl Watch {
             is_several,
             noted: Vec::new(),
             sums: Sums::default(),
-            established_at_look: 0,
-            between_looks: CONNECTIONS_BETWEEN_LOOKS,
+            established_at_check: 0,
+            between_checks: CONNECTIONS_BETWEEN_CHECKS,
             overflows: kernel.overflows,
             open_at_cut: None,
         }
@@ -236,7 +236,7 @@ impl Watch {
         let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0 && is_new(Kind::LocalPorts);
         let has_slow = added.slow_connects + added.failures_of(Failure::ConnectTimeout) > 0 && established > 0;
         Wants {
-            ports: self.is_look_due(established) || lacks_ports,
+            ports: self.is_check_due(established) || lacks_ports,
             descriptors: added.failures_of(Failure::NoDescriptor) > 0,
             queue: has_slow && is_new(Kind::AcceptQueue),
         }
@@ -250,7 +250,7 @@ impl Watch {
     /// The new notes about an interval.
     pub fn interval(&mut self, interval: &Interval, kernel: &Kernel) -> Vec<Note> {
         let reported = self.noted.len();
-        self.look(interval, kernel);
+        self.check_interval(interval, kernel);
         self.noted[reported..].iter().map(|kind| self.note(*kind, kernel)).collect()
     }
 
@@ -259,23 +259,23 @@ impl Watch {
         std::mem::take(&mut self.noted).into_iter().map(|kind| self.note(kind, kernel)).collect()
     }
 
-    fn is_look_due(&self, established: u64) -> bool {
-        established.saturating_sub(self.established_at_look) >= self.between_looks
+    fn is_check_due(&self, established: u64) -> bool {
+        established.saturating_sub(self.established_at_check) >= self.between_checks
     }
 
-    fn look(&mut self, interval: &Interval, kernel: &Kernel) {
+    fn check_interval(&mut self, interval: &Interval, kernel: &Kernel) {
         let (added, established) = (&interval.added, interval.total.connections_established());
         let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0;
-        if self.is_look_due(established) {
-            let since = established - std::mem::replace(&mut self.established_at_look, established);
+        if self.is_check_due(established) {
+            let since = established - std::mem::replace(&mut self.established_at_check, established);
             let is_few = |ports: Ports| (ports.in_use as f64) < FEW_PORTS_SHARE * ports.all as f64;
-            self.between_looks = match kernel.ports {
-                Some(ports) if is_few(ports) => (2 * since).min(CONNECTIONS_BETWEEN_LOOKS_MAX),
-                _ => CONNECTIONS_BETWEEN_LOOKS,
+            self.between_checks = match kernel.ports {
+                Some(ports) if is_few(ports) => (2 * since).min(CONNECTIONS_BETWEEN_CHECKS_MAX),
+                _ => CONNECTIONS_BETWEEN_CHECKS,
             };
         }
         if let Some(ports) = kernel.ports {
-            self.look_at_ports(ports, lacks_ports);
+            self.check_ports(ports, lacks_ports);
         }
         let no_descriptor = added.failures_of(Failure::NoDescriptor);
         self.sums.no_descriptor += no_descriptor;
@@ -283,7 +283,7 @@ impl Watch {
             self.sums.descriptors_max = limit;
             self.notice(Kind::Descriptors);
         }
-        self.look_at_refusals(interval);
+        self.check_refusals(interval);
         let timed_out = added.failures_of(Failure::ConnectTimeout);
         self.sums.slow += added.slow_connects;
         self.sums.timed_out += timed_out;
@@ -292,11 +292,11 @@ impl Watch {
         }
         self.sums.cut_off += added.cut_off;
         if added.cut_off >= CUT_OFF_MIN {
-            self.look_at_limit(added.connections_open);
+            self.check_connection_limit(added.connections_open);
         }
     }
 
-    fn look_at_refusals(&mut self, interval: &Interval) {
+    fn check_refusals(&mut self, interval: &Interval) {
         let refused = interval.added.failures_of(Failure::ConnectRefused);
         self.sums.refused += refused;
         self.is_several |= interval.total.redirects() > 0;
@@ -319,7 +319,7 @@ impl Watch {
     }
 
     /// Checks whether ports are used up, or soon will be.
-    fn look_at_ports(&mut self, ports: Ports, lacks_ports: bool) {
+    fn check_ports(&mut self, ports: Ports, lacks_ports: bool) {
         if !lacks_ports && (ports.in_use as f64) < PORTS_SHARE * ports.all as f64 {
             return;
         }
@@ -330,7 +330,7 @@ impl Watch {
     }
 
     /// Checks whether the server closes new connections while others stay: the number that stays is its limit.
-    fn look_at_limit(&mut self, open: u64) {
+    fn check_connection_limit(&mut self, open: u64) {
         let Some(before) = self.open_at_cut.replace(open) else { return };
         let is_same = before.abs_diff(open) as f64 <= SAME_SHARE * before.max(open) as f64;
         if open > 0 && is_same {

@@ -10,7 +10,7 @@ pub fn grpc_described(input: &[u8]) {
         rest = &tail[length..];
     }
     let _ = plan::missing_imports(&files);
-    let Ok(schema) = Schema::of_files(&files) else { return };
+    let Ok(schema) = Schema::from_files(&files) else { return };
     for service in schema.services() {
         schema.describe(&service).expect("a service that is listed");
         for method in schema.methods(&service).expect("a service that is listed") {

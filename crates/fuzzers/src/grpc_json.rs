@@ -31,6 +31,6 @@ fn schema() -> &'static Schema {
     static SCHEMA: OnceLock<Schema> = OnceLock::new();
     SCHEMA.get_or_init(|| {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/peers/grpc/proto/zoo.proto");
-        Schema::of_protos(&[file.to_owned()], &[]).expect("a good file")
+        Schema::from_protos(&[file.to_owned()], &[]).expect("a good file")
     })
 }

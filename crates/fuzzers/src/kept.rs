@@ -11,10 +11,10 @@ pub fn kept(input: &[u8]) {
     let (report, charts, fail_if) = (line(), line(), line());
     let fail_if = FailIf::parse(fail_if);
     let Ok(report) = serde_json::from_str::<Value>(report) else { return };
-    let card = Card::of_report("id", &report);
-    assert_eq!(Card::of_value(&card.value()).map(|card| card.id), Some("id".to_owned()));
+    let card = Card::from_report("id", &report);
+    assert_eq!(Card::from_value(&card.value()).map(|card| card.id), Some("id".to_owned()));
     // A file of cards is parsed too.
-    let _ = Card::of_value(&report);
+    let _ = Card::from_value(&report);
     let comparison = history::compare(&[&report, &report], &[&report]);
     assert!(comparison.differences.iter().all(|one| !one.is_clear), "a run is like itself");
     assert!(!fail_if.is_ok_and(|fail_if| fail_if.is_met(&comparison)));

@@ -1,7 +1,7 @@
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-use plan::{Carried, Plan, Scenario, Scope, Value};
+use plan::{EncodedPlan, Plan, Scenario, Scope, Value};
 use scenario::{Diagnostics, Files, Lowering, MISTAKES_MAX, Opened, Outside};
 
 /// Any text as a scenario file: it is valid, or each diagnostic has a position in it and a message; and a valid file is
@@ -14,7 +14,7 @@ pub fn scenario(input: &[u8]) {
             assert!(!opened.file.scenarios.is_empty());
             assert!(opened.file.step_count() > 0);
             match lower(&opened) {
-                Ok(plans) => plans.iter().for_each(look_for_marks),
+                Ok(plans) => plans.iter().for_each(check_no_marks_left),
                 Err(mistakes) => check(&mistakes),
             }
         }
@@ -61,8 +61,8 @@ fn lower(opened: &Opened) -> Result<Vec<Plan>, Diagnostics> {
 }
 
 /// While a plan is lowered, slots are marked by placeholders. None is left in what is sent, encoded or shown.
-fn look_for_marks(plan: &Plan) {
-    let carried = Carried::Load(Box::new(plan.clone())).to_bytes().unwrap_or_default();
+fn check_no_marks_left(plan: &Plan) {
+    let carried = EncodedPlan::Load(Box::new(plan.clone())).to_bytes().unwrap_or_default();
     let sent = plan.scenarios.iter().flat_map(sent_by);
     for bytes in sent.chain([carried, format!("{:?}", plan.without_secrets()).into_bytes()]) {
         assert!(!has_mark(&bytes), "{}", String::from_utf8_lossy(&bytes));
@@ -83,15 +83,15 @@ fn has_mark(bytes: &[u8]) -> bool {
 fn sent_by(scenario: &Scenario) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for step in &scenario.steps {
-        let making = step.making.as_deref().cloned().unwrap_or_default();
+        let dynamic_parts = step.dynamic_parts.as_deref().cloned().unwrap_or_default();
         let scope = &mut Values(&scenario.memory.variables);
-        let made = making.request(&step.request, scope).unwrap_or_else(|_| step.request.clone());
+        let made = dynamic_parts.request(&step.request, scope).unwrap_or_else(|_| step.request.clone());
         let hop = step.follow.as_ref().and_then(|follow| {
             follow.hop(307, b"/next", &follow.form.begin_at(&made.path), scenario.target()).map(|hop| hop.request)
         });
         all.extend([Some(made), hop].into_iter().flatten().map(|request| format!("{request:?}").into_bytes()));
-        all.extend(making.texts(scope).unwrap_or_default());
-        let defaults = making.takes.iter().filter_map(|taking| taking.default.as_ref()?.value(scope).ok());
+        all.extend(dynamic_parts.texts(scope).unwrap_or_default());
+        let defaults = dynamic_parts.takes.iter().filter_map(|taking| taking.default.as_ref()?.value(scope).ok());
         all.extend(defaults.map(|value| value.to_string().into_bytes()));
     }
     all

@@ -37,7 +37,7 @@ fn whole(input: &[u8]) {
             for class in Class::ALL {
                 let (one, two) = (seen.class(class), both.class(class));
                 for measure in Measure::ALL {
-                    let (one, two) = (one.of(measure), two.of(measure));
+                    let (one, two) = (one.by_measure(measure), two.by_measure(measure));
                     assert_eq!((2 * one.count(), 2 * one.sum(), one.max()), (two.count(), two.sum(), two.max()));
                     assert_eq!(one.quantile(0.5), two.quantile(0.5));
                 }

@@ -13,7 +13,7 @@ pub fn threshold(input: &[u8]) {
             assert_eq!(again.judge(&seen, second), threshold.judge(&seen, second));
             assert_eq!((&again.text, &again.of), (&threshold.text, &threshold.of));
             assert!(!threshold.aborts(&seen, second) || threshold.abort_after.is_some());
-            let part = NamedPart::of(input).expect("it was read");
+            let part = NamedPart::parse(input).expect("it was read");
             assert_eq!(threshold.of.as_deref(), part.as_ref().map(|part| &input[part.at.clone()]));
             let whole = part.map_or_else(|| input.to_owned(), |part| part.without(input));
             assert_eq!(

@@ -15,8 +15,8 @@ pub fn websocket(input: &[u8]) {
     let each: Vec<&[u8]> = bytes.chunks(1).collect();
     assert!(same(&read(from, first & 2 != 0, &each), &whole));
     let role = if first & 1 == 0 { Role::Server } else { Role::Client };
-    let talk = converse(role, &[bytes]);
-    assert!(talk == converse(role, &[front, back]) && talk == converse(role, &each));
+    let messaging = converse(role, &[bytes]);
+    assert!(messaging == converse(role, &[front, back]) && messaging == converse(role, &each));
     let _ = (read_request(bytes), read_response(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[], true));
 }
 

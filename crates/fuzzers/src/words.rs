@@ -9,7 +9,7 @@ use pacing::Nanos;
 pub fn words(input: &[u8]) {
     let _ = (read::<Batch>(input), end_of_bytes(input), snapshots_of_bytes(&[input.to_vec()], 1));
     if let Some(state) = State::read(input) {
-        let owners = state.owners(state.tenures.len());
+        let owners = state.owners(state.slot_grants.len());
         assert_eq!(owners.len(), 4_096);
         // The state as a member receives it is valid too.
         for number in [None, Some(0), Some(1)] {
@@ -23,7 +23,7 @@ pub fn words(input: &[u8]) {
         broker.ask(1, verb);
         while broker.next_received().is_some() {}
     }
-    cluster::journal::look_at(input);
+    cluster::journal::read_any(input);
     let (mut leader, mut worker) = (leader(), worker());
     for (number, key) in [LEADER, STATE].into_iter().enumerate() {
         let received = || BusEvent::Changed { key: key.to_owned(), revision: 1, value: input.into() };

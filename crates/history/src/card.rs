@@ -46,7 +46,7 @@ pub struct Card {
 
 impl Card {
     /// The card of a JSON report.
-    pub fn of_report(id: &str, report: &Value) -> Self {
+    pub fn from_report(id: &str, report: &Value) -> Self {
         let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
         let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
@@ -111,7 +111,7 @@ impl Card {
     }
 
     /// Reads a card from JSON; `None` when it is no card, or of an unknown version.
-    pub fn of_value(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         if value["version"].as_u64()? != CARD_VERSION {
             return None;
         }

@@ -77,29 +77,29 @@ impl Figure {
     }
 
     /// The figure in the totals of a report.
-    fn of_report(self, report: &Value) -> Option<f64> {
+    fn report_value(self, report: &Value) -> Option<f64> {
         let is_held = is_hold(report);
         let times = if is_held { "/times/response_time" } else { "/times/succeeded/response_time" };
         match self.key() {
             Some(key) => report.pointer(times)?[key].as_f64(),
-            None if is_held => self.of_hold(report, &report["connections"], report["wall_s"].as_f64()?),
+            None if is_held => self.hold_value(report, &report["connections"], report["wall_s"].as_f64()?),
             None if self == Self::Rate => report["requests_per_s"].as_f64(),
             None => share(&report["requests"]),
         }
     }
 
     /// The figure in one interval.
-    fn of_interval(self, interval: &Value, is_held: bool) -> Option<f64> {
+    fn interval_value(self, interval: &Value, is_held: bool) -> Option<f64> {
         match self.key() {
             Some(key) => interval["response_time"][key].as_f64(),
-            None if is_held => self.of_hold(interval, interval, length(interval)),
+            None if is_held => self.hold_value(interval, interval, length(interval)),
             None if self == Self::Rate => interval["requests_per_s"].as_f64(),
             None => share(interval),
         }
     }
 
     /// The figure of a hold: messages received, or the share of connections that failed or were lost.
-    fn of_hold(self, from: &Value, connections: &Value, seconds: f64) -> Option<f64> {
+    fn hold_value(self, from: &Value, connections: &Value, seconds: f64) -> Option<f64> {
         let count = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
         if self == Self::Rate {
             let came = count(&from["messages"], "answered") + count(&from["messages"], "pushed");
@@ -158,7 +158,7 @@ pub struct Side {
 }
 
 impl Side {
-    fn of(reports: &[&Value]) -> Self {
+    fn new(reports: &[&Value]) -> Self {
         let text =
             |report: &Value, place: &str| report.pointer(place).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut side = Self::default();
@@ -217,11 +217,12 @@ pub fn compare(before: &[&Value], after: &[&Value]) -> Comparison {
     let lengths: Vec<f64> = lengths.filter(|length| *length > 0.0).collect();
     let is_uneven = lengths.iter().any(|length| (length / lengths[0] - 1.0).abs() > REST_SHARE);
     let difference = |figure: Figure| {
-        let values = both.map(|side| mean(side.iter().filter_map(|report| figure.of_report(report))));
+        let values = both.map(|side| mean(side.iter().filter_map(|report| figure.report_value(report))));
         let samples = [&intervals[0], &intervals[1]].map(|runs| {
-            let of =
-                |run: &Vec<&Value>| run.iter().filter_map(|interval| figure.of_interval(interval, is_held)).collect();
-            Sample::of_runs(&runs.iter().map(of).collect::<Vec<Vec<f64>>>())
+            let of = |run: &Vec<&Value>| {
+                run.iter().filter_map(|interval| figure.interval_value(interval, is_held)).collect()
+            };
+            Sample::from_runs(&runs.iter().map(of).collect::<Vec<Vec<f64>>>())
         });
         let is_judged = !(is_uneven && figure.is_percentile());
         let is_stalled = both.map(|side| side.iter().any(|report| figure.is_stalled(report)));
@@ -229,7 +230,7 @@ pub fn compare(before: &[&Value], after: &[&Value]) -> Comparison {
     };
     let count = |side: &[Vec<&Value>]| side.iter().map(Vec::len).sum();
     Comparison {
-        sides: both.map(Side::of),
+        sides: both.map(Side::new),
         differences: FIGURES.into_iter().map(difference).collect(),
         intervals: [count(&intervals[0]), count(&intervals[1])],
         is_unreliable: both.map(|side| side.iter().any(|report| is_unreliable(report))),
@@ -253,7 +254,7 @@ impl Figure {
         }
         let is_limit = report["verdict"]["kind"].as_str().is_some_and(|kind| LIMITS_OF_OURS.contains(&kind));
         let name = self.key().and_then(|key| key.strip_suffix("_ns"));
-        let marked = report.pointer("/times/succeeded/response_time/spoiled").and_then(Value::as_array);
+        let marked = report.pointer("/times/succeeded/response_time/unreliable").and_then(Value::as_array);
         is_limit || marked.is_some_and(|names| names.iter().any(|one| one.as_str() == name))
     }
 

@@ -128,7 +128,7 @@ impl Runs {
         };
         for entry in entries.filter_map(Result::ok).filter(|entry| entry.path().is_dir()) {
             let name = entry.file_name().to_string_lossy().into_owned();
-            match read(&entry.path().join(CARD)).ok().map(|value| (Card::of_value(&value), value)) {
+            match read(&entry.path().join(CARD)).ok().map(|value| (Card::from_value(&value), value)) {
                 // A copied folder may have another name than its card.
                 Some((Some(card), _)) => listed.runs.push(Card { id: name, ..card }),
                 Some((None, value)) => {
@@ -242,7 +242,7 @@ impl RunFolder {
         if !charts.is_null() {
             self.write(CHARTS, format!("{charts}\n").as_bytes())?;
         }
-        self.write(CARD, format!("{:#}\n", Card::of_report(&self.id, report).value()).as_bytes())
+        self.write(CARD, format!("{:#}\n", Card::from_report(&self.id, report).value()).as_bytes())
     }
 
     /// Removes a folder in which nothing was stored.

@@ -25,7 +25,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// The sample of the values of intervals, in order; `None` when they are too few.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    pub(crate) fn new(values: &[f64]) -> Option<Self> {
         let size = values.len().div_ceil(BATCHES_MAX).max(1);
         // Values left over at the end form no batch.
         let means: Vec<f64> = values.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect();
@@ -46,8 +46,8 @@ impl Sample {
 
     /// The sample of the values of several runs, with the variance between the runs. `None` when each of them has too
     /// few.
-    pub(crate) fn of_runs(runs: &[Vec<f64>]) -> Option<Self> {
-        let each: Vec<Self> = runs.iter().filter_map(|values| Self::of(values)).collect();
+    pub(crate) fn from_runs(runs: &[Vec<f64>]) -> Option<Self> {
+        let each: Vec<Self> = runs.iter().filter_map(|values| Self::new(values)).collect();
         if each.len() < 2 {
             return each.first().copied();
         }

@@ -25,12 +25,12 @@ pub struct Change {
 /// The change points of a series: the most significant one first, then recursively those on either side of it.
 pub fn changes(values: &[f64]) -> Vec<Change> {
     let mut found = Vec::new();
-    look(values, 0, &mut found);
+    find_changes(values, 0, &mut found);
     found.sort_by_key(|change| change.at);
     found
 }
 
-fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
+fn find_changes(values: &[f64], begin: usize, found: &mut Vec<Change>) {
     if values.len() < TREND_RUNS_MIN {
         return;
     }
@@ -45,8 +45,8 @@ fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
     let is_large = before != 0.0 && (after / before - 1.0).abs() > CHANGE_MIN;
     if is_unlikely && is_large {
         found.push(Change { at: begin + at, before, after });
-        look(&values[..at], begin, found);
-        look(&values[at..], begin + at, found);
+        find_changes(&values[..at], begin, found);
+        find_changes(&values[at..], begin + at, found);
     }
 }
 

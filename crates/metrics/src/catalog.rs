@@ -77,7 +77,7 @@ impl SeriesId {
     }
 
     /// The series with an index among all; `None` after the last.
-    pub(crate) fn of_index(index: usize) -> Option<Self> {
+    pub(crate) fn from_index(index: usize) -> Option<Self> {
         (index < Self::COUNT).then_some(Self(index as u16))
     }
 }
@@ -131,7 +131,7 @@ pub enum Named {
 
 impl Catalog {
     /// The series of scenarios: for each its name, its steps and its transactions.
-    pub fn of_scenarios<'a, S, T>(scenarios: impl Iterator<Item = (&'a str, S, T)>) -> Self
+    pub fn from_scenarios<'a, S, T>(scenarios: impl Iterator<Item = (&'a str, S, T)>) -> Self
     where
         S: Iterator<Item = &'a str>,
         T: Iterator<Item = &'a str>,
@@ -228,7 +228,7 @@ impl Catalog {
     }
 
     /// The series of a kind that a scenario records into, in order.
-    pub fn of(&self, scenario: usize, kind: SeriesKind) -> impl Iterator<Item = &Series> {
+    pub fn series(&self, scenario: usize, kind: SeriesKind) -> impl Iterator<Item = &Series> {
         let all = self.scenarios.get(scenario).into_iter().flat_map(|scenario| &scenario.series);
         all.filter(move |series| series.id.kind() == kind)
     }

@@ -30,22 +30,22 @@ pub struct Censored {
 impl Censored {
     /// Exchanges that timed out, were dropped, did not complete or were lost with a worker. A dropped start waited, but
     /// had no service.
-    pub fn of(seen: &Snapshot, measure: Measure) -> Self {
-        let mut incomplete = seen.class(Class::TimedOut).of(measure).clone();
-        incomplete.merge(seen.unfinished().of(measure));
-        seen.lost_after.of(measure).into_iter().for_each(|lost| incomplete.merge(lost));
+    pub fn new(seen: &Snapshot, measure: Measure) -> Self {
+        let mut incomplete = seen.class(Class::TimedOut).by_measure(measure).clone();
+        incomplete.merge(seen.unfinished().by_measure(measure));
+        seen.lost_after.by_measure(measure).into_iter().for_each(|lost| incomplete.merge(lost));
         if measure == Measure::Response {
             incomplete.merge(&seen.dropped_after);
         }
-        Self::of_times(&incomplete, seen.class(Class::Succeeded).of(measure))
+        Self::from_times(&incomplete, seen.class(Class::Succeeded).by_measure(measure))
     }
 
     /// The same with those in flight.
-    pub fn of_now(seen: &Snapshot, measure: Measure) -> Self {
-        let mut all = Self::of(seen, measure);
-        if let Some(ages) = seen.gauges.in_flight.of(measure).filter(|ages| ages.count() > 0) {
+    pub fn with_in_flight(seen: &Snapshot, measure: Measure) -> Self {
+        let mut all = Self::new(seen, measure);
+        if let Some(ages) = seen.gauges.in_flight.by_measure(measure).filter(|ages| ages.count() > 0) {
             if all.count == 0 {
-                all.at_least.merge(seen.class(Class::Succeeded).of(measure));
+                all.at_least.merge(seen.class(Class::Succeeded).by_measure(measure));
             }
             all.at_least.merge(ages);
             all.count += ages.count();
@@ -54,24 +54,25 @@ impl Censored {
     }
 
     /// Exchanges of one series that timed out or did not complete.
-    pub fn of_series(seen: &Snapshot, series: SeriesId, measure: Measure) -> Self {
-        let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
+    pub fn for_series(seen: &Snapshot, series: SeriesId, measure: Measure) -> Self {
+        let times =
+            |timings: Option<&Timings>| timings.map(|timings| timings.by_measure(measure).clone()).unwrap_or_default();
         let mut incomplete = times(seen.timings(series, Class::TimedOut));
         incomplete.merge(&times(seen.unfinished_of(series)));
         // Each exchange that was lost with a worker may have been of this series.
         if series.kind() == crate::SeriesKind::Step {
-            seen.lost_after.of(measure).into_iter().for_each(|lost| incomplete.merge(lost));
+            seen.lost_after.by_measure(measure).into_iter().for_each(|lost| incomplete.merge(lost));
         }
-        Self::of_times(&incomplete, &times(seen.timings(series, Class::Succeeded)))
+        Self::from_times(&incomplete, &times(seen.timings(series, Class::Succeeded)))
     }
 
     /// Messages whose call timed out before they were answered, of all that wait for a response.
-    pub fn of_messages(seen: &Snapshot) -> Self {
-        Self::of_times(&seen.message_incomplete, &seen.message)
+    pub fn for_messages(seen: &Snapshot) -> Self {
+        Self::from_times(&seen.message_incomplete, &seen.message)
     }
 
     /// The incomplete times among them and the known times.
-    pub fn of_times(incomplete: &Distribution, times: &Distribution) -> Self {
+    pub fn from_times(incomplete: &Distribution, times: &Distribution) -> Self {
         let mut at_least = Distribution::default();
         if incomplete.count() > 0 {
             at_least.merge(incomplete);

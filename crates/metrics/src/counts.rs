@@ -94,7 +94,7 @@ impl Counts {
             .iter()
             .enumerate()
             .filter(|(_, count)| **count > 0)
-            .filter_map(|(index, count)| Failure::of_index(index).map(|failure| (failure, *count)))
+            .filter_map(|(index, count)| Failure::from_index(index).map(|failure| (failure, *count)))
     }
 
     /// Each gRPC status that occurred, by its name, with its count.

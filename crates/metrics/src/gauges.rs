@@ -45,7 +45,7 @@ pub struct InFlightAges {
 
 impl InFlightAges {
     /// The ages that belong to a measure; `None` for a measure that does not grow with an exchange.
-    pub fn of(&self, measure: Measure) -> Option<&Distribution> {
+    pub fn by_measure(&self, measure: Measure) -> Option<&Distribution> {
         match measure {
             Measure::Response => Some(&self.response),
             Measure::Service => Some(&self.service),

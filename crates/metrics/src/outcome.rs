@@ -79,7 +79,7 @@ failures! {
     /// A gRPC call that ended with this status, which is no success.
     GrpcStatus(u8), "grpc-status", FailedAnswered, Answered;
     /// A gRPC call whose response has an HTTP status other than 200 and no gRPC status; which one, as
-    /// [`Failure::of_http`] says.
+    /// [`Failure::from_http_status`] says.
     CallHttp(u8), "status", FailedAnswered, Answered;
     /// The peer closed a WebSocket session with this code before it had answered.
     WebSocketClose(u16), "websocket-close", FailedUnanswered, Exchanging;
@@ -204,7 +204,7 @@ impl Failure {
     pub(crate) const ROWS: usize = Self::PLAIN.len() + ProtocolFault::ALL.len() + TlsFault::ALL.len();
 
     /// The failure of a call whose response has this HTTP status, and no gRPC status.
-    pub fn of_http(status: u16) -> Self {
+    pub fn from_http_status(status: u16) -> Self {
         let known = CALL_STATUSES.iter().position(|known| *known == status);
         Self::CallHttp(known.unwrap_or(CALL_STATUSES.len()) as u8)
     }
@@ -232,11 +232,11 @@ impl Failure {
     }
 
     /// The failure of a counter; `None` for an index without a failure.
-    pub fn of_index(index: usize) -> Option<Self> {
+    pub fn from_index(index: usize) -> Option<Self> {
         match index {
-            PROTOCOL_FIRST..PROTOCOL_END => ProtocolFault::of_number(index - PROTOCOL_FIRST).map(Self::Protocol),
+            PROTOCOL_FIRST..PROTOCOL_END => ProtocolFault::from_number(index - PROTOCOL_FIRST).map(Self::Protocol),
             0..TLS_FIRST => Self::PLAIN.iter().find(|(number, _)| *number == index).map(|(_, plain)| *plain),
-            TLS_FIRST..RESET_FIRST => TlsFault::of_number(index - TLS_FIRST).map(Self::Tls),
+            TLS_FIRST..RESET_FIRST => TlsFault::from_number(index - TLS_FIRST).map(Self::Tls),
             RESET_FIRST..CALL_FIRST => {
                 let code = index - RESET_FIRST;
                 (code < RESET_CODES.len()).then_some(Self::StreamReset(code as u8))
@@ -274,7 +274,7 @@ impl Failure {
 
     /// All failures, in the order of their index.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..FAILURE_COUNT).filter_map(Self::of_index)
+        (0..FAILURE_COUNT).filter_map(Self::from_index)
     }
 
     /// The status of a gRPC call that ended with it; `None` where the call has a status of its own, or where its HTTP
@@ -309,7 +309,7 @@ impl Class {
     pub const ALL: [Self; 4] = [Self::Succeeded, Self::FailedAnswered, Self::FailedUnanswered, Self::TimedOut];
 
     /// The class of an outcome.
-    pub fn of(outcome: Outcome) -> Self {
+    pub fn from_outcome(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
             Outcome::Failed(Failure::Tls(TlsFault::NoAnswer)) => Self::TimedOut,

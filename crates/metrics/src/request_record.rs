@@ -94,7 +94,7 @@ impl Eq for Slowest {}
 
 impl Slowest {
     /// At most `most` exchanges, the slowest first; `None` where they are not sorted so.
-    pub(crate) fn of_sorted(sorted: Vec<RequestRecord>, most: usize) -> Option<Self> {
+    pub(crate) fn from_sorted(sorted: Vec<RequestRecord>, most: usize) -> Option<Self> {
         let is_in_order = sorted.is_sorted_by(|one, next| one.rank() >= next.rank());
         let is_fine = is_in_order && (1..=most).contains(&sorted.len()) && most <= SLOWEST_MAX;
         is_fine.then(|| Self { most, heap: sorted.into_iter().map(|traced| Reverse(Slow(traced))).collect() })
@@ -106,7 +106,7 @@ impl Slowest {
         let traced = |(one, trace): (RequestRecord, &u128)| RequestRecord { trace: *trace, ..one };
         let fits = sorted.len() == traces.len();
         let all = sorted.into_iter().zip(traces).map(traced).collect();
-        fits.then(|| Self::of_sorted(all, self.most)).flatten()
+        fits.then(|| Self::from_sorted(all, self.most)).flatten()
     }
 
     /// The limit of their number.

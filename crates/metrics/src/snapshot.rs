@@ -80,7 +80,7 @@ impl Snapshot {
     fn failed(&mut self, series: SeriesId, failure: Failure) -> &mut Timings {
         self.counts.failures[failure.index()] += 1;
         self.table.fail(series, failure, 1);
-        self.table.timings_mut(series, SeriesClass::As(Class::of(Outcome::Failed(failure))))
+        self.table.timings_mut(series, SeriesClass::As(Class::from_outcome(Outcome::Failed(failure))))
     }
 
     /// Records one value into a series that is no step: the time of a transaction, or a value measured by a script. It
@@ -202,7 +202,7 @@ impl Snapshot {
 
     /// The times of incomplete exchanges, as far as they are known; empty without any.
     pub fn unfinished(&self) -> Timings {
-        self.of_steps(SeriesClass::Not)
+        self.step_timings(SeriesClass::Not)
     }
 
     /// The times of the incomplete exchanges of one series.
@@ -217,7 +217,7 @@ impl Snapshot {
 
     /// The number of exchanges of one class of a series: each has one response time.
     pub fn count_of(&self, series: SeriesId, class: Class) -> u64 {
-        self.timings(series, class).map_or(0, |timings| timings.of(Measure::Response).count())
+        self.timings(series, class).map_or(0, |timings| timings.by_measure(Measure::Response).count())
     }
 
     /// One series alone, as if nothing else had been recorded: its times and its counts.
@@ -226,14 +226,14 @@ impl Snapshot {
         let (mut seen, step) = (Self::default(), SeriesId::step(0));
         for class in Class::ALL {
             if let Some(timings) = self.timings(series, class) {
-                let count = timings.of(Measure::Response).count();
+                let count = timings.by_measure(Measure::Response).count();
                 seen.counts[Counter::Started] += count;
                 seen.counts[Counter::Succeeded] += if class == Class::Succeeded { count } else { 0 };
                 seen.table.timings_mut(step, SeriesClass::As(class)).merge(timings);
             }
         }
         if let Some(timings) = self.unfinished_of(series) {
-            let count = timings.of(Measure::Response).count();
+            let count = timings.by_measure(Measure::Response).count();
             seen.counts[Counter::Started] += count;
             seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
@@ -256,10 +256,10 @@ impl Snapshot {
 
     /// One class of all steps, merged; empty when nothing was recorded.
     pub fn class(&self, class: Class) -> Timings {
-        self.of_steps(SeriesClass::As(class))
+        self.step_timings(SeriesClass::As(class))
     }
 
-    fn of_steps(&self, ended: SeriesClass) -> Timings {
+    fn step_timings(&self, ended: SeriesClass) -> Timings {
         let mut sum = Timings::default();
         let steps = SeriesId::all(SeriesKind::Step).filter_map(|step| self.table.timings(step, ended));
         steps.for_each(|timings| sum.merge(timings));

@@ -61,7 +61,7 @@ impl Table {
         let all = self.timings.iter().enumerate().filter_map(|(place, timings)| Some((place, timings.as_deref()?)));
         all.filter(|(_, timings)| !timings.is_empty()).filter_map(|(place, timings)| {
             let ended = Class::ALL.get(place % PARTS).copied().map_or(SeriesClass::Not, SeriesClass::As);
-            Some((SeriesId::of_index(place / PARTS)?, ended, timings))
+            Some((SeriesId::from_index(place / PARTS)?, ended, timings))
         })
     }
 
@@ -77,7 +77,7 @@ impl Table {
     /// Failures of all series, by series and counter.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (SeriesId, Failure, u64)> + '_ {
         self.failures.iter().filter_map(|((series, index), count)| {
-            Failure::of_index(usize::from(*index)).map(|failure| (*series, failure, *count))
+            Failure::from_index(usize::from(*index)).map(|failure| (*series, failure, *count))
         })
     }
 

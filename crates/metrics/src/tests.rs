@@ -6,7 +6,7 @@ use super::*;
 fn every_failure_has_a_counter_of_its_own() {
     let mut named = std::collections::HashSet::new();
     for index in 0..FAILURE_COUNT {
-        if let Some(failure) = Failure::of_index(index) {
+        if let Some(failure) = Failure::from_index(index) {
             assert_eq!(failure.index(), index, "{failure:?}");
             assert!(named.insert(failure), "{failure:?} twice");
         }
@@ -34,7 +34,7 @@ fn closes_are_counted_by_their_codes() {
         (u16::MAX, CLOSE_WITHOUT_CODE),
     ] {
         let failure = Failure::WebSocketClose(code);
-        assert_eq!(Failure::of_index(failure.index()), Some(Failure::WebSocketClose(counted)), "{code}");
+        assert_eq!(Failure::from_index(failure.index()), Some(Failure::WebSocketClose(counted)), "{code}");
         assert_eq!(failure.detail(), Some(counted.to_string()), "{code}");
     }
 }
@@ -93,16 +93,16 @@ proptest! {
     fn snapshots_keep_counts_and_series_equal(outcomes in prop::collection::vec((0usize..FAILURE_COUNT + 20, 0u32..3), 0..200)) {
         let mut halves = [Snapshot::default(), Snapshot::default()];
         for (number, (index, step)) in outcomes.iter().enumerate() {
-            let outcome = Failure::of_index(*index).map_or(Outcome::Succeeded, Outcome::Failed);
+            let outcome = Failure::from_index(*index).map_or(Outcome::Succeeded, Outcome::Failed);
             halves[number % 2].outcome(SeriesId::step(*step), outcome).record(Measure::Response, 1 + number as u64);
         }
         let [mut sum, more] = halves;
         sum.merge(&more);
         prop_assert_eq!(sum.counts.finished(), outcomes.len() as u64);
-        prop_assert_eq!(sum.all().of(Measure::Response).count(), outcomes.len() as u64);
-        let by_class: u64 = Class::ALL.iter().map(|&class| sum.class(class).of(Measure::Response).count()).sum();
+        prop_assert_eq!(sum.all().by_measure(Measure::Response).count(), outcomes.len() as u64);
+        let by_class: u64 = Class::ALL.iter().map(|&class| sum.class(class).by_measure(Measure::Response).count()).sum();
         prop_assert_eq!(by_class, outcomes.len() as u64);
-        prop_assert_eq!(sum.class(Class::Succeeded).of(Measure::Response).count(), sum.counts.succeeded());
+        prop_assert_eq!(sum.class(Class::Succeeded).by_measure(Measure::Response).count(), sum.counts.succeeded());
     }
 }
 

@@ -140,11 +140,11 @@ impl Threshold {
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {
         let (value, least, most, unit) = match self.subject {
             Subject::Time(statistic, timed) => {
-                let (value, least, most) = statistic.of(timed, seen);
+                let (value, least, most) = statistic.value(timed, seen);
                 (value, least, most, Unit::Time)
             }
             Subject::Count(counter) => {
-                let value = counter.of(seen) as f64;
+                let value = counter.count(seen) as f64;
                 (Some(value), value, value + counter.open(seen) as f64, Unit::Count)
             }
             Subject::Ratio(part, whole) => {
@@ -179,7 +179,7 @@ impl Threshold {
 
 /// The known share, and the least and the largest possible one.
 fn ratio(part: Counted, whole: Counted, seen: &Snapshot) -> (Option<f64>, f64, f64) {
-    let (known, of) = (part.of(seen) as f64, whole.of(seen) as f64);
+    let (known, of) = (part.count(seen) as f64, whole.count(seen) as f64);
     let (more, more_of) = (part.open(seen) as f64, whole.open(seen) as f64);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let least = share(known, of + more_of);
@@ -258,17 +258,17 @@ impl Counted {
             _ => 0,
         };
         let seconds = span.as_secs_f64();
-        (seconds > 0.0).then(|| self.of(seen).saturating_sub(late) as f64 / seconds)
+        (seconds > 0.0).then(|| self.count(seen).saturating_sub(late) as f64 / seconds)
     }
 
-    fn of(self, seen: &Snapshot) -> u64 {
+    fn count(self, seen: &Snapshot) -> u64 {
         let counts: &Counts = &seen.counts;
         match self {
             Self::Started => counts.all_started(),
             Self::Done => counts.finished(),
             Self::Succeeded => counts.succeeded(),
             Self::Failed => counts.failed(),
-            Self::TimedOut => seen.class(Class::TimedOut).of(Measure::Response).count(),
+            Self::TimedOut => seen.class(Class::TimedOut).by_measure(Measure::Response).count(),
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),
             Self::Lost => counts.lost(),
@@ -284,23 +284,23 @@ impl Counted {
 
 impl Statistic {
     /// The figure in nanoseconds, and the least and the largest possible one.
-    fn of(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, f64, f64) {
+    fn value(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, f64, f64) {
         let succeeded;
         let mut censored = Censored::default();
         let times: &Distribution = match timed {
             Timed::Connect => &seen.connect,
             Timed::TlsHandshake => &seen.tls,
             Timed::Message => {
-                censored = Censored::of_messages(seen);
+                censored = Censored::for_messages(seen);
                 &seen.message
             }
             Timed::MessageGap => &seen.message_gap,
             Timed::Of(measure) => {
                 if matches!(measure, Measure::Response | Measure::Service) {
-                    censored = Censored::of_now(seen, measure);
+                    censored = Censored::with_in_flight(seen, measure);
                 }
                 succeeded = seen.class(Class::Succeeded);
-                succeeded.of(measure)
+                succeeded.by_measure(measure)
             }
         };
         let is_open = censored.count() > 0;

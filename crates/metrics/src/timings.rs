@@ -46,7 +46,7 @@ impl From<[Distribution; Measure::ALL.len()]> for Timings {
 
 impl Timings {
     /// The distribution of a measure.
-    pub fn of(&self, measure: Measure) -> &Distribution {
+    pub fn by_measure(&self, measure: Measure) -> &Distribution {
         &self.0[measure as usize]
     }
 

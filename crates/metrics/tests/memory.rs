@@ -104,7 +104,7 @@ fn many_steps_on_many_shards_take_little() {
         let sorted: Vec<u64> = values(step).collect();
         let timings = wholes[WHOLES - 1].timings(SeriesId::step(step), Class::Succeeded).expect("times");
         for measure in Measure::ALL {
-            let times = timings.of(measure);
+            let times = timings.by_measure(measure);
             assert_eq!((times.count(), times.buckets().count()), (2 * OCTAVE * rounds, sorted.len()));
             assert_eq!(times.sum(), sorted.iter().map(|value| u128::from(value * rounds)).sum());
             for quantile in [0.001, 0.25, 0.5, 0.9, 0.99, 0.999] {

@@ -202,7 +202,7 @@ impl Timeline {
             Some(paused) => paused.span.unwrap_or_default(),
             None => schedule.end().since(at),
         };
-        let rest = Rest::of(&lengthened(stages, planned));
+        let rest = Rest::new(&lengthened(stages, planned));
         let span = rest.span();
         if let Some(paused) = paused {
             return self.paused = Some(Paused { left: Left::Rate(rest), span: Some(span), ..paused });
@@ -218,13 +218,13 @@ impl Timeline {
         let span = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
         let ends = stages.last().is_some_and(|last| last.span > Nanos::ZERO);
         if let Some(mut paused) = paused {
-            paused.left = Left::Users(LevelRest::of(stages));
+            paused.left = Left::Users(LevelRest::new(stages));
             paused.span = if ends { Some(span) } else { paused.span };
             return self.paused = Some(paused);
         }
         let levels = Arc::make_mut(levels);
         drop(levels.cut(*from + at));
-        levels.go_on(&LevelRest::of(stages), *from + at);
+        levels.go_on(&LevelRest::new(stages), *from + at);
         self.end = if ends { Some(at + span) } else { self.end };
     }
 

@@ -129,7 +129,7 @@ impl Rest {
     }
 
     /// A remainder of whole stages.
-    pub fn of(stages: &[Stage]) -> Self {
+    pub fn new(stages: &[Stage]) -> Self {
         Self { parts: stages.iter().map(|stage| (*stage, Nanos::ZERO, stage.span)).collect() }
     }
 }

@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// One of many generators of a seed, independent of the others.
-    pub fn of_stream(seed: u64, stream: u64) -> Self {
+    pub fn for_stream(seed: u64, stream: u64) -> Self {
         let mut mixer = Self(seed);
         let offset = mixer.next_u64();
         let mut mixer = Self(offset ^ stream.wrapping_mul(0xd6e8_feb8_6659_fd93));

@@ -33,7 +33,7 @@ impl Segment {
     }
 
     /// The segment of these slots; `None` if there are none, or if one is invalid.
-    pub fn of_slots(slots: impl IntoIterator<Item = u16>) -> Option<Self> {
+    pub fn from_slots(slots: impl IntoIterator<Item = u16>) -> Option<Self> {
         let mut slots: Vec<u16> = slots.into_iter().collect();
         slots.sort_unstable();
         slots.dedup();

@@ -72,7 +72,7 @@ pub struct LevelRest {
 
 impl LevelRest {
     /// A remainder of whole stages.
-    pub fn of(stages: &[LevelStage]) -> Self {
+    pub fn new(stages: &[LevelStage]) -> Self {
         let UserProfile { pieces, end, last } = UserProfile::new(stages);
         Self { parts: pieces, at: Nanos::ZERO, end, last }
     }

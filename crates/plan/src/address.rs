@@ -99,7 +99,7 @@ impl Address {
     }
 
     /// An HTTP URL that was parsed elsewhere.
-    pub(crate) fn of_http(url: Url, zone: Option<String>) -> Self {
+    pub(crate) fn from_http_url(url: Url, zone: Option<String>) -> Self {
         Self { url, scheme: Scheme::Http, zone }
     }
 
@@ -109,7 +109,7 @@ impl Address {
     }
 
     /// Whether it is a target of messages without a head: WebSocket, or plain TCP.
-    pub(crate) fn is_talk(&self) -> bool {
+    pub(crate) fn is_messaging(&self) -> bool {
         matches!(self.scheme, Scheme::WebSocket | Scheme::Tcp)
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-use exact::{Large, Stand};
+use exact::{Large, NumberStandIns};
 use regex::bytes::Regex;
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
@@ -71,18 +71,18 @@ impl Checks {
     }
 
     /// Checks the decoded body of a response of this type; the error is the failed check.
-    pub fn look_at_response(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
-        self.look_at_body(&text_of(content_type, body))
+    pub fn check_response(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
+        self.check_body(&text_of(content_type, body))
     }
 
     /// Checks a text; the error is the failed check.
-    pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
-        self.look_at_text(body)?;
-        self.look_at_json(body)
+    pub fn check_body(&self, body: &[u8]) -> Result<(), String> {
+        self.check_text(body)?;
+        self.check_json(body)
     }
 
     /// Checks a text that is not read as JSON; the error is the failed check.
-    pub fn look_at_text(&self, body: &[u8]) -> Result<(), String> {
+    pub fn check_text(&self, body: &[u8]) -> Result<(), String> {
         match self.bodies.iter().find(|check| !check.holds(body)) {
             Some(check) => Err(format!("--expect-body {check}")),
             None => Ok(()),
@@ -90,7 +90,7 @@ impl Checks {
     }
 
     /// Checks JSON; the error is the failed check.
-    pub fn look_at_json(&self, body: &[u8]) -> Result<(), String> {
+    pub fn check_json(&self, body: &[u8]) -> Result<(), String> {
         if self.json.is_empty() {
             return Ok(());
         }
@@ -102,7 +102,7 @@ impl Checks {
     }
 
     /// Checks the fields of a head; the error is the failed check.
-    pub fn look_at_head<'a>(&self, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone) -> Result<(), String> {
+    pub fn check_head<'a>(&self, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone) -> Result<(), String> {
         match self.headers.iter().find(|check| !check.holds(fields.clone())) {
             Some(check) => Err(format!("--expect-header {check}")),
             None => Ok(()),
@@ -265,7 +265,7 @@ const RELATIONS: [(&str, Relation); 6] = [
 #[serde(try_from = "String", into = "String")]
 pub struct JsonCheck {
     text: String,
-    stand: Stand,
+    number_stand_ins: NumberStandIns,
     path: JsonPath,
     wanted: Option<(Relation, Value)>,
 }
@@ -307,17 +307,18 @@ impl JsonCheck {
             None => (text.trim(), None),
             Some((path, relation, literal)) => (path, Some((relation, literal))),
         };
-        let stand = Stand::of(path, wanted.map_or("", |(_, literal)| literal));
+        let number_stand_ins = NumberStandIns::new(path, wanted.map_or("", |(_, literal)| literal));
         let wanted = match wanted {
             None => None,
             Some((relation, literal)) => {
-                let value =
-                    literal_of(literal, &stand).ok_or_else(|| wrong(format!("'{literal}' is no JSON value")))?;
+                let value = literal_of(literal, &number_stand_ins)
+                    .ok_or_else(|| wrong(format!("'{literal}' is no JSON value")))?;
                 Some((relation, value))
             }
         };
-        let path = JsonPath::parse(&stand.replace_in_path(path)).map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { text: text.trim().to_owned(), stand, path, wanted })
+        let path =
+            JsonPath::parse(&number_stand_ins.replace_in_path(path)).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { text: text.trim().to_owned(), number_stand_ins, path, wanted })
     }
 
     /// Whether the check is met.
@@ -330,13 +331,13 @@ impl JsonCheck {
 
     /// The first of these checks that a body does not meet.
     fn first_unmet<'a>(checks: &'a [Self], body: &[u8]) -> Result<Option<&'a Self>, serde_json::Error> {
-        let Some(large) = Large::of(body) else {
+        let Some(large) = Large::new(body) else {
             let value = serde_json::from_slice(body)?;
             return Ok(checks.iter().find(|check| !check.is_met(&value)));
         };
         for check in checks {
             // An error has its position in the body, not in the text with stand-ins.
-            let value = serde_json::from_slice(&check.stand.replace_in(&large))
+            let value = serde_json::from_slice(&check.number_stand_ins.replace_in(&large))
                 .map_err(|error| serde_json::from_slice::<Value>(body).err().unwrap_or(error))?;
             if !check.is_met(&value) {
                 return Ok(Some(check));
@@ -383,11 +384,11 @@ fn split(text: &str) -> Option<(&str, Relation, &str)> {
 }
 
 /// JSON, or text in single quotes as in paths.
-fn literal_of(text: &str, stand: &Stand) -> Option<Value> {
+fn literal_of(text: &str, number_stand_ins: &NumberStandIns) -> Option<Value> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(Value::String(inner.replace("\\'", "'")));
     }
-    serde_json::from_str(&stand.replace_in_text(text)).ok()
+    serde_json::from_str(&number_stand_ins.replace_in_text(text)).ok()
 }
 
 fn compare(one: &Value, relation: Relation, other: &Value) -> bool {

@@ -35,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) 
     let text = String::from_utf8_lossy(bytes);
     for line in text.lines().filter(|line| line.len() <= LINE_BYTES_MAX) {
         let is_of_head = line.get(..11).is_some_and(|front| front.eq_ignore_ascii_case("set-cookie:"));
-        let Some(cookie) = (if is_of_head { of_head(&line[11..], now) } else { of_netscape(line, now) }) else {
+        let Some(cookie) = (if is_of_head { parse_header(&line[11..], now) } else { parse_netscape(line, now) }) else {
             continue;
         };
         if !is_allowed(&cookie) {
@@ -54,8 +54,8 @@ pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) 
     all.retain(|cookie| !(without_sessions && cookie.is_of_session));
 }
 
-/// Those that go to a host and a path, in the order of curl: longer paths first, then longer domains, longer names, later ones.
-/// False: the line is full, and takes nothing more.
+/// Those that go to a host and a path, in the order of curl: longer paths first, then longer domains, longer names,
+/// later ones. False: the line is full, and takes nothing more.
 pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> (Vec<Vec<u8>>, bool) {
     let mut picked: Vec<&Cookie> =
         all.iter().filter(|cookie| cookie.goes_to(host, path, is_tls)).take(SENT_MAX).collect();
@@ -113,7 +113,7 @@ fn is_allowed(cookie: &Cookie) -> bool {
 }
 
 /// The value of a `Set-Cookie:` line.
-fn of_head(text: &str, now: u64) -> Option<Cookie> {
+fn parse_header(text: &str, now: u64) -> Option<Cookie> {
     let mut parts = text.split(';');
     let (name, value) = parts.next()?.split_once('=')?;
     let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
@@ -164,7 +164,7 @@ fn of_head(text: &str, now: u64) -> Option<Cookie> {
 }
 
 /// A line with seven fields separated by tabs.
-fn of_netscape(line: &str, now: u64) -> Option<Cookie> {
+fn parse_netscape(line: &str, now: u64) -> Option<Cookie> {
     let line = line.strip_prefix("#HttpOnly_").unwrap_or(line).trim_start_matches([' ', '\t']);
     if line.starts_with('#') {
         return None;

@@ -62,13 +62,13 @@ pub(crate) struct RedirectOptions {
 }
 
 impl RedirectOptions {
-    pub(crate) fn with(self, form: Arc<Form>, tls: Tls, ways: RouteOverrides) -> Follow {
+    pub(crate) fn with(self, form: Arc<Form>, tls: Tls, route_overrides: RouteOverrides) -> Follow {
         let Self { most, trusts_others, keeps_method, keeps_post, tells_referer } = self;
         Follow {
             form,
             tls: Box::new(tls),
-            ways: Box::new(ways),
-            reach: TargetPolicy::Anywhere,
+            route_overrides: Box::new(route_overrides),
+            target_policy: TargetPolicy::Anywhere,
             most,
             trusts_others,
             keeps_method,
@@ -89,13 +89,13 @@ pub(crate) struct Route {
     /// Whether TLS sessions are not resumed.
     pub(crate) no_resumption: bool,
     pub(crate) version: Option<Version>,
-    pub(crate) ways: RouteOverrides,
+    pub(crate) route_overrides: RouteOverrides,
 }
 
 /// A command in the words of a command line, after the name of the program.
-pub(crate) fn of_words(words: &[Vec<u8>], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+pub(crate) fn from_words(words: &[Vec<u8>], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let words: Vec<Word> = words.iter().map(|bytes| Word { bytes: bytes.clone(), line: 0 }).collect();
-    of_command(&words, 0, user_agent)
+    from_command(&words, 0, user_agent)
 }
 
 /// The number of commands and of words in a text, split like a shell does.
@@ -108,12 +108,12 @@ pub fn curl_words(text: &[u8]) -> Result<(usize, usize), PlanError> {
 }
 
 /// The commands of a file.
-pub(crate) fn of_file(flag: &'static str, path: &str, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+pub(crate) fn from_file(flag: &'static str, path: &str, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let text = read_up_to(flag, path, CURL_FILE_BYTES_MAX)?;
-    of_text(&text, user_agent).map_err(|error| error.in_file(path))
+    from_text(&text, user_agent).map_err(|error| error.in_file(path))
 }
 
-fn of_text(text: &[u8], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+fn from_text(text: &[u8], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     foreign::refuse(text)?;
     let mut all = Vec::new();
     for words in shell::commands(text)? {
@@ -130,7 +130,7 @@ fn of_text(text: &[u8], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
             let word = String::from_utf8_lossy(&name.bytes).chars().take(60).collect();
             return Err(at(name.line, CurlFault::NotCurl { word }));
         }
-        all.extend(of_command(rest, name.line, user_agent)?);
+        all.extend(from_command(rest, name.line, user_agent)?);
         if all.len() > COMMANDS_MAX {
             return Err(at(name.line, CurlFault::TooMany { most: COMMANDS_MAX }));
         }
@@ -138,11 +138,11 @@ fn of_text(text: &[u8], user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     if all.is_empty() { Err(at(1, CurlFault::Empty)) } else { Ok(all) }
 }
 
-fn of_command(words: &[Word], line: usize, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+fn from_command(words: &[Word], line: usize, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let given = options::read(words)?;
     let mut all = Vec::new();
     for part in given.split(|one| one.meaning == Meaning::Next) {
-        all.extend(Command::of(part, line)?.sendings(user_agent)?);
+        all.extend(Command::from_flags(part, line)?.sendings(user_agent)?);
     }
     Ok(all)
 }

@@ -47,11 +47,11 @@ impl CurlUrl {
         if scheme != "http" && scheme != "https" {
             return Err(CurlUrlFault::Plan(PlanError::Scheme { url: shown, scheme }));
         }
-        Self::of_parts(&scheme, rest, path_as_is).map_err(|reason| wrong(&shown, &reason))
+        Self::from_parts(&scheme, rest, path_as_is).map_err(|reason| wrong(&shown, &reason))
     }
 
     /// `rest`: the text after the scheme and its slashes.
-    fn of_parts(scheme: &str, rest: &str, path_as_is: bool) -> Result<Self, String> {
+    fn from_parts(scheme: &str, rest: &str, path_as_is: bool) -> Result<Self, String> {
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, behind) = rest.split_at(end);
@@ -95,7 +95,7 @@ impl CurlUrl {
         let location = with_all_numbers(location)?;
         if let Some((scheme, rest)) = split_scheme(&location) {
             let is_http = scheme == "http" || scheme == "https";
-            return is_http.then(|| Self::of_parts(&scheme, rest, path_as_is).ok())?.map(Self::without_empty_query);
+            return is_http.then(|| Self::from_parts(&scheme, rest, path_as_is).ok())?.map(Self::without_empty_query);
         }
         // Any other scheme.
         let front = location.split(['/', '?', '#']).next().unwrap_or_default();
@@ -103,7 +103,7 @@ impl CurlUrl {
             return None;
         }
         if let Some(rest) = location.strip_prefix("//") {
-            return Self::of_parts(self.url.scheme(), rest, path_as_is).ok().map(Self::without_empty_query);
+            return Self::from_parts(self.url.scheme(), rest, path_as_is).ok().map(Self::without_empty_query);
         }
         let location = location.split('#').next().unwrap_or_default();
         let (path, query) = location.split_once('?').map_or((location, None), |(path, query)| (path, Some(query)));
@@ -164,7 +164,7 @@ impl CurlUrl {
 
     /// The origin alone, in the form of flags.
     pub(crate) fn origin(&self) -> Address {
-        Address::of_http(self.url.clone(), self.zone.clone())
+        Address::from_http_url(self.url.clone(), self.zone.clone())
     }
 
     pub(crate) fn host_header(&self) -> String {

@@ -11,9 +11,9 @@ mod commands;
 mod connection;
 mod held;
 mod load;
+mod messaging;
 mod request;
 mod responses;
-mod talks;
 mod urls;
 
 use std::sync::Arc;
@@ -26,10 +26,10 @@ pub use connection::{Connection, Security};
 pub use held::HoldDraft;
 pub(crate) use load::REQUESTS_MAX;
 pub use load::{Load, Ramp, Stages};
+pub use messaging::MessagingOptions;
+pub(crate) use messaging::{RESPONSE_BYTES_MAX, flag_of};
 pub use request::Request;
 pub use responses::ResponseChecks;
-pub use talks::MessagingOptions;
-pub(crate) use talks::{RESPONSE_BYTES_MAX, flag_of};
 pub use urls::{URLS_FILE_BYTES_MAX, URLS_MAX};
 
 use crate::address::Scheme;
@@ -69,7 +69,7 @@ pub struct Draft {
     /// The time between two lines of the table.
     pub interval: Option<Duration>,
     /// The additional data that is captured.
-    pub keeps: CaptureOptions,
+    pub capture_options: CaptureOptions,
     /// The budget.
     pub budget: Budget,
     /// Hosts that the user allows to load, wherever they are.
@@ -95,7 +95,7 @@ impl Draft {
             None => self.single_step(described)?,
         };
         let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or(TIMEOUT_DEFAULT);
-        let load = self.load.of_plan(timeout)?;
+        let load = self.load.to_load(timeout)?;
         let warmup = self.load.warmup.unwrap_or_default();
         if !warmup.is_zero() && !load.begins_above_nothing() {
             return Err(PlanError::ColdWarmup);
@@ -130,13 +130,13 @@ impl Draft {
             grace: self.grace()?,
             warmup: check_span_max("--warmup", warmup)?,
             barriers: Vec::new(),
-            keeps: self.keeps,
+            capture_options: self.capture_options,
             budget: self.budget,
             interval: self.interval()?,
             seed: None,
         };
-        let reach = self.reach(plan.wants_consent());
-        Ok(plan.reaching(&reach))
+        let target_policy = self.target_policy(plan.wants_consent());
+        Ok(plan.reaching(&target_policy))
     }
 
     /// One step of several, with its target. `listens`: a message step may have no message to send.
@@ -148,7 +148,7 @@ impl Draft {
         let step = match url.scheme {
             Scheme::Grpc => self.call_step(url, described)?,
             Scheme::Http => self.step(url)?,
-            Scheme::WebSocket | Scheme::Tcp => self.talk_step(url, listens)?,
+            Scheme::WebSocket | Scheme::Tcp => self.messaging_step(url, listens)?,
         };
         Ok((self.target(url)?, step))
     }
@@ -162,7 +162,7 @@ impl Draft {
     }
 
     /// The target policy.
-    pub(super) fn reach(&self, wants_consent: bool) -> TargetPolicy {
+    pub(super) fn target_policy(&self, wants_consent: bool) -> TargetPolicy {
         if wants_consent { TargetPolicy::Near(self.consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
 
@@ -183,8 +183,8 @@ impl Draft {
         if !url.is_grpc() {
             self.request.call.refuse()?;
         }
-        if !url.is_talk() {
-            self.request.refuse_talk()?;
+        if !url.is_messaging() {
+            self.request.refuse_messaging()?;
         }
         let step = match url.scheme {
             Scheme::Grpc => {
@@ -194,7 +194,7 @@ impl Draft {
             Scheme::Http => self.step(url)?,
             Scheme::WebSocket | Scheme::Tcp => {
                 self.responses.refuse_http()?;
-                self.talk_step(url, false)?
+                self.messaging_step(url, false)?
             }
         };
         Ok((vec![self.target(url)?], vec![step]))
@@ -204,9 +204,9 @@ impl Draft {
         let connection = &self.connection;
         let (protocol, streams) = connection.protocol(address)?;
         let port = address.port();
-        let ways = &connection.ways;
-        let (places, dial) = ways.to(address.host(), port, connection.places.clone())?;
-        let unix = ways.unix.clone();
+        let route_overrides = &connection.route_overrides;
+        let (places, dial) = route_overrides.to(address.host(), port, connection.places.clone())?;
+        let unix = route_overrides.unix.clone();
         if unix.is_some() && !connection.places.is_empty() {
             return Err(PlanError::Conflict {
                 one: "--connect-addresses",
@@ -230,7 +230,7 @@ impl Draft {
             sources: connection.sources.clone().unwrap_or_default(),
             places,
             names: connection.names,
-            reach: TargetPolicy::Anywhere,
+            target_policy: TargetPolicy::Anywhere,
         })
     }
 
@@ -242,12 +242,12 @@ impl Draft {
             name: format!("{} {}", request.method, request.path),
             request,
             checks: self.responses.checks(),
-            making: None,
+            dynamic_parts: None,
             call: None,
             target: 0,
             follow: self.follow(&form)?,
             is_shown: false,
-            talk: None,
+            messaging: None,
             timeout: self.request.timeout()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,

@@ -45,7 +45,7 @@ pub struct Memory {
     /// Whether cookies of responses are sent with later requests, as in browsers.
     pub cookies: bool,
     /// Whether the state is kept from one iteration to the next.
-    pub keeps: bool,
+    pub carries_state: bool,
     /// The number of counters of the run that requests use.
     pub counters: u32,
     /// Columns of rows, by the numbers that slots have for them.
@@ -124,7 +124,7 @@ impl DynamicParts {
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             };
             if !path.begins_with_text() {
-                request.path = of_target(std::mem::take(&mut request.path), &step.headers)?;
+                request.path = rendered_target(std::mem::take(&mut request.path), &step.headers)?;
             }
         }
         request.headers.truncate(step.headers.len());
@@ -153,7 +153,7 @@ impl DynamicParts {
 }
 
 /// The path of an extracted URL at this target: the URL is a path, or contains the host of the target.
-fn of_target(path: String, headers: &[(String, Vec<u8>)]) -> Result<String, NotFilled> {
+fn rendered_target(path: String, headers: &[(String, Vec<u8>)]) -> Result<String, NotFilled> {
     let scheme = ["http://", "https://", "ws://", "wss://", "//"]
         .into_iter()
         .find(|scheme| path.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));

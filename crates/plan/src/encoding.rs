@@ -8,7 +8,7 @@ use crate::{Hold, Plan, nesting};
 
 /// The work of a remote worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Carried {
+pub enum EncodedPlan {
     /// A load.
     Load(Box<Plan>),
     /// A hold.
@@ -18,11 +18,11 @@ pub enum Carried {
 /// The version of the encoding. It is read by the same version of onrush alone.
 const VERSION: u8 = 1;
 /// The most bytes of a plan: enough for the largest body and everything else.
-pub const CARRIED_BYTES_MAX: usize = 2 << 30;
+pub const ENCODED_PLAN_BYTES_MAX: usize = 2 << 30;
 
 /// The reason why bytes are no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CarriedError {
+pub enum EncodedPlanError {
     /// They were written by another version.
     #[error("this plan was written by another version of onrush; use the same version everywhere")]
     Version,
@@ -40,13 +40,13 @@ pub enum CarriedError {
     },
 }
 
-impl Carried {
+impl EncodedPlan {
     /// Encodes it. The same plan gives the same bytes.
     ///
     /// # Errors
     /// A path in it is not UTF-8.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, CarriedError> {
-        let wrong = |error: postcard::Error| CarriedError::Unwritten { reason: error.to_string() };
+    pub fn to_bytes(&self) -> Result<Vec<u8>, EncodedPlanError> {
+        let wrong = |error: postcard::Error| EncodedPlanError::Unwritten { reason: error.to_string() };
         postcard::to_extend(self, vec![VERSION]).map_err(wrong)
     }
 
@@ -54,19 +54,20 @@ impl Carried {
     ///
     /// # Errors
     /// The bytes are no plan.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CarriedError> {
-        let damaged = |reason: String| CarriedError::Damaged { reason };
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, EncodedPlanError> {
+        let damaged = |reason: String| EncodedPlanError::Damaged { reason };
         let (version, rest) = bytes.split_first().ok_or_else(|| damaged("it is empty".to_owned()))?;
         if *version != VERSION {
-            return Err(CarriedError::Version);
+            return Err(EncodedPlanError::Version);
         }
         nesting::begin();
-        let (carried, left): (Self, _) = postcard::take_from_bytes(rest).map_err(|error| damaged(error.to_string()))?;
+        let (encoded_plan, left): (Self, _) =
+            postcard::take_from_bytes(rest).map_err(|error| damaged(error.to_string()))?;
         if !left.is_empty() {
             return Err(damaged(format!("{} bytes too many", left.len())));
         }
-        validate::look_at(&carried).map_err(|reason| damaged(reason.to_owned()))?;
-        Ok(carried)
+        validate::validate(&encoded_plan).map_err(|reason| damaged(reason.to_owned()))?;
+        Ok(encoded_plan)
     }
 }
 

@@ -290,9 +290,9 @@ impl Extract {
         };
         let of_bytes = |bytes: &[u8]| Value::text(&String::from_utf8_lossy(bytes));
         Ok(match &self.finder {
-            Finder::Plain(segments) => response.at(segments)?.iter().map(Value::of_json).collect(),
+            Finder::Plain(segments) => response.at(segments)?.iter().map(Value::from_json).collect(),
             Finder::Json(path) => {
-                path.query(response.json()?).iter().take(most).map(|one| Value::of_json(one)).collect()
+                path.query(response.json()?).iter().take(most).map(|one| Value::from_json(one)).collect()
             }
             Finder::Regex(pattern) => {
                 let matches = pattern.captures_iter(response.text()).take(most);
@@ -310,7 +310,7 @@ impl Extract {
             Finder::Status => vec![Value::Int(response.status.into())],
             #[cfg(feature = "css")]
             Finder::Css(elements) => {
-                let page = || css::HtmlDocument::of(&String::from_utf8_lossy(response.text()));
+                let page = || css::HtmlDocument::parse(&String::from_utf8_lossy(response.text()));
                 if response.page.get().is_none() && response.text().len() > css::PAGE_BYTES_MAX {
                     return Err(NotExtracted::TooLarge { form: "HTML" });
                 }

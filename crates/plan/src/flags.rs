@@ -93,7 +93,7 @@ layered_options! {
         dns_ttl: Option<String> = "dns-ttl";
         dns: Option<String> = "dns";
         consents: Vec<String> = "allow-host";
-        persists: bool = "no-abort-on-failures";
+        ignores_failures: bool = "no-abort-on-failures";
         budget: Option<String> = "budget";
         log_share: Option<String> = "log-share";
         /// Sent as `User-Agent` unless a header overrides it.

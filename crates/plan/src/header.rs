@@ -26,14 +26,14 @@ impl Header {
     }
 
     /// A header that is known to be valid.
-    pub(crate) fn of(name: &str, value: &str) -> Self {
+    pub(crate) fn new(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: Some(value.as_bytes().to_vec()) }
     }
 
     /// The Basic authentication of `name:password` (RFC 7617).
     pub(crate) fn basic(user: &str) -> Self {
         use base64::Engine;
-        Self::of("Authorization", &format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
+        Self::new("Authorization", &format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
     /// A header that leaves a default out.

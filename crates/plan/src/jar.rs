@@ -68,7 +68,7 @@ impl Jar {
     /// something changed.
     pub fn hear(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
         let text = String::from_utf8_lossy(field);
-        let Some(said) = SetCookie::of(&text, now_s) else { return false };
+        let Some(said) = SetCookie::parse(&text, now_s) else { return false };
         let Some(kept) = self.admitted(&said, from) else { return false };
         let same = self.cookies.iter().position(|other| other.key() == kept.key());
         if kept.expires <= now_s {
@@ -201,7 +201,7 @@ impl StoredCookie {
 }
 
 impl<'a> SetCookie<'a> {
-    fn of(text: &'a str, now_s: u64) -> Option<Self> {
+    fn parse(text: &'a str, now_s: u64) -> Option<Self> {
         let is_control = |byte: u8| byte != b'\t' && byte.is_ascii_control();
         if text.bytes().any(is_control) {
             return None;

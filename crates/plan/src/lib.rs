@@ -7,7 +7,7 @@
 //!   fill a typed `Draft` (`Load`, `Request`, `ResponseChecks`, `Connection`); `Draft::plan` checks it
 //! - `program`: the steps of a user in one iteration
 //! - `pattern`: texts with slots `${...}`, the values of slots, and escaping for the place where a slot is
-//! - `talk`: messages of WebSocket and TCP; `hold`: held connections; `endpoints`: their source and destination
+//! - `messaging`: messages of WebSocket and TCP; `hold`: held connections; `endpoints`: their source and destination
 //!   addresses
 //! - `checks` and `redirect` judge responses, `charset` decodes their text
 //! - `secrets`: finds secrets in any text
@@ -43,6 +43,7 @@ mod header;
 mod hold;
 mod jar;
 mod load;
+mod messaging;
 mod names;
 mod nesting;
 mod pattern;
@@ -52,7 +53,6 @@ mod render;
 mod route_overrides;
 mod secrets;
 mod status;
-mod talk;
 mod target_policy;
 mod text;
 mod tls;
@@ -78,7 +78,7 @@ pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, 
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, SCENARIO_OF_URL, URLS_FILE_BYTES_MAX, URLS_MAX};
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
-pub use encoding::{CARRIED_BYTES_MAX, Carried, CarriedError};
+pub use encoding::{ENCODED_PLAN_BYTES_MAX, EncodedPlan, EncodedPlanError};
 pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
 pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault, listed};
 pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
@@ -91,21 +91,23 @@ pub use header::Header;
 pub use hold::{HOLD_MAX, Hold, HoldWork};
 pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
+pub use messaging::{MESSAGE_BYTES_MAX, Message, MessageKind, Messaging, PLACES_MAX, ResponseEnd};
 pub use names::{AddressChoice, LOOKUP_EVERY_MIN, LookupAgain, NameOptions};
 pub use pattern::{
-    ARGUMENTS_MAX, Argument, Filling, Function, Ground, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault,
-    PatternPart, SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotPlace, is_name,
+    ARGUMENTS_MAX, Argument, Filling, Function, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault, PatternPart,
+    SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotContext, TextContext, is_name,
 };
 pub use program::{
     Barrier, Choice, DEPTH_MAX, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
     Think, Transaction,
 };
-pub use redirect::{At, Follow, Form, Hop};
+pub use redirect::{ChainPosition, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
 pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
-pub use secrets::{Credential, SecretValues, Speech, credential, is_secret_field, masked, masked_header, masked_url};
+pub use secrets::{
+    Credential, FlagDialect, SecretValues, credential, is_secret_field, masked, masked_header, masked_url,
+};
 pub use status::StatusSet;
-pub use talk::{MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, ResponseEnd, Talk};
 pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
 pub use text::{parse_count, parse_duration, parse_rate, parse_share, parse_span, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
@@ -150,7 +152,7 @@ pub struct Plan {
     /// The barriers at which users wait for each other.
     pub barriers: Vec<Barrier>,
     /// The additional data that is captured.
-    pub keeps: CaptureOptions,
+    pub capture_options: CaptureOptions,
     /// The budget.
     pub budget: Budget,
     /// The seed of random draws, where it is reproducible for the user.
@@ -165,7 +167,7 @@ pub struct CaptureOptions {
     /// Whether bodies have the length of the first, and the time that they took to arrive.
     pub bodies: bool,
     /// Whether a target that was never reached is tried to the end.
-    pub persists: bool,
+    pub ignores_failures: bool,
     /// Failed exchanges in full.
     pub failures: bool,
     /// The final variables of the first user of the first scenario.
@@ -227,7 +229,7 @@ pub struct Target {
     /// How the addresses of its name are used.
     pub names: NameOptions,
     /// The target policy.
-    pub reach: TargetPolicy,
+    pub target_policy: TargetPolicy,
 }
 
 /// One action of a user: a request, and the checks of its response.
@@ -238,7 +240,7 @@ pub struct Step {
     /// The request.
     pub request: Request,
     /// The parts of it that are made anew for each exchange, and the extractions.
-    pub making: Option<Arc<DynamicParts>>,
+    pub dynamic_parts: Option<Arc<DynamicParts>>,
     /// The gRPC part, if it is a call. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
     /// The index of its target.
@@ -248,7 +250,7 @@ pub struct Step {
     /// Whether its responses are shown to the user.
     pub is_shown: bool,
     /// The message on a WebSocket or TCP connection; then the request is its handshake.
-    pub talk: Option<Talk>,
+    pub messaging: Option<Messaging>,
     /// The checks that make the response a success.
     pub checks: Checks,
     /// The time limit from sent to done.
@@ -264,8 +266,11 @@ pub struct Step {
 impl Step {
     /// The bytes that it sends, without heads and frames.
     pub fn bytes(&self) -> usize {
-        let message =
-            self.talk.as_ref().and_then(|talk| talk.message.as_ref()).map_or(0, |message| message.bytes.len());
+        let message = self
+            .messaging
+            .as_ref()
+            .and_then(|messaging| messaging.message.as_ref())
+            .map_or(0, |message| message.bytes.len());
         let messages: usize = self.call.iter().flat_map(|call| &call.messages).map(Vec::len).sum();
         self.request.body.len() + message + messages
     }
@@ -335,7 +340,7 @@ const SHOWN_BODY_BYTES_MAX: usize = 1024;
 impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> ResponseNeeds {
-        let takes = self.making.iter().flat_map(|making| &making.takes);
+        let takes = self.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes);
         let wants_body =
             self.checks.want_body() || self.checks.want_size() || takes.clone().any(|taking| taking.take.wants_body());
         let wants_head = self.checks.want_head() || takes.clone().any(|taking| taking.take.wants_head());
@@ -393,11 +398,11 @@ impl Plan {
 
     /// The same plan with another target policy.
     #[must_use]
-    pub fn reaching(mut self, reach: &TargetPolicy) -> Self {
+    pub fn reaching(mut self, target_policy: &TargetPolicy) -> Self {
         for scenario in &mut self.scenarios {
-            scenario.targets.iter_mut().for_each(|target| target.reach = reach.clone());
+            scenario.targets.iter_mut().for_each(|target| target.target_policy = target_policy.clone());
             let follows = scenario.steps.iter_mut().filter_map(|step| step.follow.as_mut());
-            follows.for_each(|follow| follow.reach = reach.clone());
+            follows.for_each(|follow| follow.target_policy = target_policy.clone());
         }
         self
     }
@@ -405,7 +410,7 @@ impl Plan {
     /// The same plan with failed exchanges recorded in full.
     #[must_use]
     pub fn for_failures(mut self) -> Self {
-        self.keeps.failures = true;
+        self.capture_options.failures = true;
         self
     }
 

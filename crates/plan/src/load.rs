@@ -119,7 +119,7 @@ pub enum ConnectionCount {
 
 impl ConnectionCount {
     /// The given number of connections; opened at the beginning when that is requested.
-    pub fn of(named: Option<u64>, preconnect: bool) -> Self {
+    pub fn new(named: Option<u64>, preconnect: bool) -> Self {
         match named {
             Some(count) if preconnect => Self::Exactly(count),
             named => Self::UpTo(named.unwrap_or(crate::OPEN_CONNECTIONS_MAX)),

@@ -52,7 +52,7 @@ pub struct Slot {
     /// The source of its value.
     pub filling: Filling,
     /// Its context, which determines the escaping of its value.
-    pub place: SlotPlace,
+    pub place: SlotContext,
     /// The source text, without surrounding blanks.
     pub text: String,
     /// The position of that in the text of the pattern, in bytes.
@@ -76,7 +76,7 @@ pub enum Filling {
 
 /// The context of a text with slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum TextContext {
     /// A URL, or its path.
     Url,
     /// The value of a header.
@@ -91,7 +91,7 @@ pub enum Ground {
 
 /// The context of a slot, which determines the escaping of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SlotPlace {
+pub enum SlotContext {
     /// The beginning of a URL, up to its path: the value is a URL or the beginning of one, unescaped.
     Origin,
     /// A part of a path: everything but unreserved characters is escaped (RFC 3986 2.3), slashes too.
@@ -178,14 +178,14 @@ impl Pattern {
     ///
     /// # Errors
     /// The fault, with its position.
-    pub fn parse(text: &str, ground: Ground) -> Result<Self, PatternError> {
+    pub fn parse(text: &str, context: TextContext) -> Result<Self, PatternError> {
         if text.len() > PATTERN_BYTES_MAX {
             return Err(PatternFault::TooLong.at(0..0));
         }
-        refuse_braces(text, ground)?;
+        refuse_braces(text, context)?;
         let mut pattern = Self::default();
         let (mut plain, mut at, mut slots) = (String::new(), 0, 0);
-        let mut place = Placing::new(ground);
+        let mut place = Placing::new(context);
         while let Some(found) = text[at..].find("${").map(|found| at + found) {
             let before = &text[at..found];
             if let Some(before) = before.strip_suffix('$') {
@@ -208,7 +208,7 @@ impl Pattern {
         }
         plain.push_str(&text[at..]);
         pattern.push_text(&mut plain);
-        if ground == Ground::Json {
+        if context == TextContext::Json {
             pattern.keep_type();
         }
         Ok(pattern)
@@ -230,7 +230,7 @@ impl Pattern {
     /// A JSON string that is exactly one slot takes the type of its value.
     fn keep_type(&mut self) {
         if let [PatternPart::Slot(slot)] = &mut self.parts[..] {
-            slot.place = SlotPlace::JsonValue;
+            slot.place = SlotContext::JsonValue;
         }
     }
 
@@ -272,7 +272,7 @@ impl fmt::Display for Pattern {
 
 impl Slot {
     /// Parses the slot at `inner`, between the braces.
-    fn read(whole: &str, inner: Range<usize>, place: SlotPlace) -> Result<Self, PatternError> {
+    fn read(whole: &str, inner: Range<usize>, place: SlotContext) -> Result<Self, PatternError> {
         let raw = &whole[inner.clone()];
         let text = raw.trim();
         let start = inner.start + raw.len() - raw.trim_start().len();
@@ -290,7 +290,7 @@ impl Slot {
 
 /// Tracks the context of the next slot.
 struct Placing {
-    ground: Ground,
+    context: TextContext,
     part: UrlPart,
 }
 
@@ -306,13 +306,13 @@ enum UrlPart {
 }
 
 impl Placing {
-    fn new(ground: Ground) -> Self {
-        Self { ground, part: UrlPart::Nothing }
+    fn new(context: TextContext) -> Self {
+        Self { context, part: UrlPart::Nothing }
     }
 
     /// Handles the text before a slot.
     fn see(&mut self, text: &str) {
-        if self.ground != Ground::Url || text.is_empty() {
+        if self.context != TextContext::Url || text.is_empty() {
             return;
         }
         let rest = match self.part {
@@ -336,22 +336,22 @@ impl Placing {
         }
     }
 
-    fn here(&self) -> SlotPlace {
-        match (self.ground, self.part) {
-            (Ground::Url, UrlPart::Nothing | UrlPart::Origin) => SlotPlace::Origin,
-            (Ground::Url, UrlPart::Path) => SlotPlace::Path,
-            (Ground::Url, UrlPart::Query) => SlotPlace::Query,
-            (Ground::Header, _) => SlotPlace::Header,
-            (Ground::Form, _) => SlotPlace::Form,
-            (Ground::Json, _) => SlotPlace::JsonString,
-            (Ground::Text, _) => SlotPlace::Text,
+    fn here(&self) -> SlotContext {
+        match (self.context, self.part) {
+            (TextContext::Url, UrlPart::Nothing | UrlPart::Origin) => SlotContext::Origin,
+            (TextContext::Url, UrlPart::Path) => SlotContext::Path,
+            (TextContext::Url, UrlPart::Query) => SlotContext::Query,
+            (TextContext::Header, _) => SlotContext::Header,
+            (TextContext::Form, _) => SlotContext::Form,
+            (TextContext::Json, _) => SlotContext::JsonString,
+            (TextContext::Text, _) => SlotContext::Text,
         }
     }
 }
 
 /// `{{name}}` in a URL is never meant literally: it is the syntax of another program.
-fn refuse_braces(text: &str, ground: Ground) -> Result<(), PatternError> {
-    let Some(start) = text.find("{{").filter(|_| ground == Ground::Url) else { return Ok(()) };
+fn refuse_braces(text: &str, context: TextContext) -> Result<(), PatternError> {
+    let Some(start) = text.find("{{").filter(|_| context == TextContext::Url) else { return Ok(()) };
     // Braces within a slot belong to its expression.
     match text[start..].find("}}") {
         Some(length) if !text[..start].contains("${") => Err(PatternFault::Braces.at(start..start + length + 2)),

@@ -106,7 +106,7 @@ pub enum Node {
     /// A wait at the barrier with this number in the plan.
     Barrier(u32),
     /// Nodes with a connection of their own to this target, which ends with them.
-    Talk {
+    Messaging {
         /// The index of the target in the scenario.
         target: usize,
         /// The nodes in sequence.
@@ -254,7 +254,7 @@ impl Program {
     pub fn check(&self, steps: usize) -> Result<(), ProgramFault> {
         let mut seen = 0;
         for nodes in [&self.start, &self.nodes, &self.stop] {
-            self.look(nodes, steps, DEPTH_MAX, &mut seen)?;
+            self.check_nodes(nodes, steps, DEPTH_MAX, &mut seen)?;
         }
         if asks_something(&self.nodes) { Ok(()) } else { Err(ProgramFault::Idle) }
     }
@@ -270,11 +270,11 @@ impl Program {
     /// The exchanges of each iteration, where chance and conditions do not change them, and there is no `on_start` or
     /// `on_stop`.
     pub fn asks_each(&self) -> Option<u64> {
-        exactly(&self.nodes).filter(|_| !self.has_apart())
+        exactly(&self.nodes).filter(|_| !self.has_setup_or_teardown())
     }
 
     /// Whether there is an `on_start` or `on_stop`.
-    pub fn has_apart(&self) -> bool {
+    pub fn has_setup_or_teardown(&self) -> bool {
         !self.start.is_empty() || !self.stop.is_empty()
     }
 
@@ -286,7 +286,7 @@ impl Program {
             node => matches!(node, Node::Think(_)),
         };
         let asks = self.nodes.iter().filter(|node| is_ask(node)).count();
-        !self.has_apart() && asks == 1 && self.nodes.iter().all(is_plain)
+        !self.has_setup_or_teardown() && asks == 1 && self.nodes.iter().all(is_plain)
     }
 
     /// Whether there is a pause in an iteration.
@@ -313,7 +313,7 @@ impl Program {
         [&self.start, &self.nodes, &self.stop].into_iter().map(|nodes| widest(nodes)).max().unwrap_or(1)
     }
 
-    fn look(&self, nodes: &[Node], steps: usize, depth: usize, seen: &mut usize) -> Result<(), ProgramFault> {
+    fn check_nodes(&self, nodes: &[Node], steps: usize, depth: usize, seen: &mut usize) -> Result<(), ProgramFault> {
         *seen += nodes.len();
         if *seen > NODES_MAX {
             return Err(ProgramFault::TooLarge);
@@ -324,22 +324,24 @@ impl Program {
                 Node::Ask { step, .. } if *step >= steps => return Err(ProgramFault::Nowhere),
                 Node::Ask { .. } | Node::Think(_) | Node::Barrier(_) => {}
                 Node::Loop { most, .. } if *most > ROUNDS_MAX => return Err(ProgramFault::Rounds),
-                Node::Loop { nodes, .. } | Node::Talk { nodes, .. } => self.look(nodes, steps, depth, seen)?,
+                Node::Loop { nodes, .. } | Node::Messaging { nodes, .. } => {
+                    self.check_nodes(nodes, steps, depth, seen)?
+                }
                 Node::If { then, otherwise, .. } => {
-                    self.look(then, steps, depth, seen)?;
-                    self.look(otherwise, steps, depth, seen)?;
+                    self.check_nodes(then, steps, depth, seen)?;
+                    self.check_nodes(otherwise, steps, depth, seen)?;
                 }
                 Node::Transaction { number, nodes } => {
                     if *number >= self.transactions.len() {
                         return Err(ProgramFault::Nowhere);
                     }
-                    self.look(nodes, steps, depth, seen)?;
+                    self.check_nodes(nodes, steps, depth, seen)?;
                 }
                 Node::Repeat { least, most, nodes } => {
                     if least > most || *most > ROUNDS_MAX {
                         return Err(ProgramFault::Rounds);
                     }
-                    self.look(nodes, steps, depth, seen)?;
+                    self.check_nodes(nodes, steps, depth, seen)?;
                 }
                 Node::Choose(choices) => {
                     if choices.iter().all(|choice| choice.weight == 0) {
@@ -347,11 +349,11 @@ impl Program {
                     }
                     for choice in choices {
                         *seen += 1;
-                        self.look(&choice.nodes, steps, depth, seen)?;
+                        self.check_nodes(&choice.nodes, steps, depth, seen)?;
                     }
                 }
                 Node::InTurn(nodes) if nodes.is_empty() => return Err(ProgramFault::Weights),
-                Node::Shuffle(nodes) | Node::InTurn(nodes) => self.look(nodes, steps, depth, seen)?,
+                Node::Shuffle(nodes) | Node::InTurn(nodes) => self.check_nodes(nodes, steps, depth, seen)?,
                 Node::Parallel { most, steps: own, .. } => {
                     *seen += own.len();
                     if own.is_empty() || !(1..=PARALLEL_MAX).contains(most) {
@@ -384,7 +386,7 @@ fn collect_barriers(nodes: &[Node], numbers: &mut Vec<u32>) {
             Node::Transaction { nodes, .. }
             | Node::Repeat { nodes, .. }
             | Node::Loop { nodes, .. }
-            | Node::Talk { nodes, .. }
+            | Node::Messaging { nodes, .. }
             | Node::Shuffle(nodes)
             | Node::InTurn(nodes) => collect_barriers(nodes, numbers),
         }
@@ -410,7 +412,7 @@ fn exactly(nodes: &[Node]) -> Option<u64> {
             exactly(nodes).filter(|_| least == most).map(|each| each.saturating_mul(u64::from(*most)))
         }
         Node::Loop { .. } => None,
-        Node::Transaction { nodes, .. } | Node::Talk { nodes, .. } | Node::Shuffle(nodes) => exactly(nodes),
+        Node::Transaction { nodes, .. } | Node::Messaging { nodes, .. } | Node::Shuffle(nodes) => exactly(nodes),
     };
     nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(of_node(node)?)))
 }
@@ -425,7 +427,7 @@ fn widest(nodes: &[Node]) -> u64 {
         Node::Repeat { nodes, .. }
         | Node::Loop { nodes, .. }
         | Node::Transaction { nodes, .. }
-        | Node::Talk { nodes, .. }
+        | Node::Messaging { nodes, .. }
         | Node::Shuffle(nodes)
         | Node::InTurn(nodes) => widest(nodes),
     };
@@ -451,7 +453,7 @@ fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
         Node::Repeat { most: rounds, nodes, .. } | Node::Loop { most: rounds, nodes, .. } => {
             most(nodes, of_step).saturating_mul(u64::from(*rounds))
         }
-        Node::Transaction { nodes, .. } | Node::Talk { nodes, .. } | Node::Shuffle(nodes) => most(nodes, of_step),
+        Node::Transaction { nodes, .. } | Node::Messaging { nodes, .. } | Node::Shuffle(nodes) => most(nodes, of_step),
     };
     nodes.iter().fold(0, |sum, node| sum.saturating_add(of_node(node)))
 }
@@ -465,7 +467,7 @@ fn pause(nodes: &[Node]) -> bool {
         Node::Repeat { nodes, .. }
         | Node::Loop { nodes, .. }
         | Node::Transaction { nodes, .. }
-        | Node::Talk { nodes, .. }
+        | Node::Messaging { nodes, .. }
         | Node::Shuffle(nodes)
         | Node::InTurn(nodes) => pause(nodes),
     })
@@ -481,7 +483,7 @@ fn asks_something(nodes: &[Node]) -> bool {
         Node::Transaction { nodes, .. }
         | Node::Repeat { nodes, .. }
         | Node::Loop { nodes, .. }
-        | Node::Talk { nodes, .. }
+        | Node::Messaging { nodes, .. }
         | Node::Shuffle(nodes)
         | Node::InTurn(nodes) => asks_something(nodes),
         Node::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks_something(&choice.nodes)),

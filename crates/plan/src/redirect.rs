@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::{Protocol, Request, RouteOverrides, Sources, Target, TargetPolicy, Tls};
-pub use form::{At, Form};
 pub(crate) use form::{BodyContent, Field};
+pub use form::{ChainPosition, Form};
 
 /// The redirect options of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,9 +17,9 @@ pub struct Follow {
     /// The TLS options where a redirect leads from a plain to a secure connection.
     pub tls: Box<Tls>,
     /// The route overrides of the user.
-    pub ways: Box<RouteOverrides>,
+    pub route_overrides: Box<RouteOverrides>,
     /// The target policy.
-    pub reach: TargetPolicy,
+    pub target_policy: TargetPolicy,
     /// The most redirects in a row.
     pub most: u32,
     /// Whether secrets are sent to other hosts too.
@@ -38,7 +38,7 @@ pub struct Hop {
     /// The request.
     pub request: Request,
     /// The position in the chain.
-    pub at: At,
+    pub at: ChainPosition,
     /// The origin, if it is another one than before: scheme, host and port.
     pub elsewhere: Option<(bool, String, u16)>,
 }
@@ -54,14 +54,14 @@ impl Follow {
         };
         let tls = is_tls.then(|| Tls { name: host.clone(), ..base.tls.clone().unwrap_or_else(|| (*self.tls).clone()) });
         // Route overrides were validated before the run.
-        let (places, dial) = self.ways.to(&host, port, Vec::new()).unwrap_or_default();
+        let (places, dial) = self.route_overrides.to(&host, port, Vec::new()).unwrap_or_default();
         Target {
-            reach: self.reach.clone(),
+            target_policy: self.target_policy.clone(),
             url: String::new(),
             host,
             zone: None,
             dial,
-            unix: self.ways.unix.clone(),
+            unix: self.route_overrides.unix.clone(),
             port,
             protocol,
             streams: base.streams,
@@ -74,10 +74,10 @@ impl Follow {
 
     /// The redirect of a response with this status and this `Location` (not empty). `None` when it is invalid, or not
     /// HTTP. `at`: the position of the response; `target`: the target that it came from.
-    pub fn hop(&self, status: u16, location: &[u8], at: &At, target: &Target) -> Option<Hop> {
+    pub fn hop(&self, status: u16, location: &[u8], at: &ChainPosition, target: &Target) -> Option<Hop> {
         let url = at.url.join(location, self.form.path_as_is)?;
         let (is_tls, host, port) = url.place();
-        let mut next = At { url, ..at.clone() };
+        let mut next = ChainPosition { url, ..at.clone() };
         let keeps_post = self.keeps_post & 1 << (status.clamp(301, 303) - 301) != 0;
         let is_post = matches!(at.content, BodyContent::Data | BodyContent::Parts);
         let drops_body = match status {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::Value;
 use crate::body_bytes::joined;
 use crate::nesting::deeper;
-use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
+use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotContext};
 use escape::write_escaped;
 pub use uses::Uses;
 pub use value_pattern::ValuePattern;
@@ -114,7 +114,7 @@ pub struct Rendering {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum TextPart {
     Text(Box<[u8]>),
-    Slot(SlotPlace, Term),
+    Slot(SlotContext, Term),
 }
 
 /// The source of a value.
@@ -138,7 +138,7 @@ pub(crate) struct SlotCounts {
 }
 
 impl Term {
-    fn look_at(&self, known: SlotCounts) -> Result<(), &'static str> {
+    fn check_references(&self, known: SlotCounts) -> Result<(), &'static str> {
         let (number, there) = match self {
             Self::Constant(_) => return Ok(()),
             Self::Variable(number) => (*number, known.variables),
@@ -148,7 +148,9 @@ impl Term {
             Self::Call(function, arguments) if !function.takes(arguments.len()) => {
                 return Err("a function with too few arguments, or too many");
             }
-            Self::Call(_, arguments) => return arguments.iter().try_for_each(|argument| argument.look_at(known)),
+            Self::Call(_, arguments) => {
+                return arguments.iter().try_for_each(|argument| argument.check_references(known));
+            }
         };
         if (number as usize) < there { Ok(()) } else { Err("a slot that nothing fills") }
     }
@@ -156,11 +158,11 @@ impl Term {
 
 impl Rendering {
     /// Checks that all that it refers to exists.
-    pub(crate) fn look_at(&self, known: SlotCounts) -> Result<(), &'static str> {
+    pub(crate) fn check_references(&self, known: SlotCounts) -> Result<(), &'static str> {
         let terms =
             self.parts.iter().filter_map(|part| if let TextPart::Slot(_, term) = part { Some(term) } else { None });
         for term in terms {
-            term.look_at(known)?;
+            term.check_references(known)?;
         }
         Ok(())
     }
@@ -195,7 +197,7 @@ impl Rendering {
     }
 
     /// Bytes that are always the same.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { parts: if bytes.is_empty() { Vec::new() } else { vec![TextPart::Text(bytes.into())] } }
     }
 
@@ -271,7 +273,7 @@ fn term_of(filling: &Filling, names: &mut impl Names) -> Option<Term> {
         // A function without arguments can be called like a name; a variable of that name takes precedence.
         Filling::Name(name) => match names.variable(name) {
             Some(number) => Term::Variable(number),
-            None => call_of(Function::of_name(name).filter(|function| function.is_bare())?, &[], names)?,
+            None => call_of(Function::from_name(name).filter(|function| function.is_bare())?, &[], names)?,
         },
         Filling::Column(row, column) => Term::Column(names.column(row, column)?),
         Filling::Environment(name) => Term::Constant(Value::text(&names.environment(name)?)),
@@ -343,7 +345,7 @@ fn called(function: Function, arguments: &[Term], scope: &mut impl Scope) -> Res
         }
         Function::UrlEncode => {
             let mut out = Vec::new();
-            write_escaped(&Value::text(&text(0, scope)?), SlotPlace::Query, &mut out)?;
+            write_escaped(&Value::text(&text(0, scope)?), SlotContext::Query, &mut out)?;
             Value::text(&String::from_utf8_lossy(&out))
         }
         Function::Json => {

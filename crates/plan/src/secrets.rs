@@ -11,7 +11,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use flags::{Credential, Speech, credential};
+pub use flags::{Credential, FlagDialect, credential};
 pub use known::SecretValues;
 use scan::secrets_in;
 

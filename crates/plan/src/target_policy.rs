@@ -262,8 +262,8 @@ mod tests {
             (curl("10", 20), true),
         ] {
             assert_eq!(plan(&flags).wants_consent(), expect, "{flags:?}");
-            let reach = &plan(&flags).scenarios[0].target().reach.clone();
-            assert_eq!(matches!(reach, TargetPolicy::Near(_)), expect, "{flags:?}");
+            let target_policy = &plan(&flags).scenarios[0].target().target_policy.clone();
+            assert_eq!(matches!(target_policy, TargetPolicy::Near(_)), expect, "{flags:?}");
         }
     }
 }

@@ -426,8 +426,10 @@ fn an_open_load_of_each_kind() {
 fn messages_are_what_was_meant() {
     use crate::{HoldFlags, HoldWork, MessageKind, ResponseEnd};
     let some = |text: &str| Some(text.to_owned());
-    let talk = |flags: Flags| flags.plan().expect("a plan").scenarios[0].steps[0].talk.clone().expect("a talk");
-    let message = |flags: Flags| talk(flags).message.map(|message| (message.kind, message.bytes)).expect("a message");
+    let messaging =
+        |flags: Flags| flags.plan().expect("a plan").scenarios[0].steps[0].messaging.clone().expect("messaging");
+    let message =
+        |flags: Flags| messaging(flags).message.map(|message| (message.kind, message.bytes)).expect("a message");
     assert_eq!(message(flags("ws://h/x")), (MessageKind::Ping, Vec::new()));
     assert_eq!(message(Flags { data: some("hi"), ..flags("ws://h") }), (MessageKind::Text, b"hi".to_vec()));
     assert_eq!(message(Flags { data: some("hex:68 69"), ..flags("ws://h") }), (MessageKind::Binary, b"hi".to_vec()));
@@ -435,7 +437,7 @@ fn messages_are_what_was_meant() {
     assert_eq!(random(None).len(), 100);
     assert_eq!(random(None), random(some("1")));
     assert_ne!(random(some("2")), random(some("1")));
-    let end = |flags: Flags| talk(Flags { data: some("x"), ..flags }).response;
+    let end = |flags: Flags| messaging(Flags { data: some("x"), ..flags }).response;
     assert_eq!(end(Flags { until: some("\\r\\n\\x00"), ..flags("tcp://h:1") }), ResponseEnd::Until(b"\r\n\0".to_vec()));
     assert_eq!(end(Flags { read_bytes: some("7"), ..flags("tcp://h:1") }), ResponseEnd::Bytes(7));
     let prefix = ResponseEnd::LengthPrefix { width: 4, is_little_endian: true };
@@ -444,10 +446,17 @@ fn messages_are_what_was_meant() {
     let hold = |url: &str, every: Option<&str>| {
         HoldFlags { common: flags(url), every: every.map(str::to_owned), ..HoldFlags::default() }.plan()
     };
-    assert_eq!(hold("ws://h", None).expect("a plan").step.talk.expect("a talk").message, None, "nothing is to be said");
+    assert_eq!(
+        hold("ws://h", None).expect("a plan").step.messaging.expect("messaging").message,
+        None,
+        "nothing is to be said"
+    );
     let every = hold("ws://h", Some("2s")).expect("a plan");
     assert_eq!(every.work, HoldWork::Every(Duration::from_secs(2)));
-    assert_eq!(every.step.talk.and_then(|talk| talk.message).map(|message| message.kind), Some(MessageKind::Ping));
+    assert_eq!(
+        every.step.messaging.and_then(|messaging| messaging.message).map(|message| message.kind),
+        Some(MessageKind::Ping)
+    );
     let pause = HoldWork::Pause { least: Duration::from_millis(100), most: Duration::from_secs(1) };
     assert_eq!(hold("http://h", Some("100ms-1s")).expect("a plan").work, pause);
     for (url, every, says) in [

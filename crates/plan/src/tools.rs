@@ -63,7 +63,7 @@ impl Tool {
     }
 
     /// The tool of a program's name, with the names that it goes by where it is downloaded: `hey_linux_amd64`.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let name = name.strip_suffix(".exe").unwrap_or(name).replace('_', "-");
         let mut name = name.as_str();
         loop {

@@ -19,7 +19,7 @@ impl Plan {
     /// There are only such messages.
     pub fn name_traces(&mut self) -> Result<(), PlanError> {
         let mut steps = self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).collect::<Vec<_>>();
-        if steps.iter().all(|step| step.talk.is_some()) {
+        if steps.iter().all(|step| step.messaging.is_some()) {
             return Err(PlanError::Needs { flag: "--trace", needed: Need::Headers });
         }
         steps.iter_mut().for_each(|step| name_trace(step));
@@ -28,13 +28,13 @@ impl Plan {
 }
 
 fn name_trace(step: &mut Step) {
-    if step.talk.is_some() || place(&step.request).is_some() {
+    if step.messaging.is_some() || place(&step.request).is_some() {
         return;
     }
-    let mut making = step.making.as_deref().cloned().unwrap_or_default();
-    making.trace = Some(step.request.headers.len());
+    let mut dynamic_parts = step.dynamic_parts.as_deref().cloned().unwrap_or_default();
+    dynamic_parts.trace = Some(step.request.headers.len());
     step.request.headers.push((HEADER.to_owned(), vec![b'0'; LENGTH]));
-    step.making = Some(Arc::new(making));
+    step.dynamic_parts = Some(Arc::new(dynamic_parts));
 }
 
 fn place(request: &Request) -> Option<usize> {

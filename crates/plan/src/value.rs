@@ -29,7 +29,7 @@ impl Value {
     }
 
     /// A value from JSON, with its type.
-    pub fn of_json(json: &serde_json::Value) -> Self {
+    pub fn from_json(json: &serde_json::Value) -> Self {
         match json {
             serde_json::Value::Null => Self::Null,
             serde_json::Value::Bool(is_so) => Self::Bool(*is_so),
@@ -49,7 +49,7 @@ impl Value {
     ///
     /// # Errors
     /// The text is no JSON.
-    pub fn of_json_text(text: &[u8]) -> Result<Self, serde_json::Error> {
+    pub fn from_json_text(text: &[u8]) -> Result<Self, serde_json::Error> {
         match text.first() {
             Some(b'[' | b'{') => {
                 serde_json::from_slice::<IgnoredAny>(text)?;
@@ -58,7 +58,11 @@ impl Value {
             _ => {
                 let json: serde_json::Value = serde_json::from_slice(text)?;
                 let text = String::from_utf8_lossy(text);
-                Ok(if json.is_number() && loses_digits(&text) { Self::Json(text.into()) } else { Self::of_json(&json) })
+                Ok(if json.is_number() && loses_digits(&text) {
+                    Self::Json(text.into())
+                } else {
+                    Self::from_json(&json)
+                })
             }
         }
     }
@@ -144,7 +148,7 @@ mod tests {
             (r#"["a", {"b": 1}]"#, Value::Json(r#"["a",{"b":1}]"#.into()), r#"["a",{"b":1}]"#, r#"["a",{"b":1}]"#),
         ];
         for (json, value, text, again) in cases {
-            let read = Value::of_json(&serde_json::from_str(json).expect("JSON"));
+            let read = Value::from_json(&serde_json::from_str(json).expect("JSON"));
             assert_eq!(read, value, "{json}");
             assert_eq!(read.to_string(), text, "{json}");
             let mut bytes = Vec::new();
@@ -173,9 +177,9 @@ mod tests {
             ("[12345678901234567890123]", Value::Json("[12345678901234567890123]".into())),
             ("\"12345678901234567890123\"", Value::text("12345678901234567890123")),
         ] {
-            assert_eq!(Value::of_json_text(text.as_bytes()).expect(text), expect, "{text}");
+            assert_eq!(Value::from_json_text(text.as_bytes()).expect(text), expect, "{text}");
         }
-        assert!(Value::of_json_text(b"[1").is_err() && Value::of_json_text(b"x").is_err());
+        assert!(Value::from_json_text(b"[1").is_err() && Value::from_json_text(b"x").is_err());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct About {
 
 impl About {
     /// The same in the report of a run.
-    pub(crate) fn of_run(&self, run: &Run) -> Value {
+    pub(crate) fn run_value(&self, run: &Run) -> Value {
         let planned = |language: Language| {
             let all = run.plan.scenarios.iter().map(|scenario| scenario_in_words(&run.plan, scenario, language));
             all.collect::<Vec<_>>().join(language.pick("; ", "；"))
@@ -57,7 +57,7 @@ impl About {
     }
 
     /// The same for a report over many runs.
-    pub(crate) fn of_many(&self, began_unix: core::time::Duration) -> Value {
+    pub(crate) fn many_value(&self, began_unix: core::time::Duration) -> Value {
         json!({
             "version": self.version,
             "command": self.command,

@@ -18,7 +18,7 @@ const HEAT_STEPS: f64 = 10.0;
 
 /// All data, when the run is over.
 pub fn charts_value(charts: &Charts, run: &Run) -> Value {
-    let of = |measure: Measure| run.recorded.succeeded.of(measure);
+    let of = |measure: Measure| run.recorded.succeeded.by_measure(measure);
     let until = Until {
         began_unix_ms: run.began_unix_ns() / 1_000_000,
         wall: run.wall,
@@ -29,13 +29,13 @@ pub fn charts_value(charts: &Charts, run: &Run) -> Value {
 
 /// The same while the run goes on, in no language; [`crate::page_charts`] adds it.
 pub fn live_charts(charts: &Charts, moment: &Moment<'_>) -> Value {
-    Shown { charts, points: &charts.points }.value(&Until::of(moment))
+    Shown { charts, points: &charts.points }.value(&Until::new(moment))
 }
 
 /// The same for the last point alone.
 pub(crate) fn last_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     let last = charts.points.len().saturating_sub(1);
-    Shown { charts, points: &charts.points[last..] }.value(&Until::of(moment))
+    Shown { charts, points: &charts.points[last..] }.value(&Until::new(moment))
 }
 
 /// The state of a run that goes on.
@@ -58,7 +58,7 @@ struct Until<'a> {
 }
 
 impl<'a> Until<'a> {
-    fn of(moment: &Moment<'a>) -> Self {
+    fn new(moment: &Moment<'a>) -> Self {
         let times = [&moment.standing.recorded, &moment.standing.service];
         Self { began_unix_ms: moment.began_unix.as_millis() as u64, wall: moment.now, times }
     }

@@ -61,7 +61,7 @@ fn why(run: &Run, language: Language) -> Option<String> {
         );
     }
     if most.failure == Failure::Check {
-        return Some(of_checks(run, language));
+        return Some(failed_checks(run, language));
     }
     // A status is the cause only where it is the failure.
     if let [(status, count)] = tally.statuses[..]
@@ -81,7 +81,7 @@ fn why(run: &Run, language: Language) -> Option<String> {
 }
 
 /// The checks that the responses did not pass, by their flags: one of them, or several.
-fn of_checks(run: &Run, language: Language) -> String {
+fn failed_checks(run: &Run, language: Language) -> String {
     let all = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| &step.checks);
     let flags = [
         ("--expect-header", all().any(|checks| !checks.headers.is_empty())),

@@ -103,7 +103,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "upper_per_s": per_s(found.upper),
         "goal": input.goals,
         "limit": found.limit,
-        "on": varied.name(),
+        "vary": varied.name(),
         "unit": varied.unit(),
         "lower": found.lower,
         "upper": found.upper,
@@ -130,7 +130,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "target": input.target,
         "kept_as": input.kept_as,
         "trials": input.trials.iter().map(|trial| trial_value(trial, input.goals)).collect::<Vec<_>>(),
-        "about": input.about.of_many(input.began_unix),
+        "about": input.about.many_value(input.began_unix),
     })
 }
 

@@ -23,7 +23,7 @@ pub fn github_page(run: &Run, language: Language) -> String {
         (language.pick("Requests a second", "每秒请求数"), rate(run.rate)),
         (language.pick("Succeeded", "成功"), ended),
     ];
-    if let Some(times) = run.classes.first().map(|class| class.times.of(metrics::Measure::Response)) {
+    if let Some(times) = run.classes.first().map(|class| class.times.by_measure(metrics::Measure::Response)) {
         rows.extend(percentiles(times, language));
     }
     if counts.dropped() > 0 {

@@ -110,9 +110,9 @@ fn tag(name: &str) -> String {
 
 /// The percentile text of the response times of successes.
 pub fn hdr_text(run: &Run) -> String {
-    let mut text = percentiles(run.recorded.succeeded.of(Measure::Response));
+    let mut text = percentiles(run.recorded.succeeded.by_measure(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
-    let incomplete = run.succeeded.of(Measure::Response).incomplete;
+    let incomplete = run.succeeded.by_measure(Measure::Response).incomplete;
     if incomplete > 0 {
         let of = run.tally.all_started();
         writeln!(

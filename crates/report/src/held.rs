@@ -37,7 +37,7 @@ pub fn nothing_held(held: &Held, language: Language) -> String {
     let (tried, address) = (count(held.tally.tried()), messages::place_held(held));
     match held.tally.failed_by.first() {
         Some(FailureCount { failure, .. }) => {
-            let remedy = messages::remedy_in(*failure, &FailureContext::of_held(held), language);
+            let remedy = messages::remedy_in(*failure, &FailureContext::for_hold(held), language);
             let name = messages::failure_in_brackets(*failure, language);
             language.pick(
                 format!(
@@ -226,7 +226,7 @@ impl Page {
             self.failures(
                 self.language().pick(label.0, label.1),
                 &of.iter().collect::<Vec<_>>(),
-                |_| FailureContext::of_held(held),
+                |_| FailureContext::for_hold(held),
                 self.language().pick(": ", "："),
             );
         }

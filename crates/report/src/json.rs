@@ -71,7 +71,7 @@ impl Json {
     /// The report as a value.
     pub fn value(&mut self, run: &Run) -> Value {
         let mut report = facts(run);
-        report["about"] = self.about.of_run(run);
+        report["about"] = self.about.run_value(run);
         report["times"] = all_times(run);
         report["statuses"] = statuses(&run.tally.statuses);
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
@@ -162,8 +162,9 @@ fn requests(run: &Run) -> Value {
 fn all_times(run: &Run) -> Value {
     let mut by_class = Map::new();
     for class in &run.classes {
-        let measures =
-            Measure::ALL.iter().map(|&measure| (measure.name().to_owned(), distribution(class.times.of(measure))));
+        let measures = Measure::ALL
+            .iter()
+            .map(|&measure| (measure.name().to_owned(), distribution(class.times.by_measure(measure))));
         by_class.insert(class.name().to_owned(), Value::Object(measures.collect()));
     }
     let others = [

@@ -12,12 +12,12 @@ pub enum Language {
 
 impl Language {
     /// The language of a locale: Chinese for `zh...`, English for everything else.
-    pub fn of_locale(locale: &str) -> Self {
+    pub fn from_locale(locale: &str) -> Self {
         if locale.to_ascii_lowercase().starts_with("zh") { Self::Zh } else { Self::En }
     }
 
     /// The language of a name; `None` when there is no such language.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         match name.split(['_', '-', '.', '@']).next()? {
             "en" => Some(Self::En),

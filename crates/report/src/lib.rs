@@ -88,15 +88,15 @@ pub use live::{
     live_point, live_value, page_charts, steps_csv,
 };
 pub use messages::{
-    Doing, config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error,
-    flag_fault, in_chinese, not_taken, plan_error, reason_called, reflect_error, resolve_error, run_error,
-    scenario_contents, scenario_mistakes, snapshot_error, strangers, system_fault, take_error, threshold_error,
-    threshold_fault, tls_error,
+    Doing, config_error, config_line, driver_error, export_error, export_left_out, extract_error, failure_remedy,
+    feed_error, flag_fault, in_chinese, not_extracted, plan_error, reason_called, reflect_error, resolve_error,
+    run_error, scenario_contents, scenario_mistakes, snapshot_error, system_fault, threshold_error, threshold_fault,
+    tls_error, unconsented_hosts,
 };
 pub use notes::{note_so_far, note_text};
 pub use progress::{Aim, begins, hold_begins};
 pub use request_records::{LOG_COLUMNS, LogStyle, StepName, step_names, utc_stamp};
-pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_of_talk};
+pub use scenario_file::{BinaryBody, ScenarioFile, messaging_scenario_file, scenario_file};
 pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use sweep_report::{SweepInput, grid_error, sweep_head, sweep_html, sweep_row, sweep_text, sweep_value};

@@ -48,7 +48,7 @@ pub fn live_plan(plan: &Plan, address: SocketAddr) -> Value {
         "address": address.to_string(),
         "warmup_s": plan.warmup.as_secs_f64(),
         "interval_s": plan.interval.as_secs_f64(),
-        "requests": Aim::of_load(plan).requests(),
+        "requests": Aim::for_load(plan).requests(),
         "scenarios": plan.scenarios.iter().map(scenario).collect::<Vec<_>>(),
     })
 }
@@ -62,7 +62,7 @@ pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
         "warmup_s": 0.0,
         "interval_s": plan.interval.as_secs_f64(),
         "connections": plan.connections,
-        "duration_s": Aim::of_hold(plan).duration().map(|span| span.as_secs_f64()),
+        "duration_s": Aim::for_hold(plan).duration().map(|span| span.as_secs_f64()),
         "scenarios": [],
         "text": crate::held::plan_in_words(plan, Language::En),
         "text_zh": crate::held::plan_in_words(plan, Language::Zh),

@@ -3,6 +3,7 @@
 mod closes;
 mod config_error;
 mod export_error;
+mod extract_error;
 mod failure_context;
 mod failures;
 mod feed_error;
@@ -16,7 +17,6 @@ mod secure;
 mod silence;
 mod snapshot_error;
 mod system;
-mod take_error;
 mod threshold_error;
 mod wide;
 
@@ -33,19 +33,19 @@ pub(crate) use closes::code_and_reason;
 pub use config_error::{config_error, config_line};
 pub(crate) use export_error::export_fault;
 pub use export_error::{export_error, export_left_out};
+pub(crate) use extract_error::why_in_chinese;
+pub use extract_error::{extract_error, not_extracted};
 pub(crate) use failure_context::FailureContext;
 pub use feed_error::feed_error;
 pub use grpc::reflect_error;
 pub(crate) use more::{more, section};
 pub use plan_error::plan_error;
-pub use reach::strangers;
+pub use reach::unconsented_hosts;
 pub use run_error::run_error;
 pub use scenario::{flag_fault, scenario_contents, scenario_mistakes};
 pub use secure::tls_error;
 pub use snapshot_error::snapshot_error;
 pub use system::{Doing, in_chinese, system_fault};
-pub(crate) use take_error::why_in_chinese;
-pub use take_error::{not_taken, take_error};
 pub use threshold_error::{threshold_error, threshold_fault};
 
 use crate::Language;
@@ -78,9 +78,9 @@ pub fn reason_called(name: &str, language: Language) -> String {
 }
 
 /// The same, with the HTTP status of a gRPC call that failed with it.
-pub(crate) fn failure_in(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
+pub(crate) fn failure_in(failure: Failure, context: &FailureContext<'_>, language: Language) -> String {
     let name = failure_name(failure);
-    match call_status(failure, scene.is_grpc) {
+    match call_status(failure, context.is_grpc) {
         Some(status) if !matches!(failure, Failure::GrpcStatus(_)) => {
             language.pick(format!("{name}, counted as {status}"), format!("{name}，计为 {status}"))
         }
@@ -97,17 +97,17 @@ pub(crate) fn call_status_name(failure: Failure, run: &Run) -> Option<&'static s
 const STATUSES_NAMED_MAX: usize = 4;
 
 /// A failure with its count. Statuses are counted separately, where that is known.
-pub(crate) fn failure_counted(failure: &FailureCount, scene: &FailureContext<'_>, language: Language) -> String {
+pub(crate) fn failure_counted(failure: &FailureCount, context: &FailureContext<'_>, language: Language) -> String {
     let all = count(failure.count);
     let plain = || {
-        let (name, called) = (failure_in(failure.failure, scene, language), failures::chinese(failure.failure));
+        let (name, called) = (failure_in(failure.failure, context, language), failures::chinese(failure.failure));
         let gap = if called.starts_with(|first: char| first.is_ascii()) { " " } else { "" };
         language.pick(format!("{all} {name}"), format!("{all} 次{gap}{called}（{name}）"))
     };
     if failure.failure != Failure::Status {
         return plain();
     }
-    let mut statuses = scene.failed_statuses.clone();
+    let mut statuses = context.failed_statuses.clone();
     // A redirect, or a status expected by one step only, makes it unclear which of them failed.
     if statuses.iter().map(|(_, count)| count).sum::<u64>() != failure.count {
         return plain();
@@ -134,7 +134,7 @@ fn failed_statuses(run: &Run) -> Vec<(u16, u64)> {
     if steps().any(|step| step.call.is_some()) {
         return Vec::new();
     }
-    let is_success = |status: u16| steps().any(|step| step.talk.is_none() && step.checks.status.contains(status));
+    let is_success = |status: u16| steps().any(|step| step.messaging.is_none() && step.checks.status.contains(status));
     run.tally.statuses.iter().copied().filter(|(status, _)| !is_success(*status)).collect()
 }
 
@@ -170,19 +170,19 @@ pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> Strin
 
 /// The remedy of a failure for the user.
 pub fn failure_remedy(failure: Failure, run: &Run, language: Language) -> String {
-    remedy_in(failure, &FailureContext::of_failure(run, failure), language)
+    remedy_in(failure, &FailureContext::for_failure(run, failure), language)
 }
 
 /// The remedy of a failure at this host.
 pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run, language: Language) -> String {
-    let scene = FailureContext::of_failure(run, failure);
+    let context = FailureContext::for_failure(run, failure);
     // For a single target the address says more than its name.
-    let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
-    remedy_in(failure, &FailureContext { place, ..scene }, language)
+    let place = Some(place).filter(|place| context.address.is_none() && !place.is_empty());
+    remedy_in(failure, &FailureContext { place, ..context }, language)
 }
 
 /// The same, in given circumstances.
-pub(crate) fn remedy_in(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
+pub(crate) fn remedy_in(failure: Failure, context: &FailureContext<'_>, language: Language) -> String {
     // Some servers close without an alert, or with an unspecific one.
     let may_be_for_want_of_one = matches!(
         failure,
@@ -192,13 +192,13 @@ pub(crate) fn remedy_in(failure: Failure, scene: &FailureContext<'_>, language: 
             | Failure::ClosedEarly
             | Failure::Tls(TlsFault::ClosedEarly | TlsFault::Alert | TlsFault::ClientCertificate)
     );
-    if scene.lacked_certificate && may_be_for_want_of_one {
+    if context.lacked_certificate && may_be_for_want_of_one {
         return language.pick(
             "the server asked for a client certificate, but none was given; give one that it accepts with --cert FILE --key FILE".to_owned(),
             "服务端要求客户端证书，但没有给出；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
         );
     }
-    failures::remedy(failure, scene, language)
+    failures::remedy(failure, context, language)
 }
 
 /// The reason for the selected driver.
@@ -231,7 +231,7 @@ pub fn resolve_error(error: &ResolveError, language: Language) -> String {
         (Language::Zh, ResolveError::Server { host, reason }) => {
             in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 --dns，或去掉它"))
         }
-        (Language::Zh, ResolveError::Consent { strangers }) => reach::refusal_in_chinese(strangers),
+        (Language::Zh, ResolveError::Consent { unconsented_hosts }) => reach::refusal_in_chinese(unconsented_hosts),
         (Language::Zh, ResolveError::Lookup { host, reason }) => {
             in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址"))
         }

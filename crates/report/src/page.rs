@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use figures::{At, FailureCount, Quantile, Times};
+use figures::{FailureCount, PercentileValue, Quantile, Times};
 use metrics::Failure;
 use unicode_width::UnicodeWidthStr;
 
@@ -29,7 +29,7 @@ pub(crate) fn marked(times: &Times, quantile: Quantile) -> String {
     times.at(quantile).map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_unreliable { "!" } else { "" }))
 }
 
-fn known(at: At) -> String {
+fn known(at: PercentileValue) -> String {
     format!("{}{}", if at.at_least { ">=" } else { "" }, time(at.ns as f64))
 }
 
@@ -100,21 +100,22 @@ impl Page {
     }
 
     /// Adds failures with their remedies, in the given order, and the sections of the docs that explain them. `link`:
-    /// the text between the two. `scene`: the circumstances of each failure.
+    /// the text between the two. `context`: the circumstances of each failure.
     pub(crate) fn failures<'a>(
         &mut self,
         label: &str,
         all: &[&FailureCount],
-        scene: impl Fn(Failure) -> FailureContext<'a>,
+        context: impl Fn(Failure) -> FailureContext<'a>,
         link: &str,
     ) {
         let mut sections: Vec<&str> = Vec::new();
         for (index, each) in all.iter().enumerate() {
-            let scene = scene(each.failure);
-            let said = messages::failure_counted(each, &scene, self.language());
-            let remedy = messages::remedy_in(each.failure, &scene, self.language());
+            let context = context(each.failure);
+            let said = messages::failure_counted(each, &context, self.language());
+            let remedy = messages::remedy_in(each.failure, &context, self.language());
             self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
-            if let Some(section) = messages::section(each.failure, &scene).filter(|section| !sections.contains(section))
+            if let Some(section) =
+                messages::section(each.failure, &context).filter(|section| !sections.contains(section))
             {
                 sections.push(section);
             }

@@ -21,7 +21,7 @@ pub struct Aim {
 
 impl Aim {
     /// The size of a load.
-    pub fn of_load(plan: &plan::Plan) -> Self {
+    pub fn for_load(plan: &plan::Plan) -> Self {
         let of = |scenario: &Scenario| match &scenario.load {
             Load::Closed { requests, duration, .. } => {
                 let of_each = scenario.iterations_per_user.filter(|_| duration.is_none());
@@ -41,7 +41,7 @@ impl Aim {
     }
 
     /// The size of a hold: the time to open the connections, and the time to hold them.
-    pub fn of_hold(plan: &Hold) -> Self {
+    pub fn for_hold(plan: &Hold) -> Self {
         // The ramp is in thousandths of connections per hour.
         let opening =
             plan.ramp.map_or(0.0, |ramp| (plan.connections * plan::RATE_UNIT) as f64 / (ramp as f64).max(1.0));

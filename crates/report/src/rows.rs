@@ -35,6 +35,6 @@ pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
 
 /// The files as JSON.
 pub(crate) fn value(run: &Run) -> Value {
-    let reported = |UsedUp { file, rows, is_update }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_update { "again" } else { "stop" } });
+    let reported = |UsedUp { file, rows, is_update }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_update { "repeat" } else { "stop" } });
     run.used_up.iter().map(reported).collect()
 }

@@ -52,7 +52,7 @@ pub fn scenario_file(plan: &Plan, agent: &str, name: &str, language: Language) -
 }
 
 /// The file of another protocol, by the scheme of the URL; `None` for HTTP.
-pub fn scenario_file_of_talk(url: &str, name: &str, language: Language) -> Option<String> {
+pub fn messaging_scenario_file(url: &str, name: &str, language: Language) -> Option<String> {
     let (scheme, _) = url.split_once("://")?;
     let url = pattern(url);
     let lines = match scheme {

@@ -116,7 +116,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "took_s": input.took.map(|took| took.as_secs_f64()),
         "was_stopped": input.was_stopped,
         "kept_as": input.kept_as,
-        "about": input.about.of_many(input.began_unix),
+        "about": input.about.many_value(input.began_unix),
     })
 }
 
@@ -138,7 +138,7 @@ fn cell(place: usize, values: &Map<String, Value>, figures: &CellFigures) -> Val
         "p99_s": spread(figures.p99_s),
         "failed_share": spread(figures.failed_share),
         "affected": affected(figures.affected.map(|runs| runs > 0)),
-        "spoiled_runs": figures.unreliable,
+        "unreliable_runs": figures.unreliable,
         "limit": figures.limit,
         "is_best": false,
     })

@@ -84,7 +84,7 @@ impl IntervalTable {
 
     /// A table for a plan: where all starts come at rates, exchanges in flight are shown instead of users.
     #[must_use]
-    pub fn of_plan(mut self, plan: &Plan) -> Self {
+    pub fn for_plan(mut self, plan: &Plan) -> Self {
         self.of_rate = plan.scenarios.iter().all(|scenario| matches!(scenario.load, Load::Open { .. }));
         if self.of_rate {
             self.heads[USERS] = self.screen.language.words().in_flight;
@@ -104,8 +104,8 @@ impl IntervalTable {
         self.columns.head(&self.heads, &self.screen)
     }
 
-    /// The row of an interval. Rates, times and bytes per second are those of the interval; the rest is since the start,
-    /// or current.
+    /// The row of an interval. Rates, times and bytes per second are those of the interval; the rest is since the
+    /// start, or current.
     pub fn row(&self, interval: &impl TableRow) -> String {
         let (cells, tail, bad) = interval.line(self);
         let paint = |column: usize, cell: String| match bad.contains(&column) {

@@ -52,7 +52,7 @@ fn result(total: Snapshot) -> RunResult {
         paused: Nanos::ZERO,
         requested_per_s: None,
         scenarios: Vec::new(),
-        apart: Vec::new(),
+        per_scenario: Vec::new(),
         total,
         wall: Nanos::from_millis(2_000),
         threads: 2,
@@ -105,7 +105,7 @@ fn result(total: Snapshot) -> RunResult {
 }
 
 fn run(plan: &Plan, result: RunResult) -> Run {
-    Run::of(RunInput {
+    Run::new(RunInput {
         plan: Arc::new(plan.clone()),
         address: "127.0.0.1:8080".parse().expect("an address"),
         lookup: Some(Duration::from_millis(3)),
@@ -132,7 +132,7 @@ fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interv
         total,
         scenarios: vec![part],
     };
-    Interval::of(&reported, &plan())
+    Interval::new(&reported, &plan())
 }
 
 /// The columns of the terminal at which the cells end.
@@ -188,7 +188,7 @@ fn a_rate_has_what_is_in_flight() {
         ..Flags::default()
     };
     for (rate, shown) in [(None, ["users", "50"]), (Some("100"), ["pending", "17"])] {
-        let table = IntervalTable::new(Screen::plain(Language::En)).of_plan(&flags(rate).plan().expect("a good plan"));
+        let table = IntervalTable::new(Screen::plain(Language::En)).for_plan(&flags(rate).plan().expect("a good plan"));
         let second = |text: &str| text.split('│').nth(1).map(|cell| cell.trim().to_owned());
         let lines = [table.head(), table.row(&interval)];
         assert_eq!(lines.map(|text| second(&text).unwrap_or_default()), shown);
@@ -251,7 +251,7 @@ fn every_failure_has_a_remedy_in_both_languages() {
     let plan = plan();
     let result = result(seen(0, &[]));
     let run = run(&plan, result);
-    for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
+    for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::from_index) {
         let (english, chinese) =
             (failure_remedy(failure, &run, Language::En), failure_remedy(failure, &run, Language::Zh));
         assert!(english.is_ascii() && english.len() > 10, "{failure:?}: {english}");
@@ -403,7 +403,7 @@ fn files_that_were_used_up_are_reported() {
     }
     let expect = serde_json::json!([
         {"file": "users.csv", "rows": 1_200, "then": "stop"},
-        {"file": "codes.csv", "rows": 7, "then": "again"},
+        {"file": "codes.csv", "rows": 7, "then": "repeat"},
     ]);
     assert_eq!(rows, expect);
     // A plan that ended early has not reached its target load, and none of that is green.

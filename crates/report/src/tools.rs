@@ -93,7 +93,7 @@ impl<'a> ToolView<'a> {
 /// The times from the first request to the last response, where redirects were followed; else the response times.
 fn whole<'a>(run: &'a Run, times: &'a Timings) -> &'a Distribution {
     let chains = &run.recorded.chains;
-    if chains.count() > 0 { chains } else { times.of(Measure::Response) }
+    if chains.count() > 0 { chains } else { times.by_measure(Measure::Response) }
 }
 
 /// The one name lookup of a run, for those tools that count it for every response.
@@ -118,7 +118,7 @@ fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
 
 /// Exchanges with a response.
 fn responses(run: &Run) -> u64 {
-    run.recorded.answered.of(Measure::Response).count()
+    run.recorded.answered.by_measure(Measure::Response).count()
 }
 
 /// Failures without a response, by kind.
@@ -130,11 +130,11 @@ struct Faults {
 }
 
 impl Faults {
-    fn of(counts: &Tally) -> Self {
+    fn new(counts: &Tally) -> Self {
         let mut faults = Self::default();
         for &FailureCount { failure, count: number, .. } in &counts.failures {
             match failure.stage() {
-                _ if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
+                _ if Class::from_outcome(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
                 Stage::Connecting => faults.connect += number,
                 Stage::Exchanging => faults.read += number,
                 Stage::Answered => {}

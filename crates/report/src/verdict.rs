@@ -323,7 +323,7 @@ fn is_idle_stall(spent: &ThreadUsage) -> bool {
 /// The effect of the generator's stalls on the times: the percentiles that contain them, and those that do not.
 pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     let stalled = time(run.stalled?.stalled_ns as f64);
-    let response = run.succeeded.of(Measure::Response);
+    let response = run.succeeded.by_measure(Measure::Response);
     let is_marked = |quantile: &Quantile| response.at(*quantile).is_some_and(|at| at.is_unreliable);
     let (marked, clean): (Vec<Quantile>, Vec<Quantile>) = Quantile::ALL.into_iter().partition(is_marked);
     let (first, last) = (marked.first()?.name(), marked.last()?.name());

@@ -61,9 +61,9 @@ pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: L
     let workers_summary = workers_summary?;
     let late = workers_summary.changed_late;
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
-    let otherwise = workers_summary.books.otherwise;
-    let (said, starts) = (counted(otherwise.unsigned_abs(), "start"), count(otherwise.unsigned_abs()));
-    let (more, more_zh) = match otherwise {
+    let late_change_delta = workers_summary.books.late_change_delta;
+    let (said, starts) = (counted(late_change_delta.unsigned_abs(), "start"), count(late_change_delta.unsigned_abs()));
+    let (more, more_zh) = match late_change_delta {
         0 => (String::new(), String::new()),
         1.. => (format!(", {said} more than planned"), format!("，比计划多发起 {starts} 个请求")),
         _ => (format!(", {said} fewer than planned"), format!("，比计划少发起 {starts} 个请求")),
@@ -102,11 +102,11 @@ fn one(worker: &WorkerResult, language: Language) -> String {
 /// Undelivered and unaccounted starts; `None` when all is accounted for.
 pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
     let workers_summary = workers_summary?;
-    let StartAccounting { undelivered, unknown, stalled, .. } = workers_summary.books;
+    let StartAccounting { undelivered, unaccounted, stalled, .. } = workers_summary.books;
     if !workers_summary.has_losses() {
         return None;
     }
-    if undelivered == 0 && unknown == 0 {
+    if undelivered == 0 && unaccounted == 0 {
         let lost = workers_summary.workers.iter().filter(|worker| worker.losses > 0).count();
         return Some(language.pick(
             format!(
@@ -120,11 +120,11 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
         ));
     }
     let (said, were) = (counted(undelivered, "start"), is_of(undelivered, "was", "were"));
-    let made = is_of(unknown, "it was", "they were");
-    let (undelivered, unknown) = (count(undelivered), count(unknown));
+    let made = is_of(unaccounted, "it was", "they were");
+    let (undelivered, unaccounted) = (count(undelivered), count(unaccounted));
     let mut text = language.pick(
-        format!("workers were lost: {said} {were} due while no worker had the slots, of {unknown} it is not known whether {made} made"),
-        format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unknown} 个是否发起未知"),
+        format!("workers were lost: {said} {were} due while no worker had the slots, of {unaccounted} it is not known whether {made} made"),
+        format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unaccounted} 个是否发起未知"),
     );
     if !stalled.is_zero() {
         let span = time(stalled.as_nanos() as f64);
@@ -140,15 +140,15 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
 pub(crate) fn missed_held(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
     let workers_summary = workers_summary.filter(|workers_summary| workers_summary.has_losses())?;
     let lost = workers_summary.workers.iter().filter(|worker| worker.losses > 0).count();
-    let unknown = count(workers_summary.books.unknown);
+    let unaccounted = count(workers_summary.books.unaccounted);
     Some(language.pick(
         format!(
             "{lost} of {} {} lost or left; of {} nobody knows what became",
             counted(workers_summary.workers.len() as u64, "worker"),
             is_of(lost as u64, "was", "were"),
-            counted(workers_summary.books.unknown, "connection")
+            counted(workers_summary.books.unaccounted, "connection")
         ),
-        format!("{} 个工作进程中有 {lost} 个失联或退出；{unknown} 个连接的结果未知", workers_summary.workers.len()),
+        format!("{} 个工作进程中有 {lost} 个失联或退出；{unaccounted} 个连接的结果未知", workers_summary.workers.len()),
     ))
 }
 
@@ -159,8 +159,8 @@ pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
     };
     json!({
         "undelivered": books.undelivered,
-        "unaccounted": books.unknown,
-        "late_change_delta": books.otherwise,
+        "unaccounted": books.unaccounted,
+        "late_change_delta": books.late_change_delta,
         "stalled_s": books.stalled.as_secs_f64(),
         "ingest_delay_s": received_late.as_secs_f64(),
         "change_delay_s": changed_late.as_secs_f64(),
@@ -173,8 +173,8 @@ pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
     let Some(WorkersSummary { workers, books, received_late, .. }) = workers_summary else { return Value::Null };
     let late = received_late.as_secs_f64();
     json!({
-        "unaccounted": books.unknown,
-        "unaccounted_responses": books.unknown_responses,
+        "unaccounted": books.unaccounted,
+        "unaccounted_responses": books.unaccounted_responses,
         "ingest_delay_s": late,
         "list": each(workers),
     })
@@ -246,12 +246,13 @@ mod tests {
 
     #[test]
     fn a_change_that_came_late_is_reported() {
-        let of = |otherwise, late| {
-            let books = StartAccounting { otherwise, ..StartAccounting::default() };
+        let of = |late_change_delta, late| {
+            let books = StartAccounting { late_change_delta, ..StartAccounting::default() };
             WorkersSummary { books, changed_late: Nanos::from_millis(late).as_duration(), ..WorkersSummary::default() }
         };
-        let reported =
-            |otherwise, late, language| changed_late(Some(&of(otherwise, late)), language).unwrap_or_default();
+        let reported = |late_change_delta, late, language| {
+            changed_late(Some(&of(late_change_delta, late)), language).unwrap_or_default()
+        };
         let more = "2.50s late: until then they went on as before, 1,234 starts more than planned;";
         assert!(reported(1_234, 2_500, Language::En).contains(more));
         assert!(reported(-7, 2_500, Language::En).contains("as before, 7 starts fewer than planned;"));

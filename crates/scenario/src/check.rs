@@ -18,7 +18,7 @@ use scope::Walk;
 /// Checks a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that
 /// are given to something that was wrong.
 pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &mut DiagnosticSink) {
-    let declared = Symbols::of(file, source, seen);
+    let declared = Symbols::new(file, source, seen);
     declared.check(file, source, found);
     cycles(file, found);
     let before = {
@@ -27,7 +27,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         walk.steps(&mut file.before, false);
         walk.into_taken()
     };
-    of_users(file, found);
+    check_users(file, found);
     let mut of_unique: HashSet<String> = HashSet::new();
     for index in 0..file.scenarios.len() {
         let scenario = &mut file.scenarios[index];
@@ -72,7 +72,7 @@ fn follow(steps: &[Step]) -> bool {
 /// Whether some path through the steps sends something.
 fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
-        Action::Request(_) | Action::Call(_) | Action::Talk(_) | Action::Send(_) => true,
+        Action::Request(_) | Action::Call(_) | Action::Messaging(_) | Action::Send(_) => true,
         Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
         Action::Transaction { steps, .. }
         | Action::Repeat { steps, .. }
@@ -85,7 +85,7 @@ fn asks(steps: &[Step]) -> bool {
 }
 
 /// Checks that values common to all users depend on none that is per user.
-fn of_users(file: &File, found: &mut DiagnosticSink) {
+fn check_users(file: &File, found: &mut DiagnosticSink) {
     let own = file.vars.iter().enumerate().filter(|(_, variable)| variable.per_user);
     let own: HashMap<&str, usize> = own.map(|(place, variable)| (variable.name.text.as_str(), place)).collect();
     for variable in file.vars.iter().filter(|variable| !variable.per_user) {
@@ -157,7 +157,7 @@ fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
             step.action,
             Action::Request(_)
                 | Action::Call(_)
-                | Action::Talk(_)
+                | Action::Messaging(_)
                 | Action::Send(_)
                 | Action::Receive(_)
                 | Action::Transaction { .. }

@@ -133,7 +133,7 @@ errors! {
         "a step does one thing, and this one has '{one}' and '{other}'; make it two steps",
         "一个步骤只做一件事，这里同时有 '{one}' 和 '{other}'；请拆成两个步骤";
     /// A message step outside of a connection.
-    NotTalking { verb: &'static str };
+    NotInConversation { verb: &'static str };
         "'{verb}' belongs into the steps of a websocket or tcp step; put it there",
         "'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里";
     /// A step that cannot run in parallel.

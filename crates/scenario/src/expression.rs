@@ -132,7 +132,7 @@ fn functions(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     let called = tokens
         .windows(2)
         .enumerate()
-        .find(|(index, two)| two[1].text == "(" && !is_after_dot(*index) && Function::of_name(two[0].text).is_some());
+        .find(|(index, two)| two[1].text == "(" && !is_after_dot(*index) && Function::from_name(two[0].text).is_some());
     called.map_or(Ok(()), |(_, two)| Err((two[0].range(), ExpressionFault::Function(two[0].text.to_owned()))))
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
     let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
     let named = tokens.iter().enumerate().filter(|(index, token)| token.kind == Kind::Word && !is_after_dot(*index));
     let known =
-        |word: &str| GLOBALS.contains(&word) || OPERATOR_WORDS.contains(&word) || Function::of_name(word).is_some();
+        |word: &str| GLOBALS.contains(&word) || OPERATOR_WORDS.contains(&word) || Function::from_name(word).is_some();
     named.filter(|(_, token)| !known(token.text)).map(|(_, token)| (token.text, token.range())).collect()
 }
 

@@ -5,8 +5,8 @@ mod step;
 
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Barrier, Body, Call, Choice, Expect, Extract, Headers, Json, Message, MessageData, Part, PartValue,
-    Receive, Request, Step, Talk,
+    Action, Barrier, Body, Call, Choice, Expect, Extract, Headers, Json, Message, MessageData, Messaging, Part,
+    PartValue, Receive, Request, Step,
 };
 
 use std::path::PathBuf;
@@ -192,7 +192,7 @@ pub struct Scenario {
     /// The number of connections that its users share; `None`: each user has its own.
     pub connections: Option<u64>,
     /// Whether variables and cookies are carried over from one iteration to the next.
-    pub keep: bool,
+    pub carries_state: bool,
     /// How the addresses of names are used, where that is not as in the whole file.
     pub network: Network,
     /// The steps of `on_start`, done once per user before its first iteration.
@@ -253,7 +253,7 @@ pub struct Run {
     /// Whether half of the users go on as a probe when the load is over.
     pub probe: Option<bool>,
     /// Whether a target that was never reached is tried to the end.
-    pub persist: bool,
+    pub ignores_failures: bool,
     /// The path of the JSON report.
     pub json: Option<String>,
     /// The path of the percentiles.

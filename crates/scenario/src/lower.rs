@@ -6,10 +6,10 @@
 mod barriers;
 mod bodies;
 mod marks;
+mod messaging;
 mod names;
 mod nodes;
 mod requests;
-mod talks;
 mod urls;
 mod values;
 
@@ -170,8 +170,8 @@ impl<'a> Lowering<'a> {
             if let Action::Call(call) = &step.action
                 && !self.opened.file.defaults.flags.request.call.has_schema()
             {
-                let mut making = self.making(&[]);
-                if let Ok(draft) = making.call_draft(call)
+                let mut dynamic_parts = self.dynamic_parts(&[]);
+                if let Ok(draft) = dynamic_parts.call_draft(call)
                     && !drafts.iter().any(|known| known.url == draft.url)
                 {
                     drafts.push(draft);
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn making(&self, steps: &[&[Step]]) -> DynamicParts<'_> {
+    fn dynamic_parts(&self, steps: &[&[Step]]) -> DynamicParts<'_> {
         let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
         let mark = mark_of(self.opened, &self.globals);
         let file = &self.opened.file;
@@ -214,16 +214,16 @@ impl<'a> Lowering<'a> {
             begin: Duration::ZERO,
             every: None,
             connections: None,
-            keep: true,
+            carries_state: true,
             network: Network::default(),
             start: Vec::new(),
             steps: steps.to_vec(),
             stop: Vec::new(),
         };
         let mut lowered = self.lower(std::iter::once(&scenario), Duration::ZERO)?;
-        lowered.plan.keeps = CaptureOptions { values: true, ..lowered.plan.keeps };
+        lowered.plan.capture_options = CaptureOptions { values: true, ..lowered.plan.capture_options };
         let requests = lowered.plan.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
-        lowered.plan = lowered.plan.reaching(&self.reach(requests > UNASKED_RATE_MAX));
+        lowered.plan = lowered.plan.reaching(&self.target_policy(requests > UNASKED_RATE_MAX));
         Ok(Some(lowered))
     }
 
@@ -238,10 +238,10 @@ impl<'a> Lowering<'a> {
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
-            let mut making = self.making(&[&scenario.start, &scenario.steps, &scenario.stop]);
-            lowered.extend(making.scenario(scenario, &mut barriers));
-            variables.get_or_insert_with(|| making.naming.variable_names());
-            found.join(making.found);
+            let mut dynamic_parts = self.dynamic_parts(&[&scenario.start, &scenario.steps, &scenario.stop]);
+            lowered.extend(dynamic_parts.scenario(scenario, &mut barriers));
+            variables.get_or_insert_with(|| dynamic_parts.naming.variable_names());
+            found.join(dynamic_parts.found);
         }
         let (grace, interval) = match times {
             Ok(times) => times,
@@ -264,16 +264,17 @@ impl<'a> Lowering<'a> {
         if !found.is_empty() {
             return Err(found.into_mistakes(self.opened.source.clone()));
         }
-        let keeps = CaptureOptions { persists: file.run.persist, ..CaptureOptions::default() };
+        let capture_options =
+            CaptureOptions { ignores_failures: file.run.ignores_failures, ..CaptureOptions::default() };
         let budget = file.run.budget.unwrap_or_default();
         let (barriers, seed) = (barriers.into_plan(), file.run.seed);
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, barriers, keeps, budget, seed };
-        let reach = self.reach(plan.wants_consent());
-        Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, barriers, capture_options, budget, seed };
+        let target_policy = self.target_policy(plan.wants_consent());
+        Ok(Lowered { plan: plan.reaching(&target_policy), variables: variables.unwrap_or_default() })
     }
 
     /// The target policy of the run.
-    fn reach(&self, wants_consent: bool) -> TargetPolicy {
+    fn target_policy(&self, wants_consent: bool) -> TargetPolicy {
         let consents = &self.opened.file.run.consents;
         if wants_consent { TargetPolicy::Near(consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
@@ -292,7 +293,7 @@ fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
 
 /// Checks that thresholds only judge what is counted for their parts.
 fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut DiagnosticSink) {
-    let catalog = Catalog::of_scenarios(lowered.iter().map(|scenario| {
+    let catalog = Catalog::from_scenarios(lowered.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
         (&*scenario.name, steps, transactions)
@@ -336,7 +337,7 @@ impl DynamicParts<'_> {
             targets.iter_mut().for_each(|target| target.names = names.connection.names);
         }
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
-        let of_user = self.of_user();
+        let of_user = self.user_values();
         for (name, at) in std::mem::take(&mut self.naming.unset) {
             self.found.add(at, Problem::Unset { name });
         }
@@ -378,7 +379,7 @@ impl DynamicParts<'_> {
             memory: Memory {
                 variables,
                 cookies: self.file.defaults.cookies,
-                keeps: scenario.keep,
+                carries_state: scenario.carries_state,
                 counters,
                 columns,
                 expressions,
@@ -390,7 +391,7 @@ impl DynamicParts<'_> {
     }
 
     /// The values that each user draws for itself, each after those that it depends on.
-    fn of_user(&mut self) -> Vec<(u32, ValuePattern)> {
+    fn user_values(&mut self) -> Vec<(u32, ValuePattern)> {
         let mut all = Vec::new();
         for place in values::order(self.file) {
             let variable = &self.file.vars[place];
@@ -466,7 +467,7 @@ fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
             stages: later(scenario.begin).into_iter().chain(stages.iter().copied()).collect(),
             arrivals: *arrivals,
             requests,
-            connections: ConnectionCount::of(scenario.connections, *preconnect),
+            connections: ConnectionCount::new(scenario.connections, *preconnect),
             max_lateness: max_lateness.unwrap_or(timeout),
         },
     }

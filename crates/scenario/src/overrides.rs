@@ -2,7 +2,7 @@
 
 mod flags;
 
-use plan::{Ground, Pattern};
+use plan::{Pattern, TextContext};
 
 pub use flags::FlagFault;
 
@@ -18,7 +18,7 @@ pub(crate) const TARGET: &str = "target";
 pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut DiagnosticSink) {
     let known = file.vars.iter_mut().find(|variable| variable.name.text == name);
     if known.is_none() && name == TARGET {
-        match Pattern::parse(value, Ground::Url) {
+        match Pattern::parse(value, TextContext::Url) {
             Ok(target) => file.target = Some(target),
             Err(error) => found.add(Span::default(), Problem::Pattern(error.fault)),
         }
@@ -33,7 +33,7 @@ pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut Diagnost
     let is_text = own.as_text().is_some();
     *own = match serde_json::from_str(value) {
         _ if is_text => Json::Text(Pattern::plain(value)),
-        Ok(serde_json::Value::Number(number)) => Json::of_number(value.trim()).unwrap_or(Json::Number(number)),
+        Ok(serde_json::Value::Number(number)) => Json::from_number(value.trim()).unwrap_or(Json::Number(number)),
         Ok(serde_json::Value::Bool(is_so)) => Json::Bool(is_so),
         Ok(serde_json::Value::Null) => Json::Null,
         _ => Json::Text(Pattern::plain(value)),

@@ -6,9 +6,9 @@ mod defaults;
 mod expects;
 mod extracts;
 pub(crate) mod load;
+mod messaging;
 mod requests;
 mod steps;
-mod talks;
 mod thresholds;
 mod urls;
 
@@ -119,7 +119,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     {
         reader.found.add(fields.place("load"), Problem::Needs { key: "preconnect", needed: "connections" });
     }
-    let keep = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
+    let carries_state = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
     let network = fields.get("network").and_then(|node| network(reader, node)).unwrap_or_default();
     let start = fields.get("on_start").map(|node| maybe(reader, node)).unwrap_or_default();
     let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();
@@ -128,7 +128,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     let name = Name { text: name.to_owned(), at };
     // An invalid load was reported; the steps are checked all the same.
     let load = load.unwrap_or_default();
-    Some(Scenario { name, load, begin, every, connections, keep, network, start, steps, stop })
+    Some(Scenario { name, load, begin, every, connections, carries_state, network, start, steps, stop })
 }
 
 fn network(reader: &mut Reader<'_>, node: &Node) -> Read<Network> {
@@ -179,7 +179,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
         strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
         probe: fields.get("probe").and_then(|node| reader.switch(node)),
-        persist: fields.get("no_abort_on_failures").and_then(|node| reader.switch(node)).unwrap_or(false),
+        ignores_failures: fields.get("no_abort_on_failures").and_then(|node| reader.switch(node)).unwrap_or(false),
         json: fields.get("json").and_then(|node| reader.owned(node)),
         hdr: fields.get("hdr").and_then(|node| reader.owned(node)),
         log: fields.get("log").and_then(|node| reader.owned(node)),

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{Ground, Pattern, PlanError, did_you_mean, parse_count, parse_duration, parse_span};
+use plan::{Pattern, PlanError, TextContext, did_you_mean, parse_count, parse_duration, parse_span};
 
 use crate::diagnostic::{DiagnosticSink, FoundInstead, NameFault, Problem, Wanted, shortened};
 use crate::expression;
@@ -143,13 +143,13 @@ impl Reader<'_> {
     }
 
     /// A text with slots, with their positions in the file.
-    pub(crate) fn pattern(&mut self, node: &Node, ground: Ground) -> Read<Pattern> {
+    pub(crate) fn pattern(&mut self, node: &Node, ground: TextContext) -> Read<Pattern> {
         let text = self.raw_text(node)?;
         self.pattern_of(node, text, 0, ground)
     }
 
     /// The same for a part of a text, which begins at `from`.
-    pub(crate) fn pattern_of(&mut self, node: &Node, text: &str, from: usize, ground: Ground) -> Read<Pattern> {
+    pub(crate) fn pattern_of(&mut self, node: &Node, text: &str, from: usize, ground: TextContext) -> Read<Pattern> {
         // Computed once: a text may have thousands of slots.
         let direct = self.direct(node);
         let place = |piece: Range<usize>| piece_of(node, direct, from + piece.start..from + piece.end);

@@ -38,7 +38,7 @@ pub fn without_secrets(text: &str, names: &[&str]) -> String {
     let (root, _) = tree::build(&source, &mut found);
     let mut hider = Hider { text: &source.text, names, hidden: Vec::new() };
     if let Some(root) = &root {
-        hider.look(root, "", false);
+        hider.redact_node(root, "", false);
     }
     hider.hidden.sort_by_key(|(place, _)| place.start);
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
@@ -66,7 +66,7 @@ struct Hider<'a> {
 
 impl Hider<'_> {
     /// `key`: the key before the node. `are_values`: names around it are those of values.
-    fn look(&mut self, node: &Node, key: &str, are_values: bool) {
+    fn redact_node(&mut self, node: &Node, key: &str, are_values: bool) {
         match &node.value {
             Value::Map(pairs) => {
                 for (inner, node) in pairs {
@@ -76,11 +76,11 @@ impl Hider<'_> {
                     if is_named || is_credential || (are_values && is_secret_field(name)) {
                         self.hide(node);
                     } else {
-                        self.look(node, name, are_values || VALUES.contains(&name));
+                        self.redact_node(node, name, are_values || VALUES.contains(&name));
                     }
                 }
             }
-            Value::List(items) => items.iter().for_each(|item| self.look(item, key, are_values)),
+            Value::List(items) => items.iter().for_each(|item| self.redact_node(item, key, are_values)),
             Value::Scalar(_) if are_values || TEXTS.contains(&key) => self.hide_within(node.at),
             Value::Scalar(_) | Value::Broken => {}
         }

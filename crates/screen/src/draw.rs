@@ -49,7 +49,7 @@ pub(crate) fn all(frame: &mut Frame<'_>, known: &ScreenState) {
 }
 
 fn style(known: &ScreenState, color: Color) -> Style {
-    if known.look.has_colors { Style::new().fg(color) } else { Style::new() }
+    if known.style.has_colors { Style::new().fg(color) } else { Style::new() }
 }
 
 fn number(value: &Value) -> f64 {

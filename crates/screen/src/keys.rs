@@ -34,9 +34,9 @@ pub(crate) fn press(key: u8, known: &mut ScreenState, source: &dyn Source) {
     known.is_ending |= act == Act::Stop && done.is_ok();
     known.said = match done {
         Ok(()) => String::new(),
-        Err([en, zh]) => known.look.language.pick(en, zh),
+        Err([en, zh]) => known.style.language.pick(en, zh),
     };
-    known.look(source);
+    known.poll(source);
 }
 
 /// Ends the run: gracefully, and at once when that was requested before.
@@ -58,7 +58,7 @@ fn pause(known: &ScreenState) -> Act {
 fn more(known: &mut ScreenState, is_more: bool) -> Option<Act> {
     let chosen = known.chosen();
     let (Some(kind), Some(now)) = (chosen["kind"].as_str(), chosen["now"].as_f64()) else {
-        let language: Language = known.look.language;
+        let language: Language = known.style.language;
         known.said =
             language.pick("there is no rate and no number of users to change", "没有可调整的速率或用户数").to_owned();
         return None;

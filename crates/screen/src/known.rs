@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{Look, Source};
+use crate::{ScreenStyle, Source};
 
 /// The state of the screen.
 pub(crate) struct ScreenState {
-    pub(crate) look: Look,
+    pub(crate) style: ScreenStyle,
     pub(crate) run: Value,
     pub(crate) charts: Value,
     /// When its last interval was received.
@@ -24,9 +24,9 @@ pub(crate) struct ScreenState {
 }
 
 impl ScreenState {
-    pub(crate) fn new(look: Look) -> Self {
+    pub(crate) fn new(style: ScreenStyle) -> Self {
         Self {
-            look,
+            style,
             run: Value::Null,
             charts: Value::Null,
             seen: Instant::now(),
@@ -38,7 +38,7 @@ impl ScreenState {
     }
 
     /// Reads the current run. Charts are requested when there is new data for them.
-    pub(crate) fn look(&mut self, source: &dyn Source) {
+    pub(crate) fn poll(&mut self, source: &dyn Source) {
         let run = source.run();
         if run["live"]["number"] != self.run["live"]["number"] || self.charts.is_null() {
             self.charts = source.charts();
@@ -83,6 +83,6 @@ impl ScreenState {
 
     /// The text in the current language.
     pub(crate) fn pick<'a>(&self, en: &'a str, zh: &'a str) -> &'a str {
-        self.look.language.pick(en, zh)
+        self.style.language.pick(en, zh)
     }
 }

@@ -29,7 +29,7 @@ use crate::known::ScreenState;
 pub use crate::terminal::restore;
 
 /// The polling interval of the run and of its end.
-const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// The most keys that are read at a time.
 const KEYS_MAX: usize = 64;
@@ -62,7 +62,7 @@ pub trait Source: Send {
 
 /// The style of the display.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct ScreenStyle {
     /// The language.
     pub language: Language,
     /// Whether to use colors.
@@ -81,15 +81,15 @@ impl Display {
     ///
     /// # Errors
     /// There is no terminal, or the system refuses a thread.
-    pub fn start(source: Box<dyn Source>, look: Look) -> std::io::Result<Self> {
+    pub fn start(source: Box<dyn Source>, style: ScreenStyle) -> std::io::Result<Self> {
         let keys = Keys::open()?;
         let mut terminal = terminal::take()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let ended = is_over.clone();
         let show = move || {
-            let mut known = ScreenState::new(look);
+            let mut known = ScreenState::new(style);
             while !ended.load(Ordering::Relaxed) {
-                known.look(&*source);
+                known.poll(&*source);
                 if terminal.draw(|frame| draw::all(frame, &known)).is_err() {
                     break;
                 }
@@ -136,7 +136,7 @@ impl Keys {
         let input = std::io::stdin();
         let from = self.0.as_ref().map_or_else(|| input.as_fd(), File::as_fd);
         let mut requested = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
-        match rustix::event::poll(&mut requested, Some(&LOOK_EVERY)) {
+        match rustix::event::poll(&mut requested, Some(&POLL_INTERVAL)) {
             Ok(0) | Err(Errno::INTR) => return Some(Vec::new()),
             Ok(_) if requested[0].revents() == PollFlags::IN => {}
             _ => return None,

@@ -60,8 +60,8 @@ fn load(scenarios: &[Value]) -> Made {
 }
 
 fn known(source: &Made, language: Language) -> ScreenState {
-    let mut known = ScreenState::new(Look { language, has_colors: true });
-    known.look(source);
+    let mut known = ScreenState::new(ScreenStyle { language, has_colors: true });
+    known.poll(source);
     known
 }
 
@@ -150,7 +150,7 @@ fn keys_pause_and_end() {
     let pause = |change: &str| vec![Act::Change(json!({"revision": 3, "change": change}))];
     assert_eq!(press(&mut known, &source, 'p'), pause("pause"));
     source.run["scenarios"][0]["is_paused"] = true.into();
-    known.look(&source);
+    known.poll(&source);
     assert_eq!(press(&mut known, &source, 'p'), pause("resume"));
     let users = |to: u64| json!({"revision": 3, "change": "users", "to": to, "scenario": "see"});
     assert_eq!(press(&mut known, &source, '+'), [Act::Change(users(2))]);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use claims::wait_for;
 use report::Language;
-use screen::{Act, Display, Look, Source};
+use screen::{Act, Display, ScreenStyle, Source};
 use serde_json::{Value, json};
 
 /// The variable with the path of a file whose presence makes the child panic.
@@ -39,10 +39,10 @@ impl Source for Breaks {
 #[test]
 #[ignore = "it is the child of another test"]
 fn child() {
-    let look = Look { language: Language::En, has_colors: true };
+    let style = ScreenStyle { language: Language::En, has_colors: true };
     let (_alive, gone) = std::sync::mpsc::channel();
     let source = Breaks { by: std::env::var_os(BREAKS_BY).expect("the test says").into(), _alive };
-    let mut display = Display::start(Box::new(source), look).expect("a terminal");
+    let mut display = Display::start(Box::new(source), style).expect("a terminal");
     assert!(gone.recv().is_err(), "nothing is sent");
     display.end();
 }

@@ -59,7 +59,7 @@ impl Watch {
     }
 
     /// True when the expression must be stopped.
-    fn looks(&self) -> bool {
+    fn must_stop(&self) -> bool {
         if self.is_off.get() {
             return false;
         }
@@ -84,7 +84,7 @@ impl Interpreter {
         let draws = Rc::new(RefCell::new(Draws { random: Random::new(0), now: Duration::ZERO }));
         let watch = Rc::new(Watch { is_off: Cell::new(true), ..Watch::default() });
         let watcher = watch.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || watcher.looks())));
+        runtime.set_interrupt_handler(Some(Box::new(move || watcher.must_stop())));
         let (of_random, of_now) = (draws.clone(), draws.clone());
         context.with(|ctx| -> Result<(), ScriptFault> {
             let random = Function::new(ctx.clone(), move || of_random.borrow_mut().random.unit()).map_err(start)?;

@@ -50,9 +50,9 @@ pub struct TimePiece {
 
 impl TimePiece {
     /// The piece of a snapshot.
-    pub fn of(added: &Snapshot, in_flight: u64, span: Duration) -> Self {
+    pub fn new(added: &Snapshot, in_flight: u64, span: Duration) -> Self {
         let all = added.all();
-        let lateness = all.of(Measure::Lateness);
+        let lateness = all.by_measure(Measure::Lateness);
         let nanos = |distribution: &metrics::Distribution| Duration::from_nanos(distribution.max().unwrap_or(0));
         Self {
             span,

@@ -32,9 +32,9 @@ pub struct Moments {
 
 impl Moments {
     /// The response times of successes.
-    pub fn of(seen: &Snapshot) -> Self {
+    pub fn new(seen: &Snapshot) -> Self {
         let succeeded = seen.class(Class::Succeeded);
-        let times = succeeded.of(Measure::Response);
+        let times = succeeded.by_measure(Measure::Response);
         let (count, mean) = (times.count() as f64, times.mean().unwrap_or(0.0) / 1e9);
         let spread = times.stdev().unwrap_or(0.0) / 1e9;
         let squares = count * (spread * spread + mean * mean);

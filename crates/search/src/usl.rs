@@ -23,7 +23,7 @@ pub struct Usl {
 
 impl Usl {
     /// The law of some points: the number in the system, and the throughput per second.
-    pub fn of(points: &[(f64, f64)]) -> Option<Self> {
+    pub fn fit(points: &[(f64, f64)]) -> Option<Self> {
         let points: Vec<(f64, f64)> = points.iter().copied().filter(|(n, x)| *n > 0.0 && *x > 0.0).collect();
         if points.len() < POINTS_MIN {
             return None;
@@ -89,7 +89,7 @@ mod tests {
     fn a_law_is_found_again() {
         let law = Usl { alone_per_s: 100.0, contention: 0.03, coherence: 0.0005, range: (1.0, 64.0), worst: 0.0 };
         let points: Vec<(f64, f64)> = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|n| (n, law.at(n))).to_vec();
-        let found = Usl::of(&points).expect("enough points");
+        let found = Usl::fit(&points).expect("enough points");
         assert!((found.alone_per_s - 100.0).abs() < 1e-6 && (found.contention - 0.03).abs() < 1e-8, "{found:?}");
         assert!((found.coherence - 0.0005).abs() < 1e-9 && found.worst < 1e-9, "{found:?}");
         let (at, most) = found.peak().expect("within the points");
@@ -100,7 +100,7 @@ mod tests {
     fn nothing_is_said_beyond_the_points() {
         let law = Usl { alone_per_s: 100.0, contention: 0.03, coherence: 0.0005, range: (1.0, 8.0), worst: 0.0 };
         assert_eq!(law.peak(), None);
-        assert_eq!(Usl::of(&[(1.0, 1.0); 5]), None);
-        assert_eq!(Usl::of(&[(3.0, 1.0); 9]), None, "one point nine times");
+        assert_eq!(Usl::fit(&[(1.0, 1.0); 5]), None);
+        assert_eq!(Usl::fit(&[(3.0, 1.0); 9]), None, "one point nine times");
     }
 }

@@ -97,7 +97,7 @@ impl<W: World> Bench<'_, W> {
         let target = self.world.serve()?;
         let result = self.load(target, "/delay/5", flags(&[("q", "200"), ("z", "2s"), ("c", "20")]))?;
         let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
-        let service = seen.of(Measure::Service);
+        let service = seen.by_measure(Measure::Service);
         let load = ("delay 5 ms, 200/s", "延迟 5 ms，200/s");
         self.tell(
             load,
@@ -115,7 +115,7 @@ impl<W: World> Bench<'_, W> {
         let flags = flags(&[("q", "400"), ("z", "3s"), ("c", "60")]);
         let result = self.load(target, "/delay/uniform/10-50", flags)?;
         let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
-        let service = seen.of(Measure::Service);
+        let service = seen.by_measure(Measure::Service);
         let load = ("delay uniform 10 to 50 ms, 400/s", "延迟 10 到 50 ms 均匀分布，400/s");
         self.tell(
             load,
@@ -151,8 +151,13 @@ impl<W: World> Bench<'_, W> {
         self.tell(
             load,
             [
-                time(("first byte p50", "首字节 p50"), 0.0, at(seen.of(Measure::FirstByte), 0.5), 2.0 * MILLI),
-                time(("service p50", "服务时间 p50"), 90.0 * MILLI, at(seen.of(Measure::Service), 0.5), 3.0 * MILLI),
+                time(("first byte p50", "首字节 p50"), 0.0, at(seen.by_measure(Measure::FirstByte), 0.5), 2.0 * MILLI),
+                time(
+                    ("service p50", "服务时间 p50"),
+                    90.0 * MILLI,
+                    at(seen.by_measure(Measure::Service), 0.5),
+                    3.0 * MILLI,
+                ),
             ],
         );
         Ok(())
@@ -164,7 +169,7 @@ impl<W: World> Bench<'_, W> {
         let flags = flags(&[("c", "5"), ("n", "10"), ("t", "500ms")]);
         let result = self.load(target, "/delay/60000", flags)?;
         let timed_out = result.total.class(Class::TimedOut);
-        let times = timed_out.of(Measure::Service);
+        let times = timed_out.by_measure(Measure::Service);
         let load = ("no answer, timeout 500 ms", "没有响应，超时 500 ms");
         self.tell(
             load,
@@ -191,12 +196,12 @@ impl<W: World> Bench<'_, W> {
         let drain = 1_000.0 / served_per_s.max(1.0) * SECOND;
         let share = frozen / SECOND * 1_000.0 / STARTS;
         let seen = result.total.class(Class::Succeeded);
-        let response = seen.of(Measure::Response);
+        let response = seen.by_measure(Measure::Response);
         let waited = |name, quantile: f64| {
             let expected = (quantile - (1.0 - share)) / share * frozen;
             time(name, expected, at(response, quantile), expected * 0.02 + 2.0 * MILLI + drain)
         };
-        let slow = seen.of(Measure::Service).count_between(100_000_000, 10_000_000_000);
+        let slow = seen.by_measure(Measure::Service).count_between(100_000_000, 10_000_000_000);
         // At most one slow exchange for each connection, and at least one: the service time hides the rest.
         let slow = Figure {
             name: ("slow service times (1 to 10 connections)", "偏慢的服务时间个数（1 到 10 个连接）"),
@@ -224,7 +229,7 @@ impl<W: World> Bench<'_, W> {
         self.load(target, "/stall/500/1000", flags(&[("c", "1"), ("n", "1")]))?;
         let result = self.load(target, "/delay/5", flags(&[("c", "10"), ("z", "3s")]))?;
         let seen = result.total.class(Class::Succeeded);
-        let response = seen.of(Measure::Response);
+        let response = seen.by_measure(Measure::Response);
         let frozen = self.world.frozen().0 as f64;
         self.tell(
             ("the same, closed load of 10 users", "同上，固定并发 10 个用户"),

@@ -73,7 +73,7 @@ impl World for RealWorld<'_> {
             driver: self.driver.clone(),
             log_config: engine::RequestLogConfig::default(),
             supplies: engine::DataSources::default(),
-            team: None,
+            backend: None,
         };
         Ok(engine::run(plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)
     }

@@ -32,14 +32,14 @@ pub(crate) enum Action {
 
 /// Data of a request that its route needs beyond the path.
 #[derive(Debug, Default)]
-pub(crate) struct Came {
+pub(crate) struct RequestData {
     /// Its body; `None` when it was too large.
     body: Option<Vec<u8>>,
     /// Fields for the shop and for gates. Boxed, since every other route would pay for its size.
     requested: Option<Box<ShopRequest>>,
 }
 
-impl Came {
+impl RequestData {
     /// `ask` parses the head.
     pub(crate) fn new(route: Route, ask: impl FnOnce() -> ShopRequest) -> Self {
         let requested = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
@@ -64,7 +64,7 @@ impl Came {
 }
 
 impl Action {
-    pub(crate) fn of(route: Route, came: Came, at: Nanos, tools: &mut Tools) -> Self {
+    pub(crate) fn new(route: Route, request_data: RequestData, at: Nanos, tools: &mut Tools) -> Self {
         match route {
             Route::Root => Self::text(200, respond::ROOT_BODY),
             Route::Close => Self::text(200, b"bye\n"),
@@ -94,25 +94,26 @@ impl Action {
             Route::Fail { .. } => Self::text(200, b"fine\n"),
             Route::Redirect(left) => {
                 let location = REDIRECTS.get(usize::from(left).saturating_sub(1)).copied();
-                let kind = Kind { location, ..Kind::of("text/plain") };
+                let kind = Kind { location, ..Kind::new("text/plain") };
                 Self::Whole { status: 302, kind, body: Cow::Borrowed(b"elsewhere\n") }
             }
             Route::Status(status) => Self::owned(status, "text/plain", format!("{status}\n").into_bytes()),
-            Route::Echo => match came.body {
+            Route::Echo => match request_data.body {
                 Some(body) => Self::owned(200, "text/plain", body),
                 None => Self::text(413, b"the body is too large\n"),
             },
             Route::Drop => Self::Drop,
             Route::Shop(page) => {
-                let requested = came.requested.expect("a request for the shop has its head");
+                let requested = request_data.requested.expect("a request for the shop has its head");
                 let mut shop = tools.shop();
-                let Reply { status, kind, body } = shop::response(page, &requested, came.body.as_deref(), &mut shop);
+                let Reply { status, kind, body } =
+                    shop::response(page, &requested, request_data.body.as_deref(), &mut shop);
                 let seen = shop.seen;
                 tools.stats().see(seen);
                 Self::Whole { status, kind, body: Cow::Owned(body.into_bytes()) }
             }
             Route::Gate(name, action) => {
-                let requested = came.requested.expect("a request for a gate has its head");
+                let requested = request_data.requested.expect("a request for a gate has its head");
                 Self::at_gate(name, action, requested.method, tools)
             }
             Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
@@ -128,7 +129,7 @@ impl Action {
         let (known, allow) =
             if action == GateAction::Open { (Method::Post, "POST") } else { (Method::Get, "GET, HEAD") };
         if method != known {
-            let kind = Kind::of("text/plain").with("Allow", allow);
+            let kind = Kind::new("text/plain").with("Allow", allow);
             return Self::Whole {
                 status: 405,
                 kind,
@@ -153,10 +154,10 @@ impl Action {
     }
 
     fn text(status: u16, body: &'static [u8]) -> Self {
-        Self::Whole { status, kind: Kind::of("text/plain"), body: Cow::Borrowed(body) }
+        Self::Whole { status, kind: Kind::new("text/plain"), body: Cow::Borrowed(body) }
     }
 
     fn owned(status: u16, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self::Whole { status, kind: Kind::of(content_type), body: Cow::Owned(body) }
+        Self::Whole { status, kind: Kind::new(content_type), body: Cow::Owned(body) }
     }
 }

@@ -4,7 +4,7 @@ use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version, fields};
 
-use crate::action::{Action, Came};
+use crate::action::{Action, RequestData};
 use crate::gates::GateWaiter;
 use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
@@ -20,7 +20,7 @@ const HELD_BYTES_MAX: usize = 64 * 1024;
 struct Request {
     route: Route,
     manner: Manner,
-    came: Came,
+    request_data: RequestData,
     /// Its place at a gate.
     waiting: Option<GateWaiter>,
 }
@@ -211,8 +211,8 @@ impl Connection {
             self.request = None;
             return Wait::More;
         }
-        let came = request.came.take();
-        match Action::of(request.route, came, at, tools) {
+        let request_data = request.request_data.take();
+        match Action::new(request.route, request_data, at, tools) {
             Action::Whole { status, kind, body } => self.response_with(status, &kind, &body, tools, sockets),
             // HTTP/1.0 has no chunks; it gets the same body with a length.
             Action::Long { bytes, says_length } if says_length || manner.is_old => {
@@ -268,7 +268,7 @@ impl Connection {
     }
 
     fn response_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
-        self.response_with(status, &Kind::of("text/plain"), body, tools, sockets)
+        self.response_with(status, &Kind::new("text/plain"), body, tools, sockets)
     }
 
     fn response_with<S: Sockets>(
@@ -347,7 +347,8 @@ impl Connection {
         };
         tools.stats().requests[Route::BadNumber.index()].add(1);
         let manner = Manner { is_head: false, close: true, is_old: false };
-        self.request = Some(Request { route: Route::BadNumber, manner, came: Came::default(), waiting: None });
+        self.request =
+            Some(Request { route: Route::BadNumber, manner, request_data: RequestData::default(), waiting: None });
         let body = format!("{error}\n");
         self.response_plain(status, body.as_bytes(), tools, sockets)
     }
@@ -356,17 +357,17 @@ impl Connection {
 impl Request {
     /// `is_last`: the connection has reached its number of requests.
     fn new(head: &RequestHead<'_>, is_last: bool) -> Self {
-        let route = Route::of(head.target);
+        let route = Route::from_target(head.target);
         let manner = Manner {
             is_head: head.method == "HEAD",
             close: is_last || !head.keep_alive || route == Route::Close,
             is_old: head.version == Version::Http10,
         };
-        let came = Came::new(route, || ShopRequest::read(head.method, head.target, fields(head.bytes)));
-        Self { route, manner, came, waiting: None }
+        let request_data = RequestData::new(route, || ShopRequest::read(head.method, head.target, fields(head.bytes)));
+        Self { route, manner, request_data, waiting: None }
     }
 
     fn take_body(&mut self, bytes: &[u8]) {
-        self.came.take_body(self.route, bytes);
+        self.request_data.take_body(self.route, bytes);
     }
 }

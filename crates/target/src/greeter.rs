@@ -71,7 +71,7 @@ enum Method {
 }
 
 impl Method {
-    fn of(path: &[u8]) -> Option<Self> {
+    fn from_path(path: &[u8]) -> Option<Self> {
         Some(match path {
             b"/hello.Greeter/SayHello" => Self::SayHello,
             b"/hello.Greeter/SayHellos" => Self::SayHellos,
@@ -158,7 +158,7 @@ impl Call {
     /// The call of a path; `None` if there is no such method.
     pub(crate) fn new(path: &[u8], zips: Zips, deadline: Nanos) -> Option<Self> {
         Some(Self {
-            method: Method::of(path)?,
+            method: Method::from_path(path)?,
             zips,
             deadline,
             reader: Messages::default(),
@@ -412,5 +412,5 @@ impl Call {
 }
 
 fn requested_for(status: u32) -> CallEnding {
-    CallEnding::new(Status::of(status), "as asked for")
+    CallEnding::new(Status::from_number(status), "as asked for")
 }

@@ -3,7 +3,7 @@
 //!
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 //!
-//! - `greeter`: its gRPC service; `described`: its reflection; `talk`: WebSocket and TCP
+//! - `greeter`: its gRPC service; `described`: its reflection; `messaging`: WebSocket and TCP
 //! - `queue`: queues with response times known from queueing theory, computed from the instants of arrival alone
 //! - `gates`: requests that wait until they are released; a thread reads one number to know whether it has to respond
 //!   to any
@@ -23,6 +23,7 @@ mod described;
 mod gates;
 mod greeter;
 mod happened;
+mod messaging;
 mod millis;
 mod peer;
 mod queue;
@@ -33,7 +34,6 @@ mod shop;
 mod stats;
 mod stepped;
 mod streams;
-mod talk;
 mod tools;
 
 use std::hash::{BuildHasher, RandomState};

@@ -10,8 +10,8 @@ use wire::websocket::{self, HandshakeFault};
 
 use crate::connection::Connection;
 use crate::happened::{Happened, Wait};
+use crate::messaging::{Messaging, TalkProtocol};
 use crate::streams::Streams;
-use crate::talk::{Speech, Talk};
 use crate::tools::Tools;
 
 /// Bytes of the preface that distinguish HTTP/2 from an HTTP/1 request: none has the method PRI.
@@ -24,7 +24,7 @@ enum Speaks {
     Undecided,
     Http1(Box<Connection>),
     Http2(Box<Streams>),
-    Talk(Talk),
+    Messaging(Messaging),
 }
 
 pub(crate) struct Peer {
@@ -49,8 +49,11 @@ impl Peer {
     }
 
     /// A plain TCP connection without HTTP.
-    pub(crate) fn of_tcp(socket: Socket, now: Nanos, tools: &mut Tools) -> Self {
-        Self { speaks: Speaks::Talk(Talk::start(socket, Speech::Tcp, now, tools)), ..Self::new(socket, None, None) }
+    pub(crate) fn for_tcp(socket: Socket, now: Nanos, tools: &mut Tools) -> Self {
+        Self {
+            speaks: Speaks::Messaging(Messaging::start(socket, TalkProtocol::Tcp, now, tools)),
+            ..Self::new(socket, None, None)
+        }
     }
 
     /// The connection is gone.
@@ -58,8 +61,8 @@ impl Peer {
         if std::mem::take(&mut self.requested_freeze) {
             tools.agreed().asker_left(now);
         }
-        if let Speaks::Talk(talk) = &self.speaks {
-            talk.ended(tools);
+        if let Speaks::Messaging(messaging) = &self.speaks {
+            messaging.ended(tools);
         }
     }
 
@@ -79,7 +82,7 @@ impl Peer {
         match &self.speaks {
             Speaks::Http1(one) => one.waits_at_gate(),
             Speaks::Http2(many) => many.waits_at_gate(),
-            Speaks::Undecided | Speaks::Talk(_) => false,
+            Speaks::Undecided | Speaks::Messaging(_) => false,
         }
     }
 
@@ -183,11 +186,11 @@ impl Peer {
             (Speaks::Http1(one), Happened::PeerClosed) => one.peer_closed(),
             (Speaks::Http1(one), Happened::GateOpened) => one.gate_opened(tools, sockets),
             (Speaks::Http2(many), what) => many.happened(what, tools, sockets),
-            (Speaks::Talk(talk), Happened::Received(bytes, _)) => talk.received(bytes, tools, sockets),
-            (Speaks::Talk(talk), Happened::Sent) => talk.sent(sockets),
-            (Speaks::Talk(talk), Happened::Due(now)) => talk.due(now, tools, sockets),
-            (Speaks::Talk(_), Happened::PeerClosed) => Wait::Nothing,
-            (Speaks::Talk(_), Happened::GateOpened) | (Speaks::Undecided, _) => Wait::More,
+            (Speaks::Messaging(messaging), Happened::Received(bytes, _)) => messaging.received(bytes, tools, sockets),
+            (Speaks::Messaging(messaging), Happened::Sent) => messaging.sent(sockets),
+            (Speaks::Messaging(messaging), Happened::Due(now)) => messaging.due(now, tools, sockets),
+            (Speaks::Messaging(_), Happened::PeerClosed) => Wait::Nothing,
+            (Speaks::Messaging(_), Happened::GateOpened) | (Speaks::Undecided, _) => Wait::More,
         }
     }
 
@@ -197,7 +200,7 @@ impl Peer {
             return if matches!(what, Happened::PeerClosed) { Wait::Nothing } else { Wait::More };
         };
         let count = bytes.len().min(TELLING_BYTES);
-        if self.held.is_empty() && bytes[..count] != PREFACE[..count] && !wants_talk(bytes) {
+        if self.held.is_empty() && bytes[..count] != PREFACE[..count] && !wants_messaging(bytes) {
             let mut one = Box::new(Connection::new(self.socket));
             let wait = one.received(bytes, at, tools, sockets);
             self.speaks = Speaks::Http1(one);
@@ -217,10 +220,10 @@ impl Peer {
                 Ok(None) => return Wait::More,
                 Ok(Some(requested)) => {
                     taken = requested.length;
-                    Speaks::Talk(Talk::upgrade(self.socket, &requested, at, tools, sockets))
+                    Speaks::Messaging(Messaging::upgrade(self.socket, &requested, at, tools, sockets))
                 }
-                Err(HandshakeFault::Version) => return self.refuse_talk(UPGRADE_REQUIRED, 426, tools, sockets),
-                Err(HandshakeFault::Key) => return self.refuse_talk(BAD_HANDSHAKE, 400, tools, sockets),
+                Err(HandshakeFault::Version) => return self.refuse_messaging(UPGRADE_REQUIRED, 426, tools, sockets),
+                Err(HandshakeFault::Key) => return self.refuse_messaging(BAD_HANDSHAKE, 400, tools, sockets),
                 Err(_) => Speaks::Http1(Box::new(Connection::new(self.socket))),
             }
         };
@@ -235,7 +238,13 @@ impl Peer {
 
 impl Peer {
     /// Refuses an unsupported WebSocket handshake.
-    fn refuse_talk<S: Sockets>(&mut self, response: &[u8], status: usize, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn refuse_messaging<S: Sockets>(
+        &mut self,
+        response: &[u8],
+        status: usize,
+        tools: &mut Tools,
+        sockets: &mut S,
+    ) -> Wait {
         let mut buffer = tools.buffer();
         buffer.extend_from_slice(response);
         tools.stats().statuses[status].add(1);
@@ -249,7 +258,7 @@ const UPGRADE_REQUIRED: &[u8] =
 const BAD_HANDSHAKE: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Whether a first request is a WebSocket handshake, or its head is incomplete, so that it may be one.
-fn wants_talk(bytes: &[u8]) -> bool {
+fn wants_messaging(bytes: &[u8]) -> bool {
     let is_get = bytes.starts_with(b"GET ") || b"GET ".starts_with(bytes);
     let is_whole = || bytes.windows(4).any(|window| window == b"\r\n\r\n");
     let upgrades = || bytes.windows(9).any(|window| window.eq_ignore_ascii_case(b"websocket"));

@@ -101,7 +101,7 @@ impl Queues {
             if self.lines.len() == QUEUES_MAX {
                 self.lines.pop_front();
             }
-            self.lines.push_back(WaitingLine::new(shape, at, Random::of_stream(self.seed, STREAMS + self.made)));
+            self.lines.push_back(WaitingLine::new(shape, at, Random::for_stream(self.seed, STREAMS + self.made)));
             self.made += 1;
             self.lines.len() - 1
         });

@@ -26,7 +26,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(content_type: &'static str) -> Self {
+    pub(crate) fn new(content_type: &'static str) -> Self {
         Self { content_type, location: None, more: None }
     }
 
@@ -66,7 +66,7 @@ pub(crate) fn whole(manner: Manner, status: u16, kind: &Kind, body: &[u8], out: 
 
 /// Appends the head of a long response.
 pub(crate) fn head_of_long(manner: Manner, body_bytes: Option<u64>, out: &mut Vec<u8>) {
-    write_response_head(&manner.start(200, body_bytes, &Kind::of("application/octet-stream")), None, out);
+    write_response_head(&manner.start(200, body_bytes, &Kind::new("application/octet-stream")), None, out);
 }
 
 /// The content of long bodies.

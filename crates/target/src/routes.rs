@@ -113,7 +113,7 @@ pub(crate) const NAMES: [&str; SHOP + 14] = [
 const SHOP: usize = 18;
 
 impl Route {
-    pub(crate) fn of(target: &str) -> Self {
+    pub(crate) fn from_target(target: &str) -> Self {
         // RFC 9112 3.2.2: the path of a target in absolute form.
         let target = match target.split_once("://").filter(|(scheme, _)| !scheme.contains('/')) {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
@@ -172,7 +172,7 @@ impl Route {
                 };
                 GateName::parse(name).map_or(Self::BadNumber, |name| Self::Gate(name, action))
             }
-            _ => match ShopPage::of(name, number) {
+            _ => match ShopPage::from_path(name, number) {
                 Some(page) => page.map_or(Self::BadNumber, Self::Shop),
                 None => Self::NotFound,
             },
@@ -294,7 +294,7 @@ mod tests {
             ("/stats/else", Route::NotFound),
         ];
         for (path, expect) in cases {
-            assert_eq!(Route::of(path), expect, "{path}");
+            assert_eq!(Route::from_target(path), expect, "{path}");
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
     fn requests_are_counted_under_their_path() {
         for (place, name) in NAMES.iter().enumerate().filter(|(_, name)| name.starts_with('/')) {
             let tails = ["", "/1", "/1/1", "/200", "/0000000000040001"];
-            let routes: Vec<Route> = tails.iter().map(|tail| Route::of(&format!("{name}{tail}"))).collect();
+            let routes: Vec<Route> = tails.iter().map(|tail| Route::from_target(&format!("{name}{tail}"))).collect();
             let is_known = |route: &&Route| !matches!(route, Route::NotFound | Route::BadNumber);
             let known: Vec<usize> = routes.iter().filter(is_known).map(|route| route.index()).collect();
             assert!(!known.is_empty() && known.iter().all(|known| *known == place), "{name}: {routes:?}");

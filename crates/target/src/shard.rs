@@ -164,7 +164,7 @@ impl Shard {
     fn accepted<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) {
         if self.tcp == Some(listener) {
             let now = sockets.now();
-            self.connections.put(socket.index, Peer::of_tcp(socket, now, &mut self.tools));
+            self.connections.put(socket.index, Peer::for_tcp(socket, now, &mut self.tools));
             self.tools.stats().accepted.add(1);
             self.tools.stats().open.add(1);
             return;

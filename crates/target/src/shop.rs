@@ -39,7 +39,7 @@ pub(crate) struct ShopThread {
 impl ShopThread {
     /// `seed` is that of the server, `index` that of the thread.
     pub(crate) fn new(seed: u64, index: usize) -> Self {
-        Self { random: Random::of_stream(seed, index as u64), turn: index }
+        Self { random: Random::for_stream(seed, index as u64), turn: index }
     }
 }
 
@@ -86,7 +86,7 @@ enum Who {
 /// `body`: the body of the request; `None` when it was too large.
 pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
     if !page.methods().contains(&requested.method) {
-        return refused(405, Kind::of(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
+        return refused(405, Kind::new(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
     }
     if page == ShopPage::Sessions {
         return json(200, sessions_json(shop.sessions));
@@ -172,7 +172,7 @@ fn known_or_new<T>(
 }
 
 fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
-    let found = known_or_new(who, Kind::of(HTML), shop, |session| session.csrf);
+    let found = known_or_new(who, Kind::new(HTML), shop, |session| session.csrf);
     let Some((_, kind, csrf)) = found else { return unknown(LOST) };
     Reply { status: 200, kind, body: pages::login(csrf) }
 }
@@ -180,7 +180,7 @@ fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
 fn give_token(who: &Who, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     let Some(user) = user_of(said) else { return bad(NO_USER) };
     let secret = shop.shop_thread.random.next_u64();
-    let found = known_or_new(who, Kind::of(JSON), shop, |session| {
+    let found = known_or_new(who, Kind::new(JSON), shop, |session| {
         (session.token, session.user) = (Some(secret), user.into());
     });
     let Some((session, kind, ())) = found else { return unknown(LOST) };
@@ -193,7 +193,7 @@ fn give_token(who: &Who, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
 fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     if page == ShopPage::Logout {
         shop.sessions.end(id);
-        return see(Kind::of(TEXT).with("Set-Cookie", COOKIE_END), "/login");
+        return see(Kind::new(TEXT).with("Set-Cookie", COOKIE_END), "/login");
     }
     if page == ShopPage::Login {
         return log_in(id, said, shop);
@@ -215,7 +215,7 @@ fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &FormFiel
             }
             (ShopPage::Cart, _) => Some(json(200, session.cart.to_json())),
             (ShopPage::Pay, _) => Some(pay(session, requested, said)),
-            _ => Some(look_at_order(session)),
+            _ => Some(show_order(session)),
         }
     });
     match done {
@@ -228,7 +228,7 @@ fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &FormFiel
 /// Logs in. The token of the form must belong to the session of the cookie, otherwise the request was not intended by
 /// the user.
 fn log_in(id: SessionId, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
-    let csrf = said.of("csrf").and_then(hex);
+    let csrf = said.get("csrf").and_then(hex);
     let Some(user) = user_of(said) else { return bad(NO_USER) };
     let (cookie, next) = (shop.shop_thread.random.next_u64(), shop.shop_thread.random.next_u64());
     let is_own = shop.sessions.visit(id, |session| {
@@ -242,19 +242,19 @@ fn log_in(id: SessionId, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     match is_own {
         Some(true) => {
             let key = Key { session: id, secret: cookie };
-            see(with_cookie(Kind::of(TEXT), key, shop), "/account")
+            see(with_cookie(Kind::new(TEXT), key, shop), "/account")
         }
-        Some(false) if said.of("csrf").is_none() => bad("the form has no csrf: take it from /login"),
+        Some(false) if said.get("csrf").is_none() => bad("the form has no csrf: take it from /login"),
         Some(false) => mixed("the csrf of the form is not that of the session", shop),
         None => unknown(LOST),
     }
 }
 
 fn put_into_cart(session: &mut Session, said: &FormFields) -> Reply {
-    let Some(item) = said.of("sku").and_then(Item::parse) else {
+    let Some(item) = said.get("sku").and_then(Item::parse) else {
         return bad("the form has no sku, like 7 or /items/7");
     };
-    let count = said.of("count").map_or(Some(1), |text| number(text, COUNT_MAX));
+    let count = said.get("count").map_or(Some(1), |text| number(text, COUNT_MAX));
     let Some(count) = count else { return bad("count is from 1 to 1000") };
     match session.cart.add(item, count) {
         Ok(()) => json(200, session.cart.to_json()),
@@ -264,7 +264,7 @@ fn put_into_cart(session: &mut Session, said: &FormFields) -> Reply {
 }
 
 fn pay(session: &mut Session, requested: &ShopRequest, said: &FormFields) -> Reply {
-    let looks = said.of("looks").map(str::to_owned).or_else(|| requested.query("looks"));
+    let looks = said.get("looks").map(str::to_owned).or_else(|| requested.query("looks"));
     let Some(ready_at) = looks.map_or(Some(LOOKS_USUAL), |text| number(&text, LOOKS_MAX)) else {
         return bad("looks is from 1 to 1000");
     };
@@ -277,7 +277,7 @@ fn pay(session: &mut Session, requested: &ShopRequest, said: &FormFields) -> Rep
     json(202, order_json(order))
 }
 
-fn look_at_order(session: &mut Session) -> Reply {
+fn show_order(session: &mut Session) -> Reply {
     let Some(order) = &mut session.order else {
         return refusal(404, "there is no order: post to /pay first");
     };
@@ -290,7 +290,7 @@ fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
     match page {
         ShopPage::Item(number) => {
             let Some(item) = Item::new(number) else { return refusal(404, "there is no such item") };
-            let kind = Kind::of(JSON).with("ETag", item.tag());
+            let kind = Kind::new(JSON).with("ETag", item.tag());
             if requested.has(item) {
                 return Reply { status: 304, kind, body: String::new() };
             }
@@ -308,7 +308,7 @@ fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
             let page = requested.query("page").map_or(Some(1), |text| number(&text, pages::COUNT));
             page.map_or_else(
                 || bad("page is from 1 to 50000"),
-                |page| Reply { status: 200, kind: Kind::of(HTML), body: pages::items(page) },
+                |page| Reply { status: 200, kind: Kind::new(HTML), body: pages::items(page) },
             )
         }
     }
@@ -323,7 +323,7 @@ const LOST: &str = "the session is no more: too many came after it";
 const NO_USER: &str = "the form has no user, of 1 to 64 bytes";
 
 fn user_of(said: &FormFields) -> Option<&str> {
-    said.of("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
+    said.get("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
 }
 
 /// A number from 1 to `most`.
@@ -368,7 +368,7 @@ fn text_of_json(text: &str) -> String {
 }
 
 fn json(status: u16, body: String) -> Reply {
-    Reply { status, kind: Kind::of(JSON), body }
+    Reply { status, kind: Kind::new(JSON), body }
 }
 
 fn see(kind: Kind, location: &'static str) -> Reply {
@@ -380,7 +380,7 @@ fn refused(status: u16, kind: Kind, why: &str) -> Reply {
 }
 
 fn refusal(status: u16, why: &str) -> Reply {
-    refused(status, Kind::of(TEXT), why)
+    refused(status, Kind::new(TEXT), why)
 }
 
 fn bad(why: &str) -> Reply {
@@ -389,7 +389,7 @@ fn bad(why: &str) -> Reply {
 
 /// RFC 9110 15.5.2: the response names the authentication scheme.
 fn unknown(why: &str) -> Reply {
-    refused(401, Kind::of(TEXT).with("WWW-Authenticate", "Bearer"), why)
+    refused(401, Kind::new(TEXT).with("WWW-Authenticate", "Bearer"), why)
 }
 
 /// The response to values of different users.

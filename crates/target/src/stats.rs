@@ -40,12 +40,12 @@ pub(crate) struct Stats {
     /// Number of times that reading of a connection was paused, since its peer takes no responses.
     pub(crate) reads_paused: Counter,
     /// Connections of WebSocket and plain TCP.
-    pub(crate) talks_opened: Counter,
-    pub(crate) talks_open: Counter,
-    pub(crate) talks_closed: Counter,
+    pub(crate) long_connections_opened: Counter,
+    pub(crate) long_connections_open: Counter,
+    pub(crate) long_connections_closed: Counter,
     /// Messages of these connections; on a plain one, received pieces.
-    pub(crate) talk_messages: Counter,
-    pub(crate) talk_pushes: Counter,
+    pub(crate) long_connection_messages: Counter,
+    pub(crate) long_connection_pushes: Counter,
     pub(crate) requests: [Counter; NAMES.len()],
     pub(crate) statuses: [Counter; STATUS_COUNT],
     /// Requests with a session, with an invalid cookie or token, and with those of several sessions.
@@ -67,11 +67,11 @@ impl Default for Stats {
             open: Counter::default(),
             accept_delays: Counter::default(),
             reads_paused: Counter::default(),
-            talks_opened: Counter::default(),
-            talks_open: Counter::default(),
-            talks_closed: Counter::default(),
-            talk_messages: Counter::default(),
-            talk_pushes: Counter::default(),
+            long_connections_opened: Counter::default(),
+            long_connections_open: Counter::default(),
+            long_connections_closed: Counter::default(),
+            long_connection_messages: Counter::default(),
+            long_connection_pushes: Counter::default(),
             requests: std::array::from_fn(|_| Counter::default()),
             statuses: std::array::from_fn(|_| Counter::default()),
             session_requests: Counter::default(),
@@ -86,7 +86,7 @@ impl Default for Stats {
 
 impl Stats {
     pub(crate) fn requests_in_all(&self) -> u64 {
-        self.requests.iter().map(Counter::get).sum::<u64>() + self.talk_messages.get()
+        self.requests.iter().map(Counter::get).sum::<u64>() + self.long_connection_messages.get()
     }
 
     /// Records the actual delay of a response.
@@ -124,8 +124,9 @@ pub(crate) fn frozen(threads: &[Stats]) -> Nanos {
 
 /// Long connections, in the common format: `{"closed":0,"conns":120000}`.
 pub(crate) fn conns_json(threads: &[Stats]) -> String {
-    let (closed, open) =
-        threads.iter().fold((0, 0), |sum, one| (sum.0 + one.talks_closed.get(), sum.1 + one.talks_open.get()));
+    let (closed, open) = threads
+        .iter()
+        .fold((0, 0), |sum, one| (sum.0 + one.long_connections_closed.get(), sum.1 + one.long_connections_open.get()));
     format!("{{\"closed\":{closed},\"conns\":{open}}}\n")
 }
 
@@ -145,13 +146,13 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
     let by_status = (0..STATUS_COUNT).map(|status| (status, sum(&|stats| stats.statuses[status].get())));
     push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
     json.push('}');
-    if sum(&|stats| stats.talks_opened.get()) > 0 {
+    if sum(&|stats| stats.long_connections_opened.get()) > 0 {
         let names: [(&str, Pick<'_>); 5] = [
-            ("opened", &|stats| stats.talks_opened.get()),
-            ("open", &|stats| stats.talks_open.get()),
-            ("closed", &|stats| stats.talks_closed.get()),
-            ("messages", &|stats| stats.talk_messages.get()),
-            ("pushed", &|stats| stats.talk_pushes.get()),
+            ("opened", &|stats| stats.long_connections_opened.get()),
+            ("open", &|stats| stats.long_connections_open.get()),
+            ("closed", &|stats| stats.long_connections_closed.get()),
+            ("messages", &|stats| stats.long_connection_messages.get()),
+            ("pushed", &|stats| stats.long_connection_pushes.get()),
         ];
         json.push_str(",\"long_connections\":{");
         push_members(&mut json, names.into_iter().map(|(name, pick)| (name, sum(pick))));

@@ -12,7 +12,7 @@ use wire::http2::{Code, Event, Server};
 
 use calls::Calls;
 
-use crate::action::{Action, Came};
+use crate::action::{Action, RequestData};
 use crate::gates::GateWaiter;
 use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
@@ -70,7 +70,7 @@ impl Body {
 struct Stream {
     route: Route,
     is_head: bool,
-    came: Came,
+    request_data: RequestData,
     reply: StreamReply,
 }
 
@@ -242,7 +242,7 @@ impl Streams {
     /// Handles the beginning of a request. True when the connection takes no further one.
     fn accept(&mut self, number: u32, fields: &FieldList) -> bool {
         let path = fields.find(b":path").unwrap_or_default();
-        let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::of);
+        let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::from_target);
         let method = fields.find(b":method").unwrap_or_default();
         let is_head = method == b"HEAD";
         if fields.find(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue")) {
@@ -250,8 +250,8 @@ impl Streams {
         }
         self.requests = self.requests.saturating_add(1);
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-        let came = Came::new(route, || ShopRequest::read(text(method), text(path), fields.iter()));
-        self.streams.insert(number, Stream { route, is_head, came, reply: StreamReply::Reads });
+        let request_data = RequestData::new(route, || ShopRequest::read(text(method), text(path), fields.iter()));
+        self.streams.insert(number, Stream { route, is_head, request_data, reply: StreamReply::Reads });
         route == Route::Close
     }
 
@@ -261,7 +261,7 @@ impl Streams {
 
     fn take_body(&mut self, number: u32, bytes: &[u8]) {
         if let Some(stream) = self.streams.get_mut(&number) {
-            stream.came.take_body(stream.route, bytes);
+            stream.request_data.take_body(stream.route, bytes);
         }
     }
 
@@ -270,13 +270,13 @@ impl Streams {
         let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
         let (route, is_head) = (stream.route, stream.is_head);
         tools.stats().requests[route.index()].add(1);
-        match Action::of(route, stream.came.take(), at, tools) {
+        match Action::new(route, stream.request_data.take(), at, tools) {
             Action::Whole { status, kind, body } => {
                 self.whole(number, (status, kind), body.into_owned(), is_head, tools);
             }
             Action::Long { bytes, says_length } => {
                 let length = says_length.then_some(bytes);
-                let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length };
+                let head = Head { status: 200, kind: Kind::new("application/octet-stream"), length };
                 self.begin(number, head, is_head || bytes == 0, tools);
                 if !is_head && bytes > 0 {
                     self.send(number, Body::Block(bytes));
@@ -288,7 +288,7 @@ impl Streams {
             }
             Action::Wait(waiting) => stream.reply = StreamReply::Waits(waiting),
             Action::Drip { pieces, gap } => {
-                let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length: None };
+                let head = Head { status: 200, kind: Kind::new("application/octet-stream"), length: None };
                 self.begin(number, head, is_head, tools);
                 if let Some(stream) = self.streams.get_mut(&number) {
                     stream.reply = StreamReply::Drips { pieces, gap, until: at };
@@ -392,7 +392,7 @@ impl Streams {
             // A request with a response is no longer counted.
             stream.reply = StreamReply::Reads;
             let is_head = stream.is_head;
-            self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
+            self.whole(number, (200, Kind::new("text/plain")), Vec::new(), is_head, tools);
         }
         Wait::More
     }
@@ -410,7 +410,7 @@ impl Streams {
                     let is_head = stream.is_head;
                     // Counted first: a client that has the response finds it counted.
                     tools.stats().hold(sockets.now().since(since));
-                    self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
+                    self.whole(number, (200, Kind::new("text/plain")), Vec::new(), is_head, tools);
                 }
                 StreamReply::Drips { pieces, gap, until } if until <= now => {
                     self.drip(number, pieces, gap, until, tools)

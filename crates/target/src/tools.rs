@@ -52,12 +52,12 @@ impl Tools {
     pub(crate) fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize) -> Self {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
-        respond::whole(manner, 200, &respond::Kind::of("text/plain"), respond::ROOT_BODY, &mut root);
+        respond::whole(manner, 200, &respond::Kind::new("text/plain"), respond::ROOT_BODY, &mut root);
         let root_bytes: Arc<[u8]> = root.into();
         Self {
             timers: Timers::default(),
             block: respond::block(),
-            random: Random::of_stream(shared.behavior.seed, index as u64),
+            random: Random::for_stream(shared.behavior.seed, index as u64),
             shop_thread: ShopThread::new(shared.secret, index),
             shared,
             index,

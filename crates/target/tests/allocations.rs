@@ -76,7 +76,7 @@ fn check<D: Driver>(
         driver,
         log_config,
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let (mut warm, mut last, mut pages, mut intervals) = (None, (0, 0), 0, 0);
     let plan = flags.plan().expect("a good plan");

@@ -11,8 +11,8 @@ use driver::{DriverSelection, Kind};
 use engine::{DataSources, RunOptions, RunResult, Running, StopHandle};
 use metrics::{Failure, SeriesId};
 use plan::{
-    DynamicParts, Expression, Extract, ExtractFrom, Extraction, Flags, Ground, Meaning, Memory, Names, Node, OnFailure,
-    Pattern, Plan, Program, Rendering, Schema, Value, Which,
+    DynamicParts, Expression, Extract, ExtractFrom, Extraction, Flags, Meaning, Memory, Names, Node, OnFailure,
+    Pattern, Plan, Program, Rendering, Schema, TextContext, Value, Which,
 };
 use target::{ServeOptions, Server};
 use wire::tls::ClientConfig;
@@ -43,8 +43,8 @@ impl Names for Known<'_> {
     }
 }
 
-fn rendering(parts: &[(&str, Ground)], expressions: &[&str]) -> Rendering {
-    let one = |(text, ground): &(&str, Ground)| {
+fn rendering(parts: &[(&str, TextContext)], expressions: &[&str]) -> Rendering {
+    let one = |(text, ground): &(&str, TextContext)| {
         let pattern = Pattern::parse(text, *ground).expect("a pattern");
         Rendering::new(&pattern, &mut Known(expressions)).expect("known names")
     };
@@ -54,7 +54,7 @@ fn rendering(parts: &[(&str, Ground)], expressions: &[&str]) -> Rendering {
 /// A step: its target, its messages, and the extractions from its responses.
 struct Saying<'a> {
     flags: Flags,
-    messages: Vec<Vec<(&'a str, Ground)>>,
+    messages: Vec<Vec<(&'a str, TextContext)>>,
     takes: Vec<(u32, ExtractFrom)>,
 }
 
@@ -63,7 +63,7 @@ fn json(path: &str) -> ExtractFrom {
 }
 
 fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u64) -> Plan {
-    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
     let mut plans = sayings.iter().map(|saying| {
         let (connections, requests) = (Some(users.to_string()), Some(iterations.to_string()));
         let mut plan =
@@ -74,7 +74,7 @@ fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u6
             take: Extract::new(from, Which::First).expect("a take"),
             default: None,
         });
-        plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts {
+        plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
             messages: saying.messages.iter().map(|parts| rendering(parts, expressions)).collect(),
             takes: takes.collect(),
             ..DynamicParts::default()
@@ -97,8 +97,8 @@ fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u6
     };
     let ask = |step| Node::Ask { step, on_failure: OnFailure::Next };
     scenario.program = Program { seed: 5, nodes: (0..sayings.len()).map(ask).collect(), ..Program::default() };
-    plan.keeps.failures = true;
-    plan.keeps.values = true;
+    plan.capture_options.failures = true;
+    plan.capture_options.values = true;
     plan
 }
 
@@ -117,7 +117,7 @@ fn run_to(plan: Plan, address: SocketAddr, others: Vec<(SocketAddr, Option<Clien
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: DataSources { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }
@@ -143,12 +143,12 @@ fn server(kind: Kind) -> Server {
 const KINDS: [Kind; 2] = [Kind::Poll, Kind::Uring];
 
 /// A counter in a JSON string.
-fn counted() -> Vec<(&'static str, Ground)> {
-    vec![("{\"name\":\"", Ground::Text), ("u\\\"${counter()}", Ground::Json), ("\"}", Ground::Text)]
+fn counted() -> Vec<(&'static str, TextContext)> {
+    vec![("{\"name\":\"", TextContext::Text), ("u\\\"${counter()}", TextContext::Json), ("\"}", TextContext::Text)]
 }
 
-fn name(slot: &str) -> Vec<(&str, Ground)> {
-    vec![("{\"name\":", Ground::Text), (slot, Ground::Json), ("}", Ground::Text)]
+fn name(slot: &str) -> Vec<(&str, TextContext)> {
+    vec![("{\"name\":", TextContext::Text), (slot, TextContext::Json), ("}", TextContext::Text)]
 }
 
 fn values(result: &RunResult) -> Vec<String> {
@@ -208,7 +208,11 @@ fn streams_are_made_of_messages_that_are_rendered() {
                     "GreetAll",
                     vec![
                         name("${first}"),
-                        vec![("{\"name\":\"n", Ground::Text), ("${second}", Ground::Text), ("\"}", Ground::Text)],
+                        vec![
+                            ("{\"name\":\"n", TextContext::Text),
+                            ("${second}", TextContext::Text),
+                            ("\"}", TextContext::Text),
+                        ],
                     ],
                     vec![(2, json("$.message"))],
                 ),
@@ -221,9 +225,9 @@ fn streams_are_made_of_messages_that_are_rendered() {
         }
         let server = server(kind);
         let hellos = vec![vec![
-            ("{\"name\":\"a\",\"replies\":", Ground::Text),
-            ("${random(4,4)}", Ground::Json),
-            ("}", Ground::Text),
+            ("{\"name\":\"a\",\"replies\":", TextContext::Text),
+            ("${random(4,4)}", TextContext::Json),
+            ("}", TextContext::Text),
         ]];
         let takes = vec![(0, json("$[3].number"))];
         let hellos = [Saying { flags: call(&server, "SayHellos", true), messages: hellos, takes }];
@@ -236,8 +240,11 @@ fn streams_are_made_of_messages_that_are_rendered() {
 fn what_is_no_message_is_not_sent() {
     let server = server(Kind::Poll);
     for (parts, reason) in [
-        (vec![("{", Ground::Text)], "it is no message of the method: EOF"),
-        (vec![("{\"nobody\":1}", Ground::Text)], "it is no message of the method: unrecognized field name 'nobody'"),
+        (vec![("{", TextContext::Text)], "it is no message of the method: EOF"),
+        (
+            vec![("{\"nobody\":1}", TextContext::Text)],
+            "it is no message of the method: unrecognized field name 'nobody'",
+        ),
         (name("${random(1,9)}"), "it is no message of the method: invalid type: "),
     ] {
         let sayings = [Saying { flags: call(&server, "SayHello", false), messages: vec![parts], takes: vec![] }];
@@ -280,7 +287,7 @@ fn messages_are_made_of_messages() {
         ] {
             let saying = |text: &'static str, variable| Saying {
                 flags: flags.clone(),
-                messages: vec![vec![(text, Ground::Text), (end, Ground::Text)]],
+                messages: vec![vec![(text, TextContext::Text), (end, TextContext::Text)]],
                 takes: vec![(
                     variable,
                     if end.is_empty() { ExtractFrom::Body } else { ExtractFrom::Regex("([^;]*);".to_owned()) },
@@ -365,9 +372,9 @@ fn handshakes_are_made_for_their_users() {
         step.target = 1;
         step.request.headers.push(("X-Number".to_owned(), Vec::new()));
         let at = step.request.headers.len() - 1;
-        step.making = Some(Arc::new(DynamicParts {
-            path: Some(rendering(&[("/feed/${first}?a=b", Ground::Url)], &[])),
-            headers: vec![(at, rendering(&[("${first}", Ground::Header)], &[]))],
+        step.dynamic_parts = Some(Arc::new(DynamicParts {
+            path: Some(rendering(&[("/feed/${first}?a=b", TextContext::Url)], &[])),
+            headers: vec![(at, rendering(&[("${first}", TextContext::Header)], &[]))],
             ..DynamicParts::default()
         }));
         scenario.steps.push(step);

@@ -171,7 +171,7 @@ fn succeeded(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> 
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
     result.total.counts.succeeded()

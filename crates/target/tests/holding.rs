@@ -48,7 +48,7 @@ fn start(server: &Server, scheme: &str, span: &str, kind: Kind) -> Holding {
         tls: None,
         threads: 2,
         driver: chosen(kind),
-        team: None,
+        backend: None,
     };
     Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections")
 }
@@ -110,7 +110,7 @@ fn what_left_is_what_the_kernel_took(kind: Kind) {
         let plan = HoldFlags { common, once: true, hold: Some("500ms".to_owned()), ..HoldFlags::default() };
         let plan = plan.plan().unwrap_or_else(|error| panic!("{error}"));
         let options =
-            HoldOptions { address, names: Vec::new(), tls: None, threads: 1, driver: chosen(kind), team: None };
+            HoldOptions { address, names: Vec::new(), tls: None, threads: 1, driver: chosen(kind), backend: None };
         let holding = Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections");
         let result = holding.finish().expect("an end");
         begin.send(()).expect("it waits");
@@ -166,7 +166,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
         driver: chosen(kind),
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let holding = start(server, "ws", "200ms", kind);
     let running = Running::start(Arc::new(load.plan().expect("a good plan")), options, &StopHandle::default());

@@ -42,13 +42,13 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
         driver,
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
     let counts = &result.total.counts;
     let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
     assert_eq!(counts.started(), ended, "every start ends once");
-    assert_eq!(result.total.all().of(Measure::Response).count(), counts.finished());
+    assert_eq!(result.total.all().by_measure(Measure::Response).count(), counts.finished());
     assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.responses());
     result
 }
@@ -200,7 +200,7 @@ fn a_timeout_costs_its_stream_only(kind: Kind) {
         assert!(counts.failures().all(|(failure, _)| failure == Failure::Timeout));
         assert_eq!(counts.connections_established(), 2, "both connections stay");
         let times = result.total.class(Class::TimedOut);
-        let least = times.of(Measure::Service).min().unwrap_or(0);
+        let least = times.by_measure(Measure::Service).min().unwrap_or(0);
         assert!(least >= 100_000_000, "given up after {least} ns");
     }
 }
@@ -218,7 +218,7 @@ fn connections_for_one_exchange(kind: Kind) {
         assert!(counts.tls_resumed() > 150, "{} resumed", counts.tls_resumed());
         // If small pieces were held back until the peer has acknowledged the previous ones, each exchange would wait
         // for the kernel of the peer, which acknowledges after 40 ms.
-        let least = result.total.class(Class::Succeeded).of(Measure::Service).min();
+        let least = result.total.class(Class::Succeeded).by_measure(Measure::Service).min();
         assert!(least < Some(40_000_000), "each request waits {least:?} ns: small pieces are held back");
     }
 }

@@ -14,8 +14,8 @@ use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::{Failure, SeriesId};
 use plan::{
-    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Ground, Memory, Names, Node, OnFailure, Pattern,
-    Plan, Program, Rendering, Value, ValuePattern, Which,
+    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Memory, Names, Node, OnFailure, Pattern, Plan,
+    Program, Rendering, TextContext, Value, ValuePattern, Which,
 };
 
 /// Observations of the server.
@@ -123,7 +123,7 @@ impl Names for Known {
     }
 }
 
-fn rendering(text: &str, ground: Ground) -> Rendering {
+fn rendering(text: &str, ground: TextContext) -> Rendering {
     let pattern = Pattern::parse(text, ground).expect("a pattern");
     assert!(pattern.slots().all(|slot| slot.filling != Filling::Expression), "{text}");
     Rendering::new(&pattern, &mut Known).expect("known names")
@@ -149,24 +149,27 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
     let authorization =
         using.request.headers.iter().position(|(name, _)| name == "Authorization").expect("it is there");
     let json = r#"{"token":"#.to_owned();
-    let mut body = rendering(&json, Ground::Text);
-    for (text, ground) in
-        [("${token}", Ground::Json), (r#","number":"#, Ground::Text), ("${number}", Ground::Json), ("}", Ground::Text)]
-    {
+    let mut body = rendering(&json, TextContext::Text);
+    for (text, ground) in [
+        ("${token}", TextContext::Json),
+        (r#","number":"#, TextContext::Text),
+        ("${number}", TextContext::Json),
+        ("}", TextContext::Text),
+    ] {
         // A JSON string that is a single slot keeps the type of its value, and its quotes.
         body = body.then(rendering(text, ground));
     }
-    using.making = Some(Arc::new(DynamicParts {
+    using.dynamic_parts = Some(Arc::new(DynamicParts {
         trace: None,
         messages: Vec::new(),
-        path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), Ground::Url)),
-        headers: vec![(authorization, rendering("Bearer ${number}${lines}", Ground::Header))],
+        path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), TextContext::Url)),
+        headers: vec![(authorization, rendering("Bearer ${number}${lines}", TextContext::Header))],
         body: Some(body),
         takes: Vec::new(),
     }));
     let scenario = &mut plan.scenarios[0];
-    scenario.steps[0].making = Some(Arc::new(DynamicParts {
-        path: Some(rendering("/token?u=${random(1,1000)}", Ground::Url)),
+    scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
+        path: Some(rendering("/token?u=${random(1,1000)}", TextContext::Url)),
         takes: vec![
             taking(0, "$.token", None),
             taking(1, "$.number", None),
@@ -192,7 +195,7 @@ fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }
@@ -240,9 +243,9 @@ fn what_is_not_there_fails_the_step() {
     let (address, seen) = serve();
     for on_failure in [OnFailure::Next, OnFailure::GoOn] {
         let mut plan = plan(address, &closed(5, 200), "/use", on_failure);
-        let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
+        let dynamic_parts = plan.scenarios[0].steps[0].dynamic_parts.as_deref().cloned().expect("it is made");
         let takes = vec![taking(0, "$.nobody", None)];
-        plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts { takes, ..making }));
+        plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts { takes, ..dynamic_parts }));
         let before = seen.used.load(Ordering::Relaxed);
         let result = run(plan, address, Kind::Poll, 2);
         let total = &result.total;
@@ -259,10 +262,10 @@ fn what_cannot_stand_in_a_header_is_not_sent() {
     let (address, seen) = serve();
     let mut plan = plan(address, &closed(3, 20), "/use", OnFailure::Next);
     plan.scenarios[0].memory.variables[2] = Value::text("\r\nX: y");
-    let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
-    let takes = making.takes[..2].to_vec();
-    plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts { takes, ..making }));
-    plan.keeps.failures = true;
+    let dynamic_parts = plan.scenarios[0].steps[0].dynamic_parts.as_deref().cloned().expect("it is made");
+    let takes = dynamic_parts.takes[..2].to_vec();
+    plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts { takes, ..dynamic_parts }));
+    plan.capture_options.failures = true;
     let result = run(plan, address, Kind::Poll, 1);
     assert_eq!(result.total.failures_of(SeriesId::step(1)).collect::<Vec<_>>(), [(Failure::NotFilled, 20)]);
     assert_eq!((seen.given.load(Ordering::Relaxed), seen.used.load(Ordering::Relaxed)), (20, 0));

@@ -43,7 +43,7 @@ fn options(kind: Kind, server: &Server) -> RunOptions {
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     }
 }
 
@@ -68,7 +68,7 @@ fn delays(kind: Kind, path: &str, least: f64) {
     let server = server(kind);
     let result = load(kind, &server, path, Flags { requests: Some(COUNT.to_string()), ..at_rate(500, 400) });
     let (seen, held) = (result.total.class(Class::Succeeded), server.held());
-    let service = seen.of(Measure::Service);
+    let service = seen.by_measure(Measure::Service);
     assert_eq!((result.total.counts.started(), service.count(), held.count()), (COUNT, COUNT, COUNT));
     assert!(held.min() >= Some((least * MILLI) as u64), "{path}: answered after {:?} ns", held.min());
     // Each exchange took at least as long as its response was delayed. So the shortest of ours is not below the
@@ -120,7 +120,7 @@ fn a_freeze(kind: Kind) {
     let server = server(kind);
     let result = load_with_a_freeze(kind, &server, "/", at_rate(1_000, 10));
     let class = result.total.class(Class::Succeeded);
-    let response = class.of(Measure::Response);
+    let response = class.by_measure(Measure::Response);
     for tenths in 1_u32..=9 {
         let longer_than = f64::from(tenths) / 10.0;
         // A count is as exact as the histogram buckets, whose width is below a hundredth.
@@ -137,7 +137,7 @@ fn a_freeze_under_a_closed_load(kind: Kind) {
     let closed = Flags { connections: Some("10".to_owned()), ..Flags::default() };
     let result = load_with_a_freeze(kind, &server, "/delay/5", closed);
     let seen = result.total.class(Class::Succeeded);
-    let [response, service] = [Measure::Response, Measure::Service].map(|measure| seen.of(measure));
+    let [response, service] = [Measure::Response, Measure::Service].map(|measure| seen.by_measure(measure));
     let slow = |times: &metrics::Distribution| times.count_between((0.1 * SECOND) as u64, u64::MAX);
     println!("{kind:?}: {} slow responses, {} slow exchanges", slow(response), slow(service));
     assert!(slow(service) >= 1 && slow(response) >= slow(service));

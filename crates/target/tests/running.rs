@@ -45,7 +45,7 @@ fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running 
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run")
 }

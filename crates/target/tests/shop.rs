@@ -17,8 +17,8 @@ use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::SeriesId;
 use plan::{
-    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Ground, Memory, Names, Node, OnFailure, Pattern,
-    Plan, Program, Rendering, Value, Which,
+    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Memory, Names, Node, OnFailure, Pattern, Plan,
+    Program, Rendering, TextContext, Value, Which,
 };
 use serde_json::{Value as Json, json};
 use target::{Behavior, Certificate, ServeOptions, Server};
@@ -246,7 +246,7 @@ impl Names for Known {
     }
 }
 
-fn rendering(text: &str, ground: Ground) -> Rendering {
+fn rendering(text: &str, ground: TextContext) -> Rendering {
     let pattern = Pattern::parse(text, ground).expect("a pattern");
     assert!(pattern.slots().all(|slot| slot.filling != Filling::Expression), "{text}");
     Rendering::new(&pattern, &mut Known).expect("known names")
@@ -321,12 +321,15 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
             default: None,
         });
         let authorization = step.request.headers.iter().position(|(name, _)| name == "Authorization");
-        step.making = Some(Arc::new(DynamicParts {
+        step.dynamic_parts = Some(Arc::new(DynamicParts {
             messages: Vec::new(),
             trace: None,
-            path: ask.path.contains('$').then(|| rendering(ask.path, Ground::Url)),
-            headers: authorization.map(|at| (at, rendering("Bearer ${token}", Ground::Header))).into_iter().collect(),
-            body: ask.form.map(|form| rendering(form, Ground::Form)),
+            path: ask.path.contains('$').then(|| rendering(ask.path, TextContext::Url)),
+            headers: authorization
+                .map(|at| (at, rendering("Bearer ${token}", TextContext::Header)))
+                .into_iter()
+                .collect(),
+            body: ask.form.map(|form| rendering(form, TextContext::Form)),
             takes: takes.collect(),
         }));
         plan
@@ -361,7 +364,7 @@ fn run(plan: Plan, server: &Server, kind: Kind) -> RunResult {
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }

@@ -50,7 +50,7 @@ fn plan(server: &Server) -> Plan {
         Flags { connections: text(3), requests: text(300), data: text("hello"), ..flags(format!("ws://{at}/echo")) },
         Flags { connections: text(2), duration: text("300ms"), ..flags(format!("http://{at}/delay/5")) },
     ];
-    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
     let mut plans = all.map(|flags| flags.plan_with(Some(&described)).expect("a good plan")).into_iter();
     let mut plan = plans.next().expect("the first");
     plans.for_each(|mut other| plan.scenarios.append(&mut other.scenarios));
@@ -90,7 +90,7 @@ fn run(kind: Kind, plan: &Plan, server: &Server, threads: usize) -> (RunResult, 
         driver,
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     };
     let mut reported = vec![Counts::default(); plan.scenarios.len()];
     let result = engine::run(plan, &options, &StopHandle::default(), |interval| {
@@ -157,7 +157,7 @@ fn each_scenario_counts_what_the_target_counts_of_it(kind: Kind) {
         for (scenario, reported) in reported.iter().enumerate() {
             assert_eq!(format!("{reported:?}"), format!("{:?}", of(scenario)), "intervals of {scenario}");
         }
-        assert_eq!(result.total.all().of(Measure::Response).count(), result.total.counts.finished());
+        assert_eq!(result.total.all().by_measure(Measure::Response).count(), result.total.counts.finished());
         // Each is as long as it is alone: a rate has its own time.
         assert_eq!(result.scenarios[2].requested_per_s.map(f64::round), Some(500.0));
         assert_eq!(result.requested_per_s, None, "some loads are closed");

@@ -15,8 +15,8 @@ use engine::{DataSources, RunError, RunOptions, RunResult, Running, StopHandle, 
 use feed::{AtEnd, Feed, Format, Pick, Share, Spec};
 use metrics::{Failure, SeriesId};
 use plan::{
-    Column, DynamicParts, Expression, Flags, Ground, Meaning, Memory, Names, Node, OnFailure, Pattern, Plan, Program,
-    Rendering, Value,
+    Column, DynamicParts, Expression, Flags, Meaning, Memory, Names, Node, OnFailure, Pattern, Plan, Program,
+    Rendering, TextContext, Value,
 };
 
 /// Requested paths, with counts.
@@ -66,7 +66,7 @@ impl File {
     }
 
     fn feed(&self, pick: Pick, share: Share, at_end: AtEnd) -> Feed {
-        let format = Format::of(&self.0).expect("CSV");
+        let format = Format::from_path(&self.0).expect("CSV");
         Feed::open(Spec { pick, share, at_end, ..Spec::new(self.0.clone(), format) }).expect("rows")
     }
 }
@@ -111,11 +111,11 @@ impl Names for Known<'_> {
 /// One step with this path. `number` is a variable.
 fn plan(address: SocketAddr, path: &str, expressions: &[&str], load: Flags) -> Plan {
     let mut plan = Flags { url: Some(format!("http://{address}/")), ..load }.plan().expect("a plan");
-    plan.keeps.failures = true;
+    plan.capture_options.failures = true;
     let scenario = &mut plan.scenarios[0];
-    let pattern = Pattern::parse(path, Ground::Url).expect("a pattern");
+    let pattern = Pattern::parse(path, TextContext::Url).expect("a pattern");
     let path = Rendering::new(&pattern, &mut Known(expressions)).expect("known names");
-    scenario.steps[0].making = Some(Arc::new(DynamicParts { path: Some(path), ..DynamicParts::default() }));
+    scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts { path: Some(path), ..DynamicParts::default() }));
     let names = vec![("number".to_owned(), Meaning::Variable(0)), ("rows.id".to_owned(), Meaning::Column(0))];
     let expression = |text: &&str| Expression { text: (*text).to_owned(), names: names.clone() };
     scenario.memory = Memory {
@@ -140,7 +140,7 @@ fn start(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> Resul
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies,
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default())
 }

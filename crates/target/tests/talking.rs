@@ -151,7 +151,7 @@ fn run(plan: Plan, kind: Kind, threads: usize) -> RunResult {
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
         supplies: DataSources::default(),
-        team: None,
+        backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }
@@ -160,8 +160,8 @@ fn ask(step: usize) -> Node {
     Node::Ask { step, on_failure: OnFailure::Next }
 }
 
-fn talk(nodes: Vec<Node>) -> Node {
-    Node::Talk { target: 0, nodes }
+fn messaging(nodes: Vec<Node>) -> Node {
+    Node::Messaging { target: 0, nodes }
 }
 
 /// `count` sessions as they ended, in any order.
@@ -185,16 +185,16 @@ fn a_talk_has_a_connection_of_its_own(kind: Kind) {
     let repeat = |nodes| Node::Repeat { least: 2, most: 2, nodes };
     let three = || vec![ask(0), ask(0), ask(0)];
     for (threads, users, nodes, conversations, messages) in [
-        (1, 3, vec![talk(three())], 60, 3),
-        (3, 3, vec![talk(three())], 60, 3),
-        (1, 1, vec![talk(vec![ask(0)])], 60, 1),
-        (2, 7, vec![talk(vec![ask(0)]), talk(vec![ask(0)])], 120, 1),
-        (2, 3, vec![repeat(vec![talk(three())])], 120, 3),
-        (1, 3, vec![transaction(vec![talk(three())])], 60, 3),
-        (1, 3, vec![talk(vec![transaction(vec![repeat(vec![ask(0)])])])], 60, 2),
-        (1, 3, vec![Node::Shuffle(vec![talk(vec![ask(0)]), talk(vec![ask(0)])])], 120, 1),
+        (1, 3, vec![messaging(three())], 60, 3),
+        (3, 3, vec![messaging(three())], 60, 3),
+        (1, 1, vec![messaging(vec![ask(0)])], 60, 1),
+        (2, 7, vec![messaging(vec![ask(0)]), messaging(vec![ask(0)])], 120, 1),
+        (2, 3, vec![repeat(vec![messaging(three())])], 120, 3),
+        (1, 3, vec![transaction(vec![messaging(three())])], 60, 3),
+        (1, 3, vec![messaging(vec![transaction(vec![repeat(vec![ask(0)])])])], 60, 2),
+        (1, 3, vec![Node::Shuffle(vec![messaging(vec![ask(0)]), messaging(vec![ask(0)])])], 120, 1),
         // A user with a connection outside the session has another one inside.
-        (1, 3, vec![ask(0), talk(vec![ask(0)])], 120, 1),
+        (1, 3, vec![ask(0), messaging(vec![ask(0)])], 120, 1),
         // Without sessions, one connection for each user.
         (1, 3, vec![ask(0)], 3, 20),
     ] {
@@ -221,7 +221,7 @@ fn a_talk_that_fails_ends_in_order(kind: Kind) {
         let (address, reported) = serve();
         let expect_body = vec!["something else".to_owned()];
         let node = Node::Ask { step: 0, on_failure };
-        let nodes = vec![talk(vec![node.clone(), node])];
+        let nodes = vec![messaging(vec![node.clone(), node])];
         let result = run(plan(Flags { expect_body, ..flags(address, "ask 0", 3, 60) }, nodes), kind, 2);
         let counts = &result.total.counts;
         assert_eq!((counts.failed(), counts.connections_established()), (failed, 60), "{on_failure:?}");
@@ -234,7 +234,7 @@ fn a_talk_at_a_rate(kind: Kind) {
     let (address, reported) = serve();
     let rated =
         Flags { rate: Some("200".to_owned()), max_lateness: Some("1h".to_owned()), ..flags(address, "ask 0", 5, 100) };
-    let result = run(plan(rated, vec![talk(vec![ask(0), ask(0)])]), kind, 2);
+    let result = run(plan(rated, vec![messaging(vec![ask(0), ask(0)])]), kind, 2);
     let opened = result.total.counts.connections_established();
     assert_eq!(result.total.counts.succeeded(), 200);
     // All five open one beforehand, and some of them may have nothing to do.
@@ -249,7 +249,7 @@ fn a_talk_beside_requests(kind: Kind) {
     let server = Server::start(&ServeOptions::plain("127.0.0.1:0".parse().expect("an address"), 1, kind));
     let server = server.expect("a server");
     let (address, reported) = serve();
-    let nodes = vec![ask(1), talk(vec![ask(0), ask(0)]), ask(1)];
+    let nodes = vec![ask(1), messaging(vec![ask(0), ask(0)]), ask(1)];
     let web = Flags { url: Some(format!("http://{}/", server.address())), ..Flags::default() };
     let result = run(with(plan(flags(address, "ask 0", 3, 60), nodes), web), kind, 1);
     assert_eq!([0, 1].map(|step| result.total.count_of(SeriesId::step(step), Class::Succeeded)), [120, 120]);
@@ -260,7 +260,7 @@ fn a_talk_beside_requests(kind: Kind) {
 
 fn awaiting(flags: Flags, awaits: bool) -> Plan {
     let mut plan = plan(flags, vec![Node::Ask { step: 0, on_failure: OnFailure::GoOn }]);
-    plan.scenarios[0].steps[0].talk.as_mut().expect("a talk").awaits = awaits;
+    plan.scenarios[0].steps[0].messaging.as_mut().expect("messaging").awaits = awaits;
     plan
 }
 
@@ -285,7 +285,7 @@ fn what_is_awaited_is_the_response(kind: Kind) {
             );
             if message.contains("slow") {
                 let timings = result.total.class(Class::Succeeded);
-                let least = [Measure::FirstByte, Measure::Service].map(|measure| timings.of(measure).min());
+                let least = [Measure::FirstByte, Measure::Service].map(|measure| timings.by_measure(measure).min());
                 let gap = GAP.as_nanos() as u64;
                 assert!(least.iter().all(|least| *least >= Some(gap - gap / 50)), "{least:?}");
             }

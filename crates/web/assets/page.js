@@ -62,7 +62,7 @@ function reload() {
 }
 
 function hear(kind, data) {
-  if (kind === "leaving") {
+  if (kind === "server_closing") {
     hasEnded = true;
     // What is wanted of it is here first; then nobody waits for this page.
     keeping.finally(() => stream?.abort());
@@ -73,7 +73,7 @@ function hear(kind, data) {
     return;
   }
   if (kind === "reload" || kind === "over" || !run || data.run !== run.run) {
-    if (kind === "over") keeping = keepFiles(data.leaving);
+    if (kind === "over") keeping = keepFiles(data.is_server_closing);
     reload();
     return;
   }
@@ -122,8 +122,8 @@ function reloadSlowly() {
 
 let keeping = Promise.resolve();
 // A program that ends takes its report with it, so the page has it before.
-async function keepFiles(leaving) {
-  if (!leaving) return;
+async function keepFiles(isServerClosing) {
+  if (!isServerClosing) return;
   for (const [name, path] of files()) {
     try {
       kept.set(name, await (await api.fetch(path)).blob());

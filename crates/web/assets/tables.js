@@ -59,7 +59,7 @@ function shown(times, key, words) {
   const incomplete = times?.with_incomplete;
   const whole = incomplete && incomplete[key] !== undefined ? incomplete : times;
   const name = key.replace(/_ns$/, "");
-  const mark = whole?.spoiled?.includes(name) ? "!" : "";
+  const mark = whole?.unreliable?.includes(name) ? "!" : "";
   return (whole?.at_least?.includes(name) ? words.at_least : "") + time(whole?.[key]) + mark;
 }
 

@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use crate::auth;
 use crate::error::{ApiError, as_json};
-use crate::hub::{Hub, Ordered};
+use crate::hub::{Hub, StartState};
 use crate::run::Run;
-use crate::run_requests::{Order, Reply};
+use crate::run_requests::{Reply, RunRequest};
 
 /// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(10);
@@ -78,7 +78,7 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(hub.clone())
-        .layer(from_fn_with_state(token, auth::look))
+        .layer(from_fn_with_state(token, auth::authorize))
 }
 
 type RequestParts = Query<std::collections::HashMap<String, String>>;
@@ -137,14 +137,14 @@ async fn events(State(hub): State<Hub>) -> Response {
 }
 
 /// The response about the current run.
-fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, ApiError>) -> Response {
+fn with_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, ApiError>) -> Response {
     let state = hub.lock();
     let found = state.run.as_ref().ok_or_else(ApiError::nothing_runs).and_then(of);
     found.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn charts(State(hub): State<Hub>, requested: RequestParts) -> Response {
-    of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&requested)))))
+    with_run(&hub, |run| Ok(as_json(&run.charts(language_of(&requested)))))
 }
 
 async fn change(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, ApiError> {
@@ -187,11 +187,11 @@ fn report_of(run: &Run) -> Result<(&Value, &Value), ApiError> {
 }
 
 async fn report_json(State(hub): State<Hub>) -> Response {
-    of_run(&hub, |run| Ok(as_json(report_of(run)?.0)))
+    with_run(&hub, |run| Ok(as_json(report_of(run)?.0)))
 }
 
 async fn report_html(State(hub): State<Hub>, requested: RequestParts) -> Response {
-    of_run(&hub, |run| {
+    with_run(&hub, |run| {
         let (report, charts) = report_of(run)?;
         let page = report::html_report(report, charts, language_of(&requested));
         // It is downloaded, not displayed.
@@ -205,15 +205,15 @@ fn csv(text: String) -> Response {
 }
 
 async fn intervals(State(hub): State<Hub>) -> Response {
-    of_run(&hub, |run| Ok(csv(report::intervals_csv(&run.charts_value()))))
+    with_run(&hub, |run| Ok(csv(report::intervals_csv(&run.charts_value()))))
 }
 
 async fn steps(State(hub): State<Hub>) -> Response {
-    of_run(&hub, |run| Ok(csv(report::steps_csv(&run.tables()["scenarios"]))))
+    with_run(&hub, |run| Ok(csv(report::steps_csv(&run.tables()["scenarios"]))))
 }
 
 async fn failures(State(hub): State<Hub>) -> Response {
-    of_run(&hub, |run| Ok(csv(report::failures_csv(&run.tables()["failures"]))))
+    with_run(&hub, |run| Ok(csv(report::failures_csv(&run.tables()["failures"]))))
 }
 
 async fn start(
@@ -221,7 +221,7 @@ async fn start(
     ConnectInfo(who): ConnectInfo<auth::Who>,
     BodyRead(body): BodyRead,
 ) -> Result<Response, ApiError> {
-    let Some(orders) = hub.offer().orders.clone() else {
+    let Some(requests) = hub.offer().requests.clone() else {
         let (text, zh) = (
             "this run was started by its own command; 'onrush web' starts runs from a page",
             "该压测由命令行启动；要从页面启动请使用 'onrush web'",
@@ -240,25 +240,25 @@ async fn start(
     };
     {
         let mut state = hub.lock();
-        if state.order != Ordered::None {
+        if state.request != StartState::None {
             let (text, zh) = match state.going() {
                 Ok(_) => ("a run goes on; stop it first", "已有压测正在进行；请先停止"),
                 Err(_) => ("a run begins or ends just now; try again when it has", "压测正在启动或收尾；请稍后再试"),
             };
             return Err(ApiError::new(StatusCode::CONFLICT, "runs_already", text, zh));
         }
-        state.order = Ordered::Starting;
+        state.request = StartState::Starting;
     }
     // A run may take its time until it begins.
     who.serve();
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let language = if body["lang"] == "zh" { Language::Zh } else { Language::En };
-    if orders.send(Order { words, language, response: Reply::new(sender) }).is_err() {
+    if requests.send(RunRequest { words, language, response: Reply::new(sender) }).is_err() {
         hub.done("");
     }
     match receiver.await {
         Ok(Ok(())) => Ok(as_json(&json!({"run": hub.lock().number}))),
         Ok(Err(text)) => Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "not_started", &text, &text)),
-        Err(_) => Err(ApiError::new(StatusCode::CONFLICT, "leaving", "onrush is ending", "onrush 正在退出")),
+        Err(_) => Err(ApiError::new(StatusCode::CONFLICT, "server_closing", "onrush is ending", "onrush 正在退出")),
     }
 }

@@ -46,7 +46,7 @@ impl Connected<IncomingStream<'_, Bounded>> for Who {
 }
 
 /// Checks each request first of all.
-pub(crate) async fn look(
+pub(crate) async fn authorize(
     State(token): State<Arc<str>>,
     ConnectInfo(who): ConnectInfo<Who>,
     request: Request,

@@ -125,11 +125,11 @@ fn text_of(value: &Value) -> String {
 fn span(body: &Value) -> Result<Nanos, ApiError> {
     match &body["over"] {
         Value::Null => Ok(Nanos::ZERO),
-        value => plan::parse_duration("over", &text_of(value)).map(Nanos::from).map_err(|error| of_plan(&error)),
+        value => plan::parse_duration("over", &text_of(value)).map(Nanos::from).map_err(|error| plan_refusal(&error)),
     }
 }
 
-fn of_plan(error: &plan::PlanError) -> ApiError {
+fn plan_refusal(error: &plan::PlanError) -> ApiError {
     ApiError::wrong(&report::plan_error(error, Language::En), &report::plan_error(error, Language::Zh))
 }
 
@@ -149,7 +149,7 @@ fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), ApiError
 
 fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, ApiError> {
     let LoadProfile::Rate(_) = timeline.course() else { return Err(refusal(Refused::NoRate)) };
-    let to = plan::parse_rate("to", &text_of(&body["to"])).map_err(|error| of_plan(&error))?;
+    let to = plan::parse_rate("to", &text_of(&body["to"])).map_err(|error| plan_refusal(&error))?;
     check_end(timeline, at, over)?;
     // Thousandths of a start per hour.
     let now = Rate::per_hour_thousandths((timeline.rate_at(at) * 3_600_000.0).round() as u64);
@@ -161,7 +161,8 @@ fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<Cha
 
 fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, ApiError> {
     let LoadProfile::Users(..) = timeline.course() else { return Err(refusal(Refused::NoUsers)) };
-    let to = plan::parse_count("to", &text_of(&body["to"]), 1, plan::USERS_MAX).map_err(|error| of_plan(&error))?;
+    let to =
+        plan::parse_count("to", &text_of(&body["to"]), 1, plan::USERS_MAX).map_err(|error| plan_refusal(&error))?;
     check_end(timeline, at, over)?;
     let ramp = LevelStage { from: timeline.users_at(at), to, span: over };
     let hold = LevelStage { from: to, to, span: Nanos::ZERO };
@@ -180,7 +181,9 @@ pub(crate) fn refusal(refused: Refused) -> ApiError {
         Refused::NotPaused => ("not_paused", "压测没有暂停".to_owned()),
         Refused::WarmingUp => ("warming_up", "压测正在预热，现在结束将没有任何测量结果；请直接停止".to_owned()),
         Refused::Over => ("over", "压测已结束；请重新启动".to_owned()),
-        Refused::Behind { now } => ("behind", format!("压测刚被其他人调整过（修订号 {now}）；请查看后再调整")),
+        Refused::StaleRevision { now } => {
+            ("stale_revision", format!("压测刚被其他人调整过（修订号 {now}）；请查看后再调整"))
+        }
         Refused::Held => ("held", "长连接压测（hold）没有可暂停或调整的负载；可以停止".to_owned()),
     };
     let mut fault = ApiError::new(StatusCode::CONFLICT, code, &refused.to_string(), "");

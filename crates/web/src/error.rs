@@ -32,7 +32,7 @@ impl ApiError {
     }
 
     /// The search or sweep decides what its runs do.
-    pub(crate) fn of_a_whole() -> Self {
+    pub(crate) fn part_of_a_whole() -> Self {
         Self::new(
             StatusCode::CONFLICT,
             "part_of_a_whole",

@@ -30,7 +30,7 @@ pub(crate) struct State {
     pub(crate) number: u64,
     pub(crate) run: Option<Run>,
     /// The state of the last order.
-    pub(crate) order: Ordered,
+    pub(crate) request: StartState,
     pages: PageChannels,
     /// The search or sweep of the runs, as in its report.
     pub(crate) whole: Value,
@@ -42,7 +42,7 @@ pub(crate) struct State {
 
 /// A run that was ordered here, and its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ordered {
+pub(crate) enum StartState {
     /// There is none, or it is done.
     #[default]
     None,
@@ -76,8 +76,8 @@ impl Hub {
         state.number += 1;
         state.run = Some(Run::new(began));
         state.last_change = None;
-        if state.order == Ordered::Starting {
-            state.order = Ordered::Begun;
+        if state.request == StartState::Starting {
+            state.request = StartState::Begun;
         }
         state.tell("reload", json!({}));
     }
@@ -85,7 +85,7 @@ impl Hub {
     /// Ends an order: another run may be ordered. `said`: the failure message of a run that began.
     pub fn done(&self, said: &str) {
         let mut state = self.lock();
-        state.order = Ordered::None;
+        state.request = StartState::None;
         if let Some(run) = state.run.as_mut().filter(|run| run.has_failed() && !said.is_empty()) {
             let texts = (said.to_owned(), said.to_owned());
             run.event(run.now(), "error", &texts);
@@ -132,14 +132,14 @@ impl Hub {
         let Some(run) = &mut state.run else { return };
         run.over(report);
         // A run of a search or a sweep is followed by the next one.
-        let leaving = self.0.offer.orders.is_none() && state.whole.is_null();
-        state.tell("over", json!({"leaving": leaving}));
+        let is_server_closing = self.0.offer.requests.is_none() && state.whole.is_null();
+        state.tell("over", json!({"is_server_closing": is_server_closing}));
     }
 
     /// Notifies pages that the program ends: they fetch what they need now, and receive nothing more.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
-        state.tell("leaving", json!({}));
+        state.tell("server_closing", json!({}));
     }
 
     /// Updates the search or sweep of the runs. `report`: of the search or the sweep.
@@ -176,7 +176,7 @@ impl Hub {
             return Ok(response.clone());
         }
         if !state.whole.is_null() {
-            return Err(ApiError::of_a_whole());
+            return Err(ApiError::part_of_a_whole());
         }
         let run = state.going()?;
         let changes = match RequestedChange::read(&body, run) {
@@ -228,13 +228,13 @@ impl Hub {
                 json!({"state": "idle", "revision": 0, "plan": null, "live": null, "events": [], "scenarios": [], "report": null})
             }
         };
-        if state.order == Ordered::Starting {
+        if state.request == StartState::Starting {
             value["state"] = "starting".into();
         }
         value["api"] = VERSION.into();
         value["version"] = offer.version.clone().into();
         value["run"] = state.number.into();
-        value["can_start"] = (offer.orders.is_some() && state.order == Ordered::None).into();
+        value["can_start"] = (offer.requests.is_some() && state.request == StartState::None).into();
         value["files"] = files.into();
         value["whole"] = state.whole["kind"].clone();
         value
@@ -243,7 +243,7 @@ impl Hub {
 
 fn behind(body: &Value, run: &Run) -> Option<ApiError> {
     let (seen, now) = (body["revision"].as_u64()?, run.control.revision());
-    (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
+    (seen != u64::from(now)).then(|| refusal(engine::Refused::StaleRevision { now }))
 }
 
 impl State {

@@ -42,7 +42,7 @@ use report::Language;
 pub use error::ApiError;
 pub use hub::Hub;
 pub use run::Began;
-pub use run_requests::{Order, Reply};
+pub use run_requests::{Reply, RunRequest};
 pub use token::{new_token, token_fault};
 
 /// A browser has up to six connections, and a page keeps one; unauthenticated ones make room for others.
@@ -71,7 +71,7 @@ pub struct Offer {
     /// The function that lists the scenario files that may be run.
     pub files: Option<NameFiles>,
     /// The channel for runs that are started here.
-    pub orders: Option<Sender<Order>>,
+    pub requests: Option<Sender<RunRequest>>,
 }
 
 /// The server.

@@ -102,11 +102,11 @@ impl Run {
 
     /// New chart data.
     pub(crate) fn point(&self) -> Value {
-        self.of_charts(report::live_point)
+        self.with_charts(report::live_point)
     }
 
     /// A value of its charts; null when nothing was measured.
-    fn of_charts(&self, of: impl FnOnce(&Charts, &Moment<'_>) -> Value) -> Value {
+    fn with_charts(&self, of: impl FnOnce(&Charts, &Moment<'_>) -> Value) -> Value {
         let (Some(charts), Some(standing)) = (&self.charts, &self.standing) else { return Value::Null };
         let moment = Moment { began_unix: self.began_unix, now: self.now, standing };
         of(&charts.lock().unwrap_or_else(PoisonError::into_inner), &moment)
@@ -181,7 +181,7 @@ impl Run {
         match &self.end {
             Some(End::Measured(_, charts)) => charts.clone(),
             Some(End::Failed) => Value::Null,
-            None => self.of_charts(report::live_charts),
+            None => self.with_charts(report::live_charts),
         }
     }
 

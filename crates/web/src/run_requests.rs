@@ -7,7 +7,7 @@ use tokio::sync::oneshot::Sender;
 
 /// The order of a run.
 #[derive(Debug)]
-pub struct Order {
+pub struct RunRequest {
     /// The words of the command line, without the name of the program.
     pub words: Vec<String>,
     /// The language of the user.

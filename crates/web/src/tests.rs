@@ -24,8 +24,8 @@ fn a_page_begins_in_the_language_of_the_program() {
 #[test]
 fn a_run_may_take_its_time_to_begin() {
     let bounds = Bounds { request: Duration::from_millis(500), ..BOUNDS };
-    let (sender, orders) = std::sync::mpsc::channel();
-    let offer = Offer { orders: Some(sender), ..Offer::default() };
+    let (sender, requests) = std::sync::mpsc::channel();
+    let offer = Offer { requests: Some(sender), ..Offer::default() };
     let listen = "127.0.0.1:0".parse().expect("an address");
     let site = Site::within(listen, TOKEN, offer, bounds).expect("a port");
     let connect = || TcpStream::connect(site.address()).expect("it listens");
@@ -38,14 +38,14 @@ fn a_run_may_take_its_time_to_begin() {
     );
     let mut whole = connect();
     whole.write_all(head.as_bytes()).expect("it is taken");
-    let order = orders.recv().expect("an order");
+    let request = requests.recv().expect("an order");
     // A request that begins later, and never arrives completely, is cut off: so the time of the first one is over too.
     let mut half = connect();
     half.write_all(b"GET /api/run HTTP/1.1\r\n").expect("it is taken");
     let mut rest = Vec::new();
     // It may be reset.
     let _ = half.read_to_end(&mut rest);
-    order.response.give(Ok(()));
+    request.response.give(Ok(()));
     let mut response = String::new();
     whole.read_to_string(&mut response).expect("an answer");
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");

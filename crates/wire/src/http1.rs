@@ -52,7 +52,7 @@ pub enum RequestKind {
 
 impl RequestKind {
     /// The kind of a method token; methods are case-sensitive (RFC 9110 9.1).
-    pub fn of(method: &str) -> Self {
+    pub fn from_method(method: &str) -> Self {
         match method {
             "HEAD" => Self::Head,
             "CONNECT" => Self::Connect,

@@ -86,7 +86,7 @@ impl Reader {
     pub fn handle(&mut self, framing: &Framing, input: &[u8]) -> Result<(usize, bool), TooLarge> {
         match framing {
             Framing::Bytes(count) => Ok(self.count(*count, input)),
-            Framing::Until(delimiter) => Ok(self.look_for(delimiter, input)),
+            Framing::Until(delimiter) => Ok(self.find_delimiter(delimiter, input)),
             Framing::LengthPrefix { width, is_little_endian } => self.prefixed(*width, *is_little_endian, input),
         }
     }
@@ -101,7 +101,7 @@ impl Reader {
         (taken, is_over)
     }
 
-    fn look_for(&mut self, delimiter: &Delimiter, input: &[u8]) -> (usize, bool) {
+    fn find_delimiter(&mut self, delimiter: &Delimiter, input: &[u8]) -> (usize, bool) {
         let bytes = delimiter.bytes();
         if let ([only], 0) = (bytes, self.fitting) {
             let found = memchr::memchr(*only, input);

@@ -176,7 +176,7 @@ impl Session {
             _ if is_refused && self.is_handshaking() && was_requested() => TlsFault::ClientCertificate,
             // A handshake failure after the handshake: the server demanded a renegotiation, which we refuse.
             _ if is_refused && !self.is_handshaking() && self.version() == "TLS 1.2" => TlsFault::Renegotiation,
-            error => TlsFault::of(error),
+            error => TlsFault::from_error(error),
         }
     }
 

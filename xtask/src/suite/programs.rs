@@ -82,7 +82,7 @@ impl Case {
 }
 
 impl Program {
-    fn of(message: Message) -> Option<Self> {
+    fn from_message(message: Message) -> Option<Self> {
         let is_test = message.reason == "compiler-artifact" && message.profile?.test;
         let folder = message.manifest_path.parent()?.to_owned();
         let manifest = std::fs::read_to_string(&message.manifest_path).ok()?;
@@ -189,7 +189,7 @@ pub(crate) fn build(is_timed: bool) -> Result<Vec<Case>, Failure> {
     if !said.is_empty() {
         return Err(format!("{command:?} warned of {} things", said.len()));
     }
-    let programs = messages.into_iter().filter_map(Program::of);
+    let programs = messages.into_iter().filter_map(Program::from_message);
     let cases: Vec<Vec<Case>> = programs.map(Program::cases).collect::<Result<_, _>>()?;
     let cases: Vec<Case> = cases.into_iter().flatten().collect();
     if cases.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(cases) }

@@ -22,7 +22,7 @@ options! {
     pub(crate) struct FindMaxArgs {
         front: WrapperArgs;
         goals: Vec<String> = "goal";
-        on: Option<String> = "vary";
+        vary: Option<String> = "vary";
         budget: Option<String> = "budget";
         trials: Option<String> = "trials";
         from: Option<String> = "start";

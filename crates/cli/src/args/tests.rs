@@ -22,7 +22,7 @@ fn given(row: &Row) -> Vec<String> {
 fn read(words: &[String]) -> String {
     let words = std::iter::once("onrush".to_owned()).chain(words.iter().cloned());
     let matches = help::command(Language::En).try_get_matches_from(words).expect("the table is what is parsed");
-    format!("{:?}", Command::of(&matches))
+    format!("{:?}", Command::from_matches(&matches))
 }
 
 /// Each flag of a command changes the parsed arguments, and so does its short form.

@@ -8,7 +8,7 @@ fn words(text: &str) -> Vec<OsString> {
 
 fn with(text: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))).collect();
-    let borrowed = ConfigLayers::of(words(text), environment, false, Language::En)?;
+    let borrowed = ConfigLayers::new(words(text), environment, false, Language::En)?;
     Ok(borrowed.words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
 }
 

@@ -24,8 +24,8 @@ use crate::run_url::{Load, Prepared};
 use crate::{artifacts, output, redaction};
 
 /// The number of requests that measure an unloaded target.
-const LOOK_REQUESTS: u64 = 5;
-const LOOK_MAX: Duration = Duration::from_secs(5);
+const UNLOADED_REQUESTS: u64 = 5;
+const UNLOADED_MAX: Duration = Duration::from_secs(5);
 /// A target that is this many times slower than at first has not recovered.
 const RESTED: f64 = 2.0;
 /// Below this time, the target has recovered in any case.
@@ -111,7 +111,7 @@ impl TrialRunner {
     }
 
     /// Measures the unloaded target; the exit code if it does not work at all.
-    pub(super) fn look(&mut self, stop: &StopHandle, language: Language) -> Option<Exit> {
+    pub(super) fn measure_unloaded(&mut self, stop: &StopHandle, language: Language) -> Option<Exit> {
         let run = match self.few(stop) {
             Ok(run) => run,
             Err(error) => {
@@ -151,7 +151,7 @@ impl TrialRunner {
         plan.warmup = Duration::ZERO;
         let scenario = &mut plan.scenarios[0];
         let longest = self.goals.longest().unwrap_or_default() * GRACE;
-        closed(scenario, 1, Some(LOOK_REQUESTS), LOOK_MAX.max(longest));
+        closed(scenario, 1, Some(UNLOADED_REQUESTS), UNLOADED_MAX.max(longest));
         plan.grace = plan.grace.max(longest);
         let quiet = HeadlessRun { about: self.quiet.about.clone(), runs: None, ..self.quiet };
         Ok(quiet.measure(plan, (&self.prepared, ""), stop, |_, _| ())?.run)
@@ -233,7 +233,7 @@ fn closed(scenario: &mut Scenario, users: u64, requests: Option<u64>, span: Dura
 fn open(scenario: &mut Scenario, at: f64, order: &TrialOrder) {
     let rate = ((at * RATE_UNIT as f64).round() as u64).max(1);
     let stages = vec![RateStage { from: rate, to: rate, span: order.span_max }];
-    let longest = scenario.steps.iter().map(|step| step.timeout).max().unwrap_or(LOOK_MAX);
+    let longest = scenario.steps.iter().map(|step| step.timeout).max().unwrap_or(UNLOADED_MAX);
     scenario.load = match &scenario.load {
         Amount::Open { arrivals, connections, max_lateness, .. } => {
             // Trials are independent of each other.
@@ -258,7 +258,7 @@ fn open(scenario: &mut Scenario, at: f64, order: &TrialOrder) {
 }
 
 fn mean_s(run: &Run) -> f64 {
-    run.recorded.succeeded.of(Measure::Response).mean().unwrap_or(0.0) / 1e9
+    run.recorded.succeeded.by_measure(Measure::Response).mean().unwrap_or(0.0) / 1e9
 }
 
 impl Trials for TrialRunner {
@@ -273,9 +273,9 @@ impl Trials for TrialRunner {
         let shown = plan.clone();
         let measured = self.quiet.measure(plan, (&self.prepared, &name), stop, |reported, control| {
             let lost = self.goals.lost(&shown, reported.added, |scenario| reported.scenarios[scenario].added);
-            let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
+            let mut bin = Bin { lost, times: Moments::new(reported.added), ..Bin::default() };
             let in_flight = reported.total.gauges.in_flight.response.count();
-            let piece = TimePiece::of(reported.added, in_flight, order.bin);
+            let piece = TimePiece::new(reported.added, in_flight, order.bin);
             // Exchanges that complete after the end belong to its last piece.
             let is_behind = reported.is_update || reported.from >= ends_at;
             if is_behind {
@@ -296,7 +296,7 @@ impl Trials for TrialRunner {
             }
         })?;
         let run = &measured.run;
-        let response = run.recorded.succeeded.of(Measure::Response);
+        let response = run.recorded.succeeded.by_measure(Measure::Response);
         let limit = run.verdict.limit;
         let fault = own.fault(&TrialEnding {
             goals: &self.goals.allowed(),

@@ -67,7 +67,7 @@ flags! {
 
 flags! {
     /// Flags of WebSocket and TCP messages.
-    pub(super) TALK;
+    pub(super) MESSAGING;
     "data-bytes": Kind::Number("N"), modes::LOADS, page;
         "Send messages of N random bytes", "消息为 N 个随机字节";
     "seed": Kind::Number("N"), modes::LOADS, page;

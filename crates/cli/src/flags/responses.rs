@@ -24,7 +24,7 @@ flags! {
         "Condition on the result, repeatable: 'p99(response_time) < 200ms', 'failed / done < 0.1%', 'rate > 4900/s'; with ', abort 10s' at its end the run stops when it fails after 10s. An unmet threshold sets exit code 1",
         "对结果的要求（阈值），可重复：'p99(response_time) < 200ms'、'failed / done < 0.1%'、'rate > 4900/s'；末尾加 ', abort 10s' 表示 10s 后不满足即停止。未达标则退出码为 1";
     "strict": Kind::Switch, &[Run], page;
-        "Set exit code 1 when the generator spoiled the result", "结果受压测机影响而不可靠时，退出码为 1";
+        "Set exit code 1 when the generator made the result unreliable", "结果受压测机影响而不可靠时，退出码为 1";
     "probe": Kind::Switch, &[Run], page;
         "Let half of the users go on for up to 2s (or a tenth) behind the measured time, to see whether the target is at its limit, also where requests may change it, and in files [default: with GET, HEAD and OPTIONS]",
         "测量结束后让一半用户继续最多 2 秒（或压测时长的十分之一），以判断被测服务是否已达上限；对 POST 等可能改变服务的请求和场景文件也这样做 [默认：仅用于不改变服务的请求方法]";

@@ -65,7 +65,7 @@ pub(crate) fn flags_of_curl() -> [(Text, Vec<String>); 3] {
 }
 
 /// The page of `curl`, whose flags are those of curl. The short one has what shapes requests only.
-pub(crate) fn of_curl(is_long: bool, columns: Option<usize>, language: Language) -> String {
+pub(crate) fn curl_page(is_long: bool, columns: Option<usize>, language: Language) -> String {
     let columns = columns.unwrap_or(COLUMNS_USUAL).clamp(COLUMNS_MIN, COLUMNS_MAX);
     let mut page = Page { text: String::new(), columns, language };
     let name = "curl";

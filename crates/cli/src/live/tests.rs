@@ -23,8 +23,8 @@ fn live<'a>(plan: &'a Plan, address: SocketAddr, stop: &StopHandle) -> Live<'a> 
 }
 
 /// Each second, all of fifty requests fail; returns the second at which the load is stopped.
-fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
-    let flags = Flags { url: Some("http://127.0.0.1:1/".to_owned()), persists, ..Flags::default() };
+fn stopped_at(ignores_failures: bool, seconds: u64) -> Option<u64> {
+    let flags = Flags { url: Some("http://127.0.0.1:1/".to_owned()), ignores_failures, ..Flags::default() };
     let (plan, stop) = (flags.plan().expect("a good plan"), StopHandle::default());
     let mut live = live(&plan, "127.0.0.1:1".parse().expect("an address"), &stop);
     let mut total = Snapshot::default();
@@ -58,11 +58,11 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
 
 /// A load in a simulated network, where a minute takes no time: its report, its exit code, and its messages. A few of
 /// its requests succeed, so that it is no failure in itself.
-fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
+fn simulated(ignores_failures: bool) -> (Value, Exit, Vec<String>) {
     let address = SimulatedWorld::address();
     let text = |text: &str| Some(text.to_owned());
     let url = Some(format!("http://{address}/fail/97"));
-    let flags = Flags { url, rate: text("50"), duration: text("1m"), persists, ..Flags::default() };
+    let flags = Flags { url, rate: text("50"), duration: text("1m"), ignores_failures, ..Flags::default() };
     let (plan, stop) = (flags.plan().expect("a good plan"), StopHandle::default());
     let mut live = live(&plan, address, &stop);
     output::listen();
@@ -72,10 +72,10 @@ fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
     let said = output::received();
     let (thresholds, notes, changes) = (&[][..], Vec::new(), Vec::new());
     let (plan_of_run, lookup, host) = (Arc::new(plan.clone()), None, machine::host_facts());
-    let run = Run::of(RunInput { plan: plan_of_run, address, lookup, result, thresholds, notes, changes, host });
+    let run = Run::new(RunInput { plan: plan_of_run, address, lookup, result, thresholds, notes, changes, host });
     let outcome =
         LoadOutcome { wrote: Wrote::All, was_requested: false, was_aborted: live.was_aborted(), is_worse: false };
-    let exit = Load::of_tool(Language::En).exit(&plan, &run, &RunSettings::default(), outcome);
+    let exit = Load::for_tool(Language::En).exit(&plan, &run, &RunSettings::default(), outcome);
     (live.json.value(&run), exit, said)
 }
 

@@ -54,7 +54,7 @@ fn switch(value: &str) -> Option<bool> {
 }
 
 impl Varied {
-    pub(super) fn of(grid: &Grid, base: &WrappedCommand, language: Language) -> Result<Self, String> {
+    pub(super) fn new(grid: &Grid, base: &WrappedCommand, language: Language) -> Result<Self, String> {
         let has_file = matches!(&base.command, Command::Run(args) if args.file().is_some());
         let mut all = Vec::new();
         for vary in &grid.vary {

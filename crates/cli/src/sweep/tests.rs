@@ -20,8 +20,8 @@ fn pool(connections: u64) -> SweptRun {
     let (lookup, host, address) = (None, machine::host_facts(), SimulatedWorld::address());
     let (thresholds, notes, changes) = (&[][..], Vec::new(), Vec::new());
     let plan = Arc::new(plan);
-    let run = Run::of(RunInput { plan, address, lookup, result, thresholds, notes, changes, host });
-    of_run(&run, &Cell { place: 0, values: Vec::new(), round: 1 }, None)
+    let run = Run::new(RunInput { plan, address, lookup, result, thresholds, notes, changes, host });
+    swept_run(&run, &Cell { place: 0, values: Vec::new(), round: 1 }, None)
 }
 
 /// Requests waiting at the end complete after it, and are in no rate: a pool has the same rate for any number of users.

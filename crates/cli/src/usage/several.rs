@@ -59,7 +59,7 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     let is_lone = |word: &&String| is_bare_word(word) && !is_command(word) && !is_first(word) && !is_of_url(word);
     let is_no_command = bare.first().is_some_and(|word| is_first(word) && is_bare_word(word) && !is_command(word));
     if let Some(word) = bare.iter().find(is_lone).filter(|_| !is_no_command) {
-        let word = if plan::SecretValues::of_words(words.iter().map(String::as_str)).hide(word) == *word {
+        let word = if plan::SecretValues::from_words(words.iter().map(String::as_str)).hide(word) == *word {
             word
         } else {
             "***"

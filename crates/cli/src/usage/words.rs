@@ -44,7 +44,7 @@ const NEAR_BYTES_MIN: usize = 3;
 
 /// Accepts language names of locales: `--lang zh_CN.UTF-8` is `--lang zh`.
 pub(crate) fn plain_language(mut words: Vec<OsString>) -> Vec<OsString> {
-    let plain = |name: &str| Language::of_name(name).map(|language| language.pick("en", "zh"));
+    let plain = |name: &str| Language::from_name(name).map(|language| language.pick("en", "zh"));
     for place in 1..words.len() {
         let word = words[place].to_string_lossy().into_owned();
         if word == "--lang"

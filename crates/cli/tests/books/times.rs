@@ -207,7 +207,7 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
     let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_incomplete"].is_null());
-    let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_incomplete" } else { "" });
+    let path = &format!("{known}{}/unreliable", if has_incomplete { "/with_incomplete" } else { "" });
     let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/stall_affected")) else {
         return;
     };
@@ -221,7 +221,7 @@ fn unreliable(ran: &Ran, wrong: &mut Complaints) {
         let (rest, share) = (1.0 - quantile, stall_affected / of);
         let is_near = (share - rest).abs() < 1.0 / of && stall_affected > 0.0;
         wrong.unless(is_near || names.contains(&name) == (share > rest), || {
-            format!("{stall_affected} of {of} overlapped a stall of ours, and spoiled are {names:?}: {name}")
+            format!("{stall_affected} of {of} overlapped a stall of ours, and unreliable are {names:?}: {name}")
         });
     }
 }

@@ -78,7 +78,7 @@ fn without(names: &[&str]) -> Vec<String> {
 }
 
 /// Cases of compression: a small and a middle size of each kind of data and of window; all of them take half an hour.
-fn of_compression() -> Vec<String> {
+fn compression_cases() -> Vec<String> {
     let ids = (1..=5).map(|kind| format!("12.{kind}")).chain((1..=7).map(|kind| format!("13.{kind}")));
     ids.flat_map(|id| [1, 4].map(|size| format!("{id}.{size}"))).flat_map(|id| ["-i".to_owned(), id]).collect()
 }
@@ -111,7 +111,7 @@ fn large_messages_pass_on_both_sides() {
 
 #[test]
 fn compressed_messages_pass_on_both_sides() {
-    let cases = of_compression();
+    let cases = compression_cases();
     server_passes("server-deflate", &cases, 24);
     client_passes("client-deflate", &cases, 24);
 }

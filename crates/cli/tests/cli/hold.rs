@@ -49,12 +49,12 @@ impl Gorilla {
 }
 
 fn json_at(address: &str, path: &str) -> Value {
-    look_at(address, path).expect("an answer")
+    requested_json(address, path).expect("an answer")
 }
 
 /// One request; `None` when the kernel cut it short, as it may with very many connections. The response must be
 /// complete.
-fn look_at(address: &str, path: &str) -> Option<Value> {
+fn requested_json(address: &str, path: &str) -> Option<Value> {
     let mut stream = TcpStream::connect(address).ok()?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").ok()?;
     let mut bytes = Vec::new();
@@ -71,7 +71,7 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
 fn counted(address: &str, name: &str) -> u64 {
     let mut seen = None;
     wait_for("a whole answer", || {
-        seen = look_at(address, "/stats");
+        seen = requested_json(address, "/stats");
         seen.is_some()
     });
     seen.and_then(|seen| seen["long_connections"][name].as_u64()).unwrap_or(0)
@@ -442,11 +442,11 @@ fn held_all(served: &Served, url: &str, count: u64, words: &[&str]) -> Takes {
     let at = address(served);
     let mut theirs = 0;
     wait_for("a whole answer", || {
-        let seen = look_at(&at, "/stats");
+        let seen = requested_json(&at, "/stats");
         theirs = seen.and_then(|seen| seen["memory"]["resident_bytes"].as_u64()).unwrap_or(0);
         theirs > 0
     });
-    let conns = look_at(&at, "/conns");
+    let conns = requested_json(&at, "/conns");
     assert!(conns.is_none_or(|seen| seen["conns"] == count), "the target has all of them");
     let held = ended(paged, &file);
     let [established, closed, lost] =

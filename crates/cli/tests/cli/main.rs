@@ -35,7 +35,7 @@ mod hdr;
 mod hidden;
 mod hold;
 mod hostile;
-mod hostile_talks;
+mod hostile_messaging;
 mod init;
 mod iterations;
 mod json;

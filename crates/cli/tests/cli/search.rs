@@ -128,7 +128,7 @@ fn everything_that_can_be_searched() {
         assert!(matches!(done.status.code(), Some(0 | 1)), "{more:?} {done:?}");
         let value = report(&done);
         is_sound(&value);
-        assert_eq!(value["on"], on);
+        assert_eq!(value["vary"], on);
         if on == "connections" {
             // All are open or not; nothing is left to noise.
             assert_eq!((&value["lower"], &value["ended"]), (&300.0.into(), &"most".into()), "{value:#}");
@@ -153,7 +153,7 @@ fn a_file_is_searched() {
     let goal = ["--goal", "p99(response_time, pay) < 2s", &plan];
     let value = report(&with_home(&folder.0.join("data"), &[&words[..], &goal].concat()));
     is_sound(&value);
-    assert_eq!((&value["on"], &value["unit"]), (&"rate".into(), &"iterations_per_s".into()));
+    assert_eq!((&value["vary"], &value["unit"]), (&"rate".into(), &"iterations_per_s".into()));
     for trial in value["trials"].as_array().expect("a list") {
         let run = Path::new(trial["run"].as_str().expect("a folder")).join("report.json");
         let of_run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a report")).expect("JSON");
@@ -250,7 +250,7 @@ fn a_sweep_runs_every_combination() {
     }
     // The best is a reliable one, or there is none.
     let best = cells.iter().find(|cell| cell["is_best"] == true);
-    assert!(best.is_none_or(|best| best["spoiled_runs"] == 0));
+    assert!(best.is_none_or(|best| best["unreliable_runs"] == 0));
     assert_eq!(best.map_or(&Value::Null, |best| &best["values"]), &value["best"]);
     let kept = only(&home, "sweeps");
     assert_eq!(std::fs::read_dir(kept.join("runs")).expect("a folder").count(), 8);

@@ -103,7 +103,7 @@ fn changes_hold_to_the_start() {
     // A repeated change does nothing; one from a client that has not seen the last change is refused.
     assert_eq!(change(first), at);
     let (status, behind) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "rate", "to": 50}));
-    assert_eq!((status, &behind["error"]), (409, &json!("behind")));
+    assert_eq!((status, &behind["error"]), (409, &json!("stale_revision")));
     let wrong = [
         json!({"revision": 1, "change": "users", "to": 5}),
         json!({"revision": 1, "change": "rate", "to": "0"}),

@@ -42,7 +42,7 @@ fn a_change_that_comes_late() {
     scene.net.mend_to(LEADER, &scene.bus_address());
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
-    let (report, truth) = (report(&done), Truth::of(&scene.target.came(), RATE));
+    let (report, truth) = (report(&done), Truth::new(&scene.target.came(), RATE));
     assert_eq!(truth.twice, Vec::<u64>::new());
     let came = truth.numbers.len() as u64;
     let otherwise = is_accounted_for(&report, came);

@@ -65,7 +65,7 @@ fn a_machine_whose_cable_is_pulled() {
     scene.net.mend(FIRST);
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     let report = report(&done);
-    let truth = Truth::of(&scene.target.came(), RATE);
+    let truth = Truth::new(&scene.target.came(), RATE);
     let (started, undelivered) = (started(&report), of_workers(&report, "undelivered"));
     let failed = report["requests"]["failed"].as_u64().expect("a number");
     let unfinished = report["requests"]["unfinished"].as_u64().expect("a number");
@@ -241,7 +241,7 @@ fn a_run_that_is_stopped() {
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(130), "{done:?}");
     let report = report(&done);
-    let truth = Truth::of(&scene.target.came(), RATE);
+    let truth = Truth::new(&scene.target.came(), RATE);
     assert_eq!((started(&report), truth.twice.len()), (truth.numbers.len() as u64, 0), "{:#}", report["workers"]);
     assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
@@ -254,7 +254,7 @@ fn a_run_that_a_threshold_ends() {
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     let report = report(&done);
-    let truth = Truth::of(&scene.target.came(), RATE);
+    let truth = Truth::new(&scene.target.came(), RATE);
     assert_eq!((started(&report), truth.twice.len()), (truth.numbers.len() as u64, 0), "{:#}", report["workers"]);
     assert!(started(&report) < 10 * RATE, "{}", started(&report));
 }

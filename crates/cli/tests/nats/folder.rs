@@ -10,7 +10,7 @@ impl Folder {
         Self(folder)
     }
 
-    pub(crate) fn of(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
 }

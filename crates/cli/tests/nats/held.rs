@@ -32,7 +32,7 @@ struct Scene {
 
 impl Scene {
     fn prepared() -> Self {
-        let net = Arc::new(Net::of(FIRST + WORKERS - 1));
+        let net = Arc::new(Net::new(FIRST + WORKERS - 1));
         let bus = NatsServer::on(&net, BUS, &[]);
         let serve = onrush(&["serve", "--listen", &format!("{}:80", net.address(TARGET)), "--threads", "1"]);
         let target = net.on(TARGET, &serve).stdout(Stdio::null()).spawn();

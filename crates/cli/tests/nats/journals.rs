@@ -101,7 +101,7 @@ impl Scene {
         let planned = self.seconds * RATE;
         let of_workers_alone = journals_of_workers(self);
         let all = imported_at_end(&of_workers_alone);
-        let own = Judged::of(&all, &self.target, planned);
+        let own = Judged::new(&all, &self.target, planned);
         if judged.unknown == 0 {
             let same = |judged: &Judged| (judged.started, judged.undelivered, judged.unknown);
             assert_eq!(same(&own), same(judged), "{:#} and {:#}", all["workers"], reported["workers"]);
@@ -113,7 +113,7 @@ impl Scene {
         let led = journals(self, LEADER..FIRST);
         if let [journal] = &led[..] {
             let both = imported_at_end(&[&of_workers_alone[..], std::slice::from_ref(journal)].concat());
-            let both = Judged::of(&both, &self.target, planned);
+            let both = Judged::new(&both, &self.target, planned);
             assert!(both.unknown <= judged.unknown && both.started >= judged.started, "{both:?} and {judged:?}");
         }
     }
@@ -171,7 +171,7 @@ fn nobody_is_left_who_leads() {
         std::mem::replace(&mut before, scene.target.count()) == scene.target.count()
     });
     let (made, said) = imported(&journals(&scene, scene.workers_hosts()));
-    let judged = Judged::of(&made, &scene.target, 30 * RATE);
+    let judged = Judged::new(&made, &scene.target, 30 * RATE);
     assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}: {said}");
     assert!(judged.undelivered > 10 * RATE, "{judged:?}");
 }
@@ -186,7 +186,7 @@ fn a_worker_that_nobody_hears_of_again() {
     let reported = report(&done);
     assert!(of_workers(&reported, "unaccounted") > 0, "{:#}", reported["workers"]);
     let (made, _) = imported(&journals(&scene, [LEADER, FIRST + 1].into_iter()));
-    let judged = Judged::of(&made, &scene.target, 12 * RATE);
+    let judged = Judged::new(&made, &scene.target, 12 * RATE);
     assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}");
     assert!(judged.started > started(&reported), "{judged:?}");
     // Reports of the workers that were received are unchanged.
@@ -211,7 +211,7 @@ fn a_bus_that_never_comes_back() {
     assert!(started(&reported) < scene.target.count() as u64, "{:#}", reported["workers"]);
     scene.workers.iter().for_each(|worker| signal(&worker.0, Signal::INT));
     let made = imported_at_end(&journals(&scene, scene.workers_hosts()));
-    let truth = Truth::of(&scene.target.came(), RATE);
+    let truth = Truth::new(&scene.target.came(), RATE);
     assert_eq!(
         (of_workers(&made, "unaccounted"), started(&made)),
         (0, truth.numbers.len() as u64),

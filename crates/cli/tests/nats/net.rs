@@ -21,7 +21,7 @@ fn ip(words: &[&str]) {
 
 impl Net {
     /// A network of this many machines, numbered from 1.
-    pub(crate) fn of(hosts: usize) -> Self {
+    pub(crate) fn new(hosts: usize) -> Self {
         let net =
             Self { name: format!("onrush{}x{}", std::process::id(), NETS.fetch_add(1, Ordering::Relaxed)), hosts };
         let bridge = net.name.as_str();

@@ -101,7 +101,7 @@ fn a_bus_of_its_own() {
     assert_eq!(left(), Vec::<std::path::PathBuf>::new(), "nothing is left");
 
     // In a permanent folder, the password is kept too.
-    let kept = files.of("kept");
+    let kept = files.path("kept");
     let passwords = [(), ()].map(|()| {
         let (child, sites) = begun(&["--dir", &kept], &files);
         ends(child);
@@ -172,7 +172,7 @@ fn a_worker_commands_nobody() {
     assert!(seen.contains("$KV.onrush_shop.state"), "{seen}");
     assert!(!seen.contains("$KV.onrush_shop.new"), "{seen}");
     // None of that did any harm. A plan that is too large for one message comes in pieces.
-    let body = files.of("body");
+    let body = files.path("body");
     std::fs::write(&body, vec![b'x'; 1 << 20]).expect("a file");
     is_used_with(&sites, &["-d", &format!("@{body}")]);
     ends(child);
@@ -181,9 +181,9 @@ fn a_worker_commands_nobody() {
 #[test]
 fn a_bus_of_its_own_with_tls() {
     let files = certificates("own-bus-tls");
-    let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.of(name));
+    let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.path(name));
     let (child, sites) = begun(&["--cert", &cert, "--key", &key, "--cacert", &ca], &files);
-    let own = format!("ca={ca}&cert={}&key={}", files.of("client.pem"), files.of("client.key"));
+    let own = format!("ca={ca}&cert={}&key={}", files.path("client.pem"), files.path("client.key"));
     let here = |site: &str| {
         let (before, after) = site.split_once('@').expect("a host");
         let port = after.split([':', '/']).nth(1).expect("a port");
@@ -200,7 +200,7 @@ fn what_does_not_go_is_said() {
     let files = Folder::new("own-bus-said");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = taken.local_addr().expect("an address").to_string();
-    let nothing = files.of("nothing");
+    let nothing = files.path("nothing");
     std::fs::write(&nothing, "nothing").expect("a file");
     let cases: [(&[&str], &str, &str); 5] = [
         (&["--listen", "nowhere"], "--listen wants", "--listen 的值"),

@@ -60,7 +60,7 @@ impl Scene {
 
     /// The same on a given kind of bus, which is started on a machine.
     pub(crate) fn with(name: &str, workers: usize, seconds: u64, bus: impl Fn(&Arc<Net>, usize) -> NatsServer) -> Self {
-        let net = Arc::new(Net::of(FIRST + 6));
+        let net = Arc::new(Net::new(FIRST + 6));
         let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let rows: String = (0..seconds * RATE).map(|number| format!("{number}\n")).collect();
@@ -159,7 +159,7 @@ impl Scene {
         let done = leader.wait_with_output().expect("it ends");
         assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
         let report = report(&done);
-        let judged = Judged::of(&report, &self.target, self.seconds * RATE);
+        let judged = Judged::new(&report, &self.target, self.seconds * RATE);
         self.journals_agree(&report, &judged);
         (judged, report)
     }
@@ -203,8 +203,8 @@ pub(crate) struct Judged {
 
 impl Judged {
     /// Invariants of every run: nothing came twice or late, and each start is accounted for once.
-    pub(crate) fn of(report: &Value, target: &Target, planned: u64) -> Self {
-        let truth = Truth::of(&target.came(), RATE);
+    pub(crate) fn new(report: &Value, target: &Target, planned: u64) -> Self {
+        let truth = Truth::new(&target.came(), RATE);
         let (started, workers) = (started(report), &report["workers"]);
         let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unaccounted"));
         let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };

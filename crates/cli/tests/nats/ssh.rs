@@ -32,7 +32,7 @@ fn key(path: &PathBuf) {
 
 impl Machines {
     fn with(hosts: usize) -> Self {
-        let net = Net::of(hosts + 1);
+        let net = Net::new(hosts + 1);
         let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{hosts}", std::process::id()));
         // A process of this number may have left its folder when it was ended.
         let _ = fs::remove_dir_all(&folder);

@@ -77,7 +77,7 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(crate) fn of(came: &[Came], per_second: u64) -> Self {
+    pub(crate) fn new(came: &[Came], per_second: u64) -> Self {
         let (mut numbers, mut twice, mut of) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
         for one in came {
             if !numbers.insert(one.number) {

@@ -18,9 +18,9 @@ pub(crate) fn certificates(test: &str) -> Folder {
 #[test]
 fn a_bus_with_tls_on_both_sides() {
     let files = certificates("bus-tls");
-    let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.of(name));
+    let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.path(name));
     let bus = NatsServer::start(&["--tls", "--tlsverify", "--tlscacert", &ca, "--tlscert", &cert, "--tlskey", &key]);
-    let (cert, key, server) = (files.of("client.pem"), files.of("client.key"), Served::start());
+    let (cert, key, server) = (files.path("client.pem"), files.path("client.key"), Served::start());
     let host = format!("localhost:{}/tls", bus.port());
     let site = format!("tls://{host}?ca={ca}&cert={cert}&key={key}");
     let _workers = [Worker::joins(&site, "one"), Worker::joins(&site, "two")];

@@ -152,7 +152,7 @@ impl Account {
 
     /// Sets the expected number of parts; parts of members that were lost before they began do not count.
     pub(super) fn expect(&self, state: &State) {
-        let first = state.tenures.first().into_iter().flat_map(|slot_grant| &slot_grant.moves);
+        let first = state.slot_grants.first().into_iter().flat_map(|slot_grant| &slot_grant.moves);
         let members: BTreeSet<u16> = first.map(|(_, to)| *to).collect();
         let has_begun = |member: &u16| self.parts.keys().any(|id| id.member == *member);
         self.reporter
@@ -195,10 +195,10 @@ impl Account {
         let balance = self.ledger.balance(state, (end, cut), &due);
         let books = StartAccounting {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
-            unknown: balance.unknown,
-            otherwise: balance.otherwise,
+            unaccounted: balance.unaccounted,
+            late_change_delta: balance.late_change_delta,
             stalled: balance.stalled.as_duration(),
-            unknown_responses: 0,
+            unaccounted_responses: 0,
         };
         let (workers, received_late) = (self.workers.in_order(), self.workers.received_late.as_duration());
         let changed_late = balance.changed_late.as_duration();
@@ -208,7 +208,7 @@ impl Account {
 
 /// The slots that a member has, or had.
 pub(super) fn slots_of(state: &State, member: u16) -> u32 {
-    state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves).filter(|(_, to)| *to == member).count() as u32
+    state.slot_grants.iter().flat_map(|slot_grant| &slot_grant.moves).filter(|(_, to)| *to == member).count() as u32
 }
 
 /// The earliest end of the load as changed: `NEVER` while its clock is paused; `None` when the end is not set by time.
@@ -235,7 +235,7 @@ impl Due for PlanDue<'_> {
         starts_between(self.plan, &self.timelines, slots, (from, to))
     }
 
-    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+    fn with_late_changes(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
         Box::new(PlanDue { timelines: self.reporter.timelines_of_late(late), ..*self })
     }
 }

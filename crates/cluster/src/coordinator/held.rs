@@ -89,12 +89,12 @@ impl OwnHold {
     /// Sets the instant at which all members begin.
     pub(super) fn begins(&mut self, at: Nanos, state: &State) {
         let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
-        for (slot, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
+        for (slot, to) in state.slot_grants.iter().flat_map(|slot_grant| &slot_grant.moves) {
             slots.entry(*to).or_default().push(*slot);
         }
         (self.started, self.members) = (at, slots.keys().copied().collect());
         for (member, slots) in slots {
-            let share = Segment::of_slots(slots).map_or(0, |segment| segment.count_of_first(self.connections));
+            let share = Segment::from_slots(slots).map_or(0, |segment| segment.count_of_first(self.connections));
             self.standing.insert(member, MemberProgress { share, ..MemberProgress::default() });
         }
         if let Some(response) = self.response.take() {
@@ -172,7 +172,11 @@ impl OwnHold {
         let (unknown, unknown_responses) = lost.fold((0, 0), |(connections, responses), (_, standing)| {
             (standing.unknown().saturating_add(connections), standing.unanswered.saturating_add(responses))
         });
-        let books = StartAccounting { unknown, unknown_responses, ..StartAccounting::default() };
+        let books = StartAccounting {
+            unaccounted: unknown,
+            unaccounted_responses: unknown_responses,
+            ..StartAccounting::default()
+        };
         let (workers, received_late) = (self.workers.in_order(), self.workers.received_late.as_duration());
         self.reporter.over(WorkersSummary { workers, books, received_late, ..WorkersSummary::default() });
     }

@@ -47,7 +47,7 @@ impl Keeper {
     }
 
     /// Records the state as soon as it is written; puts merged results on the bus.
-    pub(super) fn look(&mut self, leader: &mut Leader, who: u64, now: Nanos) {
+    pub(super) fn update(&mut self, leader: &mut Leader, who: u64, now: Nanos) {
         let state = leader.state();
         if let Some(keeping) = &self.keeping
             && leader.leads()

@@ -14,7 +14,7 @@ pub fn undivided(plan: &Plan, is_logged: bool) -> Option<BackendFault> {
     if is_logged {
         return Some(BackendFault::Undivided { what: "--log" });
     }
-    if plan.keeps.values {
+    if plan.capture_options.values {
         return Some(BackendFault::Undivided { what: "a load whose values are wanted at its end" });
     }
     None

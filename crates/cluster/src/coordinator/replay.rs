@@ -9,7 +9,7 @@ use pacing::Nanos;
 
 use super::account::Account;
 use super::results::Introduction;
-use crate::journal::Past;
+use crate::journal::Recovery;
 use crate::protocol::RunIntent;
 
 /// The most updates that are sent ahead of the reader.
@@ -17,29 +17,29 @@ const UNHEARD_MAX: usize = 256;
 /// The collective name of members of which there is no record.
 const NOBODY_KNOWS: &str = "?";
 /// The interval at which the backlog of the reader is polled.
-const LOOKS_EVERY: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Replays a recovered run.
 #[derive(Debug)]
 pub struct RunReporter {
-    past: Mutex<Option<Past>>,
+    recovery: Mutex<Option<Recovery>>,
     /// How long ago the run started.
     ago: Nanos,
 }
 
 impl RunReporter {
     /// Of a run that started `ago`.
-    pub fn new(past: Past, ago: Nanos) -> Self {
-        Self { past: Mutex::new(Some(past)), ago }
+    pub fn new(recovery: Recovery, ago: Nanos) -> Self {
+        Self { recovery: Mutex::new(Some(recovery)), ago }
     }
 }
 
 impl RemoteBackend for RunReporter {
     fn begin(&self, order: RemoteRun) -> Result<Nanos, RunError> {
-        let past = self.past.lock().expect("no holder of the lock panics").take();
-        let Some(past) = past else { return Err(BackendFault::Stopped.into()) };
+        let recovery = self.recovery.lock().expect("no holder of the lock panics").take();
+        let Some(recovery) = recovery else { return Err(BackendFault::Stopped.into()) };
         let started = started(order.clock, self.ago);
-        std::thread::Builder::new().name("past".to_owned()).spawn(move || tell(past, order))?;
+        std::thread::Builder::new().name("past".to_owned()).spawn(move || tell(recovery, order))?;
         Ok(started)
     }
 
@@ -52,8 +52,8 @@ fn started(clock: Clock, ago: Nanos) -> Nanos {
     clock.now().since(ago)
 }
 
-fn tell(past: Past, order: RemoteRun) {
-    let Past { state, names, news, losses, .. } = past;
+fn tell(recovery: Recovery, order: RemoteRun) {
+    let Recovery { state, names, news, losses, .. } = recovery;
     let RemoteRun { plan, reporter, stop, .. } = order;
     for change in &state.changes {
         reporter.learn(change.clone());
@@ -69,7 +69,7 @@ fn tell(past: Past, order: RemoteRun) {
     for (_, member, one) in news {
         // The reader may be slower than the replay, and the backlog is in memory.
         while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
-            std::thread::sleep(LOOKS_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         account.news(&state, member, Some(who(member)), one);
     }

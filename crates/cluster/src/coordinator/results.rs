@@ -69,7 +69,7 @@ pub(super) struct Introduction {
 }
 
 impl Introduction {
-    pub(super) fn of(known: &KnownWorker) -> Self {
+    pub(super) fn new(known: &KnownWorker) -> Self {
         let standing = known.hello.standing.as_ref();
         let ready = standing.and_then(|standing| standing.ready.as_ref().ok());
         let clock_error = ready.map(|ready| Nanos(ready.round_trip.0 / 2).as_duration());

@@ -12,7 +12,7 @@ use super::account::{Account, goes_on_until, slots_of};
 use super::held::OwnHold;
 use super::journal::{Keeper, Keeping};
 use super::results::{Introduction, WorkerResults};
-use super::{Begin, Input, LOOKS_EVERY};
+use super::{Input, POLL_INTERVAL, PendingRun};
 use crate::bus::{Bus, BusEvent};
 use crate::leader::{Leader, LeaderSettings, LeaderUpdate};
 use crate::protocol::{News, Phase, Refusal, RunIntent};
@@ -25,7 +25,7 @@ const GONE_MAX: Nanos = Nanos::from_millis(120_000);
 const STOPS_ALONE: Nanos = Nanos::from_millis(5_000);
 
 /// The current run.
-struct OwnRun {
+struct ActiveRun {
     account: Account,
     response: Option<SyncSender<Result<Nanos, BackendFault>>>,
     started: Nanos,
@@ -44,7 +44,7 @@ pub(super) struct Coordinator {
     pub(super) setting: LeaderSettings,
     /// Worker reports that are yet to be processed.
     unread: VecDeque<BusEvent>,
-    run: Option<OwnRun>,
+    run: Option<ActiveRun>,
     hold: Option<OwnHold>,
     pub(super) closing_since: Option<Nanos>,
     keeper: Keeper,
@@ -73,10 +73,10 @@ impl Coordinator {
     pub(super) fn work(mut self) {
         loop {
             let now = self.clock.now();
-            self.keeper.look(&mut self.leader, self.setting.who, now);
+            self.keeper.update(&mut self.leader, self.setting.who, now);
             self.hear(now);
-            self.look_at_run(now);
-            self.look_whether_gone(now);
+            self.update_run(now);
+            self.check_bus(now);
             while let Some(verb) = self.leader.next_verb() {
                 self.bus.ask(verb);
             }
@@ -84,7 +84,7 @@ impl Coordinator {
             if is_late || (self.closing_since.is_some() && (self.leader.is_closed() || self.cut_since.is_some())) {
                 return;
             }
-            let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
+            let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), POLL_INTERVAL);
             // Requests are handled before queued worker data: a slow consumer of data still leads in time.
             let next = match self.inputs.try_recv() {
                 // A disconnect is queued after the last received data.
@@ -119,7 +119,7 @@ impl Coordinator {
                     }
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
-                Ok(Input::BeginToHold(order, own)) => {
+                Ok(Input::PendingHold(order, own)) => {
                     self.hold = Some(*own);
                     self.leader.begin(order, self.clock.now());
                 }
@@ -138,12 +138,12 @@ impl Coordinator {
         }
     }
 
-    fn begin(&mut self, begin: Begin) {
-        let Begin { order, plan, address, reporter, response } = begin;
+    fn begin(&mut self, begin: PendingRun) {
+        let PendingRun { order, plan, address, reporter, response } = begin;
         self.keeper.expect(&order, address);
         let rounds = vec![Nanos::ZERO; plan.scenarios.len()];
         self.leader.begin(order, self.clock.now());
-        self.run = Some(OwnRun {
+        self.run = Some(ActiveRun {
             account: Account::new(plan, reporter),
             response: Some(response),
             started: Nanos::NEVER,
@@ -171,7 +171,7 @@ impl Coordinator {
     }
 
     /// Sends the intent to all workers, and what is to change at them.
-    fn look_at_run(&mut self, now: Nanos) {
+    fn update_run(&mut self, now: Nanos) {
         let Some(wanted) = self.wanted() else { return };
         match wanted {
             Intent::Run => {}
@@ -212,7 +212,7 @@ impl Coordinator {
     }
 
     /// Ends the run when the bus is gone for too long; a requested stop waits less.
-    fn look_whether_gone(&mut self, now: Nanos) {
+    fn check_bus(&mut self, now: Nanos) {
         let wanted = self.wanted();
         let is_wished = wanted.is_some_and(|wanted| wanted > Intent::Run);
         self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
@@ -296,7 +296,7 @@ impl Coordinator {
                 LeaderUpdate::Fails { .. }
                 | LeaderUpdate::Frozen
                 | LeaderUpdate::Leads
-                | LeaderUpdate::Deposed
+                | LeaderUpdate::LostLeadership
                 | LeaderUpdate::Workers(_) => {}
             }
         }
@@ -354,7 +354,7 @@ impl Coordinator {
     }
 
     fn news(&mut self, member: u16, news: News) {
-        let known = self.leader.member(member).map(|known| Introduction::of(&known));
+        let known = self.leader.member(member).map(|known| Introduction::new(&known));
         self.keeper.who(&self.leader, member);
         if let Some(hold) = &mut self.hold {
             return hold.news(member, known, news);

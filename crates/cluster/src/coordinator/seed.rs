@@ -4,7 +4,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use engine::BackendFault;
-use plan::Carried;
+use plan::EncodedPlan;
 
 use crate::bus::{Bus, BusCommand, BusEvent, STATE};
 use crate::encoding::unpack_plan;
@@ -26,7 +26,7 @@ pub fn seed_of_run(
     for token in 0.. {
         bus.ask(BusCommand::Get { token, key: STATE.to_owned() });
         if let Some(plan) = plan_within(READS_EVERY, bus, events) {
-            return Ok(if let Carried::Load(plan) = plan { plan.seed } else { None });
+            return Ok(if let EncodedPlan::Load(plan) = plan { plan.seed } else { None });
         }
         if begun.elapsed() >= patience {
             break;
@@ -36,7 +36,7 @@ pub fn seed_of_run(
 }
 
 /// The plan of the run that the bus tells of within some time.
-fn plan_within(span: Duration, bus: &mut dyn Bus, events: &Receiver<BusEvent>) -> Option<Carried> {
+fn plan_within(span: Duration, bus: &mut dyn Bus, events: &Receiver<BusEvent>) -> Option<EncodedPlan> {
     let (begun, mut name) = (Instant::now(), String::new());
     loop {
         match events.recv_timeout(span.saturating_sub(begun.elapsed())).ok()? {
@@ -90,7 +90,7 @@ mod tests {
     fn packet(seed: Option<u64>) -> Bytes {
         let plan = Flags { url: Some("http://127.0.0.1:1/".to_owned()), ..Flags::default() }.plan().expect("valid");
         let plan = Plan { seed, ..plan };
-        pack(&Carried::Load(plan.into()), &DataSources::default(), 0, &[]).expect("encodable")
+        pack(&EncodedPlan::Load(plan.into()), &DataSources::default(), 0, &[]).expect("encodable")
     }
 
     fn state(phase: Phase, object: &Bytes) -> Option<Bytes> {

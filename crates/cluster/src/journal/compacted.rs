@@ -14,7 +14,7 @@ type Whose = (Member, bool);
 
 /// The compacted totals before the records of a journal.
 #[derive(Debug, Default)]
-pub(crate) struct Sums {
+pub(crate) struct CompactedTotals {
     all: HashMap<Whose, Sum>,
     /// The last position of the stream that is included.
     place: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Sums {
     pub(super) has_hole: bool,
 }
 
-impl Sums {
+impl CompactedTotals {
     fn put(&mut self, is_received: bool, sum: Sum) {
         let known = self.all.get(&(sum.member, is_received)).is_some_and(|known| known.upto >= sum.upto);
         if !known {

@@ -51,11 +51,11 @@ impl JournalContents {
             let bytes = read_at_most(&turn, TURN_BYTES_MAX as usize + 2 * RECORD_BYTES_MAX).map_err(wrong(file))?;
             *records = records_of(&bytes);
         }
-        Ok(Self { is_going_on, ..Self::of(path, head, [first, second]) })
+        Ok(Self { is_going_on, ..Self::new(path, head, [first, second]) })
     }
 
     /// The content of the records of both files.
-    pub(crate) fn of(path: PathBuf, head: Head, mut turns: [Vec<Record>; 2]) -> Self {
+    pub(crate) fn new(path: PathBuf, head: Head, mut turns: [Vec<Record>; 2]) -> Self {
         let since = |records: &Vec<Record>| match records.first() {
             Some(Record::Begins(count)) => Some(*count),
             _ => None,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pacing::{Nanos, SLOT_COUNT};
-use plan::Carried;
+use plan::EncodedPlan;
 
 use super::{Head, JournalContents, JournalError, Record};
 use crate::protocol::{Batch, Member, News, Packet, SlotGrant, State, Sum, read};
@@ -13,7 +13,7 @@ const SOMEBODY: Member = Member { id: 0, incarnation: 0 };
 
 /// A finished run, as its journals report it.
 #[derive(Debug)]
-pub struct Past {
+pub struct Recovery {
     /// The header: the leader's, or that of one of the workers.
     pub head: Head,
     /// When it started, since the Unix epoch.
@@ -50,29 +50,29 @@ pub enum Cut {
     },
 }
 
-impl Past {
+impl Recovery {
     /// The plan, how many of the slowest exchanges are kept, and the thresholds.
     ///
     /// # Errors
     /// The packet is invalid.
-    pub fn plan(&self) -> Result<(Carried, usize, Vec<String>), plan::CarriedError> {
+    pub fn plan(&self) -> Result<(EncodedPlan, usize, Vec<String>), plan::EncodedPlanError> {
         let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0, thresholds: Vec::new() };
         let packet: Packet = read(&self.head.packet).unwrap_or(none);
         let slowest = usize::try_from(packet.slowest).unwrap_or(usize::MAX);
-        Ok((Carried::from_bytes(&packet.plan)?, slowest, packet.thresholds))
+        Ok((EncodedPlan::from_bytes(&packet.plan)?, slowest, packet.thresholds))
     }
 }
 
 /// The reports of a worker incarnation in one journal.
 #[derive(Default)]
-struct Life {
+struct IncarnationReports {
     /// Reports by number.
     news: BTreeMap<u64, (Nanos, Vec<News>)>,
     /// The compacted reports up to a number.
     before: Option<Sum>,
 }
 
-impl Life {
+impl IncarnationReports {
     fn put(&mut self, number: u64, at: Nanos, news: Vec<News>) {
         self.news.entry(number).or_insert((at, news));
     }
@@ -134,8 +134,8 @@ struct Facts {
     who: HashMap<Member, (String, Option<Nanos>)>,
     lost: HashMap<Member, Nanos>,
     /// The reports of worker incarnations, as kept by themselves and as received.
-    own: HashMap<Member, Life>,
-    received: HashMap<Member, Life>,
+    own: HashMap<Member, IncarnationReports>,
+    received: HashMap<Member, IncarnationReports>,
 }
 
 impl Facts {
@@ -146,22 +146,22 @@ impl Facts {
             match record {
                 Record::Begins(_) => {}
                 Record::Before { is_received, sum } if sum.is_sound() => {
-                    let lives = if is_received { &mut self.received } else { &mut self.own };
-                    lives.entry(sum.member).or_default().put_before(sum);
+                    let all = if is_received { &mut self.received } else { &mut self.own };
+                    all.entry(sum.member).or_default().put_before(sum);
                 }
                 Record::Before { .. } => {}
                 // The leader knows best, and its journal comes first.
                 Record::Started(unix) => _ = self.started.get_or_insert(unix),
                 Record::News { incarnation, index, at, news } if !head.is_of_leader && news.is_sound() => {
-                    let life = self.own.entry(Member { id: head.id, incarnation }).or_default();
-                    life.put(index, at, vec![news]);
+                    let reports = self.own.entry(Member { id: head.id, incarnation }).or_default();
+                    reports.put(index, at, vec![news]);
                 }
                 Record::News { .. } => {}
                 Record::Batch { bytes, .. } => {
                     let Some(batch) = Batch::read(&bytes).filter(|batch| batch.run == head.run) else { continue };
-                    let life =
+                    let reports =
                         self.received.entry(Member { id: batch.id, incarnation: batch.incarnation }).or_default();
-                    life.put(batch.number, batch.sent_at, batch.news);
+                    reports.put(batch.number, batch.sent_at, batch.news);
                 }
                 Record::State(state) => {
                     if state.is_sound() && (state.run, state.begun_by) == (head.run, head.begun_by) {
@@ -181,9 +181,9 @@ impl Facts {
     }
 
     /// The reports of an incarnation: of those kept and those received, the more complete.
-    fn life_of(&mut self, member: Member) -> Option<Contiguous> {
-        let own = self.own.remove(&member).map(|life| life.until_hole(0));
-        let received = self.received.remove(&member).map(|life| life.until_hole(1));
+    fn reports_of(&mut self, member: Member) -> Option<Contiguous> {
+        let own = self.own.remove(&member).map(|reports| reports.until_hole(0));
+        let received = self.received.remove(&member).map(|reports| reports.until_hole(1));
         own.into_iter().chain(received).max_by_key(Contiguous::rank)
     }
 
@@ -200,8 +200,8 @@ impl Facts {
     fn state(&mut self) -> Option<State> {
         self.states.sort_by_key(|state| (state.epoch, state.revision));
         let last = self.states.last()?;
-        let most = self.states.iter().map(|state| state.tenures.len()).max().unwrap_or_default();
-        let mut tenures = vec![SlotGrant { from: None, moves: Vec::new(), is_granted: false }; most];
+        let most = self.states.iter().map(|state| state.slot_grants.len()).max().unwrap_or_default();
+        let mut slot_grants = vec![SlotGrant { from: None, moves: Vec::new(), is_granted: false }; most];
         let mut claims = vec![BTreeMap::new(); most];
         let (mut members, mut numbers): (Vec<Member>, HashMap<Member, u16>) = (Vec::new(), HashMap::new());
         for state in &self.states {
@@ -211,7 +211,7 @@ impl Facts {
                     (members.len() - 1) as u16
                 });
             }
-            for ((slot_grant, all), claims) in state.tenures.iter().zip(&mut tenures).zip(&mut claims) {
+            for ((slot_grant, all), claims) in state.slot_grants.iter().zip(&mut slot_grants).zip(&mut claims) {
                 all.from = slot_grant.from;
                 all.is_granted |= slot_grant.is_granted;
                 for (slot, to) in &slot_grant.moves {
@@ -231,10 +231,10 @@ impl Facts {
             numbers.insert(SOMEBODY, members.len() as u16);
             members.push(SOMEBODY);
         }
-        for (slot_grant, claims) in tenures.iter_mut().zip(claims) {
+        for (slot_grant, claims) in slot_grants.iter_mut().zip(claims) {
             slot_grant.moves = claims.into_iter().map(|(slot, member)| (slot, numbers[&member])).collect();
         }
-        Some(State { members, tenures, ..last.bare() })
+        Some(State { members, slot_grants, ..last.bare() })
     }
 }
 
@@ -242,42 +242,52 @@ impl Facts {
 ///
 /// # Errors
 /// They are of different runs, or have no state.
-pub fn put_together(mut all: Vec<JournalContents>) -> Result<Past, JournalError> {
+pub fn put_together(mut all: Vec<JournalContents>) -> Result<Recovery, JournalError> {
     let mut facts = Facts::default();
     all.sort_by_key(|kept| !kept.head.is_of_leader);
     let first = all.first().ok_or(JournalError::Nothing)?;
     let (head, path) = (first.head.clone(), first.path.clone());
     for kept in all {
-        if kept.head.of_run() != head.of_run() {
+        if kept.head.run_key() != head.run_key() {
             return Err(JournalError::OtherRun { one: path, other: kept.path });
         }
         facts.learn(kept);
     }
     let state = facts.state().ok_or(JournalError::Nothing)?;
     let started_unix = facts.started;
-    let mut past =
-        Past { head, started_unix, state, names: Vec::new(), news: Vec::new(), losses: Vec::new(), cuts: Vec::new() };
-    let mut has_part = vec![false; past.state.members.len()];
-    past.state
-        .tenures
+    let mut recovery = Recovery {
+        head,
+        started_unix,
+        state,
+        names: Vec::new(),
+        news: Vec::new(),
+        losses: Vec::new(),
+        cuts: Vec::new(),
+    };
+    let mut has_part = vec![false; recovery.state.members.len()];
+    recovery
+        .state
+        .slot_grants
         .iter()
         .flat_map(|slot_grant| &slot_grant.moves)
         .for_each(|(_, to)| has_part[usize::from(*to)] = true);
-    for (number, member) in past.state.members.iter().enumerate() {
+    for (number, member) in recovery.state.members.iter().enumerate() {
         let (name, round_trip) = facts.who_is(*member);
-        let life = facts.life_of(*member);
-        let cut = match &life {
-            Some(life) if life.has_gone() => None,
-            Some(life) if life.has_hole => Some(Cut::Hole { name: name.clone() }),
-            Some(life) if !life.news.is_empty() => Some(Cut::Short { name: name.clone() }),
+        let reports = facts.reports_of(*member);
+        let cut = match &reports {
+            Some(reports) if reports.has_gone() => None,
+            Some(reports) if reports.has_hole => Some(Cut::Hole { name: name.clone() }),
+            Some(reports) if !reports.news.is_empty() => Some(Cut::Short { name: name.clone() }),
             _ => has_part[number].then(|| Cut::Missing { name: name.clone() }),
         };
         let lost = facts.lost.remove(member).or(cut.as_ref().map(|_| Nanos::NEVER));
-        past.losses.extend(lost.map(|until| (number as u16, until)));
-        past.cuts.extend(cut);
-        past.names.push((name, round_trip));
-        past.news.extend(life.into_iter().flat_map(|life| life.news).map(|(at, news)| (at, number as u16, news)));
+        recovery.losses.extend(lost.map(|until| (number as u16, until)));
+        recovery.cuts.extend(cut);
+        recovery.names.push((name, round_trip));
+        recovery
+            .news
+            .extend(reports.into_iter().flat_map(|reports| reports.news).map(|(at, news)| (at, number as u16, news)));
     }
-    past.news.sort_by_key(|(at, ..)| *at);
-    Ok(past)
+    recovery.news.sort_by_key(|(at, ..)| *at);
+    Ok(recovery)
 }

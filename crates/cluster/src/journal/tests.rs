@@ -62,8 +62,8 @@ fn member(id: u64) -> Member {
 fn state() -> State {
     let moves = (0..4_096).map(|slot| (slot, slot % 2)).collect();
     let members = OF_TWO.map(member).to_vec();
-    let tenures = vec![SlotGrant { from: None, moves, is_granted: true }];
-    State { run: 3, begun_by: 5, epoch: 1, revision: 1, members, tenures, ..State::nothing() }
+    let slot_grants = vec![SlotGrant { from: None, moves, is_granted: true }];
+    State { run: 3, begun_by: 5, epoch: 1, revision: 1, members, slot_grants, ..State::nothing() }
 }
 
 fn row(index: u64) -> Record {
@@ -100,34 +100,34 @@ fn at_end(folder: &Folder) {
     wait_for("the end of the rings", || !folder.all().iter().any(is_written));
 }
 
-fn of_worker(id: u64, news: impl Iterator<Item = Record>) -> Vec<Record> {
+fn worker_records(id: u64, news: impl Iterator<Item = Record>) -> Vec<Record> {
     let number = OF_TWO.iter().position(|one| *one == id).map(|place| place as u16);
     let who = Record::Who { member: member(id), name: format!("w{id}"), round_trip: Some(Nanos(2_000)) };
     [who, Record::State(state().seen_by(number)), Record::Started(Nanos(77))].into_iter().chain(news).collect()
 }
 
-fn put(paths: &[PathBuf]) -> Result<Past, JournalError> {
+fn put(paths: &[PathBuf]) -> Result<Recovery, JournalError> {
     put_together(paths.iter().map(|path| JournalContents::read(path)).collect::<Result<_, _>>()?)
 }
 
-fn reported_by(past: &Past, number: u16) -> usize {
-    past.news.iter().filter(|(_, of, _)| *of == number).count()
+fn reported_by(recovery: &Recovery, number: u16) -> usize {
+    recovery.news.iter().filter(|(_, of, _)| *of == number).count()
 }
 
 #[test]
 fn two_journals_are_a_run() {
     let folder = Folder::new("two");
-    let all = OF_TWO.map(|id| written_journal(&folder, id, of_worker(id, (0..5).map(row).chain([gone(5)]))));
-    let past = put(&all).expect("it works");
-    assert_eq!((past.cuts, past.losses, past.started_unix), (vec![], vec![], Some(Nanos(77))));
-    assert_eq!(past.state.owners(1), state().owners(1));
-    let names: Vec<_> = past.names.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!((names, past.news.len()), (vec!["w7", "w8"], 12));
+    let all = OF_TWO.map(|id| written_journal(&folder, id, worker_records(id, (0..5).map(row).chain([gone(5)]))));
+    let recovery = put(&all).expect("it works");
+    assert_eq!((recovery.cuts, recovery.losses, recovery.started_unix), (vec![], vec![], Some(Nanos(77))));
+    assert_eq!(recovery.state.owners(1), state().owners(1));
+    let names: Vec<_> = recovery.names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, recovery.news.len()), (vec!["w7", "w8"], 12));
     // One of them alone: the other half has an unknown owner.
-    let past = put(&all[..1]).expect("it works");
-    assert_eq!(past.cuts, [Cut::Missing { name: String::new() }]);
-    assert_eq!(past.losses, [(1, Nanos::NEVER)]);
-    assert_eq!(past.state.owners(1), state().owners(1));
+    let recovery = put(&all[..1]).expect("it works");
+    assert_eq!(recovery.cuts, [Cut::Missing { name: String::new() }]);
+    assert_eq!(recovery.losses, [(1, Nanos::NEVER)]);
+    assert_eq!(recovery.state.owners(1), state().owners(1));
     // The same journal twice adds nothing.
     assert_eq!(put(&[all[0].clone(), all[0].clone(), all[1].clone()]).expect("it works").news.len(), 12);
     for path in all.iter().flat_map(|path| [path.clone(), path.join(HEAD), path.join(TURNS[0])]) {
@@ -141,17 +141,17 @@ fn two_journals_are_a_run() {
 #[test]
 fn a_journal_may_be_cut_off_anywhere() {
     let folder = Folder::new("cut");
-    let journal = written_journal(&folder, 7, of_worker(7, (0..4).map(row).chain([gone(4)])));
+    let journal = written_journal(&folder, 7, worker_records(7, (0..4).map(row).chain([gone(4)])));
     let whole = fs::read(journal.join(TURNS[0])).expect("it works");
     let mut last = 0;
     for length in 0..whole.len() {
         fs::write(journal.join(TURNS[0]), &whole[..length]).expect("it works");
         match put(std::slice::from_ref(&journal)) {
             Err(error) => assert!(matches!(error, JournalError::Nothing) && last == 0, "{length}: {error}"),
-            Ok(past) => {
-                let reported = reported_by(&past, 0);
+            Ok(recovery) => {
+                let reported = reported_by(&recovery, 0);
                 assert!(reported == last || reported == last + 1, "{length}: {reported} after {last}");
-                assert!(past.cuts.len() == 2, "{length}: {:?}", past.cuts);
+                assert!(recovery.cuts.len() == 2, "{length}: {:?}", recovery.cuts);
                 last = reported;
             }
         }
@@ -162,7 +162,7 @@ fn a_journal_may_be_cut_off_anywhere() {
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
         fs::write(journal.join(TURNS[0]), &damaged).expect("it works");
-        let reported = put(std::slice::from_ref(&journal)).map_or(0, |past| reported_by(&past, 0));
+        let reported = put(std::slice::from_ref(&journal)).map_or(0, |recovery| reported_by(&recovery, 0));
         assert!(reported < 5, "{place}");
     }
     let bytes = fs::read(journal.join(HEAD)).expect("it works");
@@ -189,9 +189,9 @@ fn real_row(index: u64) -> News {
 }
 
 /// The number of rows, and their merged content.
-fn rows_of(past: &Past) -> (usize, metrics::Distribution, Nanos) {
+fn rows_of(recovery: &Recovery) -> (usize, metrics::Distribution, Nanos) {
     let (mut count, mut lag, mut reported_until) = (0, metrics::Distribution::default(), Nanos::ZERO);
-    for (_, _, news) in &past.news {
+    for (_, _, news) in &recovery.news {
         if let News::Row(row) = news {
             let seen = snapshots_of_bytes(&row.seen, 1).expect("it is one");
             lag.merge(&seen[0].lag);
@@ -212,17 +212,17 @@ fn a_full_journal_keeps_the_sums() {
     let all = all.chain((1..count).map(|index| own(index, real_row(index)))).chain([gone(count)]);
     let mut meant = metrics::Distribution::default();
     (1..count).for_each(|index| meant.record(index));
-    let journal = written_journal(&folder, 7, of_worker(7, all));
+    let journal = written_journal(&folder, 7, worker_records(7, all));
     let bytes: u64 = TURNS.iter().map(|name| fs::metadata(journal.join(name)).expect("it is there").len()).sum();
     assert!(bytes <= 2 * TURN_BYTES_MAX + 8_192 && bytes > TURN_BYTES_MAX, "{bytes}");
-    let past = put(&[journal]).expect("it works");
-    assert_eq!(past.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
-    let (rows, lag, reported_until) = rows_of(&past);
+    let recovery = put(&[journal]).expect("it works");
+    assert_eq!(recovery.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
+    let (rows, lag, reported_until) = rows_of(&recovery);
     assert!(rows < 3_000, "{rows} of {count}");
     assert_eq!((lag, reported_until), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
-    assert_eq!(past.news.iter().filter(|(.., news)| *news == began).count(), 1);
+    assert_eq!(recovery.news.iter().filter(|(.., news)| *news == began).count(), 1);
     // The identity and the state are there all the same.
-    assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));
+    assert_eq!((recovery.names[0].0.as_str(), recovery.started_unix), ("w7", Some(Nanos(77))));
     // The same for received reports.
     let batch = |number: u64| {
         let (run, id, incarnation, revision, sent_at) = (3, 7, 0, 1, Nanos::from_millis(1_000 * number));
@@ -252,15 +252,15 @@ fn a_full_journal_keeps_the_sums() {
         let is_its_own = |path: &PathBuf| {
             JournalContents::read(path).is_ok_and(|kept| (kept.head.is_of_leader, kept.head.id) == (true, who))
         };
-        let past = put(&[folder.all().into_iter().find(is_its_own).expect("it is there")]).expect("it works");
-        let (rows, lag, _) = rows_of(&past);
+        let recovery = put(&[folder.all().into_iter().find(is_its_own).expect("it is there")]).expect("it works");
+        let (rows, lag, _) = rows_of(&recovery);
         assert!(rows < 3_000 && lag == meant, "{rows} of {count}");
         let drafts: Vec<Draft> = drafts.try_iter().collect();
         if who == 1 {
             assert!(drafts.len() > 3 && drafts.is_sorted_by_key(|draft| draft.upto), "{}", drafts.len());
             assert_eq!(drafts.last().map(|draft| draft.upto), Some(count), "what was asked for has all");
             let early = &drafts[drafts.len() / 2];
-            let mark = Mark::of(early, 1, 1);
+            let mark = Mark::new(early, 1, 1);
             assert!(mark.read(&early.object[1..]).is_none() && mark.read(&drafts[0].object).is_none());
             before = mark.read(&early.object);
             let sums = &before.as_ref().expect("it is one").sums;
@@ -279,7 +279,7 @@ fn a_hole_is_in_no_checkpoint() {
         Record::Batch { place: 10 * number, bytes }
     };
     let of = |numbers: &[u64]| {
-        let mut sums = Sums::default();
+        let mut sums = CompactedTotals::default();
         // A batch of another run is left out.
         let other = batch(9, 2);
         sums.add(&head(1, 3), numbers.iter().map(|number| batch(*number, 3)).chain([other]).collect());
@@ -290,7 +290,7 @@ fn a_hole_is_in_no_checkpoint() {
     let kept = |who: u64, records: Vec<Record>| {
         let head = Head { is_of_leader: true, ..head(who, 3) };
         let records = [Record::State(state())].into_iter().chain(records).collect();
-        JournalContents::of(who.to_string().into(), head, [records, Vec::new()])
+        JournalContents::new(who.to_string().into(), head, [records, Vec::new()])
     };
     let sum = Sum { member: member(7), upto: 6, at: Nanos::ZERO, news: vec![News::Gone { is_over: true }; 5] };
     let other = [Record::Before { is_received: true, sum }].into_iter().chain((6..9).map(|number| batch(number, 3)));
@@ -302,10 +302,10 @@ fn a_hole_is_in_no_checkpoint() {
 #[test]
 fn a_hole_is_known() {
     let folder = Folder::new("hole");
-    let journal = written_journal(&folder, 7, of_worker(7, (0..5).chain(6..9).map(row)));
-    let past = put(&[journal]).expect("it works");
-    assert_eq!(past.cuts[0], Cut::Hole { name: "w7".to_owned() });
-    assert_eq!((past.news.len(), past.losses.len()), (5, 2));
+    let journal = written_journal(&folder, 7, worker_records(7, (0..5).chain(6..9).map(row)));
+    let recovery = put(&[journal]).expect("it works");
+    assert_eq!(recovery.cuts[0], Cut::Hole { name: "w7".to_owned() });
+    assert_eq!((recovery.news.len(), recovery.losses.len()), (5, 2));
 }
 
 /// The leader received all reports from the start, and the worker's own journal has fewer.
@@ -326,13 +326,14 @@ fn the_better_of_two_counts() {
         let batches = (1..=count).map(batch);
         let records = [Record::State(state()), Record::Started(Nanos(5))].into_iter().chain(batches).chain([lost]);
         let head = Head { is_of_leader: true, ..head(1, 3) };
-        JournalContents::of("leader".into(), head, [records.collect(), Vec::new()])
+        JournalContents::new("leader".into(), head, [records.collect(), Vec::new()])
     };
-    let own =
-        |news: Vec<Record>| JournalContents::of("w".into(), head(7, 3), [of_worker(7, news.into_iter()), Vec::new()]);
+    let own = |news: Vec<Record>| {
+        JournalContents::new("w".into(), head(7, 3), [worker_records(7, news.into_iter()), Vec::new()])
+    };
     let reported = |all: Vec<JournalContents>| {
-        let past = put_together(all).expect("it works");
-        (reported_by(&past, 0), past.losses[0], past.started_unix)
+        let recovery = put_together(all).expect("it works");
+        (reported_by(&recovery, 0), recovery.losses[0], recovery.started_unix)
     };
     assert_eq!(reported(vec![own((0..3).map(row).collect()), leader(9)]), (9, (0, Nanos(9)), Some(Nanos(5))));
     assert_eq!(reported(vec![own((0..30).map(row).collect()), leader(9)]).0, 30);
@@ -344,7 +345,7 @@ fn the_better_of_two_counts() {
 #[test]
 fn journals_of_other_runs_and_builds_are_refused() {
     let folder = Folder::new("other");
-    let one = written_journal(&folder, 7, of_worker(7, [gone(0)].into_iter()));
+    let one = written_journal(&folder, 7, worker_records(7, [gone(0)].into_iter()));
     let mut other = JournalContents::read(&one).expect("it works");
     other.head.run = 4;
     let error = put_together(vec![JournalContents::read(&one).expect("it works"), other]).expect_err("it is refused");
@@ -401,22 +402,22 @@ proptest! {
     ) {
         let members: Vec<Member> = (0..4).map(|id| Member { id: 100 + id, incarnation: 1 }).collect();
         let first = first.into_iter().enumerate().map(|(slot, to)| (slot as u16, to)).collect();
-        let tenures = std::iter::once(first).chain(later);
-        let tenures = tenures.map(|moves: Vec<(u16, u16)>| {
+        let slot_grants = std::iter::once(first).chain(later);
+        let slot_grants = slot_grants.map(|moves: Vec<(u16, u16)>| {
             let moves = moves.into_iter().collect::<std::collections::BTreeMap<_, _>>().into_iter().collect();
             SlotGrant { from: None, moves, is_granted: true }
         });
-        let full = State { run: 3, begun_by: 5, members, tenures: tenures.collect(), ..State::nothing() };
+        let full = State { run: 3, begun_by: 5, members, slot_grants: slot_grants.collect(), ..State::nothing() };
         let journals = (0..4).map(|number| {
             let records = vec![Record::State(full.seen_by(Some(number)))];
-            JournalContents::of(PathBuf::new(), head(100 + u64::from(number), 3), [records, Vec::new()])
+            JournalContents::new(PathBuf::new(), head(100 + u64::from(number), 3), [records, Vec::new()])
         });
-        let past = put_together(journals.collect()).expect("it works");
-        let identity = |state: &State, tenures: usize| -> Vec<u64> {
-            state.owners(tenures).into_iter().map(|to| state.members[usize::from(to)].id).collect()
+        let recovery = put_together(journals.collect()).expect("it works");
+        let identity = |state: &State, slot_grants: usize| -> Vec<u64> {
+            state.owners(slot_grants).into_iter().map(|to| state.members[usize::from(to)].id).collect()
         };
-        for tenures in 1..=full.tenures.len() {
-            prop_assert_eq!(identity(&past.state, tenures), identity(&full, tenures));
+        for slot_grants in 1..=full.slot_grants.len() {
+            prop_assert_eq!(identity(&recovery.state, slot_grants), identity(&full, slot_grants));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use super::compacted::Sums;
+use super::compacted::CompactedTotals;
 use super::{
     HEAD, Head, JOURNALS_KEPT, JOURNALS_MAX, JournalError, MAGIC, Record, TURN_BYTES_MAX, TURNS, framed, head_bytes,
     head_records_of, now_unix, opened, records_of,
@@ -185,12 +185,16 @@ struct FileTurn {
 
 impl FileTurn {
     /// Begins one of the two files anew: its content is kept as sums.
-    fn begin(folder: &Path, count: u64, (facts, head): (&Facts, &Head)) -> Result<(Self, Sums), JournalError> {
+    fn begin(
+        folder: &Path,
+        count: u64,
+        (facts, head): (&Facts, &Head),
+    ) -> Result<(Self, CompactedTotals), JournalError> {
         let path = folder.join(TURNS[(count % 2) as usize]);
         // The first two do not exist yet.
         let old = fs::read(&path).unwrap_or_default();
         let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
-        let mut sums = Sums::default();
+        let mut sums = CompactedTotals::default();
         if !old.is_empty() {
             sums.add(head, head_records_of(&other));
             sums.add(head, records_of(&old));
@@ -225,7 +229,9 @@ fn write(
     let (folder, _lock) = folder_for(journals, head)?;
     let (mut facts, mut count, mut has_hole) = (Facts::default(), 0, false);
     let (mut turn, _) = FileTurn::begin(&folder, count, (&facts, head))?;
-    let put = |sums: &Sums| sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::of(checkpoint)));
+    let put = |sums: &CompactedTotals| {
+        sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::from_checkpoint(checkpoint)))
+    };
     for work in taken {
         let record = match work {
             JournalTask::Keep(record) => record,
@@ -262,10 +268,10 @@ pub(crate) fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> 
 }
 
 /// The totals of a journal; `count` files were begun before the last one.
-fn sums_of(folder: &Path, count: u64, head: &Head) -> Sums {
+fn sums_of(folder: &Path, count: u64, head: &Head) -> CompactedTotals {
     let read = |number: u64| fs::read(folder.join(TURNS[(number % 2) as usize])).unwrap_or_default();
     let (last, other) = (read(count), read(count + 1));
-    let mut sums = Sums::default();
+    let mut sums = CompactedTotals::default();
     // The last file has the totals of what was before the other one.
     sums.add(head, head_records_of(&last));
     sums.add(head, records_of(&other));

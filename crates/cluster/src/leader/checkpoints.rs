@@ -50,7 +50,7 @@ impl Leader {
         }
         self.checkpoints.made += 1;
         self.checkpoints.is_storing = true;
-        let mark = Mark::of(&draft, self.setting.who, self.checkpoints.made);
+        let mark = Mark::new(&draft, self.setting.who, self.checkpoints.made);
         let (name, object) = (mark.name(), draft.object);
         self.ask(Pending::Checkpoint(mark, draft.run), now, |token| BusCommand::Store { token, name, object });
     }
@@ -79,7 +79,7 @@ impl Leader {
     }
 
     /// Advances the time: a request without a response is lost.
-    pub(super) fn look_at_checkpoints(&mut self, now: Nanos) {
+    pub(super) fn expire_checkpoints(&mut self, now: Nanos) {
         let is_requested = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(..));
         self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_requested);
         let Some(since) = self.checkpoints.wanted_since else { return };
@@ -125,7 +125,7 @@ impl Leader {
         if let Some(named) = named {
             let upto = named.upto;
             #[cfg(test)]
-            let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
+            let upto = if crate::sim::fault_injected(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
             // Entries forgotten without it are in no checkpoint yet.
             if self.forgotten > upto {
                 self.reported.push_back(LeaderUpdate::WantsCheckpoint);

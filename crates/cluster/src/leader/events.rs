@@ -34,12 +34,12 @@ impl Leader {
     }
 
     /// Whether there are many workers that were all checked a moment ago.
-    fn looks_later(&self, now: Nanos) -> bool {
-        self.members.len() > MANY && now.since(self.looked_at) < self.looks_every()
+    fn can_defer_checks(&self, now: Nanos) -> bool {
+        self.members.len() > MANY && now.since(self.checked_at) < self.poll_interval()
     }
 
     /// The interval at which all are checked, whatever is received meanwhile.
-    pub(super) fn looks_every(&self) -> Nanos {
+    pub(super) fn poll_interval(&self) -> Nanos {
         Nanos(LOOKS_AT_EACH.0 * self.members.len() as u64).min(LOOKS_AT_MANY_MAX)
     }
 
@@ -52,7 +52,7 @@ impl Leader {
             BusEvent::Message { payload, response_to, .. } => {
                 self.hear_ask(&payload, response_to, now);
                 // Not every hello of many workers triggers a check of all of them.
-                if self.looks_later(now) {
+                if self.can_defer_checks(now) {
                     return;
                 }
             }
@@ -81,7 +81,7 @@ impl Leader {
             }
             BusEvent::Entry { place, payload } => {
                 self.entry(place, &payload, now);
-                if self.looks_later(now) {
+                if self.can_defer_checks(now) {
                     return;
                 }
             }
@@ -97,7 +97,7 @@ impl Leader {
                 if let Some((Pending::Presence(id, incarnation), _)) = self.pending.remove(&token) {
                     self.members.answered(id, incarnation, response != Err(Refused::Nobody), now);
                 }
-                if self.looks_later(now) {
+                if self.can_defer_checks(now) {
                     return;
                 }
             }
@@ -113,7 +113,7 @@ impl Leader {
                 self.follow_again(now);
             }
         }
-        self.look(now);
+        self.run_due(now);
     }
 
     fn hear_ask(&mut self, payload: &[u8], response_to: Option<String>, now: Nanos) {
@@ -137,7 +137,7 @@ impl Leader {
         // Only the written state is to be known: not one still to be written, nor one that came with this hello.
         let is_written = self.writing_since.is_none() && !self.is_dirty;
         #[cfg(test)]
-        let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
+        let is_written = is_written || crate::sim::fault_injected(crate::sim::Bug::Unconfirmed);
         let revision = if is_written { self.state.revision } else { 0 };
         let state = who.filter(|(.., known)| *known < revision).map(|(id, incarnation, _)| {
             let number = self.number_of(id, incarnation);
@@ -175,7 +175,7 @@ impl Leader {
                 let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
                 let lease = Lease::read(value).unwrap_or_else(foreign);
                 if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
-                    self.orders.are_old = true;
+                    self.run_intents.are_old = true;
                     self.reported.push_back(LeaderUpdate::Replaced);
                 }
                 let turn = self.keeper.seen(revision, lease, requested, now);
@@ -207,7 +207,7 @@ impl Leader {
             }
         } else if state.epoch > self.state.epoch {
             self.state_key = revision;
-            self.turn(Some(LeaseTurn::Deposed), now);
+            self.turn(Some(LeaseTurn::LostLeadership), now);
         } else if state.epoch < self.state.epoch && revision > self.state_key {
             // The previous leader has written once more after our read: its state is resumed.
             self.is_loaded = false;
@@ -241,7 +241,7 @@ impl Leader {
             self.run.iter_mut().for_each(|run| run.resume(now, state));
             if let Some(started) = self.run.as_ref().and_then(|run| run.started) {
                 // Its latest intents may not be written yet, and are sent again by our clock.
-                self.orders.resume(&mut self.state);
+                self.run_intents.resume(&mut self.state);
                 (self.state.t0, self.state.clock_of) = (started, self.setting.who);
             }
             self.hear_all_from(now);
@@ -252,7 +252,7 @@ impl Leader {
             && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
         {
             // No other leader in between: preparing members resume.
-            self.orders.resume(&mut self.state);
+            self.run_intents.resume(&mut self.state);
             self.follow_again(now);
         } else if self.state.phase == Phase::Running && is_ours {
             self.run = Some(Run::taken_over(now, &self.state));

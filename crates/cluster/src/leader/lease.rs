@@ -8,11 +8,11 @@ use crate::protocol::Lease;
 
 /// An action on the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Do {
+pub(super) enum LeaseAction {
     /// Writes it, if it has this revision.
     Write(u64, Lease),
     /// Reads it: its value is unknown.
-    Look,
+    Read,
 }
 
 /// A change of the leadership.
@@ -21,7 +21,7 @@ pub(super) enum LeaseTurn {
     /// We lead from now on, with this epoch.
     Leads(u64),
     /// We have lost the lead.
-    Deposed,
+    LostLeadership,
 }
 
 /// The lease as a candidate knows it.
@@ -44,7 +44,7 @@ pub(super) struct LeaseKeeper {
     is_unsure: bool,
     /// The last revision of the state that we have written in this epoch.
     written: u64,
-    looked_at: Nanos,
+    checked_at: Nanos,
 }
 
 impl LeaseKeeper {
@@ -61,7 +61,7 @@ impl LeaseKeeper {
             beat: 0,
             is_unsure: false,
             written: 0,
-            looked_at: Nanos::ZERO,
+            checked_at: Nanos::ZERO,
         }
     }
 
@@ -90,7 +90,7 @@ impl LeaseKeeper {
         // Our pending write was based on the earlier value.
         (self.known, self.sent) = (Some((revision, lease)), None);
         (self.seen_at, self.is_unsure) = (now, false);
-        (is_other && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
+        (is_other && self.epoch.take().is_some()).then_some(LeaseTurn::LostLeadership)
     }
 
     /// Handles an unchanged key: a write that was sent before the read was requested is lost, and is repeated.
@@ -157,12 +157,12 @@ impl LeaseKeeper {
     pub(super) fn expire(&mut self, now: Nanos) -> Option<LeaseTurn> {
         let is_over = self.epoch.is_some() && now.since(self.renewed_at) >= self.holds_for();
         #[cfg(test)]
-        let is_over = is_over && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
-        (is_over && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
+        let is_over = is_over && !crate::sim::fault_injected(crate::sim::Bug::TwoLeaders);
+        (is_over && self.epoch.take().is_some()).then_some(LeaseTurn::LostLeadership)
     }
 
     /// Does what is due.
-    pub(super) fn tick(&mut self, now: Nanos) -> (Option<LeaseTurn>, Option<Do>) {
+    pub(super) fn tick(&mut self, now: Nanos) -> (Option<LeaseTurn>, Option<LeaseAction>) {
         let turn = self.expire(now);
         if let Some((sent_at, _)) = self.sent.as_ref().filter(|_| !self.is_unsure) {
             if now.since(*sent_at) < self.every() {
@@ -172,12 +172,12 @@ impl LeaseKeeper {
             self.is_unsure = true;
         }
         if self.is_unsure {
-            let is_due = now.since(self.looked_at).0 >= self.every().0 / 2;
+            let is_due = now.since(self.checked_at).0 >= self.every().0 / 2;
             return (
                 turn,
                 is_due.then(|| {
-                    self.looked_at = now;
-                    Do::Look
+                    self.checked_at = now;
+                    LeaseAction::Read
                 }),
             );
         }
@@ -200,14 +200,14 @@ impl LeaseKeeper {
             _ => return (turn, None),
         };
         (self.sent, self.beat) = (Some((now, lease.clone())), lease.beat);
-        (turn, Some(Do::Write(revision, lease)))
+        (turn, Some(LeaseAction::Write(revision, lease)))
     }
 
     /// The latest instant of the next action.
     pub(super) fn wake_at(&self) -> Nanos {
         let over = if self.epoch.is_some() { self.renewed_at + self.holds_for() } else { Nanos::NEVER };
         let next = match (&self.sent, self.epoch, &self.known) {
-            _ if self.is_unsure => self.looked_at + Nanos(self.every().0 / 2),
+            _ if self.is_unsure => self.checked_at + Nanos(self.every().0 / 2),
             (Some((sent_at, _)), ..) => *sent_at + self.every(),
             (None, Some(_), _) => self.renewed_at + self.every(),
             (None, None, Some((_, last))) if last.who == self.who => self.seen_at,

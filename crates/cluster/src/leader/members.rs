@@ -39,7 +39,7 @@ pub struct KnownWorker {
 }
 
 impl KnownWorker {
-    fn of(hello: Hello, is_fit: bool, now: Nanos) -> Self {
+    fn new(hello: Hello, is_fit: bool, now: Nanos) -> Self {
         Self {
             hello,
             is_fit,
@@ -56,12 +56,12 @@ impl KnownWorker {
     fn is_there(&self, doubtful_after: Nanos, now: Nanos) -> bool {
         self.is_fit
             && self.gone_at.is_none()
-            && self.lives(self.hello.incarnation)
+            && self.is_current(self.hello.incarnation)
             && now.since(self.received_at) < doubtful_after
     }
 
     /// Whether this incarnation was not declared lost.
-    pub fn lives(&self, incarnation: u32) -> bool {
+    pub fn is_current(&self, incarnation: u32) -> bool {
         self.hello.incarnation == incarnation && self.lost_incarnation.is_none_or(|lost| lost < incarnation)
     }
 }
@@ -80,7 +80,7 @@ impl Members {
             return false;
         }
         let id = hello.id;
-        let known = self.known.entry(id).or_insert_with(|| KnownWorker::of(hello.clone(), is_fit, now));
+        let known = self.known.entry(id).or_insert_with(|| KnownWorker::new(hello.clone(), is_fit, now));
         if hello.incarnation < known.hello.incarnation
             || known.lost_incarnation.is_some_and(|lost| hello.incarnation <= lost)
         {
@@ -131,7 +131,7 @@ impl Members {
     }
 
     /// A worker incarnation; an unknown one has no name.
-    pub(super) fn of(&self, id: WorkerId, incarnation: u32) -> KnownWorker {
+    pub(super) fn in_incarnation(&self, id: WorkerId, incarnation: u32) -> KnownWorker {
         self.known.get(&id).cloned().unwrap_or_else(|| {
             let hello = Hello {
                 id,
@@ -146,7 +146,7 @@ impl Members {
                 standing: None,
                 has_no_room: false,
             };
-            KnownWorker::of(hello, false, Nanos::ZERO)
+            KnownWorker::new(hello, false, Nanos::ZERO)
         })
     }
 
@@ -161,7 +161,7 @@ impl Members {
 
     /// Sets the last contact of a member to now: nothing could be received before.
     pub(super) fn begin_hearing(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
-        let known = self.of(id, incarnation);
+        let known = self.in_incarnation(id, incarnation);
         let known = self.known.entry(id).or_insert(known);
         if known.hello.incarnation < incarnation {
             // Another leader knew this incarnation.
@@ -179,7 +179,7 @@ impl Members {
 
     /// The pace of messages for this many workers.
     pub(super) fn pace(&self) -> Pace {
-        Pace::of(self.known.len())
+        Pace::for_workers(self.known.len())
     }
 
     /// The number of known workers.

@@ -4,7 +4,7 @@ use pacing::Nanos;
 
 use super::run::MemberState;
 use super::{Leader, LeaderUpdate, OnLoss};
-use crate::protocol::{Member, Phase, RunIntent, SlotGrant, Standing, TENURES_MAX};
+use crate::protocol::{Member, Phase, RunIntent, SLOT_GRANTS_MAX, SlotGrant, Standing};
 use crate::slot_assignment::{NOBODY, redeal};
 
 /// Time from declaring a worker lost to the instant from which others have its slots.
@@ -28,14 +28,14 @@ const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
 impl Leader {
     /// Declares workers lost that are silent for longer than their lease, and so start nothing more.
-    pub(super) fn look_who_is_lost(&mut self, now: Nanos) {
+    pub(super) fn expire_lost_workers(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         if run.started.is_none_or(|started| now < started) {
             return;
         }
         // How long each has been silent, and whether it is sure that its load has stopped.
-        let silent: Vec<(usize, Nanos, bool)> = (0..run.seats.len())
-            .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
+        let silent: Vec<(usize, Nanos, bool)> = (0..run.member_states.len())
+            .filter(|place| run.member_states[*place].lost.is_none() && !run.member_states[*place].has_left)
             .map(|place| {
                 let Member { id, incarnation } = self.state.members[place];
                 // A new incarnation has begun when the lease of the old one was over.
@@ -77,10 +77,10 @@ impl Leader {
     pub(super) fn lose(&mut self, place: usize, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Member { id, incarnation } = self.state.members[place];
-        let known = self.members.of(id, incarnation);
+        let known = self.members.in_incarnation(id, incarnation);
         let is_own = known.hello.incarnation == incarnation;
         let gone_at = known.gone_at.filter(|_| is_own);
-        run.seats[place].lost = Some((now, gone_at.is_some()));
+        run.member_states[place].lost = Some((now, gone_at.is_some()));
         // Another incarnation has begun when the lease of this one was over.
         let lease_over = if is_own { known.received_at + self.setting.lease } else { now };
         let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
@@ -93,8 +93,10 @@ impl Leader {
     /// Ends the run because the bus is gone for good: members that have not reported their end are lost.
     pub fn abandon(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let is_awaited = |seat: &MemberState| seat.lost.is_none() && !seat.has_left && seat.has_part;
-        let all: Vec<usize> = (0..run.seats.len()).filter(|place| is_awaited(&run.seats[*place])).collect();
+        let is_awaited =
+            |member_state: &MemberState| member_state.lost.is_none() && !member_state.has_left && member_state.has_part;
+        let all: Vec<usize> =
+            (0..run.member_states.len()).filter(|place| is_awaited(&run.member_states[*place])).collect();
         all.into_iter().for_each(|place| self.lose(place, now));
         if let Some(run) = &mut self.run {
             run.is_over = true;
@@ -122,10 +124,10 @@ impl Leader {
     }
 
     /// Ends the run when too few members have been left for a while: those that come back have had their time.
-    pub(super) fn look_who_is_left(&mut self, now: Nanos) {
+    pub(super) fn check_members_left(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let is_left = |seat: &&MemberState| seat.lost.is_none() || seat.has_done;
-        let left = run.seats.iter().filter(is_left).count();
+        let is_left = |member_state: &&MemberState| member_state.lost.is_none() || member_state.has_done;
+        let left = run.member_states.iter().filter(is_left).count();
         // Exchanges in flight may finish.
         let is_over = self.state.intent > RunIntent::Run || self.is_past(now);
         let is_enough =
@@ -147,7 +149,8 @@ impl Leader {
     }
 
     fn fail(&mut self, now: Nanos) {
-        let left = self.run.iter().flat_map(|run| &run.seats).filter(|seat| seat.goes_on()).count();
+        let left =
+            self.run.iter().flat_map(|run| &run.member_states).filter(|member_state| member_state.goes_on()).count();
         if self.state.intent < RunIntent::Abort {
             self.reported.push_back(LeaderUpdate::Fails { left });
             self.intent(RunIntent::Abort, now);
@@ -167,15 +170,21 @@ impl Leader {
             .state
             .members
             .iter()
-            .map(|member| self.members.of(member.id, member.incarnation).hello.weight.clamp(1, 4_096));
-        let weights: Vec<u32> =
-            at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
+            .map(|member| self.members.in_incarnation(member.id, member.incarnation).hello.weight.clamp(1, 4_096));
+        let weights: Vec<u32> = at
+            .zip(&run.member_states)
+            .map(|(weight, member_state)| if member_state.goes_on() { weight } else { 0 })
+            .collect();
         let run_now = now.since(started).since(order.warmup);
         // Not before an earlier grant: slots stay with their owners until then.
-        let last = self.state.tenures.iter().filter_map(|slot_grant| slot_grant.from).max().unwrap_or_default();
+        let last = self.state.slot_grants.iter().filter_map(|slot_grant| slot_grant.from).max().unwrap_or_default();
         let from = (run_now + lead).max(last);
         let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
-        if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.intent > RunIntent::Run {
+        if !order.can_move
+            || is_late
+            || self.state.slot_grants.len() >= SLOT_GRANTS_MAX
+            || self.state.intent > RunIntent::Run
+        {
             return;
         }
         let owners = self.state.owners(usize::MAX);
@@ -183,36 +192,40 @@ impl Leader {
         if moves.is_empty() {
             return;
         }
-        moves.iter().for_each(|(_, to)| run.seats[usize::from(*to)].has_part = true);
-        run.requested.insert(self.state.tenures.len(), self.state.revision + 1);
-        self.state.tenures.push(SlotGrant { from: Some(from), moves, is_granted: false });
+        moves.iter().for_each(|(_, to)| run.member_states[usize::from(*to)].has_part = true);
+        run.requested.insert(self.state.slot_grants.len(), self.state.revision + 1);
+        self.state.slot_grants.push(SlotGrant { from: Some(from), moves, is_granted: false });
         self.is_dirty = true;
     }
 
     /// Grants slots: their new owners may begin when the old ones know, or have no say any more.
     pub(super) fn grant(&mut self) {
         let Some(run) = &self.run else { return };
-        for place in 1..self.state.tenures.len() {
-            if self.state.tenures[place].is_granted {
+        for place in 1..self.state.slot_grants.len() {
+            if self.state.slot_grants[place].is_granted {
                 continue;
             }
             let owners = self.state.owners(place);
             let written = run.requested.get(&place).copied().unwrap_or(self.state.revision);
             let knows = |(slot, _): &(u16, u16)| {
                 let owner = owners[usize::from(*slot)];
-                let Some(seat) = run.seats.get(usize::from(owner)).filter(|_| owner != NOBODY) else { return true };
+                let Some(member_state) = run.member_states.get(usize::from(owner)).filter(|_| owner != NOBODY) else {
+                    return true;
+                };
                 let Member { id, incarnation } = self.state.members[usize::from(owner)];
-                seat.lost.is_some() || seat.has_left || self.members.revision(id, incarnation) >= written
+                member_state.lost.is_some()
+                    || member_state.has_left
+                    || self.members.revision(id, incarnation) >= written
             };
-            if self.state.tenures[place].moves.iter().all(knows) {
-                self.state.tenures[place].is_granted = true;
+            if self.state.slot_grants[place].moves.iter().all(knows) {
+                self.state.slot_grants[place].is_granted = true;
                 self.is_dirty = true;
             }
         }
     }
 
     /// Admits present workers without a part: they get ready, and then have one.
-    pub(super) fn look_who_joins(&mut self, now: Nanos) {
+    pub(super) fn admit_workers(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
         let Some(started) = run.started.filter(|started| now >= *started) else { return };
         let run_now = now.since(started).since(order.warmup);
@@ -220,30 +233,39 @@ impl Leader {
         if !order.can_move || is_late || self.state.intent > RunIntent::Run || self.setting.on_loss == OnLoss::Fail {
             return;
         }
-        let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
+        let going = run
+            .member_states
+            .iter()
+            .filter(|member_state| member_state.lost.is_none() && !member_state.has_left)
+            .count();
         let room = order.workers_max.saturating_sub(going).min(crate::protocol::MEMBERS_MAX - self.state.members.len());
-        let looks = room > 0 && now.since(run.joins_looked_at) >= JOINS_EVERY;
-        let new = if looks { self.new_ones(now) } else { Vec::new() };
+        let is_check_due = room > 0 && now.since(run.joins_checked_at) >= JOINS_EVERY;
+        let new = if is_check_due { self.new_ones(now) } else { Vec::new() };
         let Some(run) = &mut self.run else { return };
-        if looks {
-            run.joins_looked_at = now;
+        if is_check_due {
+            run.joins_checked_at = now;
         }
         for member in new.into_iter().take(room) {
             self.state.members.push(member);
-            run.seats.push(MemberState { joins: true, ..MemberState::default() });
+            run.member_states.push(MemberState { joins: true, ..MemberState::default() });
             self.is_dirty = true;
         }
         let mut has_joined = false;
-        for (place, seat) in run.seats.iter_mut().enumerate().filter(|(_, seat)| seat.joins && seat.lost.is_none()) {
+        for (place, member_state) in run
+            .member_states
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, member_state)| member_state.joins && member_state.lost.is_none())
+        {
             let Member { id, incarnation } = self.state.members[place];
-            let known = self.members.of(id, incarnation);
+            let known = self.members.in_incarnation(id, incarnation);
             let is_said = |said: &&Standing| said.run == self.state.run && known.hello.incarnation == incarnation;
             match known.hello.standing.as_ref().filter(is_said).map(|said| &said.ready) {
                 Some(Ok(ready)) if ready.clock_of == self.setting.who => {
-                    (seat.joins, has_joined) = (false, true);
+                    (member_state.joins, has_joined) = (false, true);
                 }
                 // A worker that cannot take part stays out.
-                Some(Err(_)) => (seat.joins, seat.has_left) = (false, true),
+                Some(Err(_)) => (member_state.joins, member_state.has_left) = (false, true),
                 _ => {}
             }
         }

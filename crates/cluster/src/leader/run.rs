@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use pacing::Nanos;
 
 use super::late::Lateness;
-use super::orders::Orders;
+use super::run_intents::RunIntents;
 use super::{Leader, LeaderUpdate, Pending};
 use crate::bus::BusCommand;
 use crate::protocol::{Batch, Member, News, Phase, Refusal, RunIntent, SlotGrant, Standing, State};
@@ -37,7 +37,7 @@ pub(super) struct Run {
     /// The same, estimated from reports of a run that another leader started.
     guess: Option<Nanos>,
     /// The state of each member, by number.
-    pub(super) seats: Vec<MemberState>,
+    pub(super) member_states: Vec<MemberState>,
     /// The number of received batches of each member.
     received: HashMap<Member, u64>,
     /// The revision that first announced each move of slots, by the number of the slot grant.
@@ -48,7 +48,7 @@ pub(super) struct Run {
     /// Since when too few workers are left.
     pub(super) few_since: Option<Nanos>,
     pub(super) wished_at: Option<Nanos>,
-    pub(super) joins_looked_at: Nanos,
+    pub(super) joins_checked_at: Nanos,
     pub(super) is_over: bool,
     pub(super) lateness: Lateness,
     /// Whether a member has reached the end of the load.
@@ -94,14 +94,14 @@ impl Run {
             packet: Packet::Here,
             started: None,
             guess: None,
-            seats: Vec::new(),
+            member_states: Vec::new(),
             received: HashMap::new(),
             requested: HashMap::new(),
             frozen_until: Nanos::ZERO,
             wants_move: false,
             few_since: None,
             wished_at: None,
-            joins_looked_at: Nanos::ZERO,
+            joins_checked_at: Nanos::ZERO,
             is_over: false,
             lateness: Lateness::default(),
             has_ended: false,
@@ -131,15 +131,15 @@ impl Run {
 
     /// Resumes a run; another leader may have called up more members meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, state: &State) {
-        self.seats.resize(state.members.len(), MemberState::default());
+        self.member_states.resize(state.members.len(), MemberState::default());
         self.requested.clear();
         // Intents that we could not write do not count.
-        self.seats.iter_mut().for_each(|seat| seat.has_part = false);
-        for (_, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
-            self.seats[usize::from(*to)].has_part = true;
+        self.member_states.iter_mut().for_each(|member_state| member_state.has_part = false);
+        for (_, to) in state.slot_grants.iter().flat_map(|slot_grant| &slot_grant.moves) {
+            self.member_states[usize::from(*to)].has_part = true;
         }
-        for seat in &mut self.seats {
-            seat.joins = !seat.has_part && seat.lost.is_none() && !seat.has_left;
+        for member_state in &mut self.member_states {
+            member_state.joins = !member_state.has_part && member_state.lost.is_none() && !member_state.has_left;
         }
         self.wants_move = true;
         // Messages of returned members may come again.
@@ -157,7 +157,7 @@ impl Run {
 }
 
 impl Leader {
-    pub(super) fn look_at_run(&mut self, now: Nanos) {
+    pub(super) fn update_run(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
         if run.is_over {
             return;
@@ -174,7 +174,7 @@ impl Leader {
                     (run.packet, run.since) = (Packet::Here, now);
                 }
             }
-            (Packet::Stored, Phase::Preparing) => self.look_who_is_ready(now),
+            (Packet::Stored, Phase::Preparing) => self.check_readiness(now),
             (Packet::Stored, Phase::Running) => {
                 if now.since(self.read_at) >= FOLLOWS_AGAIN {
                     self.follow_again(now);
@@ -188,11 +188,11 @@ impl Leader {
                 if wants_move && self.are_received() {
                     self.share_anew(now);
                 }
-                self.look_who_is_lost(now);
-                self.look_who_joins(now);
-                self.look_who_is_left(now);
+                self.expire_lost_workers(now);
+                self.admit_workers(now);
+                self.check_members_left(now);
                 self.grant();
-                self.look_whether_over(now);
+                self.check_completion(now);
             }
             (Packet::Stored, _) => self.call_up(now),
         }
@@ -232,7 +232,7 @@ impl Leader {
             })
             .unzip();
         let moves = deal(&weights).into_iter().enumerate().map(|(slot, to)| (slot as u16, to)).collect();
-        run.seats = vec![MemberState { has_part: true, ..MemberState::default() }; members.len()];
+        run.member_states = vec![MemberState { has_part: true, ..MemberState::default() }; members.len()];
         run.since = now;
         self.state.run += 1;
         self.state.begun_by = self.setting.who;
@@ -242,11 +242,11 @@ impl Leader {
         (self.state.t0, self.state.clock_of) = (Nanos::ZERO, self.setting.who);
         self.state.lease = self.setting.lease;
         self.state.members = members;
-        self.state.tenures = vec![SlotGrant { from: None, moves, is_granted: true }];
+        self.state.slot_grants = vec![SlotGrant { from: None, moves, is_granted: true }];
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
-        self.orders = Orders::of(&self.state);
+        self.run_intents = RunIntents::from_state(&self.state);
         self.begin_without_checkpoint();
         self.has_gap = false;
         self.state.intent = RunIntent::Run;
@@ -255,7 +255,7 @@ impl Leader {
         self.follow_again(now);
     }
 
-    fn look_who_is_ready(&mut self, now: Nanos) {
+    fn check_readiness(&mut self, now: Nanos) {
         let called_within = 2 * self.members.pace().spread().0;
         let Some(run) = &mut self.run else { return };
         let (mut worst, mut unready) = (Nanos::ZERO, 0);
@@ -267,18 +267,18 @@ impl Leader {
                 Some((_, Ok(ready))) if ready.clock_of == self.setting.who => worst = worst.max(ready.round_trip),
                 Some((known, Err(refusal))) => {
                     let (worker, refusal) = (known.hello.name.clone(), refusal.clone());
-                    return self.call_off(LeaderUpdate::Refused { worker, refusal });
+                    return self.cancel_run(LeaderUpdate::Refused { worker, refusal });
                 }
                 _ => unready += 1,
             }
         }
         if self.state.intent > RunIntent::Run {
-            return self.call_off(LeaderUpdate::Over);
+            return self.cancel_run(LeaderUpdate::Over);
         }
         if unready > 0 {
             if now.since(run.since) >= READY_WITHIN {
                 let there = self.state.members.len() - unready;
-                self.call_off(LeaderUpdate::TooFew { there, unready });
+                self.cancel_run(LeaderUpdate::TooFew { there, unready });
             }
             return;
         }
@@ -293,7 +293,7 @@ impl Leader {
     }
 
     /// Cancels the run before its start.
-    fn call_off(&mut self, reported: LeaderUpdate) {
+    fn cancel_run(&mut self, reported: LeaderUpdate) {
         if let Some(run) = &mut self.run {
             run.is_over = true;
         }
@@ -315,7 +315,7 @@ impl Leader {
         self.is_dirty = true;
         if is_first {
             // The report learns the earlier intents.
-            self.orders = Orders::of(&self.state);
+            self.run_intents = RunIntents::from_state(&self.state);
         }
         if is_first || !is_sure {
             self.reported.push_back(LeaderUpdate::Resumes(started));
@@ -353,7 +353,7 @@ impl Leader {
         let received = run.received.entry(member).or_insert(0);
         let is_known = batch.number <= *received;
         #[cfg(test)]
-        let is_known = is_known && !crate::sim::strikes(crate::sim::Bug::CountedTwice);
+        let is_known = is_known && !crate::sim::fault_injected(crate::sim::Bug::CountedTwice);
         if is_known {
             return;
         }
@@ -395,12 +395,12 @@ impl Leader {
         let mut is_fenced = false;
         for news in news {
             if let News::Gone { is_over } = news
-                && let Some(seat) = run.seats.get_mut(usize::from(number))
+                && let Some(member_state) = run.member_states.get_mut(usize::from(number))
             {
-                seat.has_left = true;
-                seat.has_done |= is_over;
+                member_state.has_left = true;
+                member_state.has_done |= is_over;
                 run.has_ended |= is_over;
-                is_fenced |= !is_over && seat.lost.is_none();
+                is_fenced |= !is_over && member_state.lost.is_none();
             }
             self.reported.push_back(LeaderUpdate::News { member: number, news: Box::new(news) });
         }
@@ -423,9 +423,9 @@ impl Leader {
     /// Whether it is known of each member that is not lost what it can do.
     fn are_received(&self) -> bool {
         let Some(run) = &self.run else { return false };
-        run.seats.iter().zip(&self.state.members).all(|(seat, member)| {
+        run.member_states.iter().zip(&self.state.members).all(|(member_state, member)| {
             let is_received = || self.members.known(member.id).is_some_and(|known| known.hello.protocol != 0);
-            seat.lost.is_some() || seat.has_left || is_received()
+            member_state.lost.is_some() || member_state.has_left || is_received()
         })
     }
 
@@ -443,36 +443,36 @@ impl Leader {
     }
 
     /// Bounds the wait for members whose reports the bus does not take.
-    fn look_who_cannot_tell(&mut self, now: Nanos) {
+    fn expire_blocked(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         let cannot_tell = |place: &usize| {
             let Member { id, incarnation } = self.state.members[*place];
-            let since = self.members.of(id, incarnation).no_room_since;
-            run.seats[*place].goes_on() && since.is_some_and(|since| now.since(since) >= NO_ROOM_MAX)
+            let since = self.members.in_incarnation(id, incarnation).no_room_since;
+            run.member_states[*place].goes_on() && since.is_some_and(|since| now.since(since) >= NO_ROOM_MAX)
         };
-        let all: Vec<usize> = (0..run.seats.len()).filter(cannot_tell).collect();
+        let all: Vec<usize> = (0..run.member_states.len()).filter(cannot_tell).collect();
         all.into_iter().for_each(|place| self.lose(place, now));
     }
 
     /// Checks whether all have reported everything, or will report nothing more.
-    fn look_whether_over(&mut self, now: Nanos) {
+    fn check_completion(&mut self, now: Nanos) {
         if self.may_end(now) {
-            self.look_who_cannot_tell(now);
+            self.expire_blocked(now);
         }
         let may_end = self.may_end(now);
         let Some(run) = &mut self.run else { return };
-        let is_done = |seat: &MemberState| {
-            let may_tell = match seat.lost {
+        let is_done = |member_state: &MemberState| {
+            let may_tell = match member_state.lost {
                 Some((_, true)) => false,
                 Some((since, false)) => {
                     now.since(since) < self.setting.late_news && self.state.intent < RunIntent::Stop
                 }
                 None => true,
             };
-            seat.has_left || !may_tell || !seat.has_part
+            member_state.has_left || !may_tell || !member_state.has_part
         };
-        let is_any = run.seats.iter().any(|seat| seat.has_part);
-        if is_any && may_end && run.seats.iter().all(is_done) {
+        let is_any = run.member_states.iter().any(|member_state| member_state.has_part);
+        if is_any && may_end && run.member_states.iter().all(is_done) {
             run.is_over = true;
             self.state.phase = Phase::Done;
             self.is_dirty = true;

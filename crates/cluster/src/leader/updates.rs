@@ -12,7 +12,7 @@ pub enum LeaderUpdate {
     /// We lead from now on.
     Leads,
     /// Another leader does.
-    Deposed,
+    LostLeadership,
     /// Another leader has taken over our run.
     Replaced,
     /// The run that was to be taken over is over.

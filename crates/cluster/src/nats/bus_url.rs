@@ -174,7 +174,7 @@ fn pem(file: &Path) -> Result<Vec<u8>, String> {
 
 impl Files {
     /// Parses `ca=FILE&cert=FILE&key=FILE`, each at most once.
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let mut files = Self::default();
         for one in text.split('&').filter(|one| !one.is_empty()) {
             let (name, file) = one.split_once('=').filter(|(_, file)| !file.is_empty())?;
@@ -202,7 +202,7 @@ impl FromStr for BusUrl {
             "nats" => (rest, None),
             "tls" => {
                 let (rest, files) = rest.split_once('?').unwrap_or((rest, ""));
-                (rest, Some(Files::of(files).ok_or_else(wrong)?))
+                (rest, Some(Files::parse(files).ok_or_else(wrong)?))
             }
             _ => return Err(wrong()),
         };

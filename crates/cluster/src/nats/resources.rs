@@ -106,7 +106,7 @@ impl NatsResources {
         let task = match own.role {
             Role::Leads => spawn_local(own.watch()),
             Role::Works => spawn_local(async move {
-                own.look_at(LEADER).await;
+                own.report_value(LEADER).await;
             }),
         };
         if let Some(earlier) = self.0.watcher.replace(Some(task.abort_handle())) {
@@ -186,7 +186,7 @@ impl OwnKeys {
     }
 
     /// Reports the value of a key.
-    async fn look_at(&self, key: &str) {
+    async fn report_value(&self, key: &str) {
         if let Ok(Some(entry)) = self.keys.entry(key).await
             && entry.operation == Operation::Put
         {

@@ -40,7 +40,7 @@ impl Stores {
     }
 
     /// Opens the stores and creates missing ones; the first client does. Each is stored by `replicas` servers.
-    pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
+    pub(super) async fn open(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(RESPONSE_MAX);
         let bucket = keys_of(name);

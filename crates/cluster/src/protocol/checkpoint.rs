@@ -65,7 +65,7 @@ impl Sum {
 
 impl Draft {
     /// The stored form of a checkpoint.
-    pub fn of(checkpoint: &Checkpoint) -> Self {
+    pub fn from_checkpoint(checkpoint: &Checkpoint) -> Self {
         let object = written(checkpoint);
         Self { run: checkpoint.run, upto: checkpoint.upto, hash: hmac_sha256::Hash::hash(&object), object }
     }
@@ -73,7 +73,7 @@ impl Draft {
 
 impl Mark {
     /// The reference to a draft that a leader stores under a number.
-    pub(crate) fn of(draft: &Draft, who: u64, number: u64) -> Self {
+    pub(crate) fn new(draft: &Draft, who: u64, number: u64) -> Self {
         Self { who, number, upto: draft.upto, hash: draft.hash }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pacing::{Nanos, SLOT_COUNT};
 
 use super::{
-    BarrierRelease, MEMBERS_MAX, Member, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read,
+    BarrierRelease, MEMBERS_MAX, Member, Phase, RunIntent, SLOT_GRANTS_MAX, SlotGrant, State, WorkerId, can_be, read,
 };
 
 /// The numbers of a member and of all others in its view of the state.
@@ -26,7 +26,7 @@ impl State {
             clock_of: 0,
             lease: Nanos::ZERO,
             members: Vec::new(),
-            tenures: Vec::new(),
+            slot_grants: Vec::new(),
             changes: Vec::new(),
             rounds: Vec::new(),
             met: Vec::new(),
@@ -43,9 +43,9 @@ impl State {
     /// Whether it refers only to existing things.
     pub(crate) fn is_sound(&self) -> bool {
         let is_member = |member: u16| usize::from(member) < self.members.len();
-        let mut moves = self.tenures.iter().flat_map(|slot_grant| &slot_grant.moves);
-        let are_few = self.members.len() <= MEMBERS_MAX && self.tenures.len() <= TENURES_MAX;
-        let froms = self.tenures.iter().filter_map(|slot_grant| slot_grant.from);
+        let mut moves = self.slot_grants.iter().flat_map(|slot_grant| &slot_grant.moves);
+        let are_few = self.members.len() <= MEMBERS_MAX && self.slot_grants.len() <= SLOT_GRANTS_MAX;
+        let froms = self.slot_grants.iter().filter_map(|slot_grant| slot_grant.from);
         let changes = self.changes.iter().map(|change| change.effective_at);
         let mut instants = froms.chain(changes).chain(self.rounds.iter().copied()).chain([self.t0, self.lease]);
         let mut met = self
@@ -67,12 +67,12 @@ impl State {
         let own = number.and_then(|number| Some((number, self.members.get(usize::from(number))?)));
         let Some((number, member)) = own else {
             let bare = |slot_grant: &SlotGrant| SlotGrant { moves: Vec::new(), ..*slot_grant };
-            let tenures = self.tenures.iter().map(bare).collect();
-            return Self { members: Vec::new(), tenures, ..self.bare() };
+            let slot_grants = self.slot_grants.iter().map(bare).collect();
+            return Self { members: Vec::new(), slot_grants, ..self.bare() };
         };
         let mut slots = BTreeSet::new();
-        let mut tenures = Vec::with_capacity(self.tenures.len());
-        for slot_grant in &self.tenures {
+        let mut slot_grants = Vec::with_capacity(self.slot_grants.len());
+        for slot_grant in &self.slot_grants {
             let mut moves = Vec::new();
             for (slot, to) in &slot_grant.moves {
                 if *to == number {
@@ -82,9 +82,9 @@ impl State {
                     moves.push((*slot, OTHER));
                 }
             }
-            tenures.push(SlotGrant { moves, ..*slot_grant });
+            slot_grants.push(SlotGrant { moves, ..*slot_grant });
         }
-        let mut seen = Self { members: vec![*member, Member { id: 0, incarnation: 0 }], tenures, ..self.bare() };
+        let mut seen = Self { members: vec![*member, Member { id: 0, incarnation: 0 }], slot_grants, ..self.bare() };
         // Of other members' releases it only learns that they happened.
         for (seen, met) in seen.met.iter_mut().zip(&self.met) {
             let own = met.upto.iter().filter(|(member, ..)| *member == number);
@@ -98,7 +98,7 @@ impl State {
         Self {
             plan: self.plan.clone(),
             members: Vec::new(),
-            tenures: Vec::new(),
+            slot_grants: Vec::new(),
             changes: self.changes.clone(),
             rounds: self.rounds.clone(),
             met: self.met.iter().map(|met| BarrierRelease { upto: Vec::new(), ..*met }).collect(),
@@ -121,9 +121,9 @@ impl State {
     }
 
     /// The owner of each slot after a number of slot grants.
-    pub fn owners(&self, tenures: usize) -> Vec<u16> {
+    pub fn owners(&self, slot_grants: usize) -> Vec<u16> {
         let mut owners = vec![crate::slot_assignment::NOBODY; SLOT_COUNT as usize];
-        for (slot, to) in self.tenures.iter().take(tenures).flat_map(|slot_grant| &slot_grant.moves) {
+        for (slot, to) in self.slot_grants.iter().take(slot_grants).flat_map(|slot_grant| &slot_grant.moves) {
             owners[usize::from(*slot)] = *to;
         }
         owners
@@ -138,8 +138,8 @@ mod tests {
     use crate::protocol::written;
 
     /// The slots of a member after a number of slot grants.
-    fn own(state: &State, number: u16, tenures: usize) -> Vec<usize> {
-        let owners = state.owners(tenures);
+    fn own(state: &State, number: u16, slot_grants: usize) -> Vec<usize> {
+        let owners = state.owners(slot_grants);
         (0..owners.len()).filter(|slot| owners[*slot] == number).collect()
     }
 
@@ -149,16 +149,16 @@ mod tests {
             moves in prop::collection::vec(prop::collection::vec((0u16..40, 0u16..5), 0..60), 1..5),
         ) {
             let members: Vec<Member> = (0..5).map(|id| Member { id: 100 + id, incarnation: 2 }).collect();
-            let tenures = moves.into_iter().map(|moves| SlotGrant { from: Some(Nanos(7)), moves, is_granted: true }).collect();
+            let slot_grants = moves.into_iter().map(|moves| SlotGrant { from: Some(Nanos(7)), moves, is_granted: true }).collect();
             let upto = vec![(3, 1, 30), (3, 2, 40)];
             let met = vec![BarrierRelease { barrier: 0, total: 9, at: Nanos(7), upto }];
-            let state = State { revision: 3, members, tenures, met, ..State::nothing() };
+            let state = State { revision: 3, members, slot_grants, met, ..State::nothing() };
             for (number, member) in state.members.iter().enumerate() {
                 let seen = state.seen_by(Some(number as u16));
                 prop_assert!(State::read(&written(&seen)).is_some());
                 prop_assert_eq!(seen.number_of(member.id, member.incarnation), Some(OWN));
-                for tenures in 0..=state.tenures.len() {
-                    prop_assert_eq!(own(&seen, OWN, tenures), own(&state, number as u16, tenures));
+                for slot_grants in 0..=state.slot_grants.len() {
+                    prop_assert_eq!(own(&seen, OWN, slot_grants), own(&state, number as u16, slot_grants));
                 }
             }
             let met = |seen: &State| seen.met.iter().map(|met| (met.total, met.upto.clone())).collect::<Vec<_>>();
@@ -169,8 +169,8 @@ mod tests {
             }
             prop_assert_eq!(met(&state.seen_by(None)), vec![(9, Vec::new())]);
             let seen = state.seen_by(None);
-            prop_assert_eq!((seen.revision, seen.members.len(), seen.tenures.len()), (3, 0, state.tenures.len()));
-            prop_assert!(seen.tenures.iter().all(|slot_grant| slot_grant.moves.is_empty()));
+            prop_assert_eq!((seen.revision, seen.members.len(), seen.slot_grants.len()), (3, 0, state.slot_grants.len()));
+            prop_assert!(seen.slot_grants.iter().all(|slot_grant| slot_grant.moves.is_empty()));
         }
     }
 }

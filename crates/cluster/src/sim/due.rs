@@ -37,7 +37,7 @@ impl Due for ScheduleDue<'_> {
         to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
     }
 
-    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+    fn with_late_changes(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
         Box::new(ScheduleDue { planned: self.planned.clone(), late: late.to_vec(), ..*self })
     }
 }

@@ -7,7 +7,8 @@ use pacing::Nanos;
 use super::world::{Node, Who, World, count_of};
 use crate::bus::BusEvent;
 use crate::journal::{
-    Cut, Head, JournalContents, LeaderJournalEncoder, Record, Sums, WorkerJournalEncoder, put_together, recalled,
+    CompactedTotals, Cut, Head, JournalContents, LeaderJournalEncoder, Record, WorkerJournalEncoder, put_together,
+    recalled,
 };
 use crate::leader::{Leader, LeaderUpdate};
 use crate::protocol::{Draft, News, Phase, State};
@@ -16,7 +17,7 @@ use crate::worker::{Act, Worker};
 
 /// The journal of one node.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct SimulatedJournal {
     head: Option<Head>,
     of_worker: Option<WorkerJournalEncoder>,
     of_leader: LeaderJournalEncoder,
@@ -30,7 +31,7 @@ fn head_of(state: &State, is_of_leader: bool, id: u64) -> Head {
     Head { is_of_leader, id, name, run: state.run, begun_by: state.begun_by, plan, packet: Vec::new(), address }
 }
 
-impl Shelf {
+impl SimulatedJournal {
     pub(super) fn act(&mut self, act: &Act, worker: &Worker) {
         if let Act::Begin { part, .. } = act
             && self.of_worker.as_ref().is_none_or(|encoder| encoder.run() != part.run)
@@ -85,20 +86,20 @@ impl Shelf {
         let is_due = every > Nanos::ZERO && self.drafted_at.is_none_or(|last| now.since(last) >= every);
         let head = self.head.as_ref().filter(|_| is_due)?;
         self.drafted_at = Some(now);
-        let mut sums = Sums::default();
+        let mut sums = CompactedTotals::default();
         sums.add(head, self.records.clone());
-        sums.checkpoint(head.run).map(|checkpoint| Draft::of(&checkpoint))
+        sums.checkpoint(head.run).map(|checkpoint| Draft::from_checkpoint(&checkpoint))
     }
 
     fn kept(&self) -> Option<JournalContents> {
         let head = self.head.clone()?;
-        Some(JournalContents::of(head.id.to_string().into(), head, [self.records.clone(), Vec::new()]))
+        Some(JournalContents::new(head.id.to_string().into(), head, [self.records.clone(), Vec::new()]))
     }
 }
 
-fn shelf_of(node: &Node) -> &Shelf {
+fn journal_of(node: &Node) -> &SimulatedJournal {
     match &node.who {
-        Who::Leader(_, _, shelf) | Who::Worker(_, _, shelf) => shelf,
+        Who::Leader(_, _, journal) | Who::Worker(_, _, journal) => journal,
     }
 }
 
@@ -115,25 +116,25 @@ struct ByRings {
 impl World {
     /// Recovers the run from the journals of these nodes.
     fn by_journals<'a>(&self, nodes: impl Iterator<Item = &'a Node>) -> Result<Option<ByRings>, String> {
-        let all: Vec<JournalContents> = nodes.filter_map(|node| shelf_of(node).kept()).collect();
+        let all: Vec<JournalContents> = nodes.filter_map(|node| journal_of(node).kept()).collect();
         // A leader may have cancelled one run, and begun another.
         let Some(run) = all.iter().map(|kept| kept.head.run).max() else { return Ok(None) };
         let all = all.into_iter().filter(|kept| kept.head.run == run).collect();
-        let past = put_together(all).map_err(|error| error.to_string())?;
+        let recovery = put_together(all).map_err(|error| error.to_string())?;
         let by_name = |cut: &Cut| matches!(cut, Cut::Missing { name } if name.is_empty());
-        let has_strangers = past.cuts.iter().any(by_name);
+        let has_strangers = recovery.cuts.iter().any(by_name);
         let mut ledger = Ledger::default();
         let mut counts: BTreeMap<(u16, u16), u64> = BTreeMap::new();
-        for (_, member, news) in past.news {
+        for (_, member, news) in recovery.news {
             ledger.news(member, &news);
             if let News::Row(row) = &news {
                 *counts.entry((member, row.part)).or_default() += count_of(row);
             }
         }
-        past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
-        let due = self.due(&past.state.changes);
+        recovery.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
+        let due = self.due(&recovery.state.changes);
         let (planned, end) = (self.starts(&due).len() as u64, due.timeline().end().unwrap_or(Nanos::NEVER));
-        let balance = ledger.balance(&past.state, (end, Nanos::NEVER), &due);
+        let balance = ledger.balance(&recovery.state, (end, Nanos::NEVER), &due);
         Ok(Some(ByRings { planned, started: counts.values().sum(), balance, has_strangers }))
     }
 
@@ -142,10 +143,12 @@ impl World {
     pub(super) fn judge_journals(&self, reported: Option<(u64, Balance)>) -> Result<(), String> {
         let really = self.made.len() as u64;
         let sound = |what: &str, ByRings { planned, started, balance, .. }: &ByRings| {
-            if started + balance.undelivered + balance.unknown != planned.wrapping_add_signed(balance.otherwise) {
+            if started + balance.undelivered + balance.unaccounted
+                != planned.wrapping_add_signed(balance.late_change_delta)
+            {
                 return Err(format!("by {what}: {planned} planned, and {started} started, {balance:?}"));
             }
-            if !(*started..=started + balance.unknown).contains(&really) {
+            if !(*started..=started + balance.unaccounted).contains(&really) {
                 return Err(format!("by {what}: {really} were made; {started} are there, {balance:?}"));
             }
             Ok(())
@@ -153,8 +156,11 @@ impl World {
         let is_worker = |node: &&Node| matches!(node.who, Who::Worker(..));
         if let Some(all) = self.by_journals(self.nodes.iter().filter(is_worker))? {
             sound("the journals of workers", &all)?;
-            if !self.was_killed && !all.has_strangers && all.balance.unknown > 0 {
-                return Err(format!("nobody was killed, and by their journals {} are unknown", all.balance.unknown));
+            if !self.was_killed && !all.has_strangers && all.balance.unaccounted > 0 {
+                return Err(format!(
+                    "nobody was killed, and by their journals {} are unknown",
+                    all.balance.unaccounted
+                ));
             }
         }
         let Some((started, balance)) = reported else { return Ok(()) };
@@ -165,7 +171,7 @@ impl World {
             let leader = self.nodes.iter().filter(has_reported).take(1);
             let Some(all) = self.by_journals(leader.chain(some))? else { continue };
             sound("the journal of the leader and some of workers", &all)?;
-            if all.started < started || all.balance.unknown > balance.unknown {
+            if all.started < started || all.balance.unaccounted > balance.unaccounted {
                 return Err(format!("journals say less than the leader: {started}, {balance:?}, {all:?}"));
             }
         }

@@ -14,8 +14,8 @@ pub(super) struct Seen {
     pub(super) planned: u64,
     pub(super) started: u64,
     pub(super) undelivered: u64,
-    pub(super) unknown: u64,
-    pub(super) otherwise: i64,
+    pub(super) unaccounted: u64,
+    pub(super) late_change_delta: i64,
     pub(super) lost: u64,
     pub(super) joined: u64,
     pub(super) moved: u64,
@@ -32,8 +32,8 @@ impl Seen {
         self.planned += other.planned;
         self.started += other.started;
         self.undelivered += other.undelivered;
-        self.unknown += other.unknown;
-        self.otherwise += other.otherwise;
+        self.unaccounted += other.unaccounted;
+        self.late_change_delta += other.late_change_delta;
         self.lost += other.lost;
         self.joined += other.joined;
         self.moved += other.moved;
@@ -93,23 +93,24 @@ impl World {
         if balance.changed_late == Nanos::ZERO {
             self.judge_starts(&whole)?;
         }
-        if started + balance.undelivered + balance.unknown != planned.wrapping_add_signed(balance.otherwise) {
+        if started + balance.undelivered + balance.unaccounted != planned.wrapping_add_signed(balance.late_change_delta)
+        {
             return Err(format!("{planned} planned, and {started} started, {balance:?}"));
         }
-        if !(started..=started + balance.unknown).contains(&really) {
+        if !(started..=started + balance.unaccounted).contains(&really) {
             return Err(format!("{really} were made; told are {started}, {balance:?}"));
         }
-        if !self.was_killed && balance.unknown > 0 {
-            return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
+        if !self.was_killed && balance.unaccounted > 0 {
+            return Err(format!("nobody was killed, and {} are unknown", balance.unaccounted));
         }
         self.judge_journals(Some((started, balance)))?;
         let seen = &mut self.seen;
         (seen.planned, seen.started) = (planned, started);
-        (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
-        seen.otherwise = balance.otherwise;
+        (seen.undelivered, seen.unaccounted) = (balance.undelivered, balance.unaccounted);
+        seen.late_change_delta = balance.late_change_delta;
         (seen.lost, seen.recalled) = (tally.lost, tally.recalled);
         seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
-        seen.moved = leader.state().tenures.len() as u64 - 1;
+        seen.moved = leader.state().slot_grants.len() as u64 - 1;
         Ok(self.seen)
     }
 

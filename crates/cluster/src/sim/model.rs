@@ -8,7 +8,7 @@ use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Nanos, RevokedSlots, Segment};
 
 use crate::protocol::{News, Row};
-use crate::sim::{Bug, strikes};
+use crate::sim::{Bug, fault_injected};
 use crate::worker::{Act, PartOf};
 
 const SECOND: u64 = 1_000_000_000;
@@ -82,8 +82,8 @@ impl Model {
             Act::Begin { part, slot_grant, segment, from, started, .. } => {
                 let begins = from.unwrap_or_default();
                 let mut lost = RevokedSlots::default();
-                for (life, of, slots, at) in &self.losses {
-                    if *life == (part.run, part.incarnation) && of > slot_grant {
+                for (run_incarnation, of, slots, at) in &self.losses {
+                    if *run_incarnation == (part.run, part.incarnation) && of > slot_grant {
                         lost.lose(slots.iter().copied(), *at);
                     }
                 }
@@ -105,10 +105,10 @@ impl Model {
                     is_over: false,
                 });
             }
-            Act::Lose { life, slot_grant, slots, at } => {
-                self.losses.push((*life, *slot_grant, slots.clone(), *at));
+            Act::Lose { run_incarnation, slot_grant, slots, at } => {
+                self.losses.push((*run_incarnation, *slot_grant, slots.clone(), *at));
                 let is_of = |part: &&mut RunningPart| {
-                    (part.of.run, part.of.incarnation) == *life && part.slot_grant < *slot_grant
+                    (part.of.run, part.of.incarnation) == *run_incarnation && part.slot_grant < *slot_grant
                 };
                 for part in self.parts.iter_mut().filter(is_of) {
                     part.lost.lose(slots.iter().copied(), *at);
@@ -116,10 +116,11 @@ impl Model {
                 }
             }
             Act::Lease(until) => self.lease = *until,
-            Act::Stop { life } => {
+            Act::Stop { run_incarnation } => {
                 // It may have begun nothing after its lease, which is over.
                 let lease = self.lease;
-                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == *life) {
+                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == *run_incarnation)
+                {
                     let until = now.min(lease).since(part.started);
                     part.stops_at = part.stops_at.min(until.max(part.from.unwrap_or_default()));
                 }
@@ -157,7 +158,7 @@ impl Model {
     /// Does what is due; returns the reports, and the incarnations that are done.
     pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> Turned {
         let (mut news, mut done) = (Vec::new(), Vec::new());
-        let lease = if strikes(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
+        let lease = if fault_injected(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
         for part in self.parts.iter_mut().filter(|part| !part.is_over) {
             let run_now = now.since(part.started);
             if now < part.started || run_now < part.from.unwrap_or_default() {
@@ -197,12 +198,12 @@ impl Model {
                 news.push((part.of, News::Ended { part: of, until: part.stops_at, end: Vec::new() }));
             }
         }
-        let lives: std::collections::BTreeSet<(u64, u32)> =
+        let run_incarnations: std::collections::BTreeSet<(u64, u32)> =
             self.parts.iter().map(|part| (part.of.run, part.of.incarnation)).collect();
-        for life in lives {
-            let mut own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life);
+        for run_incarnation in run_incarnations {
+            let mut own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation);
             if own.all(|part| part.is_over) {
-                done.push(life);
+                done.push(run_incarnation);
             }
         }
         self.parts.retain(|part| !done.contains(&(part.of.run, part.of.incarnation)));

@@ -9,7 +9,7 @@ use pacing::open::{Rate, Schedule, Spacing, Stage};
 use pacing::{Nanos, Random};
 
 use super::due::ScheduleDue;
-use super::journals::Shelf;
+use super::journals::SimulatedJournal;
 use super::judge::Seen;
 use super::model::{Made, Model};
 use super::trace;
@@ -53,7 +53,7 @@ pub(super) struct Setup {
     pub(super) workers: usize,
     pub(super) leaders: usize,
     /// Whether all leaders but the first are standbys.
-    pub(super) stands_by: bool,
+    pub(super) is_standby: bool,
     pub(super) rate: u64,
     pub(super) is_random: bool,
     pub(super) span: Nanos,
@@ -73,8 +73,8 @@ pub(super) struct Setup {
 }
 
 pub(super) enum Who {
-    Leader(Box<Leader>, LeaderTally, Box<Shelf>),
-    Worker(Box<Worker>, Box<Model>, Box<Shelf>),
+    Leader(Box<Leader>, LeaderTally, Box<SimulatedJournal>),
+    Worker(Box<Worker>, Box<Model>, Box<SimulatedJournal>),
 }
 
 /// The totals of a leader.
@@ -112,7 +112,7 @@ impl LeaderTally {
             LeaderUpdate::Gap => self.has_gap = true,
             LeaderUpdate::TooFew { .. } | LeaderUpdate::Refused { .. } => self.never_began = true,
             LeaderUpdate::Leads
-            | LeaderUpdate::Deposed
+            | LeaderUpdate::LostLeadership
             | LeaderUpdate::Workers(_)
             | LeaderUpdate::Starts(_)
             | LeaderUpdate::Resumes(_)
@@ -189,7 +189,7 @@ impl World {
         let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: setting.span }]));
         let spacing = if setting.is_random { Spacing::Poisson { seed: setting.seed } } else { Spacing::Even };
         let mut world = Self {
-            random: Random::of_stream(setting.seed, 1),
+            random: Random::for_stream(setting.seed, 1),
             now: Nanos::ZERO,
             number: 0,
             events: BinaryHeap::new(),
@@ -259,7 +259,7 @@ impl World {
             late_news: Nanos::from_millis(60_000),
             closed_is_gone: false,
             start_lead: Nanos::from_millis(2_000),
-            is_standby: self.setting.stands_by && who > 1,
+            is_standby: self.setting.is_standby && who > 1,
             is_alone: false,
         };
         let mut leader = Leader::new(setting, now);
@@ -325,8 +325,8 @@ impl World {
             turned = false;
             let node = &mut self.nodes[client as usize];
             match &mut node.who {
-                Who::Leader(leader, tally, shelf) => {
-                    shelf.lead(leader, client);
+                Who::Leader(leader, tally, journal) => {
+                    journal.lead(leader, client);
                     while let Some(verb) = leader.next_verb() {
                         verbs.push(verb);
                     }
@@ -340,26 +340,26 @@ impl World {
                             leader.withdraw();
                             leaves = true;
                         }
-                        shelf.reported(&reported, leader);
+                        journal.reported(&reported, leader);
                         tally.hear(reported);
                     }
                     if leader.leads() {
                         self.led_until = Some(self.now);
-                        if let Some(draft) = shelf.draft(self.setting.keeps_every, local) {
+                        if let Some(draft) = journal.draft(self.setting.keeps_every, local) {
                             leader.keep(draft, local);
                         }
                     }
                     node.wakes_at =
                         Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
                 }
-                Who::Worker(worker, model, shelf) => {
+                Who::Worker(worker, model, journal) => {
                     while let Some(act) = worker.next_act() {
                         turned = true;
                         trace(self.now, client, &act);
                         if let Act::Prepare { run, .. } = act {
                             worker.prepared(run, Ok(Nanos::ZERO), local);
                         }
-                        shelf.act(&act, worker);
+                        journal.act(&act, worker);
                         model.act(&act, local);
                     }
                     let (news, done) = model.turn(client as usize, local, &mut self.made);
@@ -371,7 +371,7 @@ impl World {
                         turned = true;
                         worker.all_over(run, incarnation, local);
                     }
-                    shelf.keep(worker, local);
+                    journal.keep(worker, local);
                     while let Some(verb) = worker.next_verb() {
                         verbs.push(verb);
                     }
@@ -406,10 +406,10 @@ impl World {
         }
         let local = self.now + node.offset;
         match &mut node.who {
-            Who::Leader(leader, _, shelf) => match received {
+            Who::Leader(leader, _, journal) => match received {
                 Some(received) => {
                     leader.hear(received.clone(), local);
-                    shelf.received(&received, leader);
+                    journal.received(&received, leader);
                 }
                 None => leader.tick(local),
             },

@@ -36,7 +36,7 @@ pub enum Act {
     /// Slots go to others at an instant.
     Lose {
         /// The run and the incarnation.
-        life: (u64, u32),
+        run_incarnation: (u64, u32),
         /// The number of the slot grant that takes them: from parts of earlier ones, begun or not.
         slot_grant: u16,
         /// The slots.
@@ -65,7 +65,7 @@ pub enum Act {
     /// Nothing more starts in this run and incarnation; exchanges in flight may finish.
     Stop {
         /// The run and the incarnation.
-        life: (u64, u32),
+        run_incarnation: (u64, u32),
     },
     /// All of this run ends at once.
     Abort {

@@ -9,17 +9,17 @@ impl Worker {
     /// Leaves: releases its parts, and reports what it did.
     pub fn leave(&mut self, now: Nanos) {
         self.is_leaving = true;
-        self.begin_a_new_life();
-        self.look(now);
+        self.begin_new_incarnation();
+        self.run_due(now);
     }
 
     /// Begins a new incarnation: its parts go to others. The worker reports the rest of them, and may get new ones.
-    pub(super) fn begin_a_new_life(&mut self) {
+    pub(super) fn begin_new_incarnation(&mut self) {
         if let Some(run) = self.run.take() {
-            let life = (run.run, run.incarnation);
-            self.acts.push_back(Act::Stop { life });
+            let run_incarnation = (run.run, run.incarnation);
+            self.acts.push_back(Act::Stop { run_incarnation });
             if run.parts == 0
-                && let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life)
+                && let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == run_incarnation)
             {
                 // It has begun nothing, so no part will report that all is over.
                 outbox.push(News::Gone { is_over: false });
@@ -40,13 +40,13 @@ impl Worker {
         self.acts.push_back(Act::Close);
     }
 
-    pub(super) fn look_at_lease(&mut self, now: Nanos) {
+    pub(super) fn check_lease(&mut self, now: Nanos) {
         let is_out = self.run.as_ref().is_some_and(|run| run.parts > run.ended) && now >= self.lease_until;
         #[cfg(test)]
-        let is_out = is_out && !crate::sim::strikes(crate::sim::Bug::GoesOn);
+        let is_out = is_out && !crate::sim::fault_injected(crate::sim::Bug::GoesOn);
         if is_out {
             // Its parts are no longer counted on.
-            self.begin_a_new_life();
+            self.begin_new_incarnation();
         }
     }
 }

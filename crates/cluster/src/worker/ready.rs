@@ -31,7 +31,7 @@ impl Worker {
             }
             Err(refusal) => self.say_standing(Err(refusal)),
         }
-        self.look(now);
+        self.run_due(now);
     }
 
     fn refuse(&mut self, refusal: Refusal) {

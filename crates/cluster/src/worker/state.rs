@@ -3,7 +3,7 @@
 use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
-use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, RunStage, Sender, Worker};
+use super::{Act, ActiveRun, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, PartOf, Probes, RunStage, Sender, Worker};
 use crate::protocol::{BarrierRelease, Lease, Member, News, Phase, RunIntent, State};
 
 impl Worker {
@@ -49,7 +49,7 @@ impl Worker {
         let is_old =
             state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
         #[cfg(test)]
-        let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
+        let is_old = is_old && !crate::sim::fault_injected(crate::sim::Bug::TwoLeaders);
         if is_old {
             return;
         }
@@ -91,14 +91,14 @@ impl Worker {
         }
         if self.run.is_none() {
             // Whatever was reported of it was reported by another incarnation.
-            if self.boxes.iter().any(|(life, _)| *life == (run, member.incarnation)) {
+            if self.boxes.iter().any(|(run_incarnation, _)| *run_incarnation == (run, member.incarnation)) {
                 return;
             }
             if phase == Phase::Preparing {
                 // It has not started: the known start belongs to another run.
                 self.known_start = None;
             }
-            self.run = Some(OwnRun {
+            self.run = Some(ActiveRun {
                 run,
                 incarnation: member.incarnation,
                 plan: self.state.plan.clone(),
@@ -132,7 +132,7 @@ impl Worker {
     fn take_part(&mut self, number: u16, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(offset) = run.offset else { return };
-        let life = (run.run, run.incarnation);
+        let run_incarnation = (run.run, run.incarnation);
         // Another incarnation learned from the leader at that time when this run started: no present leader knows
         // better.
         run.started = run.started.or(self.known_start.filter(|(of, _)| *of == run.run).map(|(_, started)| started));
@@ -149,9 +149,9 @@ impl Worker {
             self.known_start = run.started.map(|started| (run.run, started));
         }
         let Some(started) = run.started else { return };
-        self.hear_of_changes(life, started, now);
+        self.hear_of_changes(run_incarnation, started, now);
         let Some(run) = &mut self.run else { return };
-        for (place, slot_grant) in self.state.tenures.iter().enumerate().skip(run.lost) {
+        for (place, slot_grant) in self.state.slot_grants.iter().enumerate().skip(run.lost) {
             let Some(from) = slot_grant.from else { continue };
             // Past starts have been made.
             let at = from.max((now + BEGINS_AFTER).since(started + run.warmup));
@@ -159,24 +159,24 @@ impl Worker {
             let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
             let slots: Vec<u16> = slot_grant.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
             if !slots.is_empty() {
-                if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
+                if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == run_incarnation) {
                     outbox.push(News::Gave { slot_grant: place as u16, at });
                 }
-                self.acts.push_back(Act::Lose { life, slot_grant: place as u16, slots, at });
+                self.acts.push_back(Act::Lose { run_incarnation, slot_grant: place as u16, slots, at });
             }
         }
-        run.lost = self.state.tenures.len();
+        run.lost = self.state.slot_grants.len();
         // An incarnation that it has reported as over begins nothing more.
-        let goes_on = self.boxes.iter().any(|(of, outbox)| *of == life && !outbox.is_last());
+        let goes_on = self.boxes.iter().any(|(of, outbox)| *of == run_incarnation && !outbox.is_last());
         let mut is_first = false;
-        while let Some(slot_grant) = self.state.tenures.get(run.begun).filter(|slot_grant| slot_grant.is_granted) {
+        while let Some(slot_grant) = self.state.slot_grants.get(run.begun).filter(|slot_grant| slot_grant.is_granted) {
             let place = run.begun as u16;
             run.begun += 1;
             let own = slot_grant.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
-            let Some(segment) = Segment::of_slots(own).filter(|_| goes_on) else { continue };
+            let Some(segment) = Segment::from_slots(own).filter(|_| goes_on) else { continue };
             let soon = now + BEGINS_AFTER;
             #[cfg(test)]
-            let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
+            let soon = if crate::sim::fault_injected(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
             let measured = started + run.warmup;
             // Starts due before it could begin had no owner.
             let from = match slot_grant.from {
@@ -190,13 +190,13 @@ impl Worker {
             self.acts.push_back(Act::Begin { part, slot_grant: place, segment, from, started, error });
         }
         if is_first {
-            self.follows_from_the_beginning(life);
+            self.follows_from_the_beginning(run_incarnation);
         }
-        self.take_orders(number, life);
+        self.take_orders(number, run_incarnation);
     }
 
     /// Passes on releases of waiting users, or the end of the run.
-    fn take_orders(&mut self, number: u16, life: (u64, u32)) {
+    fn take_orders(&mut self, number: u16, run_incarnation: (u64, u32)) {
         let Some(run) = &mut self.run else { return };
         run.rounds.resize(self.state.rounds.len(), Nanos::ZERO);
         for (scenario, (known, at)) in run.rounds.iter_mut().zip(&self.state.rounds).enumerate() {
@@ -214,15 +214,15 @@ impl Worker {
             run.intent = self.state.intent;
             self.acts.push_back(match run.intent {
                 RunIntent::Abort => Act::Abort { run: run.run },
-                _ => Act::Stop { life },
+                _ => Act::Stop { run_incarnation },
             });
         }
     }
 
     /// Follows changes of the load, and reports from when on.
-    fn hear_of_changes(&mut self, life: (u64, u32), started: Nanos, now: Nanos) {
+    fn hear_of_changes(&mut self, run_incarnation: (u64, u32), started: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
-        let mut outbox = self.boxes.iter_mut().find(|(of, _)| *of == life).map(|(_, outbox)| outbox);
+        let mut outbox = self.boxes.iter_mut().find(|(of, _)| *of == run_incarnation).map(|(_, outbox)| outbox);
         for change in self.state.changes.iter().skip(run.changes) {
             // Past starts were made as planned before. An incarnation that has begun nothing has all of it ahead.
             let soon = (now + FOLLOWS_AFTER).since(started + run.warmup);
@@ -236,8 +236,8 @@ impl Worker {
     }
 
     /// Begins the first part of an incarnation: it follows all earlier changes, from their instants on.
-    fn follows_from_the_beginning(&mut self, life: (u64, u32)) {
-        let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) else { return };
+    fn follows_from_the_beginning(&mut self, run_incarnation: (u64, u32)) {
+        let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == run_incarnation) else { return };
         for change in &self.state.changes {
             outbox.push(News::Follows { revision: change.revision, at: change.effective_at });
         }

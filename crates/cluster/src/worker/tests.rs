@@ -16,7 +16,7 @@ fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
         phase,
         lease: Nanos::from_millis(5_000),
         members: vec![Member { id: ID, incarnation: 0 }],
-        tenures: vec![SlotGrant { from: None, moves: vec![(0, 0)], is_granted: true }],
+        slot_grants: vec![SlotGrant { from: None, moves: vec![(0, 0)], is_granted: true }],
         ..State::nothing()
     };
     worker.hear(BusEvent::Changed { key: STATE.to_owned(), revision: 2, value: written(&state) }, Nanos(2));

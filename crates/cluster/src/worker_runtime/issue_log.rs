@@ -2,28 +2,28 @@
 
 use pacing::Nanos;
 
-use super::{Notice, WorkerRuntime};
+use super::{WorkerEvent, WorkerRuntime};
 
 /// The issues that were already reported, as long as they last.
 #[derive(Debug, Default)]
-pub(super) struct Trouble {
+pub(super) struct IssueLog {
     is_full: bool,
     is_unled: bool,
 }
 
 impl WorkerRuntime<'_> {
     /// Reports each issue once, until it is over.
-    pub(super) fn tell_trouble(&mut self, now: Nanos) {
+    pub(super) fn report_issues(&mut self, now: Nanos) {
         let is_full = self.worker.refused().is_some();
-        if is_full && !self.trouble.is_full {
-            self.place.tell(&Notice::Full);
+        if is_full && !self.issue_log.is_full {
+            self.place.tell(&WorkerEvent::Full);
         }
         // Nothing is started without the leader.
         let is_leaving = self.stopping_since.is_some();
         let is_unled = !is_leaving && !self.parts.is_empty() && now >= self.lease.end();
-        if is_unled && !self.trouble.is_unled {
-            self.place.tell(&Notice::Unanswered);
+        if is_unled && !self.issue_log.is_unled {
+            self.place.tell(&WorkerEvent::Unanswered);
         }
-        self.trouble = Trouble { is_full, is_unled };
+        self.issue_log = IssueLog { is_full, is_unled };
     }
 }

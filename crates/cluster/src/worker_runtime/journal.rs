@@ -3,7 +3,7 @@
 use pacing::Nanos;
 
 use super::work::WorkerTask;
-use super::{Notice, WorkerRuntime};
+use super::{WorkerEvent, WorkerRuntime};
 use crate::journal::{Head, Journal, Record, Stopped, WorkerJournalEncoder};
 
 /// The header of a journal.
@@ -13,7 +13,7 @@ pub(super) struct JournalHeader {
 }
 
 impl JournalHeader {
-    pub(super) fn of(plan: String, packet: &[u8]) -> Option<Self> {
+    pub(super) fn new(plan: String, packet: &[u8]) -> Option<Self> {
         Some(Self { plan, packet: Head::packet_of(packet)? })
     }
 }
@@ -79,7 +79,7 @@ impl WorkerRuntime<'_> {
 }
 
 /// The notice that a journal stopped being written.
-fn said(stopped: &Stopped) -> Notice {
+fn said(stopped: &Stopped) -> WorkerEvent {
     let (path, reason) = stopped.reported();
-    Notice::NotKept { path, reason }
+    WorkerEvent::NotKept { path, reason }
 }

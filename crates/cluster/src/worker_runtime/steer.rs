@@ -35,14 +35,16 @@ impl WorkerRuntime<'_> {
         }
     }
 
-    pub(super) fn lose(&mut self, life: (u64, u32), slot_grant: u16, slots: Vec<u16>, at: Nanos) {
-        let own =
-            self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life && part.slot_grant < slot_grant);
+    pub(super) fn lose(&mut self, run_incarnation: (u64, u32), slot_grant: u16, slots: Vec<u16>, at: Nanos) {
+        let own = self
+            .parts
+            .iter()
+            .filter(|part| (part.of.run, part.of.incarnation) == run_incarnation && part.slot_grant < slot_grant);
         for control in own.filter_map(|part| part.control.as_ref()) {
             control.lose(slots.iter().copied(), at);
         }
-        if let Some(run) = self.runs.get_mut(&life.0) {
-            run.lost.push((life, slot_grant, slots, at));
+        if let Some(run) = self.runs.get_mut(&run_incarnation.0) {
+            run.lost.push((run_incarnation, slot_grant, slots, at));
         }
     }
 
@@ -69,8 +71,8 @@ impl WorkerRuntime<'_> {
         let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
         // It takes each change once, in order.
         run.changes.iter().for_each(|change| control.follow(change.clone()));
-        for (life, later, slots, at) in &run.lost {
-            if *life == (of.run, of.incarnation) && *later > part.slot_grant {
+        for (run_incarnation, later, slots, at) in &run.lost {
+            if *run_incarnation == (of.run, of.incarnation) && *later > part.slot_grant {
                 control.lose(slots.iter().copied(), *at);
             }
         }

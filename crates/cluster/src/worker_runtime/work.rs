@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::{HoldOptions, RunOptions};
 use pacing::{Nanos, Segment};
-use plan::{Carried, Hold, Plan};
+use plan::{EncodedPlan, Hold, Plan};
 
 use super::WorkerEnvironment;
 use crate::encoding::{PacketError, unpack};
@@ -34,13 +34,13 @@ pub(super) fn prepare(
     };
     let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(unusable)?;
     match carried {
-        Carried::Load(plan) => {
+        EncodedPlan::Load(plan) => {
             let (mut plan, options) = place.prepare(*plan, feeds, slowest)?;
             let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
             plan.interval /= pieces as u32;
             Ok((WorkerTask::Load(Arc::new(plan), Box::new(options), pieces), warmup))
         }
-        Carried::Hold(hold) => {
+        EncodedPlan::Hold(hold) => {
             let (hold, options) = place.prepare_to_hold(*hold)?;
             Ok((WorkerTask::Hold(Arc::new(hold), Box::new(options)), Nanos::ZERO))
         }

@@ -156,9 +156,9 @@ fn tried(
         is_over: Arc::default(),
     };
     let lags: Lags = Arc::default();
-    let team = leads(order, &known, lags.clone())?;
+    let workers = leads(order, &known, lags.clone())?;
     let plan = load(order.seconds)?;
-    let options = options(team);
+    let options = options(workers);
     let bus_benchmark = BusBenchmark::comes(order, &known)?;
     let starting = {
         let (stop, plan) = (stop.clone(), Arc::new(plan));
@@ -206,7 +206,7 @@ fn tried(
         made: made.starts,
         counted: result.total.counts.started(),
         undelivered: workers_summary.books.undelivered,
-        unknown: workers_summary.books.unknown,
+        unknown: workers_summary.books.unaccounted,
         lost: workers_summary.workers.iter().filter(|worker| worker.losses > 0).count(),
         is_same: result.total.connect == made.times,
         times: result.total.connect.clone(),

@@ -31,7 +31,7 @@ pub(crate) fn leader_settings(who: u64, version: &str, workers: usize, patience:
 }
 
 /// The options of a load that is carried out by these workers.
-pub(crate) fn options(team: Workers) -> RunOptions {
+pub(crate) fn options(workers: Workers) -> RunOptions {
     RunOptions {
         address: "127.0.0.1:9".parse().expect("an address"),
         tls: None,
@@ -42,7 +42,7 @@ pub(crate) fn options(team: Workers) -> RunOptions {
         driver: driver::choose(Choice::Poll).expect("a driver"),
         log_config: RequestLogConfig { slowest: 0, log: None },
         supplies: DataSources::default(),
-        team: Some(Arc::new(team)),
+        workers: Some(Arc::new(workers)),
     }
 }
 

@@ -69,8 +69,8 @@ struct HostState {
     /// End of the program's current wait.
     until: Nanos,
     /// The span by which waits may delay events, the longest delay so far, and the end of the current one.
-    gather: Nanos,
-    most_gathered: Nanos,
+    coalesce: Nanos,
+    most_coalesced: Nanos,
     blind_until: Nanos,
     frozen: Vec<(Nanos, Nanos)>,
     wake: Arc<AtomicBool>,
@@ -145,8 +145,8 @@ impl Net {
             templates: Vec::new(),
             inbox: BTreeMap::new(),
             until: Nanos::ZERO,
-            gather: Nanos::ZERO,
-            most_gathered: Nanos::ZERO,
+            coalesce: Nanos::ZERO,
+            most_coalesced: Nanos::ZERO,
             blind_until: Nanos::ZERO,
             frozen: Vec::new(),
             wake,
@@ -192,7 +192,7 @@ impl Net {
     }
 
     pub(super) fn next_host(&mut self, takes_part: impl Fn(Host) -> bool) -> Option<Host> {
-        if self.strikes(self.faults.early_wake) {
+        if self.draws_fault(self.faults.early_wake) {
             let pick = Host(self.random.below(self.hosts.len() as u64) as usize);
             if takes_part(pick) && self.hosts[pick.0].may_wake(self.now) {
                 return Some(pick);
@@ -238,16 +238,16 @@ impl Net {
         self.spend();
         let state = &mut self.hosts[host.0];
         state.until = until;
-        state.blind_until = (self.now + state.gather).min(until);
-        state.most_gathered = state.most_gathered.max(state.blind_until.since(self.now));
+        state.blind_until = (self.now + state.coalesce).min(until);
+        state.most_coalesced = state.most_coalesced.max(state.blind_until.since(self.now));
     }
 
-    pub(super) fn gather(&mut self, host: Host, span: Nanos) {
-        self.hosts[host.0].gather = span;
+    pub(super) fn coalesce(&mut self, host: Host, span: Nanos) {
+        self.hosts[host.0].coalesce = span;
     }
 
-    pub(super) fn most_gathered(&self, host: Host) -> Nanos {
-        self.hosts[host.0].most_gathered
+    pub(super) fn most_coalesced(&self, host: Host) -> Nanos {
+        self.hosts[host.0].most_coalesced
     }
 
     pub(super) fn park(&mut self, host: Host) {
@@ -265,7 +265,7 @@ impl Net {
     }
 
     pub(super) fn open(&mut self, host: Host, to: SocketAddr) -> Result<Socket, SocketError> {
-        if self.strikes(self.faults.open_fails) {
+        if self.draws_fault(self.faults.open_fails) {
             return Err(SocketError::NoLocalPort);
         }
         if self.hosts[host.0].open >= self.faults.sockets_max {
@@ -301,7 +301,7 @@ impl Net {
             return self.schedule_read(end);
         }
         if matches!(kind, Kind::Stream(_)) {
-            if self.strikes(self.faults.late_verb) {
+            if self.draws_fault(self.faults.late_verb) {
                 let delay = Nanos(self.random.between(1, 20_000));
                 self.schedule_write(end, delay);
             } else {
@@ -416,10 +416,10 @@ impl Net {
         self.now += Nanos(self.random.between(EVENT_CPU.0, EVENT_CPU.1));
     }
 
-    fn strikes(&mut self, per_million: u32) -> bool {
-        let strikes = self.random.chance(per_million);
-        self.fault_count += u64::from(strikes);
-        strikes
+    fn draws_fault(&mut self, per_million: u32) -> bool {
+        let fault_injected = self.random.chance(per_million);
+        self.fault_count += u64::from(fault_injected);
+        fault_injected
     }
 
     #[expect(clippy::print_stderr, reason = "somebody replays a seed to see this")]

@@ -17,7 +17,7 @@ impl UringSockets {
     pub(super) fn complete(&mut self, ring: usize, completion: &cqueue::Entry, handle: Handle<'_>) {
         let (data, result, flags) = (completion.user_data(), completion.result(), completion.flags());
         let socket = socket_of(data);
-        match Op::of(data) {
+        match Op::from_user_data(data) {
             Some(Op::Receive) => self.received((ring, false), completion, handle),
             Some(Op::ReceiveLarge) => self.received((ring, true), completion, handle),
             Some(Op::Connect) => self.connected(socket, result, handle),

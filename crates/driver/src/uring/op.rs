@@ -27,7 +27,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    pub(super) fn of(user_data: u64) -> Option<Self> {
+    pub(super) fn from_user_data(user_data: u64) -> Option<Self> {
         if user_data & TEMPLATE_MARK != 0 {
             return Some(Self::SendTemplate);
         }
@@ -92,7 +92,7 @@ mod tests {
         let socket = Socket { index: u32::MAX, generation: GENERATION_MASK };
         for length in [0, 1, SMALL_TEMPLATE_BYTES] {
             let data = template_data(socket, length);
-            assert_eq!((Op::of(data), template_length(data)), (Some(Op::SendTemplate), length));
+            assert_eq!((Op::from_user_data(data), template_length(data)), (Some(Op::SendTemplate), length));
             assert!(is_template_of(data, socket) && !is_template_of(data, Socket { index: 1, ..socket }));
             let found = socket_of(data);
             assert_eq!(found.index, socket.index);
@@ -104,7 +104,7 @@ mod tests {
     fn other_operations_keep_their_owner() {
         let socket = Socket { index: 7, generation: GENERATION_MASK };
         for op in [Op::Connect, Op::Receive, Op::ReceiveLarge, Op::Send, Op::Accept, Op::Shutdown, Op::Ask] {
-            assert_eq!((Op::of(op.data(socket)), socket_of(op.data(socket))), (Some(op), socket));
+            assert_eq!((Op::from_user_data(op.data(socket)), socket_of(op.data(socket))), (Some(op), socket));
         }
     }
 }

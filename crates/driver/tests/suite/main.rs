@@ -5,7 +5,7 @@
 extern crate claims;
 
 #[cfg(target_os = "linux")]
-mod gathering;
+mod coalescing;
 mod ready;
 mod real;
 mod simulated;

@@ -51,7 +51,7 @@ pub(crate) struct BarrierRounds {
     arrived: u64,
     first_at: Nanos,
     /// The shards of those users.
-    parties: Vec<usize>,
+    participants: Vec<usize>,
     /// Rounds that were released, and the users of each that have not gone on.
     released: VecDeque<Released>,
     /// The last round that timed out.
@@ -84,7 +84,7 @@ impl BarrierRounds {
             round: 1,
             arrived: 0,
             first_at: Nanos::ZERO,
-            parties: Vec::new(),
+            participants: Vec::new(),
             released: VecDeque::new(),
             missed: None,
             rounds: Rounds::default(),
@@ -93,8 +93,14 @@ impl BarrierRounds {
 
     /// A user of a shard arrives. `last`: the last round that it took part in, 0 for none. A release calls `tell` with
     /// each shard to notify.
-    pub(crate) fn arrive(&mut self, party: usize, last: u64, now: Nanos, tell: &mut impl FnMut(usize)) -> Arrival {
-        self.look(now, tell);
+    pub(crate) fn arrive(
+        &mut self,
+        participant: usize,
+        last: u64,
+        now: Nanos,
+        tell: &mut impl FnMut(usize),
+    ) -> Arrival {
+        self.expire_rounds(now, tell);
         // Users that a round went on without are late; a user that took part in it forms the next one.
         if let Some(missed) = self.missed.as_mut().filter(|missed| missed.users > 0 && last < missed.round) {
             missed.users -= 1;
@@ -109,8 +115,8 @@ impl BarrierRounds {
             self.first_at = now;
         }
         self.arrived += 1;
-        if !self.parties.contains(&party) {
-            self.parties.push(party);
+        if !self.participants.contains(&participant) {
+            self.participants.push(participant);
         }
         let until = self.until();
         if self.arrived >= self.users {
@@ -125,7 +131,7 @@ impl BarrierRounds {
     }
 
     /// Checks whether the round being formed has timed out.
-    fn look(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
+    fn expire_rounds(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
         let until = self.until();
         if self.arrived == 0 || now < until {
             return;
@@ -138,12 +144,12 @@ impl BarrierRounds {
         let (round, users) = (self.round, std::mem::take(&mut self.arrived));
         self.released.push_back(Released { round, at, users, uncounted: Some(cause) });
         self.round += 1;
-        std::mem::take(&mut self.parties).into_iter().for_each(tell);
+        std::mem::take(&mut self.participants).into_iter().for_each(tell);
     }
 
     /// No more users could come: the waiting users go on.
     pub(crate) fn give_up_waiting(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
-        self.look(now, tell);
+        self.expire_rounds(now, tell);
         if self.arrived > 0 {
             self.release(self.until().min(now + LEAD), Cause::Short, tell);
         }
@@ -151,7 +157,7 @@ impl BarrierRounds {
 
     /// When a round was released; `users` of them go on with that.
     pub(crate) fn go_on(&mut self, round: u64, users: u64, now: Nanos, tell: &mut impl FnMut(usize)) -> Option<Nanos> {
-        self.look(now, tell);
+        self.expire_rounds(now, tell);
         let place = self.released.iter().position(|released| released.round == round)?;
         let released = &mut self.released[place];
         released.users = released.users.saturating_sub(users);
@@ -169,10 +175,10 @@ impl BarrierRounds {
     }
 
     /// Users of a shard whose load is over wait no longer.
-    pub(crate) fn withdraw(&mut self, party: usize, round: u64, users: u64) {
+    pub(crate) fn withdraw(&mut self, participant: usize, round: u64, users: u64) {
         if round == self.round {
             self.arrived = self.arrived.saturating_sub(users);
-            self.parties.retain(|other| *other != party);
+            self.participants.retain(|other| *other != participant);
         } else if let Some(place) = self.released.iter().position(|released| released.round == round) {
             self.released[place].users = self.released[place].users.saturating_sub(users);
             if self.released[place].users == 0 {
@@ -182,7 +188,7 @@ impl BarrierRounds {
     }
 
     /// The released rounds, by cause.
-    pub(crate) fn rounds(&self) -> Rounds {
+    pub(crate) fn counts(&self) -> Rounds {
         self.rounds
     }
 }
@@ -203,59 +209,68 @@ mod tests {
 
     #[test]
     fn the_last_lets_all_go_on() {
-        let (mut gate, mut reported) = (BarrierRounds::new(3, None), Vec::new());
-        for (party, at) in [(0, 10), (1, 20)] {
-            assert_eq!(gate.arrive(party, 0, millis(at), &mut |party| reported.push(party)), waits(1, Nanos::NEVER));
-            assert_eq!(gate.go_on(1, 1, millis(at), &mut |_| {}), None);
+        let (mut rounds, mut reported) = (BarrierRounds::new(3, None), Vec::new());
+        for (participant, at) in [(0, 10), (1, 20)] {
+            assert_eq!(
+                rounds.arrive(participant, 0, millis(at), &mut |participant| reported.push(participant)),
+                waits(1, Nanos::NEVER)
+            );
+            assert_eq!(rounds.go_on(1, 1, millis(at), &mut |_| {}), None);
         }
         assert!(reported.is_empty());
-        assert_eq!(gate.arrive(1, 0, millis(30), &mut |party| reported.push(party)), waits(1, Nanos::NEVER));
+        assert_eq!(
+            rounds.arrive(1, 0, millis(30), &mut |participant| reported.push(participant)),
+            waits(1, Nanos::NEVER)
+        );
         assert_eq!(reported, [0, 1]);
         // Whenever a shard asks, and whatever has arrived since.
-        assert_eq!(gate.go_on(1, 2, millis(31), &mut |_| {}), Some(millis(32)));
-        assert_eq!(gate.arrive(0, 1, millis(40), &mut |_| {}), waits(2, Nanos::NEVER));
-        assert_eq!(gate.go_on(2, 1, millis(40), &mut |_| {}), None);
-        assert_eq!(gate.go_on(1, 1, millis(900), &mut |_| {}), Some(millis(32)));
-        assert!(gate.released.is_empty());
-        assert_eq!(gate.rounds(), Rounds { full: 1, ..Rounds::default() });
+        assert_eq!(rounds.go_on(1, 2, millis(31), &mut |_| {}), Some(millis(32)));
+        assert_eq!(rounds.arrive(0, 1, millis(40), &mut |_| {}), waits(2, Nanos::NEVER));
+        assert_eq!(rounds.go_on(2, 1, millis(40), &mut |_| {}), None);
+        assert_eq!(rounds.go_on(1, 1, millis(900), &mut |_| {}), Some(millis(32)));
+        assert!(rounds.released.is_empty());
+        assert_eq!(rounds.counts(), Rounds { full: 1, ..Rounds::default() });
     }
 
     #[test]
     fn time_lets_them_go_on_and_who_is_late_passes() {
-        let (mut gate, mut reported) = (BarrierRounds::new(4, Some(FIVE)), Vec::new());
-        assert_eq!(gate.arrive(0, 0, millis(100), &mut |_| {}), waits(1, millis(5_100)));
-        assert_eq!(gate.arrive(0, 0, millis(3_000), &mut |_| {}), waits(1, millis(5_100)));
-        assert_eq!(gate.go_on(1, 2, millis(5_099), &mut |_| {}), None);
-        assert_eq!(gate.go_on(1, 2, millis(5_100), &mut |party| reported.push(party)), Some(millis(5_100)));
+        let (mut rounds, mut reported) = (BarrierRounds::new(4, Some(FIVE)), Vec::new());
+        assert_eq!(rounds.arrive(0, 0, millis(100), &mut |_| {}), waits(1, millis(5_100)));
+        assert_eq!(rounds.arrive(0, 0, millis(3_000), &mut |_| {}), waits(1, millis(5_100)));
+        assert_eq!(rounds.go_on(1, 2, millis(5_099), &mut |_| {}), None);
+        assert_eq!(
+            rounds.go_on(1, 2, millis(5_100), &mut |participant| reported.push(participant)),
+            Some(millis(5_100))
+        );
         assert_eq!(reported, [0]);
         // One of the two is back before the two that are late: it forms the next round.
-        assert_eq!(gate.arrive(0, 1, millis(6_000), &mut |_| {}), waits(2, millis(11_000)));
+        assert_eq!(rounds.arrive(0, 1, millis(6_000), &mut |_| {}), waits(2, millis(11_000)));
         let late = Arrival::Passes { round: 1, at: millis(5_100) };
-        assert_eq!([0, 0].map(|last| gate.arrive(1, last, millis(7_000), &mut |_| {})), [late, late]);
+        assert_eq!([0, 0].map(|last| rounds.arrive(1, last, millis(7_000), &mut |_| {})), [late, late]);
         // There were two of them, so a further one is early.
-        assert_eq!(gate.arrive(1, 0, millis(7_500), &mut |_| {}), waits(2, millis(11_000)));
-        assert_eq!(gate.arrive(1, 1, millis(8_000), &mut |_| {}), waits(2, millis(11_000)));
-        assert_eq!(gate.arrive(0, 1, millis(10_999), &mut |_| {}), waits(2, millis(11_000)));
+        assert_eq!(rounds.arrive(1, 0, millis(7_500), &mut |_| {}), waits(2, millis(11_000)));
+        assert_eq!(rounds.arrive(1, 1, millis(8_000), &mut |_| {}), waits(2, millis(11_000)));
+        assert_eq!(rounds.arrive(0, 1, millis(10_999), &mut |_| {}), waits(2, millis(11_000)));
         // The last arrival is too near to its end for a lead.
-        assert_eq!(gate.go_on(2, 4, millis(11_000), &mut |_| {}), Some(millis(11_000)));
-        assert_eq!(gate.rounds(), Rounds { full: 1, by_time: 1, short: 0 });
+        assert_eq!(rounds.go_on(2, 4, millis(11_000), &mut |_| {}), Some(millis(11_000)));
+        assert_eq!(rounds.counts(), Rounds { full: 1, by_time: 1, short: 0 });
     }
 
     /// A shard that was not notified of the end of a round may be the first that looks.
     #[test]
     fn an_arrival_behind_the_end_of_a_round_is_late() {
-        let mut gate = BarrierRounds::new(2, Some(FIVE));
-        assert_eq!(gate.arrive(0, 0, millis(0), &mut |_| {}), waits(1, FIVE));
-        assert_eq!(gate.arrive(1, 0, FIVE, &mut |_| {}), Arrival::Passes { round: 1, at: FIVE });
-        assert_eq!(gate.go_on(1, 1, millis(5_001), &mut |_| {}), Some(FIVE));
+        let mut rounds = BarrierRounds::new(2, Some(FIVE));
+        assert_eq!(rounds.arrive(0, 0, millis(0), &mut |_| {}), waits(1, FIVE));
+        assert_eq!(rounds.arrive(1, 0, FIVE, &mut |_| {}), Arrival::Passes { round: 1, at: FIVE });
+        assert_eq!(rounds.go_on(1, 1, millis(5_001), &mut |_| {}), Some(FIVE));
     }
 
     #[test]
     fn one_alone_waits_for_nobody() {
-        let mut gate = BarrierRounds::new(1, Some(FIVE));
+        let mut rounds = BarrierRounds::new(1, Some(FIVE));
         for round in 1..4 {
             assert_eq!(
-                gate.arrive(0, round - 1, millis(round), &mut |_| {}),
+                rounds.arrive(0, round - 1, millis(round), &mut |_| {}),
                 Arrival::Passes { round, at: Nanos::ZERO }
             );
         }
@@ -263,16 +278,16 @@ mod tests {
 
     #[test]
     fn those_that_are_left_go_on_and_those_that_are_gone_do_not_count() {
-        let mut gate = BarrierRounds::new(3, None);
-        gate.give_up_waiting(millis(1), &mut |_| panic!("nobody waits"));
-        gate.arrive(0, 0, millis(1), &mut |_| {});
-        gate.arrive(1, 0, millis(2), &mut |_| {});
-        gate.withdraw(1, 1, 1);
+        let mut rounds = BarrierRounds::new(3, None);
+        rounds.give_up_waiting(millis(1), &mut |_| panic!("nobody waits"));
+        rounds.arrive(0, 0, millis(1), &mut |_| {});
+        rounds.arrive(1, 0, millis(2), &mut |_| {});
+        rounds.withdraw(1, 1, 1);
         let mut reported = Vec::new();
-        gate.give_up_waiting(millis(7), &mut |party| reported.push(party));
-        assert_eq!((reported, gate.go_on(1, 1, millis(8), &mut |_| {})), (vec![0], Some(millis(9))));
+        rounds.give_up_waiting(millis(7), &mut |participant| reported.push(participant));
+        assert_eq!((reported, rounds.go_on(1, 1, millis(8), &mut |_| {})), (vec![0], Some(millis(9))));
         // The round missed no user: it was known that none would come.
-        assert_eq!(gate.arrive(1, 0, millis(10), &mut |_| {}), waits(2, Nanos::NEVER));
-        assert_eq!(gate.rounds(), Rounds { short: 1, ..Rounds::default() });
+        assert_eq!(rounds.arrive(1, 0, millis(10), &mut |_| {}), waits(2, Nanos::NEVER));
+        assert_eq!(rounds.counts(), Rounds { short: 1, ..Rounds::default() });
     }
 }

@@ -56,8 +56,8 @@ impl RemoteBarrier {
 #[derive(Debug)]
 pub(crate) struct RemoteBarriers {
     barriers: Vec<Barrier>,
-    doors: Vec<RemoteBarrier>,
-    seats: Vec<PartState>,
+    barrier_states: Vec<RemoteBarrier>,
+    part_states: Vec<PartState>,
     /// Partitions that exist, or will.
     expected: usize,
     /// All partitions receive a release within this time.
@@ -69,41 +69,43 @@ pub(crate) struct RemoteBarriers {
 impl RemoteBarriers {
     /// Barriers before any arrival.
     pub(crate) fn new(barriers: &[Barrier], lead: Nanos) -> Self {
-        let doors = barriers.iter().map(|_| RemoteBarrier::default()).collect();
-        let (seats, released) = (Vec::new(), Vec::new());
-        Self { barriers: barriers.to_vec(), doors, seats, expected: 0, lead, total: 0, released }
+        let barrier_states = barriers.iter().map(|_| RemoteBarrier::default()).collect();
+        let (part_states, released) = (Vec::new(), Vec::new());
+        Self { barriers: barriers.to_vec(), barrier_states, part_states, expected: 0, lead, total: 0, released }
     }
 
     /// Sets how many partitions exist, or will. Before all of them are there it is unknown whether more users could
     /// come.
     pub(crate) fn expect(&mut self, parts: usize, now: Nanos) {
         self.expected = parts;
-        self.look_who_could_come(now);
+        self.release_if_all_stuck(now);
     }
 
     /// One more partition begins.
     pub(crate) fn join(&mut self) {
-        self.seats.push(PartState::default());
+        self.part_states.push(PartState::default());
     }
 
     /// Users of a partition have arrived, the first of them at `at`.
     pub(crate) fn arrive(&mut self, part: usize, barrier: usize, count: u64, at: Nanos, now: Nanos) {
-        let Some(seat) = self.seats.get_mut(part).filter(|_| barrier < self.doors.len()) else { return };
-        let is_over = seat.is_over;
-        seat.stuck_at = None;
-        self.look(now);
+        let Some(part_state) = self.part_states.get_mut(part).filter(|_| barrier < self.barrier_states.len()) else {
+            return;
+        };
+        let is_over = part_state.is_over;
+        part_state.stuck_at = None;
+        self.expire_rounds(now);
         let users = self.barriers[barrier].users;
         for _ in 0..count {
-            let door = &mut self.doors[barrier];
-            if door.count() == 0 {
-                door.first_at = at;
+            let barrier_state = &mut self.barrier_states[barrier];
+            if barrier_state.count() == 0 {
+                barrier_state.first_at = at;
             }
-            *door.tickets.entry(part).or_default() += 1;
+            *barrier_state.tickets.entry(part).or_default() += 1;
             if !is_over {
-                *door.waiting.entry(part).or_default() += 1;
+                *barrier_state.waiting.entry(part).or_default() += 1;
             }
-            if door.count() >= users {
-                door.rounds.full += 1;
+            if barrier_state.count() >= users {
+                barrier_state.rounds.full += 1;
                 self.release(barrier, now);
             }
         }
@@ -112,39 +114,40 @@ impl RemoteBarriers {
     /// The user with this ticket of a partition waits no longer: its load is over. It may have been released before
     /// this was received.
     pub(crate) fn withdraw(&mut self, part: usize, barrier: usize, ticket: u64) {
-        let Some(door) = self.doors.get_mut(barrier) else { return };
-        let is_gone = door.gone.get(&part).is_some_and(|gone| ticket <= *gone);
-        if let Some(waiting) = door.waiting.get_mut(&part).filter(|_| !is_gone) {
+        let Some(barrier_state) = self.barrier_states.get_mut(barrier) else { return };
+        let is_gone = barrier_state.gone.get(&part).is_some_and(|gone| ticket <= *gone);
+        if let Some(waiting) = barrier_state.waiting.get_mut(&part).filter(|_| !is_gone) {
             *waiting = waiting.saturating_sub(1);
         }
     }
 
     /// All users of a partition wait, and no more of them will come. `received`: the releases it had received by then.
     pub(crate) fn stuck(&mut self, part: usize, received: u64, now: Nanos) {
-        if let Some(seat) = self.seats.get_mut(part) {
-            seat.stuck_at = Some(received);
+        if let Some(part_state) = self.part_states.get_mut(part) {
+            part_state.stuck_at = Some(received);
         }
-        self.look_who_could_come(now);
+        self.release_if_all_stuck(now);
     }
 
     /// A partition is over or lost.
     pub(crate) fn over(&mut self, part: usize, now: Nanos) {
-        if let Some(seat) = self.seats.get_mut(part) {
-            seat.is_over = true;
+        if let Some(part_state) = self.part_states.get_mut(part) {
+            part_state.is_over = true;
         }
-        self.doors.iter_mut().for_each(|door| _ = door.waiting.remove(&part));
-        self.look_who_could_come(now);
+        self.barrier_states.iter_mut().for_each(|barrier_state| _ = barrier_state.waiting.remove(&part));
+        self.release_if_all_stuck(now);
     }
 
-    fn look_who_could_come(&mut self, now: Nanos) {
+    fn release_if_all_stuck(&mut self, now: Nanos) {
         let total = self.total;
-        let is_out = |seat: &PartState| seat.is_over || seat.stuck_at == Some(total);
-        if self.seats.len() < self.expected || self.seats.is_empty() || !self.seats.iter().all(is_out) {
+        let is_out = |part_state: &PartState| part_state.is_over || part_state.stuck_at == Some(total);
+        if self.part_states.len() < self.expected || self.part_states.is_empty() || !self.part_states.iter().all(is_out)
+        {
             return;
         }
-        for barrier in 0..self.doors.len() {
-            if self.doors[barrier].count() > 0 {
-                self.doors[barrier].rounds.short += 1;
+        for barrier in 0..self.barrier_states.len() {
+            if self.barrier_states[barrier].count() > 0 {
+                self.barrier_states[barrier].rounds.short += 1;
                 self.release(barrier, now);
             }
         }
@@ -152,29 +155,31 @@ impl RemoteBarriers {
 
     /// The latest end of the next round.
     pub(crate) fn due(&self) -> Nanos {
-        let doors = self.doors.iter().zip(&self.barriers).filter(|(door, _)| door.count() > 0);
-        let due =
-            |(door, barrier): (&RemoteBarrier, &Barrier)| barrier.within.map(|within| door.first_at + within.into());
-        doors.filter_map(due).min().unwrap_or(Nanos::NEVER)
+        let barrier_states =
+            self.barrier_states.iter().zip(&self.barriers).filter(|(barrier_state, _)| barrier_state.count() > 0);
+        let due = |(barrier_state, barrier): (&RemoteBarrier, &Barrier)| {
+            barrier.within.map(|within| barrier_state.first_at + within.into())
+        };
+        barrier_states.filter_map(due).min().unwrap_or(Nanos::NEVER)
     }
 
     /// Rounds that have timed out go on without the missing users.
-    pub(crate) fn look(&mut self, now: Nanos) {
-        for barrier in 0..self.doors.len() {
-            let door = &mut self.doors[barrier];
+    pub(crate) fn expire_rounds(&mut self, now: Nanos) {
+        for barrier in 0..self.barrier_states.len() {
+            let barrier_state = &mut self.barrier_states[barrier];
             let within = self.barriers[barrier].within.map(Nanos::from);
-            if door.count() > 0 && within.is_some_and(|within| now >= door.first_at + within) {
-                door.rounds.by_time += 1;
+            if barrier_state.count() > 0 && within.is_some_and(|within| now >= barrier_state.first_at + within) {
+                barrier_state.rounds.by_time += 1;
                 self.release(barrier, now);
             }
         }
     }
 
     fn release(&mut self, barrier: usize, now: Nanos) {
-        let door = &mut self.doors[barrier];
-        let waiting = std::mem::take(&mut door.waiting).into_iter().filter(|(_, count)| *count > 0);
-        let upto: Vec<(usize, u64)> = waiting.map(|(part, _)| (part, door.tickets[&part])).collect();
-        door.gone.extend(upto.iter().copied());
+        let barrier_state = &mut self.barrier_states[barrier];
+        let waiting = std::mem::take(&mut barrier_state.waiting).into_iter().filter(|(_, count)| *count > 0);
+        let upto: Vec<(usize, u64)> = waiting.map(|(part, _)| (part, barrier_state.tickets[&part])).collect();
+        barrier_state.gone.extend(upto.iter().copied());
         self.total += 1;
         let (total, at) = (self.total, now + self.lead);
         // Rounds that are released at the same instant are reported together.
@@ -183,7 +188,7 @@ impl RemoteBarriers {
                 let more = upto.iter().filter(|(part, _)| last.upto.iter().all(|(other, _)| other != part));
                 let more: Vec<_> = more.copied().collect();
                 for (part, ticket) in &mut last.upto {
-                    *ticket = door.gone[part].max(*ticket);
+                    *ticket = barrier_state.gone[part].max(*ticket);
                 }
                 last.upto.extend(more);
                 last.total = total;
@@ -209,8 +214,8 @@ impl RemoteBarriers {
             };
             met.extend(self.barriers.iter().map(none));
         }
-        for (met, door) in met.iter_mut().zip(&self.doors) {
-            let Rounds { full, by_time, short } = door.rounds;
+        for (met, barrier_state) in met.iter_mut().zip(&self.barrier_states) {
+            let Rounds { full, by_time, short } = barrier_state.rounds;
             (met.full, met.by_time, met.short) = (met.full + full, met.by_time + by_time, met.short + short);
         }
     }
@@ -262,9 +267,9 @@ mod tests {
         let mut remote_barriers = remote_barriers(5, Some(Duration::from_secs(2)), 2);
         remote_barriers.arrive(1, 0, 2, at(100), at(150));
         assert_eq!(remote_barriers.due(), at(2_100));
-        remote_barriers.look(at(2_099));
+        remote_barriers.expire_rounds(at(2_099));
         assert_eq!(remote_barriers.take_released(), []);
-        remote_barriers.look(at(2_101));
+        remote_barriers.expire_rounds(at(2_101));
         let release = Release { barrier: 0, total: 1, at: at(2_601), upto: vec![(1, 2)] };
         assert_eq!(remote_barriers.take_released(), [release]);
         // Users that come then form the next one.
@@ -301,7 +306,7 @@ mod tests {
         remote_barriers.arrive(1, 0, 1, at(1_250), at(1_250));
         remote_barriers.withdraw(1, 0, 2);
         remote_barriers.withdraw(1, 0, 4);
-        assert_eq!(remote_barriers.doors[0].count(), 1);
+        assert_eq!(remote_barriers.barrier_states[0].count(), 1);
         // Users lost with their partition are not waited for.
         remote_barriers.arrive(1, 0, 3, at(1_300), at(1_300));
         remote_barriers.over(1, at(1_400));

@@ -140,7 +140,7 @@ impl Changes {
 
     /// Changes of a partition that may start something while a lease lasts, and has given away slots before it began.
     #[must_use]
-    pub(crate) fn of_part(mut self, lease: Lease, lost: Option<RevokedSlots>) -> Self {
+    pub(crate) fn for_part(mut self, lease: Lease, lost: Option<RevokedSlots>) -> Self {
         self.lease = lease;
         self.folded().lost = lost;
         self
@@ -242,7 +242,7 @@ impl Changes {
             return Err(Refused::WarmingUp);
         }
         if seen.is_some_and(|seen| seen as usize != before) {
-            return Err(Refused::Behind { now: before as u32 });
+            return Err(Refused::StaleRevision { now: before as u32 });
         }
         let timelines = folded.timelines.clone();
         for (scenario, what) in changes {

@@ -147,7 +147,8 @@ impl HoldAggregator {
         Ok(self)
     }
 
-    /// What was counted while connections were held, and in what time, for each shard in which that has a whole interval.
+    /// What was counted while connections were held, and in what time, for each shard in which that has a whole
+    /// interval.
     pub(super) fn steady(&self) -> Vec<(HeldCounters, Nanos)> {
         self.steady.iter().filter_map(|window| window.reported(self.end_of(1))).collect()
     }
@@ -324,12 +325,12 @@ impl Aggregator for HoldAggregator {
         Some(late.map_or(MEMORY_EVERY, |late| late.min(MEMORY_EVERY)))
     }
 
-    fn waited_in_vain(&mut self) {
+    fn on_timeout(&mut self) {
         self.watch_memory();
-        self.merger.waited_in_vain(self.setting.clock.now());
+        self.merger.on_timeout(self.setting.clock.now());
     }
 
-    fn lose_all(&mut self) {
+    fn on_disconnect(&mut self) {
         self.merger.is_lost = true;
     }
 }

@@ -9,7 +9,7 @@ use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 use super::job::HoldConfig;
 use super::world::{HoldRuntime, Phase};
 use crate::faults;
-use crate::talk::Expects;
+use crate::messaging::Expects;
 
 /// Most unsent bytes of replies to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
@@ -208,7 +208,7 @@ impl HoldRuntime {
         sockets: &mut S,
     ) -> Option<ReadEnd> {
         let job = self.job.clone();
-        let expects = job.talk.as_ref().map_or(&Expects::Nothing, |talk| &talk.expects);
+        let expects = job.messaging.as_ref().map_or(&Expects::Nothing, |messaging| &messaging.expects);
         let connection = self.get(number);
         // What came before a message had left is no response to it.
         let is_awaited = connection.phase == Phase::Asks && connection.since < at;

@@ -50,8 +50,8 @@ impl Holding {
     /// The system refuses what the engine needs, or the addresses cannot be used. What the target does is never an
     /// error, but data.
     pub fn start(plan: Arc<Hold>, options: HoldOptions, stop: &StopHandle) -> Result<Self, RunError> {
-        if let Some(team) = options.team.clone() {
-            return Self::start_remote(plan, options, &*team, stop);
+        if let Some(backend) = options.backend.clone() {
+            return Self::start_remote(plan, options, &*backend, stop);
         }
         Self::start_here(plan, options, None, stop)
     }
@@ -88,7 +88,7 @@ impl Holding {
     fn start_remote(
         plan: Arc<Hold>,
         options: HoldOptions,
-        team: &dyn HoldBackend,
+        backend: &dyn HoldBackend,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
         let clock = Clock::start();
@@ -97,7 +97,7 @@ impl Holding {
         let (orders_too, workers) = (orders.clone(), Workers::default());
         let reporter = HoldReporter { reports, orders: orders_too, stop: stop.clone(), workers: workers.clone() };
         let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), reporter };
-        let HoldBegun { started, parts } = team.begin_to_hold(order)?;
+        let HoldBegun { started, parts } = backend.begin_to_hold(order)?;
         let cpu_before = host::process_cpu_time();
         let setting = AggregatorSetup {
             clock,
@@ -176,7 +176,7 @@ impl Holding {
 
     /// A handle that ends it, from any thread. It cannot be changed or paused.
     pub fn control(&self) -> Control {
-        Control::of_held(self.stop.clone(), self.workers.clone())
+        Control::for_hold(self.stop.clone(), self.workers.clone())
     }
 
     /// Adds a subscriber of intervals, read on a thread of its own: it receives those emitted from now on, while a

@@ -9,7 +9,7 @@ use wire::connection::{
 use wire::tls::ClientConfig;
 
 use crate::endpoints::Turns;
-use crate::talk::PreparedTalk;
+use crate::messaging::PreparedMessaging;
 use crate::world::PreparedStep;
 
 /// The configuration, the same for all shards.
@@ -20,7 +20,7 @@ pub(super) struct HoldConfig {
     pub(super) tls: Option<ClientConfig>,
     pub(super) protocol: Protocol,
     pub(super) step: PreparedStep,
-    pub(super) talk: Option<PreparedTalk>,
+    pub(super) messaging: Option<PreparedMessaging>,
     pub(super) work: HoldWork,
     pub(super) connections: u64,
     pub(super) ramp: Option<u64>,
@@ -37,7 +37,7 @@ impl HoldConfig {
             tls,
             protocol: plan.target.protocol,
             step: PreparedStep::new(0, &plan.step, &plan.target, CaptureOptions::default()).in_one_piece(),
-            talk: PreparedTalk::new(&plan.step, false),
+            messaging: PreparedMessaging::new(&plan.step, false),
             work: plan.work,
             connections: plan.connections,
             ramp: plan.ramp,
@@ -54,10 +54,11 @@ impl HoldConfig {
 
     /// Protocol state of a new connection; `number` makes the WebSocket key.
     pub(super) fn line(&self, number: u64) -> AnyConnection {
-        match (&self.talk, self.protocol) {
-            (Some(talk), Protocol::WebSocket) => {
-                AnyConnection::WebSocket(Box::new(WebSocket::new(talk.offer.clone(), PreparedTalk::key(number))))
-            }
+        match (&self.messaging, self.protocol) {
+            (Some(messaging), Protocol::WebSocket) => AnyConnection::WebSocket(Box::new(WebSocket::new(
+                messaging.offer.clone(),
+                PreparedMessaging::key(number),
+            ))),
             _ => self.unparked(IdleState::default()),
         }
     }
@@ -72,11 +73,11 @@ impl HoldConfig {
 
     /// Protocol state rebuilt from what an idle connection keeps.
     pub(super) fn unparked(&self, parked: IdleState) -> AnyConnection {
-        match (&self.talk, self.protocol) {
-            (Some(talk), Protocol::WebSocket) => {
-                AnyConnection::WebSocket(Box::new(WebSocket::unparked(talk.offer.clone(), parked)))
+        match (&self.messaging, self.protocol) {
+            (Some(messaging), Protocol::WebSocket) => {
+                AnyConnection::WebSocket(Box::new(WebSocket::unparked(messaging.offer.clone(), parked)))
             }
-            (Some(talk), _) => AnyConnection::Tcp(Tcp::new(talk.expects.framing().cloned())),
+            (Some(messaging), _) => AnyConnection::Tcp(Tcp::new(messaging.expects.framing().cloned())),
             (None, _) => AnyConnection::Http1(Http1::default()),
         }
     }

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::HoldWork;
 
 use super::world::{HoldRuntime, Phase, Wake};
-use crate::talk::Expects;
+use crate::messaging::Expects;
 
 /// A message sent later than this was delayed by the generator; a scheduler's hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
@@ -103,10 +103,10 @@ impl HoldRuntime {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
-        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.parked.deflate, turn));
+        let frame = job.messaging.as_ref().and_then(|messaging| messaging.frame(connection.parked.deflate, turn));
         let frame_bytes = frame.map(|(bytes, _)| bytes);
         let Some(bytes) = frame_bytes.or(self.request.is_some().then(|| job.step.request_bytes())) else { return };
-        let expects = job.talk.as_ref().map_or(&Expects::Message, |talk| &talk.expects);
+        let expects = job.messaging.as_ref().map_or(&Expects::Message, |messaging| &messaging.expects);
         let is_awaited = !matches!(expects, Expects::Nothing);
         if self.request.is_some() {
             connection.more().line = Some(job.asking());

@@ -12,7 +12,7 @@ use wire::tls;
 use super::job::HoldConfig;
 use crate::endpoints::Turns;
 use crate::faults;
-use crate::talk::PreparedTalk;
+use crate::messaging::PreparedMessaging;
 use crate::timers::Timers;
 
 /// Buffers kept for reuse.
@@ -220,11 +220,12 @@ pub(super) struct HoldRuntime {
 impl HoldRuntime {
     pub(super) fn new<S: Sockets>(job: Arc<HoldConfig>, segment: Segment, sockets: &mut S) -> Self {
         let count = segment.count_of_first(job.connections) as u32;
-        let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
+        let templates =
+            job.messaging.iter().flat_map(PreparedMessaging::all_frames).map(|frame| sockets.register(frame.clone()));
         let templates = templates.collect();
         let frame_bytes =
-            job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| frame.len()).max().unwrap_or(0);
-        let is_http = job.talk.is_none();
+            job.messaging.iter().flat_map(PreparedMessaging::all_frames).map(|frame| frame.len()).max().unwrap_or(0);
+        let is_http = job.messaging.is_none();
         let request = is_http.then(|| sockets.register(job.step.request_bytes().clone()));
         Self {
             segment: segment.clone(),
@@ -259,7 +260,7 @@ impl HoldRuntime {
             grace_is_over: false,
             agreed: 0,
             unheard: 0,
-            random: Random::of_stream(1, segment.nth(0)),
+            random: Random::for_stream(1, segment.nth(0)),
             scratch: Scratch::default(),
             plain: Vec::new(),
             spare: Vec::new(),

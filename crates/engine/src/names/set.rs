@@ -127,7 +127,7 @@ impl AddressSet {
     pub(crate) fn fits(&self, target: &Target) -> bool {
         let (own, other) = (&self.target, target);
         (own.host == other.host && own.port == other.port && own.dial == other.dial)
-            && (own.names == other.names && own.reach == other.reach)
+            && (own.names == other.names && own.target_policy == other.target_policy)
     }
 
     /// The number of changes so far.
@@ -194,7 +194,7 @@ impl AddressSet {
 
     fn may_load(&self, address: IpAddr) -> bool {
         let names = [self.host(), &self.target.host];
-        self.kinds.contains(&kind_of(address)) && self.target.reach.allows(&names, address)
+        self.kinds.contains(&kind_of(address)) && self.target.target_policy.allows(&names, address)
     }
 
     /// Those of the addresses that are used, with the port, in an order that does not depend on the answer.
@@ -243,7 +243,7 @@ mod tests {
     fn set(options: NameOptions, reach: TargetPolicy, first: &[&str]) -> AddressSet {
         let flags = Flags { url: Some("http://shop.example:81/".to_owned()), ..Flags::default() };
         let mut target = flags.plan().expect("a good plan").scenarios[0].targets[0].clone();
-        (target.names, target.reach) = (options, reach);
+        (target.names, target.target_policy) = (options, reach);
         let first: Vec<SocketAddr> = first.iter().map(|one| (one.parse::<IpAddr>().expect("one"), 81).into()).collect();
         AddressSet::new(&target, &first)
     }

@@ -2,12 +2,12 @@
 
 use pacing::Nanos;
 
-use crate::halving::{self, PartSample, ProbeFinding, Responses, Steady};
+use crate::probe_arithmetic::{self, PartSample, ProbeFinding, Responses, Steady};
 use crate::slices::Slice;
 
 /// The first look, in slices, and the growth to each next one.
-const FIRST_LOOK: usize = 10;
-const LOOK_FACTOR: f64 = 1.5;
+const FIRST_CHECK: usize = 10;
+const CHECK_FACTOR: f64 = 1.5;
 /// It lasts for the larger of these, and never longer than the maximum.
 const SPAN_MIN: Nanos = Nanos::from_millis(2_000);
 const SPAN_SHARE: u64 = 10;
@@ -28,7 +28,7 @@ pub(super) struct Counting {
     slices: Vec<Slice>,
     /// The slice in which counting began: responses before each user has had one on average are not counted.
     began: Option<usize>,
-    next_look: usize,
+    next_check: usize,
     /// Most slices that are counted, and most that may pass before.
     most: usize,
     wait: usize,
@@ -54,7 +54,7 @@ impl Counting {
             width,
             slices: Vec::new(),
             began: None,
-            next_look: FIRST_LOOK,
+            next_check: FIRST_CHECK,
             most,
             wait,
             seen: None,
@@ -84,8 +84,8 @@ impl Counting {
         self.slices[index].add(slice);
     }
 
-    /// True when enough was seen: two looks agree, or the time is over. Called once after each slice.
-    pub(super) fn look(&mut self) -> bool {
+    /// True when enough was seen: two checks agree, or the time is over. Called once after each slice.
+    pub(super) fn is_enough(&mut self) -> bool {
         let Some(before) = self.before else { return true };
         let seen = self.slices.len();
         let Some(began) = self.began else {
@@ -96,18 +96,18 @@ impl Counting {
         };
         let counted = &self.slices[began..];
         let is_over = counted.len() >= self.most;
-        if counted.len() < self.next_look && !is_over {
+        if counted.len() < self.next_check && !is_over {
             return false;
         }
-        let next = (self.next_look as f64 * LOOK_FACTOR) as usize;
-        self.next_look = next.next_multiple_of(FIRST_LOOK);
+        let next = (self.next_check as f64 * CHECK_FACTOR) as usize;
+        self.next_check = next.next_multiple_of(FIRST_CHECK);
         let kept = self.users as f64 / self.of.max(1) as f64;
         let last = self.seen.take().map(|seen| seen.response);
-        self.seen = halving::compare(&before, kept, self.responses, counted, self.width);
+        self.seen = probe_arithmetic::compare(&before, kept, self.responses, counted, self.width);
         let is_sure = |seen: PartSample| {
             matches!(seen.response, ProbeFinding::AtLimit | ProbeFinding::Below | ProbeFinding::Refuses)
         };
-        // A wave of other work may look like a result for a moment, so that two looks have to agree.
+        // A wave of other work may look like a result for a moment, so that two checks have to agree.
         is_over || self.seen.is_some_and(|seen| is_sure(seen) && last == Some(seen.response))
     }
 }

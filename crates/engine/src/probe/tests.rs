@@ -12,7 +12,7 @@ use pacing::Nanos;
 
 use super::counting::Counting;
 use super::{Probe, SLICE};
-use crate::halving::{ProbeFinding, Responses, Steady};
+use crate::probe_arithmetic::{ProbeFinding, Responses, Steady};
 use crate::slices::{Slice, Slices};
 use crate::verdict::Limit;
 use cases::Case;
@@ -54,7 +54,7 @@ struct Truth {
 }
 
 impl Truth {
-    fn of(case: &Case, seed: u64) -> Self {
+    fn new(case: &Case, seed: u64) -> Self {
         let rate = |users, seed| rate_of(case, users, seed).max(1e-9);
         let rates = [(case.users, seed), (2 * case.users, seed + 7), (case.users / 2, seed + 14)];
         let [rate, twice, half] = rates.map(|(users, seed)| rate(users, seed));
@@ -103,7 +103,7 @@ fn add(slice: &mut Slice, response: &Response) {
 
 /// The measured load: what ended in each slice, and the response times.
 fn measured(world: &mut World, users: usize) -> (Slices, Responses) {
-    let mut slices = Slices::of(Some(MEASURED));
+    let mut slices = Slices::new(Some(MEASURED));
     slices.each.resize((MEASURED.0 / slices.width.0) as usize, Slice::default());
     let mut times = Vec::new();
     let _ = world.load(users, [Nanos::ZERO, MEASURED], |response| {
@@ -127,7 +127,7 @@ fn probed(world: &mut World, users: usize, counting: &mut Counting) {
         while SLICE.0 * (index as u64 + 1) <= until.0 {
             counting.add(index, &std::mem::take(&mut slice));
             index += 1;
-            if counting.look() {
+            if counting.is_enough() {
                 return ControlFlow::Break(());
             }
         }
@@ -200,9 +200,9 @@ impl Count {
 fn half_of_the_users_tell_the_truth() {
     let cases = cases::all(PARTS as usize);
     let mut kinds: [BTreeMap<&str, Count>; 2] = Default::default();
-    for number in claims::seeds::of_this_run(cases.len() as u64, PARTS) {
+    for number in claims::seeds::for_this_run(cases.len() as u64, PARTS) {
         let case = &cases[number as usize % cases.len()];
-        let truth = Truth::of(case, number);
+        let truth = Truth::new(case, number);
         for seed in 0..SEEDS {
             let limit = concluded(case, number * SEEDS + seed);
             if truth.is_updatest(limit) && !truth.is_near() {
@@ -284,7 +284,7 @@ fn one_look_is_not_enough() {
         let mut counting = Counting::new(before, (5, 10), responses, (MEASURED, SLICE));
         let end = (0..).find(|index| {
             counting.add(*index, &slice(count_of(*index as u64)));
-            counting.look()
+            counting.is_enough()
         });
         (end.expect("it ends"), counting.seen().expect("enough").response)
     };
@@ -306,11 +306,11 @@ fn users_without_responses_are_not_waited_for_longer() {
     let mut counting = Counting::new(before, (5, 10), responses, (MEASURED, SLICE));
     let end = (0..).find(|index| {
         counting.add(*index, &Slice::default());
-        counting.look()
+        counting.is_enough()
     });
     // A second to connect, and two response times.
     assert_eq!((end, counting.seen()), (Some(120), None));
     assert_eq!(counting.longest(), Nanos::from_millis(3_200));
     let mut unsteady = Counting::new(None, (5, 10), responses, (MEASURED, SLICE));
-    assert!(unsteady.look());
+    assert!(unsteady.is_enough());
 }

@@ -11,7 +11,7 @@ use plan::Value;
 pub(crate) struct Position {
     pub(super) frames: Vec<Frame>,
     /// Open conversations, the innermost last.
-    pub(crate) talks: Vec<OpenTalk>,
+    pub(crate) conversations: Vec<OpenConversation>,
     /// Open transactions, the innermost last.
     pub(crate) open: Vec<OpenTransaction>,
     /// The iteration of this user; or of all users, where they only carry scheduled starts.
@@ -37,7 +37,7 @@ pub(crate) struct Position {
 
 /// An open conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OpenTalk {
+pub(crate) struct OpenConversation {
     pub(crate) target: u16,
     /// Its connection was established: when that is lost, no later message makes another one.
     pub(crate) was_there: bool,
@@ -85,7 +85,7 @@ impl Position {
     pub(crate) fn begin(&mut self, iteration: u64) {
         self.frames.clear();
         self.open.clear();
-        self.talks.clear();
+        self.conversations.clear();
         (self.iteration, self.draws, self.tries, self.fork, self.failed) = (iteration, 0, 0, None, None);
     }
 
@@ -125,7 +125,7 @@ impl Position {
 
     /// Records a failure. Of several at a time, one whose duration is only known as a lower bound is the worst.
     pub(crate) fn fail(&mut self, failure: Failure) {
-        let weight = |failure| Class::of(Outcome::Failed(failure)) as usize;
+        let weight = |failure| Class::from_outcome(Outcome::Failed(failure)) as usize;
         if self.fork.is_none() || self.failed.is_none_or(|known| weight(known) < weight(failure)) {
             self.failed = Some(failure);
         }

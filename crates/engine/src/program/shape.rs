@@ -8,7 +8,7 @@ pub(super) fn asks_first(nodes: &[Node]) -> bool {
         Node::Ask { .. } => true,
         Node::Think(_) | Node::Parallel { .. } | Node::Barrier(_) | Node::If { .. } => false,
         Node::Loop { is_until, nodes, .. } => *is_until && asks_first(nodes),
-        Node::Talk { nodes, .. } => asks_first(nodes),
+        Node::Messaging { nodes, .. } => asks_first(nodes),
         Node::Transaction { nodes, .. } => asks_first(nodes),
         Node::Repeat { least, nodes, .. } => *least > 0 && asks_first(nodes),
         Node::Choose(choices) => {
@@ -30,7 +30,7 @@ pub(super) fn first_step(nodes: &[Node]) -> Option<u32> {
         Node::Transaction { nodes, .. }
         | Node::Repeat { nodes, .. }
         | Node::Loop { nodes, .. }
-        | Node::Talk { nodes, .. }
+        | Node::Messaging { nodes, .. }
         | Node::Shuffle(nodes)
         | Node::InTurn(nodes) => first_step(nodes),
         Node::Choose(choices) => choices.iter().find_map(|choice| first_step(&choice.nodes)),

@@ -42,7 +42,7 @@ fn of_flags(flags: &Flags) -> Target {
 
 fn of_tool(line: &str) -> Target {
     let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    let tool = Tool::of_name(&words[0]).expect("a tool");
+    let tool = Tool::from_name(&words[0]).expect("a tool");
     target(&ToolRun::parse(tool, &words[1..], "test").expect("good words").draft)
 }
 
@@ -169,9 +169,9 @@ fn who_is_near_or_was_named_is_loaded() {
         pinned("shop.localhost", "shop.localhost"),
     ] {
         let refused = Net::new(&["127.0.0.1"]).resolve(&of_flags(&bad));
-        let Err(ResolveError::Consent { strangers }) = &refused else { panic!("{bad:?}: {refused:?}") };
+        let Err(ResolveError::Consent { unconsented_hosts }) = &refused else { panic!("{bad:?}: {refused:?}") };
         // The hosts named are those that would be reached.
-        for one in strangers {
+        for one in unconsented_hosts {
             assert!(one.host == one.address.to_string() && one.is_given, "{one:?}");
             assert!(
                 refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--allow-host {}", one.host)))
@@ -182,8 +182,10 @@ fn who_is_near_or_was_named_is_loaded() {
     {
         assert!(Net::new(&["127.0.0.1"]).resolve(&of_flags(&good)).is_ok(), "{good:?}");
     }
-    let Err(ResolveError::Consent { strangers }) = Net::new(&[]).resolve(&of_flags(&spread(&[]))) else { panic!() };
-    assert_eq!(strangers.len(), 2);
+    let Err(ResolveError::Consent { unconsented_hosts }) = Net::new(&[]).resolve(&of_flags(&spread(&[]))) else {
+        panic!()
+    };
+    assert_eq!(unconsented_hosts.len(), 2);
     for near in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.0.9"] {
         assert!(Net::new(&[near]).resolve(&of_flags(&flags("http://site.example/"))).is_ok(), "{near}");
     }
@@ -194,5 +196,5 @@ fn who_is_near_or_was_named_is_loaded() {
     let socket = of_flags(&Flags { unix_socket: some("/run/x"), ..flags("http://site.example/") });
     assert!(Net::new(&[FAR]).resolve(&socket).is_ok());
     let consented: Arc<[String]> = ["site.example".to_owned()].into();
-    assert_eq!(of_flags(&named("site.example")).reach, TargetPolicy::Near(consented));
+    assert_eq!(of_flags(&named("site.example")).target_policy, TargetPolicy::Near(consented));
 }

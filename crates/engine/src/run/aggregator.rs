@@ -148,10 +148,10 @@ impl LoadAggregator {
     }
 
     /// Checks the timeouts of barriers.
-    fn look_at_barriers(&mut self) {
+    fn expire_rounds(&mut self) {
         let is_past = self.is_past();
         if let Some(remote_barriers) = self.remote_barriers.as_mut().filter(|_| !is_past) {
-            remote_barriers.look(self.changes.clock().now());
+            remote_barriers.expire_rounds(self.changes.clock().now());
             self.changes.let_go(remote_barriers.take_released());
         }
     }
@@ -254,12 +254,12 @@ impl Aggregator for LoadAggregator {
         late.into_iter().chain(left).min()
     }
 
-    fn waited_in_vain(&mut self) {
-        self.look_at_barriers();
-        self.merger.intervals.waited_in_vain(self.changes.clock().now());
+    fn on_timeout(&mut self) {
+        self.expire_rounds();
+        self.merger.intervals.on_timeout(self.changes.clock().now());
     }
 
-    fn lose_all(&mut self) {
+    fn on_disconnect(&mut self) {
         self.merger.intervals.is_lost = true;
     }
 }

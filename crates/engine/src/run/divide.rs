@@ -18,10 +18,10 @@ use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
 use crate::data_sources::SharedData;
 use crate::endpoints::Turns;
+use crate::messaging::has_message_checks;
 use crate::request_log::RequestLogConfig;
 use crate::series::catalog;
 use crate::shard::ShardAssignment;
-use crate::talk::looks_at_messages;
 use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, ScenarioConfig};
@@ -29,7 +29,7 @@ use crate::{Places, PlacesError};
 
 /// Assignments of the shards of a plan, on at most `threads` shards; a shard without users is left out. `ways`: to the
 /// targets of all scenarios, in their order.
-pub(super) fn casts(
+pub(super) fn assignments(
     plan: &Plan,
     ways: &[Way],
     threads: usize,
@@ -50,15 +50,15 @@ pub(super) fn casts(
     meet(plan, &mut shares);
     // Scenarios that need few shards are spread over all of them.
     let count = shares.iter().map(Vec::len).max().unwrap_or(0);
-    let mut casts: Vec<ShardAssignment> = (0..count).map(|_| Vec::new()).collect();
+    let mut assignments: Vec<ShardAssignment> = (0..count).map(|_| Vec::new()).collect();
     let mut place = 0;
     for (works, scenario) in shares.into_iter().zip(&plan.scenarios) {
         for work in works {
-            casts[place % count].push((work, duration_of(scenario)));
+            assignments[place % count].push((work, duration_of(scenario)));
             place += 1;
         }
     }
-    Ok(casts)
+    Ok(assignments)
 }
 
 /// Lets the users of a scenario that wait for each other do so on all shards together.
@@ -67,18 +67,18 @@ fn meet(plan: &Plan, shares: &mut [Vec<ScenarioConfig>]) {
     let barrier = all.filter(|(_, scenario)| !scenario.program.barriers().is_empty());
     let works: Vec<&mut ScenarioConfig> = barrier.flat_map(|(works, _)| works).collect();
     let barriers = Arc::new(Barriers::new(&plan.barriers, works.len()));
-    works.into_iter().enumerate().for_each(|(party, work)| work.barriers = Some((barriers.clone(), party)));
+    works.into_iter().enumerate().for_each(|(participant, work)| work.barriers = Some((barriers.clone(), participant)));
 }
 
 /// The barriers of the users of all assignments; none where users do not wait for others.
-pub(super) fn barriers_of(casts: &[ShardAssignment]) -> Option<Arc<Barriers>> {
-    let mut works = casts.iter().flatten().map(|(work, _)| work);
+pub(super) fn barriers_of(assignments: &[ShardAssignment]) -> Option<Arc<Barriers>> {
+    let mut works = assignments.iter().flatten().map(|(work, _)| work);
     works.find_map(|work| work.barriers.as_ref().map(|(barriers, _)| barriers.clone()))
 }
 
 /// The scenarios that a shard plays.
-pub(super) fn scenarios_of(cast: &ShardAssignment) -> Vec<usize> {
-    cast.iter().map(|(work, _)| work.scenario).collect()
+pub(super) fn scenarios_of(assignment: &ShardAssignment) -> Vec<usize> {
+    assignment.iter().map(|(work, _)| work.scenario).collect()
 }
 
 /// The configuration of each shard for one scenario.
@@ -92,10 +92,10 @@ fn works(
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
     // The step that opens a conversation determines for all of its steps what is kept.
-    let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && looks_at_messages(step));
+    let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && has_message_checks(step));
     let prepared = || -> Arc<[PreparedStep]> {
         let step = |(number, step): (u32, &plan::Step)| {
-            let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.keeps);
+            let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.capture_options);
             let prepared = if are_kept(step.target) { prepared.keeping_messages() } else { prepared };
             if scenario.memory.cookies { prepared.keeping_heads() } else { prepared }
         };
@@ -132,14 +132,14 @@ fn works(
         scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
             let to_it = scenario.steps.iter().filter(|step| step.target == number);
             let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
-            let places = Places::of(target, addresses, connections)?;
-            let opens_with = scenario.steps.iter().position(|step| step.target == number && step.talk.is_some());
+            let places = Places::resolve(target, addresses, connections)?;
+            let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());
             let origin =
                 Origin::new(Arc::new(target.clone()), Turns::new(places, name.clone()), tls.clone(), connect_timeout);
             Ok(origin.opened_with(opens_with.map(|step| step as u32)))
         });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
-    let secrets = plan::SecretValues::of_plan(plan);
+    let secrets = plan::SecretValues::from_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
         let segment = part.segment.part(index, count);
@@ -163,7 +163,7 @@ fn works(
             segment: segment.clone(),
             steps,
             program: scenario.program.clone().into(),
-            keeps: plan.keeps,
+            capture_options: plan.capture_options,
             every: scenario.every.map(Nanos::from),
             iterations_per_user: scenario.iterations_per_user,
             streams,
@@ -195,7 +195,7 @@ fn begins_together(plan: &Plan, scenario: &Scenario, part: &Partition) -> bool {
     let are_alone = scenario.shared_connections.is_none() && scenario.target().streams == 1;
     let is_one = scenario.every.is_none() && scenario.program.is_one_exchange();
     // Requests that differ may take different times.
-    let are_same = scenario.steps.iter().all(|step| step.making.is_none());
+    let are_same = scenario.steps.iter().all(|step| step.dynamic_parts.is_none());
     is_at_once && is_whole && are_alone && is_one && are_same
 }
 

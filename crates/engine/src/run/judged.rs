@@ -39,7 +39,7 @@ fn one(
     let (slices, first, link, machine) = (&end.slices, &end.first_times, way.0.cloned(), way.1);
     let evidence =
         Evidence { scenario, total, wall, shards, requested_per_s, link, growth, slices, first, users_s, machine };
-    let verdict = Verdict::of(evidence);
+    let verdict = Verdict::new(evidence);
     ScenarioResult { started_for: end.stopped_at.since(paused), paused, requested_per_s, users_s, verdict }
 }
 

@@ -41,7 +41,7 @@ pub struct Finished {
     /// Everything that was recorded.
     pub total: Snapshot,
     /// Totals per scenario, where there are several.
-    pub apart: Vec<Snapshot>,
+    pub per_scenario: Vec<Snapshot>,
     /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more.
@@ -57,12 +57,12 @@ pub struct Finished {
 impl Finished {
     /// The total of a scenario.
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
-        self.apart.get(scenario).unwrap_or(&self.total)
+        self.per_scenario.get(scenario).unwrap_or(&self.total)
     }
 
     /// Drops the CPU time of the shards: where time is virtual, it is of another clock.
     pub(super) fn forget_cpu(&mut self) {
-        for seen in std::iter::once(&mut self.total).chain(&mut self.apart) {
+        for seen in std::iter::once(&mut self.total).chain(&mut self.per_scenario) {
             (seen.cpu_ns, seen.run_delay_ns) = (0, 0);
         }
         for spent in &mut self.shards {
@@ -100,7 +100,7 @@ impl Merger {
         };
         let shards: Vec<_> = scenarios.into_iter().map(record).collect();
         Self {
-            intervals: IntervalMerger::new(times, Totals::of(count), shards.len(), is_remote),
+            intervals: IntervalMerger::new(times, Totals::new(count), shards.len(), is_remote),
             ends: vec![ScenarioEnds::default(); count],
             timelines,
             shards,
@@ -171,10 +171,10 @@ impl Merger {
         }
         // Exchanges in flight have ended, are incomplete, or are lost.
         total.clear_in_flight();
-        let (total, apart) = total.into_parts();
+        let (total, per_scenario) = total.into_parts();
         Finished {
             total,
-            apart,
+            per_scenario,
             wall,
             stopped_at: self.ends.iter().map(|end| end.stopped_at).max().unwrap_or(Nanos::ZERO),
             shards,

@@ -69,7 +69,7 @@ mod tests {
 
     /// Totals of the starts of two scenarios.
     fn started(first: u64, second: u64, users: u64) -> Totals {
-        let mut whole = Totals::of(2);
+        let mut whole = Totals::new(2);
         let mut seen = [metrics::Snapshot::default(), metrics::Snapshot::default()];
         for (seen, count) in seen.iter_mut().zip([first, second]) {
             seen.counts[Counter::Started] = count;

@@ -84,8 +84,8 @@ impl Running {
         part: &Partition,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
-        if let Some(team) = options.team.clone() {
-            return Self::start_remote(plan, options, &*team, stop);
+        if let Some(backend) = options.backend.clone() {
+            return Self::start_remote(plan, options, &*backend, stop);
         }
         match options.driver.kind {
             Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
@@ -113,7 +113,7 @@ impl Running {
     fn start_remote(
         plan: Arc<Plan>,
         options: RunOptions,
-        team: &dyn RemoteBackend,
+        backend: &dyn RemoteBackend,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
@@ -123,7 +123,7 @@ impl Running {
         let shared_data = SharedData::new(options.supplies.clone());
         // A run that another leader has led for a while began before now.
         let clock = Clock::at(AGO_MAX);
-        let changes = Arc::new(divide::changes_of(&plan, clock).remote(team.received_within()));
+        let changes = Arc::new(divide::changes_of(&plan, clock).remote(backend.received_within()));
         let (reports, shard_threads) = ShardThreads::remote();
         let order = RemoteRun {
             plan: plan.clone(),
@@ -134,7 +134,7 @@ impl Running {
             stop: stop.clone(),
             reporter: RunReporter::new(reports, changes.clone(), stop.clone(), plan.warmup.into()),
         };
-        let times = Times::of(&plan, team.begin(order)?);
+        let times = Times::new(&plan, backend.begin(order)?);
         let cpu_before = host::process_cpu_time();
         let began_unix = unix_of(times.measured_from(), clock);
         changes.begin(times.measured_from());
@@ -169,19 +169,19 @@ impl Running {
         options.supplies.check(&plan)?;
         let shared_data = SharedData::new(options.supplies.clone());
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
-        let changes = divide::changes_of(&plan, clock).of_part(part.lease.clone(), part.lost.clone());
+        let changes = divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
         let ways = ways(&plan, &options);
-        let casts = divide::casts(&plan, &ways, options.threads, part)?;
-        let barriers = divide::barriers_of(&casts);
-        let scenarios = casts.iter().map(divide::scenarios_of).collect();
+        let assignments = divide::assignments(&plan, &ways, options.threads, part)?;
+        let barriers = divide::barriers_of(&assignments);
+        let scenarios = assignments.iter().map(divide::scenarios_of).collect();
         let cores = host::allowed_cores();
         let is_part = part.begins.is_some();
         let mut returns = Vec::new();
-        let mut rest = casts.into_iter();
+        let mut rest = assignments.into_iter();
         // One thread for each share that has users.
         let shard_threads = ShardThreads::start(rest.len(), stop, |place| {
-            let mut cast = rest.next().expect("as many as there are threads");
+            let mut assignment = rest.next().expect("as many as there are threads");
             let (back, returned) = channel();
             returns.push(back);
             let shard = place.shard;
@@ -190,7 +190,7 @@ impl Running {
                 // The run may be gone; then no user goes on.
                 barriers.are_of_part(Box::new(move |attended| _ = reports.send(Report::BarrierEvent(attended))));
             }
-            cast.iter_mut().for_each(|(work, _)| {
+            assignment.iter_mut().for_each(|(work, _)| {
                 (work.log_config, work.shard, work.shared_data) =
                     (options.log_config.clone(), shard as u32, shared_data.clone());
             });
@@ -207,7 +207,7 @@ impl Running {
                 let pinned = core
                     .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
                 match pinned.and_then(|()| Ok(make(clock)?)) {
-                    Ok(driver) => shard::run(driver, cast, ends, &place.start),
+                    Ok(driver) => shard::run(driver, assignment, ends, &place.start),
                     // The run may be gone already.
                     Err(error) => drop(ends.reports.send(Report::Broken(error))),
                 }
@@ -215,7 +215,7 @@ impl Running {
         })?;
         let (cpu_before, machine_before) = (host::process_cpu_time(), host::machine_time());
         let started = part.begins.map_or_else(|| clock.now(), |(_, begins)| begins);
-        let times = Times { joins: part.from, ..Times::of(&plan, started) };
+        let times = Times { joins: part.from, ..Times::new(&plan, started) };
         wait_until(clock, times.begins(), stop);
         let began_unix = unix_of(times.measured_from(), clock);
         if let Some(log) = &options.log_config.log {
@@ -309,7 +309,7 @@ impl Running {
             probes: Vec::new(),
             spent: finished.ends.iter().find_map(|end| end.spent),
             total: finished.total,
-            apart: finished.apart,
+            per_scenario: finished.per_scenario,
             wall: finished.wall,
             threads,
             shards: finished.shards,

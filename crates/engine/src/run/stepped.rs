@@ -14,7 +14,7 @@ use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
 use super::aggregator::{LoadAggregator, Update};
-use super::divide::{barriers_of, casts, changes_of, scenarios_of};
+use super::divide::{assignments, barriers_of, changes_of, scenarios_of};
 use super::totals::paused_of_all;
 use super::ways::Way;
 use super::{Finished, Interval, Partition, RunError, RunResult, judged};
@@ -61,17 +61,17 @@ impl<D: Driver> SteppedRun<D> {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
-        let casts = casts(plan, &vec![Way::to(address, None); targets], threads, &part)
+        let assignments = assignments(plan, &vec![Way::to(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
-        let barriers = barriers_of(&casts);
+        let barriers = barriers_of(&assignments);
         // The clock of the drivers is the run's; this one is never read.
-        let changes = changes_of(plan, Clock::start()).of_part(part.lease.clone(), part.lost.clone());
+        let changes = changes_of(plan, Clock::start()).for_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
-        for (shard, mut cast) in casts.into_iter().enumerate() {
+        for (shard, mut assignment) in assignments.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);
-            scenarios.push(scenarios_of(&cast));
-            cast.iter_mut().for_each(|(work, _)| work.shared_data = shared_data.clone());
+            scenarios.push(scenarios_of(&assignment));
+            assignment.iter_mut().for_each(|(work, _)| work.shared_data = shared_data.clone());
             let driver = make();
             started = part.begins.map_or_else(|| driver.now(), |(_, begins)| begins);
             stop.add_waker(driver.waker());
@@ -82,9 +82,14 @@ impl<D: Driver> SteppedRun<D> {
                 stop_level: stop.stop_level_of(),
                 changes: changes.clone(),
             };
-            shards.push(Some(Shard::new(driver, cast, ends, Times { joins: part.from, ..Times::of(plan, started) })));
+            shards.push(Some(Shard::new(
+                driver,
+                assignment,
+                ends,
+                Times { joins: part.from, ..Times::new(plan, started) },
+            )));
         }
-        let times = Times { joins: part.from, ..Times::of(plan, started) };
+        let times = Times { joins: part.from, ..Times::new(plan, started) };
         changes.begin(times.measured_from());
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), Where::Here);
         let control = Control::new(stop.clone(), changes);
@@ -212,7 +217,7 @@ impl<D: Driver> SteppedRun<D> {
             probes: Vec::new(),
             spent: finished.ends.iter().find_map(|end| end.spent),
             total: finished.total,
-            apart: finished.apart,
+            per_scenario: finished.per_scenario,
             wall: finished.wall,
             threads,
             shards: finished.shards,

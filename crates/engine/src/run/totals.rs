@@ -17,20 +17,20 @@ pub(super) type Gauges = Vec<(u64, u64)>;
 pub struct Totals {
     pub(super) all: Snapshot,
     /// Totals per scenario; empty where there is one scenario: it is the total.
-    apart: Vec<Snapshot>,
+    per_scenario: Vec<Snapshot>,
 }
 
 impl Totals {
-    pub(super) fn of(scenarios: usize) -> Self {
-        let apart = if scenarios > 1 { scenarios } else { 0 };
-        Self { all: Snapshot::default(), apart: (0..apart).map(|_| Snapshot::default()).collect() }
+    pub(super) fn new(scenarios: usize) -> Self {
+        let count = if scenarios > 1 { scenarios } else { 0 };
+        Self { all: Snapshot::default(), per_scenario: (0..count).map(|_| Snapshot::default()).collect() }
     }
 
     /// Adds what a shard saw of its scenarios.
     pub(super) fn add(&mut self, scenarios: &[usize], seen: &ShardSnapshots) {
         for (&scenario, seen) in scenarios.iter().zip(seen) {
             self.all.merge(seen);
-            if let Some(own) = self.apart.get_mut(scenario) {
+            if let Some(own) = self.per_scenario.get_mut(scenario) {
                 own.merge(seen);
             }
         }
@@ -38,24 +38,24 @@ impl Totals {
 
     /// The total of one scenario.
     pub(super) fn scenario(&self, scenario: usize) -> &Snapshot {
-        self.apart.get(scenario).unwrap_or(&self.all)
+        self.per_scenario.get(scenario).unwrap_or(&self.all)
     }
 
     /// Applies a change to a scenario and to the total.
     pub(super) fn each_of(&mut self, scenario: usize, change: impl Fn(&mut Snapshot)) {
         change(&mut self.all);
-        self.apart.get_mut(scenario).into_iter().for_each(change);
+        self.per_scenario.get_mut(scenario).into_iter().for_each(change);
     }
 
     /// Clears what is in flight.
     pub(super) fn clear_in_flight(&mut self) {
         self.all.gauges.in_flight.clear();
-        self.apart.iter_mut().for_each(|own| own.gauges.in_flight.clear());
+        self.per_scenario.iter_mut().for_each(|own| own.gauges.in_flight.clear());
     }
 
     /// All scenarios together, and each; the second is empty where there is one scenario.
     pub(super) fn into_parts(self) -> (Snapshot, Vec<Snapshot>) {
-        (self.all, self.apart)
+        (self.all, self.per_scenario)
     }
 }
 
@@ -64,28 +64,28 @@ impl Sums for Totals {
 
     fn merge(&mut self, other: &Self) {
         self.all.merge(&other.all);
-        self.apart.iter_mut().zip(&other.apart).for_each(|(own, more)| own.merge(more));
+        self.per_scenario.iter_mut().zip(&other.per_scenario).for_each(|(own, more)| own.merge(more));
     }
 
     fn clear(&mut self) {
         self.all.clear();
-        self.apart.iter_mut().for_each(Snapshot::clear);
+        self.per_scenario.iter_mut().for_each(Snapshot::clear);
     }
 
     fn take_gauges(&mut self, now: &Self) {
         self.all.gauges.replace(&now.all.gauges);
-        self.apart.iter_mut().zip(&now.apart).for_each(|(own, now)| own.gauges.replace(&now.gauges));
+        self.per_scenario.iter_mut().zip(&now.per_scenario).for_each(|(own, now)| own.gauges.replace(&now.gauges));
     }
 
     fn gauges(&self) -> Gauges {
         let of = |seen: &Snapshot| (seen.gauges.users, seen.gauges.connections_open);
-        if self.apart.is_empty() { vec![of(&self.all)] } else { self.apart.iter().map(of).collect() }
+        if self.per_scenario.is_empty() { vec![of(&self.all)] } else { self.per_scenario.iter().map(of).collect() }
     }
 
     fn set_gauges(&mut self, gauges: &Gauges) {
         let sum = |of: fn(&(u64, u64)) -> u64| gauges.iter().map(of).sum();
         (self.all.gauges.users, self.all.gauges.connections_open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
-        for (own, gauges) in self.apart.iter_mut().zip(gauges) {
+        for (own, gauges) in self.per_scenario.iter_mut().zip(gauges) {
             (own.gauges.users, own.gauges.connections_open) = *gauges;
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Hands over the snapshots and goes on with empty ones. False when the run is gone.
-    pub(super) fn hand_over(&mut self, scenes: &mut [ScenarioLifecycle], now: Nanos, times: &Times) -> bool {
+    pub(super) fn hand_over(&mut self, lifecycles: &mut [ScenarioLifecycle], now: Nanos, times: &Times) -> bool {
         while self.next_at <= now {
             self.index += 1;
             self.next_at = times.end_of(self.index + 1);
@@ -31,12 +31,12 @@ impl Publisher {
             Ok(returned) => returned,
             Err(_) if self.snapshots < SNAPSHOTS_MAX => {
                 self.snapshots += 1;
-                scenes.iter().map(|_| Box::default()).collect()
+                lifecycles.iter().map(|_| Box::default()).collect()
             }
             Err(_) => return true,
         };
-        for (scene, place) in scenes.iter_mut().zip(&mut seen) {
-            scene.hand_over(now, place);
+        for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {
+            lifecycle.hand_over(now, place);
         }
         self.tell_spending(&mut seen);
         let report = Report::Interval { shard: self.ends.shard, upto: self.index, at: now, seen };
@@ -44,7 +44,7 @@ impl Publisher {
     }
 
     /// Reports the usage so far, or drops it when it does not count.
-    pub(super) fn look_at_spending(&mut self) {
+    pub(super) fn report_usage(&mut self) {
         self.cpu_ns = host::thread_cpu_ns();
         self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
     }
@@ -52,7 +52,7 @@ impl Publisher {
     /// Puts the usage of the thread into the snapshot of its first scenario.
     pub(super) fn tell_spending(&mut self, seen: &mut ShardSnapshots) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
-        self.look_at_spending();
+        self.report_usage();
         if let Some(first) = seen.first_mut() {
             first.cpu_ns = self.cpu_ns - cpu_before;
             first.run_delay_ns = self.run_delay_ns.saturating_sub(delay_before);
@@ -67,8 +67,8 @@ impl Publisher {
     }
 
     /// Starts users that wait for each other, at the instant of their release.
-    pub(super) fn play_round(&self, scene: &mut ScenarioLifecycle) {
-        scene.look_at_round(&self.ends.changes);
+    pub(super) fn play_round(&self, lifecycle: &mut ScenarioLifecycle) {
+        lifecycle.start_released(&self.ends.changes);
     }
 
     pub(super) fn tell_gathered(&self, scenario: usize, at: Nanos) {
@@ -85,8 +85,8 @@ impl Publisher {
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
-    pub(super) fn finish(&mut self, scenes: &mut [ScenarioLifecycle], at: Nanos) {
-        let (mut seen, ends) = scenes.iter_mut().map(|scene| scene.finish(at)).unzip();
+    pub(super) fn finish(&mut self, lifecycles: &mut [ScenarioLifecycle], at: Nanos) {
+        let (mut seen, ends) = lifecycles.iter_mut().map(|lifecycle| lifecycle.finish(at)).unzip();
         self.tell_spending(&mut seen);
         let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, ends, seen });
     }

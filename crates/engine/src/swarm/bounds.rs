@@ -10,16 +10,16 @@ use crate::idle::QUIET;
 
 const MILLI: u64 = 1_000_000;
 
-fn of(flags: &Flags) -> Flags {
+fn bounded_flags(flags: &Flags) -> Flags {
     let connections = Some("3".to_owned());
     Flags { user_agent: "oracle".to_owned(), connections, requests: Some("30".to_owned()), ..flags.clone() }
 }
 
 fn played(flags: &Flags, time: &[(Relation, u64)], size: &[(Relation, u64)]) -> History {
     let bounds = |all: &[(Relation, u64)]| all.iter().map(|&(relation, limit)| Bound { relation, limit }).collect();
-    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
-    let mut plan = of(flags).plan_with(Some(&described)).expect("a good plan");
-    plan.keeps.failures = true;
+    let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
+    let mut plan = bounded_flags(flags).plan_with(Some(&described)).expect("a good plan");
+    plan.capture_options.failures = true;
     let checks = &mut plan.scenarios[0].steps[0].checks;
     (checks.time, checks.size) = (bounds(time), bounds(size));
     let _works = QUIET.read().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ fn call(method: &str, data: &str, is_gzipped: bool) -> Flags {
     }
 }
 
-fn talk(bytes: u64, ws_deflate: bool) -> Flags {
+fn messaging(bytes: u64, ws_deflate: bool) -> Flags {
     let data_bytes = Some(bytes.to_string());
     Flags { url: Some("ws://10.0.0.1/".to_owned()), data_bytes, ws_deflate, ..Flags::default() }
 }
@@ -63,9 +63,9 @@ fn sizes_are_those_of_what_is_carried() {
         (call("SayHello", r#"{"name":"a"}"#, false), hello),
         (call("SayHello", r#"{"name":"a"}"#, true), hello),
         (call("SayHellos", r#"{"name":"a","replies":7}"#, false), 7 * hello),
-        (talk(1, false), 1),
-        (talk(6_000, false), 6_000),
-        (talk(6_000, true), 6_000),
+        (messaging(1, false), 1),
+        (messaging(6_000, false), 6_000),
+        (messaging(6_000, true), 6_000),
     ];
     for (flags, size) in cases {
         for (bounds, holds) in [
@@ -111,9 +111,9 @@ fn times_are_from_sent_to_done() {
         }
     }
     // A message that is echoed at once.
-    let history = played(&talk(10, false), &[(Relation::Below, 1)], &[]);
+    let history = played(&messaging(10, false), &[(Relation::Below, 1)], &[]);
     assert_eq!(failures(&history), [(Failure::TimeCheck, 30)]);
-    let history = played(&talk(10, false), &[(Relation::Below, 20 * MILLI)], &[]);
+    let history = played(&messaging(10, false), &[(Relation::Below, 20 * MILLI)], &[]);
     assert_eq!(failures(&history), []);
 }
 

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::Load;
 
 use super::history::{History, Row};
-use crate::world::{CLOSING_MAX, GATHER_MAX};
+use crate::world::{CLOSING_MAX, COALESCE_MAX};
 
 /// The first check that does not hold, as a message.
 pub(super) fn all(history: &History) -> Result<(), String> {
@@ -80,8 +80,9 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
     // A start that was dropped from the queue, or that still waits there or for a connection, has had no attempt.
     // Neither has one that may go out once only, while its connection is checked.
-    let waits_for_look = history.is_talk() || history.scenario().steps.iter().any(|step| !step.request.is_idempotent());
-    let may_wait = is_open || waits_for_look || history.scenario().shared_connections.is_some();
+    let waits_for_read =
+        history.is_messaging() || history.scenario().steps.iter().any(|step| !step.request.is_idempotent());
+    let may_wait = is_open || waits_for_read || history.scenario().shared_connections.is_some();
     let tried = started + carried + counts.reconnects();
     let never_tried = if may_wait { counts.dropped() + counts.unfinished() } else { 0 };
     ensure!(
@@ -95,28 +96,30 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
 
 fn histograms_are_counts(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
-    let responses = |class| history.total.class(class).of(Measure::Response).count();
+    let responses = |class| history.total.class(class).by_measure(Measure::Response).count();
     ensure!(responses(Class::Succeeded) == counts.succeeded(), "histogram and count of successes differ");
     let all: u64 = Class::ALL.into_iter().map(responses).sum();
     ensure!(all == counts.finished(), "histograms hold {all} times for {} outcomes", counts.finished());
     for class in Class::ALL {
         let timings = history.total.class(class);
-        let [response, service, wait, lateness, first_byte] = Measure::ALL.map(|measure| timings.of(measure).count());
+        let [response, service, wait, lateness, first_byte] =
+            Measure::ALL.map(|measure| timings.by_measure(measure).count());
         ensure!(
             response == lateness && service == wait,
             "{class:?}: the instants of an exchange are not of one exchange"
         );
         ensure!(service <= response && first_byte <= service, "{class:?}: more first bytes than requests");
         for measure in Measure::ALL {
-            let of = timings.of(measure);
+            let of = timings.by_measure(measure);
             ensure!(of.quantile(0.99) <= of.max(), "{class:?} {measure:?}: p99 above the maximum");
         }
         if class == Class::Succeeded {
             ensure!(first_byte == response, "an answer without a first byte");
         }
-        let sums = [Measure::Service, Measure::Wait, Measure::Lateness].map(|measure| timings.of(measure).sum());
+        let sums =
+            [Measure::Service, Measure::Wait, Measure::Lateness].map(|measure| timings.by_measure(measure).sum());
         if class == Class::Succeeded && counts.reconnects() == 0 {
-            let whole = timings.of(Measure::Response).sum();
+            let whole = timings.by_measure(Measure::Response).sum();
             ensure!(
                 sums.iter().sum::<u128>() == whole,
                 "service, wait and lateness {sums:?} are not the response time {whole}"
@@ -126,18 +129,18 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
     ensure!(history.total.dropped_after.count() == counts.dropped(), "a dropped start has no time, or two");
     let unfinished = history.total.unfinished();
     ensure!(
-        unfinished.of(Measure::Response).count() == counts.unfinished(),
+        unfinished.by_measure(Measure::Response).count() == counts.unfinished(),
         "{} of {} that did not end have a time",
-        unfinished.of(Measure::Response).count(),
+        unfinished.by_measure(Measure::Response).count(),
         counts.unfinished()
     );
-    ensure!(unfinished.of(Measure::Service).count() <= counts.unfinished(), "more were sent than did not end");
+    ensure!(unfinished.by_measure(Measure::Service).count() <= counts.unfinished(), "more were sent than did not end");
     ensure!(counts.cut() <= counts.unfinished(), "more were cut than did not end");
     ensure!(history.total.gauges.in_flight.response.count() == 0, "something is in flight after the end");
     ensure!(
         // A WebSocket connection is established when its handshake is over.
         history.total.connect.count() == counts.connections_established()
-            || (history.is_talk() && history.total.connect.count() > counts.connections_established()),
+            || (history.is_messaging() && history.total.connect.count() > counts.connections_established()),
         "a connect time is missing, or counted twice"
     );
     Ok(())
@@ -192,8 +195,8 @@ fn bounds_hold(history: &History) -> Result<(), String> {
         "{} sockets at one time, {most_sockets} allowed",
         history.most_sockets
     );
-    let gathered = history.most_gathered;
-    ensure!(gathered <= GATHER_MAX, "what came lay unseen for {gathered:?}, {GATHER_MAX:?} allowed");
+    let gathered = history.most_coalesced;
+    ensure!(gathered <= COALESCE_MAX, "what came lay unseen for {gathered:?}, {COALESCE_MAX:?} allowed");
     let is_shared = |one: &History| one.scenario().target().protocol == plan::Protocol::Http2;
     let may_gather = each_scenario(history).all(is_shared);
     ensure!(gathered == Nanos::ZERO || may_gather, "what came lay unseen where no streams were: {gathered:?}");
@@ -212,7 +215,7 @@ fn counts_hold(history: &History) -> Result<(), String> {
     ensure!(counts.responses() <= counts.sent(), "more answers than requests");
     let statuses = counts.statuses.iter().sum::<u64>();
     // Messages have no status.
-    let is_as_responses = statuses == if history.is_talk() { 0 } else { counts.responses() };
+    let is_as_responses = statuses == if history.is_messaging() { 0 } else { counts.responses() };
     ensure!(is_as_responses || history.is_mixed() && statuses <= counts.responses(), "statuses are not answers");
     ensure!(counts.connections_established() <= counts.connections_tried(), "more connections than tries");
     Ok(())
@@ -245,10 +248,10 @@ fn messages_add_up(history: &History) -> Result<(), String> {
     let ended: u64 = counts.grpc_statuses.iter().sum();
     let Some(call) = history.call() else {
         let messages = counts.messages_sent() + counts.messages_received();
-        ensure!(ended == 0 && (messages == 0 || history.is_talk()), "messages without calls");
+        ensure!(ended == 0 && (messages == 0 || history.is_messaging()), "messages without calls");
         ensure!(counts.messages_left() <= counts.sent(), "more messages left than were sent");
         let answered = counts.responses() <= counts.messages_received() || history.has_warmup();
-        ensure!(!history.is_talk() || answered, "more answers than messages that came");
+        ensure!(!history.is_messaging() || answered, "more answers than messages that came");
         return Ok(());
     };
     let finished = counts.finished();

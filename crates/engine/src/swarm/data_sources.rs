@@ -8,8 +8,8 @@ use feed::{AtEnd, Feed, Format, Pick, Share, Spec};
 use metrics::{Class, Failure, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Column, DynamicParts, Evaluate, Expression, Flags, Ground, Interpreters, Meaning, Moment, Names, Node, OnFailure,
-    Pattern, Plan, Rendering, Think, Value,
+    Column, DynamicParts, Evaluate, Expression, Flags, Interpreters, Meaning, Moment, Names, Node, OnFailure, Pattern,
+    Plan, Rendering, TextContext, Think, Value,
 };
 
 use super::history::{self, History, Setup};
@@ -31,7 +31,7 @@ impl File {
     }
 
     fn spec(&self, share: Share, pick: Pick, at_end: AtEnd) -> Spec {
-        Spec { share, pick, at_end, ..Spec::new(self.0.clone(), Format::of(&self.0).expect("CSV")) }
+        Spec { share, pick, at_end, ..Spec::new(self.0.clone(), Format::from_path(&self.0).expect("CSV")) }
     }
 }
 
@@ -93,7 +93,7 @@ impl Evaluate for Three {
 }
 
 fn rendering(text: &str) -> Rendering {
-    Rendering::new(&Pattern::parse(text, Ground::Url).expect("a pattern"), &mut Known).expect("known names")
+    Rendering::new(&Pattern::parse(text, TextContext::Url).expect("a pattern"), &mut Known).expect("known names")
 }
 
 /// One step for each path.
@@ -103,7 +103,7 @@ fn setting(file: &File, spec: Spec, paths: &[&str], flags: Flags, threads: usize
     let scenario = &mut plan.scenarios[0];
     let step = |path: &&str| {
         let mut step = scenario.steps[0].clone();
-        step.making = Some(Arc::new(DynamicParts { path: Some(rendering(path)), ..DynamicParts::default() }));
+        step.dynamic_parts = Some(Arc::new(DynamicParts { path: Some(rendering(path)), ..DynamicParts::default() }));
         step
     };
     scenario.steps = paths.iter().map(step).collect();
@@ -283,7 +283,7 @@ fn an_expression_that_throws_fails_its_step() {
     let file = File::new("throws");
     let spec = file.spec(Share::Split, Pick::Next, AtEnd::Again);
     let mut setting = setting(&file, spec, &["/status/204", "/${throws()}"], users(4, Some(100)), 2);
-    setting.plan.keeps.failures = true;
+    setting.plan.capture_options.failures = true;
     let think = Node::Think(Think::Fixed(Duration::from_millis(1)));
     setting.plan.scenarios[0].program.nodes.push(think);
     let history = played(setting);

@@ -52,7 +52,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// The setup of a seed. One in four has no fault, so that a failure there is the program's own.
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let is_calm = random.chance(250_000);
         let faults = if is_calm { Faults::none() } else { Faults::draw(&mut random) };
@@ -82,27 +82,27 @@ impl Setup {
             setting.changes = first.into_iter().map(|(at, what)| (at, 0, what)).collect();
         }
         // Drawn from a stream of its own, so that a seed keeps its meaning from before there were several.
-        let mut random = Random::of_stream(seed, 1);
+        let mut random = Random::for_stream(seed, 1);
         if random.chance(250_000) {
             setting.add_scenarios(&mut random, is_calm);
         }
         if random.chance(150_000) {
             setting.add_steps(&mut random, is_calm);
         }
-        let mut random = Random::of_stream(seed, 2);
+        let mut random = Random::for_stream(seed, 2);
         if random.chance(200_000) {
             let scenarios = setting.plan.scenarios.iter_mut();
             scenarios.for_each(|scenario| scenario.program = program_of(&mut random, scenario.steps.len()));
         }
-        let mut random = Random::of_stream(seed, 3);
+        let mut random = Random::for_stream(seed, 3);
         if random.chance(150_000) {
             // Whatever the protocol: each iteration is a conversation of its own.
             for scenario in &mut setting.plan.scenarios {
                 let nodes = std::mem::take(&mut scenario.program.nodes);
-                scenario.program.nodes = vec![Node::Talk { target: 0, nodes }];
+                scenario.program.nodes = vec![Node::Messaging { target: 0, nodes }];
             }
         }
-        let mut random = Random::of_stream(seed, 7);
+        let mut random = Random::for_stream(seed, 7);
         if random.chance(200_000) {
             setting.plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).for_each(make_anew);
         }
@@ -189,7 +189,7 @@ pub(crate) struct History {
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
     /// The longest time for which a shard left data unread.
-    pub(crate) most_gathered: Nanos,
+    pub(crate) most_coalesced: Nanos,
     pub(crate) shards: usize,
     /// Sockets that the engine's hosts still have.
     pub(crate) sockets_left: usize,
@@ -246,13 +246,13 @@ impl History {
     }
 
     /// Whether WebSocket messages are exchanged.
-    pub(crate) fn is_talk(&self) -> bool {
-        self.scenario().steps.iter().any(|step| step.talk.is_some())
+    pub(crate) fn is_messaging(&self) -> bool {
+        self.scenario().steps.iter().any(|step| step.messaging.is_some())
     }
 
     /// Whether the steps of a user have different protocols.
     pub(crate) fn is_mixed(&self) -> bool {
-        let kind = |step: &Step| (step.talk.is_some(), step.call.is_some());
+        let kind = |step: &Step| (step.messaging.is_some(), step.call.is_some());
         self.scenario().steps.iter().any(|step| kind(step) != kind(&self.scenario().steps[0]))
     }
 
@@ -263,14 +263,14 @@ impl History {
 }
 
 /// A network with a target in it, which outlives the runs against it.
-pub(crate) struct Town {
+pub(crate) struct SimulatedNetwork {
     network: Network,
     server: SteppedServer<SimDriver>,
     server_host: Host,
 }
 
 struct LoadStage<'a> {
-    town: &'a mut Town,
+    world: &'a mut SimulatedNetwork,
     run: SteppedRun<SimDriver>,
     /// The hosts of the shards, in their order.
     hosts: Vec<Host>,
@@ -283,12 +283,12 @@ struct LoadStage<'a> {
 /// # Errors
 /// The findings of the checkers that look at each turn.
 pub(crate) fn run(setting: Setup, is_traced: bool) -> Result<History, String> {
-    Town::of(&setting, is_traced)?.run(setting)
+    SimulatedNetwork::new(&setting, is_traced)?.run(setting)
 }
 
-impl Town {
+impl SimulatedNetwork {
     /// The world for a setup.
-    pub(crate) fn of(setting: &Setup, is_traced: bool) -> Result<Self, String> {
+    pub(crate) fn new(setting: &Setup, is_traced: bool) -> Result<Self, String> {
         let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
         if is_traced {
             network.trace();
@@ -328,7 +328,7 @@ impl Town {
             }
         }
         let reported = vec![Reported::default(); setting.plan.scenarios.len()];
-        let mut stage = LoadStage { town: self, run, hosts, reported };
+        let mut stage = LoadStage { world: self, run, hosts, reported };
         let mut changes = setting.changes.clone().into_iter().peekable();
         let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
         while stage.run.is_waiting() {
@@ -349,11 +349,11 @@ impl Town {
         }
         let sockets_left = stage.hosts.iter().map(|&host| network.open_sockets(host)).sum();
         let most_sockets = stage.hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
-        let gathered = stage.hosts.iter().map(|&host| network.most_gathered(host));
-        let most_gathered = gathered.max().unwrap_or_default();
+        let gathered = stage.hosts.iter().map(|&host| network.most_coalesced(host));
+        let most_coalesced = gathered.max().unwrap_or_default();
         stage.quieten()?;
         let (requests_served, server_open) =
-            (stage.town.server.requests() - served_before, stage.town.server.open_connections());
+            (stage.world.server.requests() - served_before, stage.world.server.open_connections());
         let shards = stage.hosts.len();
         let mut reported = stage.reported;
         let timelines: Vec<_> = (0..reported.len()).map(|scenario| stage.run.timeline(scenario)).collect();
@@ -376,7 +376,7 @@ impl Town {
                 was_stopped: stop.is_stopped(),
                 most_in_flight,
                 most_sockets,
-                most_gathered,
+                most_coalesced,
                 shards,
                 sockets_left,
                 requests_served,
@@ -463,22 +463,22 @@ impl Reported {
 impl LoadStage<'_> {
     /// One turn of a host.
     fn step(&mut self, host: Host) -> Result<(), String> {
-        if host == self.town.server_host {
-            return self.town.server.step().map_err(|error| error.to_string());
+        if host == self.world.server_host {
+            return self.world.server.step().map_err(|error| error.to_string());
         }
         let Some(number) = self.hosts.iter().position(|of| *of == host) else { return Ok(()) };
         let reported = &mut self.reported;
         let is_on = self.run.step(number, |interval| note(reported, interval)).map_err(|error| error.to_string())?;
         let Some(shard) = self.run.shard(number).filter(|_| is_on) else {
-            self.town.network.park(host);
+            self.world.network.park(host);
             return Ok(());
         };
         let mut known = 0;
-        for scene in &mut shard.scenes {
-            scene.world.audit()?;
-            known += scene.world.known_connections();
+        for lifecycle in &mut shard.lifecycles {
+            lifecycle.world.audit()?;
+            known += lifecycle.world.known_connections();
         }
-        let open = self.town.network.open_sockets(host);
+        let open = self.world.network.open_sockets(host);
         if known != open {
             return Err(format!("{open} sockets are open and {known} are known"));
         }
@@ -487,9 +487,9 @@ impl LoadStage<'_> {
 
     /// Runs the world until nothing is on its way any more.
     fn quieten(&mut self) -> Result<(), String> {
-        let end = self.town.network.now() + QUIET_AFTER;
-        while let Some(host) = self.town.network.next() {
-            if self.town.network.now() > end {
+        let end = self.world.network.now() + QUIET_AFTER;
+        while let Some(host) = self.world.network.next() {
+            if self.world.network.now() > end {
                 break;
             }
             self.step(host)?;

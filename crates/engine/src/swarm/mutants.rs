@@ -28,12 +28,12 @@ thread_local! {
 }
 
 /// Injects a bug that strikes once, the `nth` time that its place is passed on this thread.
-pub(crate) fn plant(bug: Option<Bug>, nth: u32) {
+pub(crate) fn inject(bug: Option<Bug>, nth: u32) {
     PLANTED.set(bug.map(|bug| (bug, nth)));
 }
 
 /// Whether the bug strikes here and now.
-pub(crate) fn strikes(bug: Bug) -> bool {
+pub(crate) fn fault_injected(bug: Bug) -> bool {
     match PLANTED.get() {
         Some((planted, 1)) if planted == bug => {
             PLANTED.set(None);

@@ -35,18 +35,22 @@ fn a_freeze_is_in_the_response_time() {
     let counts = &history.total.counts;
     assert_eq!((counts.started(), counts.succeeded()), (10_000, 10_000));
     let seen = history.total.class(Class::Succeeded);
-    let response = seen.of(Measure::Response);
+    let response = seen.by_measure(Measure::Response);
     for (quantile, expect) in [(0.95, 0.5), (0.99, 0.9), (0.999, 0.99), (1.0, 1.0)] {
         let measured = response.quantile(quantile).expect("there are some") as f64 / 1e9;
         assert!((measured - expect).abs() <= expect * 0.02 + 0.002, "{quantile}: {measured} s, {expect} s expected");
     }
     // The service time shows one slow exchange for each connection, and nothing of the other 990 that waited.
-    let service = seen.of(Measure::Service);
+    let service = seen.by_measure(Measure::Service);
     let slow = service.count_between(SECOND / 20, 2 * SECOND);
     assert!((1..=10).contains(&slow), "{slow} slow exchanges");
     // They waited for the target, not for the generator.
-    assert!(seen.of(Measure::Lateness).max() < Some(1_000_000), "{:?}", seen.of(Measure::Lateness).max());
-    assert!(seen.of(Measure::Wait).quantile(0.99) > Some(SECOND / 2));
+    assert!(
+        seen.by_measure(Measure::Lateness).max() < Some(1_000_000),
+        "{:?}",
+        seen.by_measure(Measure::Lateness).max()
+    );
+    assert!(seen.by_measure(Measure::Wait).quantile(0.99) > Some(SECOND / 2));
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn a_closed_load_hides_the_freeze() {
     let load = Flags { connections: Some("10".to_owned()), rate: None, ..flags("/delay/10", "1", "10s") };
     let history = run(load, freeze);
     let response = history.total.class(Class::Succeeded);
-    let response = response.of(Measure::Response);
+    let response = response.by_measure(Measure::Response);
     assert!(response.quantile(0.99) < Some(SECOND / 10), "{:?}", response.quantile(0.99));
     assert!(response.max() > Some(SECOND * 9 / 10));
 }
@@ -84,7 +88,8 @@ fn what_is_too_late_is_dropped() {
     assert!((950..=1_060).contains(&counts.succeeded()), "{} succeeded", counts.succeeded());
     assert_eq!(counts.dropped() + counts.succeeded() + counts.unfinished(), 3_000);
     let seen = history.total.class(Class::Succeeded);
-    let waited = seen.of(Measure::Wait).max().expect("some") + seen.of(Measure::Lateness).max().expect("some");
+    let waited =
+        seen.by_measure(Measure::Wait).max().expect("some") + seen.by_measure(Measure::Lateness).max().expect("some");
     assert!(waited <= 501_000_000, "{waited}");
 }
 
@@ -160,7 +165,7 @@ fn a_rendezvous_starts_all_at_once() {
     // The target serves one at a time: of forty that come at once, the last waits 40 ms, and each position in the queue
     // is taken once a round. Users that start when they are free would keep the queue at 39 for all.
     let seen = history.total.class(Class::Succeeded);
-    let service = seen.of(Measure::Service);
+    let service = seen.by_measure(Measure::Service);
     let mean = service.mean().expect("some") / 1e6;
     assert!((19.5..=22.5).contains(&mean), "{mean} ms");
     assert!(service.max() < Some(45_000_000), "{:?}", service.max());
@@ -174,7 +179,7 @@ fn a_warmup_is_left_out() {
     let counts = &history.total.counts;
     assert_eq!((counts.started(), counts.succeeded(), counts.responses()), (400, 400, 400));
     assert_eq!(counts.connections_established(), 5);
-    let slowest = history.total.class(Class::Succeeded).of(Measure::Response).max();
+    let slowest = history.total.class(Class::Succeeded).by_measure(Measure::Response).max();
     assert!(slowest < Some(SECOND / 10), "the freeze of the warm-up shows: {slowest:?}");
     assert!((3_900..=4_100).contains(&(history.wall.0 / 1_000_000)), "{:?}", history.wall);
 
@@ -204,7 +209,7 @@ fn who_waits_since_the_warmup_is_seen() {
     let history = run(Flags { grace: Some("5s".to_owned()), ..load }, Vec::new());
     let counts = &history.total.counts;
     assert_eq!((counts.carried(), counts.unfinished(), counts.failed()), (10, 0, 0), "{counts:?}");
-    let response = history.total.class(Class::Succeeded).of(Measure::Response).clone();
+    let response = history.total.class(Class::Succeeded).by_measure(Measure::Response).clone();
     let (shortest, longest) = (response.min().unwrap_or(0), response.max().unwrap_or(0));
     assert!((500_000_000..1_010_000_000).contains(&shortest) && longest < 1_010_000_000, "{shortest} {longest}");
     assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
@@ -228,7 +233,7 @@ fn what_waits_for_a_user_since_the_warmup_is_seen() {
     assert_eq!(counts.succeeded(), 800 + counts.carried());
     assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
     // 1,600 take 8 s, and the last of them is due after 4.
-    let longest = history.total.class(Class::Succeeded).of(Measure::Response).max().unwrap_or(0);
+    let longest = history.total.class(Class::Succeeded).by_measure(Measure::Response).max().unwrap_or(0);
     assert!((3_900_000_000..4_200_000_000).contains(&longest), "{longest}");
 }
 
@@ -246,7 +251,7 @@ fn each_message_is_timed_against_its_own() {
         user_agent: "oracle".to_owned(),
         ..Flags::default()
     };
-    let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let described = plan::Schema::from_files(&target::descriptors()).expect("the target describes itself");
     let setting = Setup { plan: flags.plan_with(Some(&described)).expect("a good plan"), ..Setup::calm(11) };
     let history = history::run(setting, false).unwrap_or_else(|found| panic!("{found}"));
     let (counts, message) = (&history.total.counts, &history.total.message);
@@ -255,6 +260,6 @@ fn each_message_is_timed_against_its_own() {
     assert!(least >= 30_000_000 && most < 32_000_000, "{least} to {most}");
     assert_eq!((message.count(), history.total.message_gap.count()), (120, 0));
     let whole = history.total.class(Class::Succeeded);
-    let whole = whole.of(Measure::Service);
+    let whole = whole.by_measure(Measure::Service);
     assert!(whole.min() >= Some(230_000_000) && whole.max() < Some(233_000_000), "{:?}", whole.max());
 }

@@ -58,7 +58,7 @@ impl World {
     }
 
     fn begin_with(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>, lease: Lease) {
-        let segment = Segment::of_slots(slots).expect("some slots");
+        let segment = Segment::from_slots(slots).expect("some slots");
         let begins = Some((Clock::start(), self.begins));
         let part = Partition { segment: segment.clone(), from, begins, lease, ..Partition::default() };
         let (network, mut hosts) = (self.network.clone(), Vec::new());

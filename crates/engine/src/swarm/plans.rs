@@ -7,8 +7,8 @@ use pacing::change::ChangeKind;
 use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
-    Choice, DynamicParts, Flags, Ground, Load, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
-    Think, Transaction, UserShape,
+    Choice, DynamicParts, Flags, Load, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
+    TextContext, Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
@@ -115,11 +115,11 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     };
     let flags = match (http2, random.chance(500_000)) {
         (true, true) => calls(random, is_calm, flags),
-        (false, true) if random.chance(500_000) => talks(random, flags),
+        (false, true) if random.chance(500_000) => messaging(random, flags),
         (false, true) if random.chance(600_000) => rounds(random, flags),
         _ => flags,
     };
-    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
     flags.plan_with(Some(&described)).expect("the flags are good")
 }
 
@@ -143,7 +143,7 @@ fn rounds(random: &mut Random, flags: Flags) -> Flags {
 }
 
 /// The same load as WebSocket messages.
-fn talks(random: &mut Random, flags: Flags) -> Flags {
+fn messaging(random: &mut Random, flags: Flags) -> Flags {
     Flags {
         url: Some("ws://10.0.0.1/".to_owned()),
         data: None,
@@ -184,14 +184,14 @@ fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
 
 /// Makes the request of a step dynamic, with as many bytes as before.
 pub(super) fn make_anew(step: &mut Step) {
-    if step.talk.is_some() || step.call.is_some() {
+    if step.messaging.is_some() || step.call.is_some() {
         return;
     }
     let path =
-        Pattern::parse(&format!("{}?n=${{random(100,999)}}", step.request.path), Ground::Url).expect("a pattern");
+        Pattern::parse(&format!("{}?n=${{random(100,999)}}", step.request.path), TextContext::Url).expect("a pattern");
     step.request.path.push_str("?n=100");
     let path = Some(Rendering::new(&path, &mut Nobody).expect("no names"));
-    step.making = Some(Arc::new(DynamicParts { path, ..DynamicParts::default() }));
+    step.dynamic_parts = Some(Arc::new(DynamicParts { path, ..DynamicParts::default() }));
 }
 
 struct Nobody;
@@ -230,7 +230,7 @@ pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
 /// Adds later features: each is drawn from a stream of its own, so that a seed keeps its earlier meaning.
 pub(super) fn vary(seed: u64, plan: &mut Plan) {
     let drawn = |stream, chance| {
-        let mut random = Random::of_stream(seed, stream);
+        let mut random = Random::for_stream(seed, stream);
         random.chance(chance).then_some(random)
     };
     if let Some(mut random) = drawn(8, 200_000) {

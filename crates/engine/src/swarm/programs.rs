@@ -111,7 +111,7 @@ fn pauses_are_in_no_latency_and_as_long_as_they_say() {
         let history = run(&["/delay/10"], vec![ask(0), Node::Think(think)], users(20, 4_000), 2);
         assert_eq!(history.total.counts.succeeded(), 4_000);
         let response = history.total.class(Class::Succeeded);
-        assert!(response.of(Measure::Response).max() < Some(SECOND / 50), "{think:?}");
+        assert!(response.by_measure(Measure::Response).max() < Some(SECOND / 50), "{think:?}");
         // 20 users share 4,000 rounds of 10 ms and a pause; the last of each does not wait for another.
         let round = history.wall.0 as f64 / 1e6 / 200.0;
         let expect = mean + 10.0;
@@ -171,7 +171,7 @@ fn users_of_a_rate_pause_and_the_rate_stays() {
         assert_eq!([0, 1].map(|step| answered(&history, step)), [1_000, 1_000]);
         assert_eq!((counts.started(), counts.dropped(), counts.iterations()), (2_000, 0, 1_000));
         let response = history.total.class(Class::Succeeded);
-        assert!(response.of(Measure::Response).max() < Some(SECOND / 10), "no pause is in a latency");
+        assert!(response.by_measure(Measure::Response).max() < Some(SECOND / 10), "no pause is in a latency");
     }
 }
 

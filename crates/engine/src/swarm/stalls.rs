@@ -39,7 +39,7 @@ fn run(setting: Setup) -> History {
 
 fn verdict(history: &History) -> Verdict {
     let scenario = history.scenario();
-    Verdict::of(Evidence {
+    Verdict::new(Evidence {
         scenario,
         total: &history.total,
         wall: history.wall,
@@ -57,9 +57,9 @@ fn verdict(history: &History) -> Verdict {
 /// Checks that `check` fails with a bug that strikes the `nth` time that its place is passed.
 fn finds(bug: Bug, nth: u32, check: impl Fn() -> bool) {
     assert!(check(), "without the bug the check holds");
-    mutants::plant(Some(bug), nth);
+    mutants::inject(Some(bug), nth);
     let holds = check();
-    mutants::plant(None, 0);
+    mutants::inject(None, 0);
     assert!(!holds, "{bug:?} is not found");
 }
 
@@ -73,8 +73,8 @@ fn frozen_target() -> History {
 fn bounds_contain_the_freeze(history: &History) -> bool {
     let (total, counts) = (&history.total, &history.total.counts);
     let succeeded = total.class(Class::Succeeded);
-    let times = succeeded.of(Measure::Response);
-    let censored = Censored::of(total, Measure::Response);
+    let times = succeeded.by_measure(Measure::Response);
+    let censored = Censored::new(total, Measure::Response);
     let at = |quantile| censored.percentile(times, quantile).expect("there are times");
     let waited = |quantile: f64| (5.0 + 4.0 * (quantile - 0.6) / 0.4) * SECOND as f64;
     let is_near = |quantile: f64| (at(quantile).ns as f64 / waited(quantile) - 1.0).abs() < 0.02;
@@ -169,7 +169,7 @@ fn what_came_in_time_is_no_timeout_because_we_look_late() {
         assert_eq!(history.total.counts.failed(), 0, "{reasons:?}");
         // A target that does not respond in time is reported all the same.
         let hung = run(setting(&load, vec![(TARGET, Nanos(SECOND), FOR_GOOD)]));
-        let timeouts = hung.total.class(Class::TimedOut).of(Measure::Response).clone();
+        let timeouts = hung.total.class(Class::TimedOut).by_measure(Measure::Response).clone();
         assert!(timeouts.count() >= 10 && timeouts.max() < Some(220 * MILLI), "{:?}", timeouts.max());
     }
 }
@@ -183,7 +183,7 @@ fn loads_that_wait(timeout: &str) -> Vec<Flags> {
         ..flags("/delay/5", "3s")
     };
     let rate = |flags: &Flags| Flags { rate: Some("400".to_owned()), ..flags.clone() };
-    let talk = Flags { url: Some("ws://10.0.0.1/".to_owned()), data: Some("hello".to_owned()), ..rate(&base) };
+    let messaging = Flags { url: Some("ws://10.0.0.1/".to_owned()), data: Some("hello".to_owned()), ..rate(&base) };
     let streams = Flags { http2: true, streams: Some("4".to_owned()), ..base.clone() };
     vec![
         base.clone(),
@@ -202,14 +202,14 @@ fn loads_that_wait(timeout: &str) -> Vec<Flags> {
             data: Some(r#"{"name":"a"}"#.to_owned()),
             ..rate(&streams)
         },
-        talk.clone(),
+        messaging.clone(),
         // A WebSocket handshake is waited for as well, before a start needs it: a start that waits for one is dropped.
-        Flags { no_keepalive: true, preconnect: true, ..talk },
+        Flags { no_keepalive: true, preconnect: true, ..messaging },
     ]
 }
 
 fn setting_described(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setup {
-    let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let described = plan::Schema::from_files(&target::descriptors()).expect("the target describes itself");
     let plan = flags.plan_with(Some(&described)).expect("a good plan");
     Setup { plan, freezes, threads: 2, ..Setup::calm(11) }
 }
@@ -245,7 +245,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
     for load in loads_that_wait("200ms") {
         let history = run(setting_described(&load, freezes((980, 2_500), (1_000, 2_000))));
         let counts = &history.total.counts;
-        let of = |class| history.total.class(class).of(Measure::Service).max().unwrap_or(0);
+        let of = |class| history.total.class(class).by_measure(Measure::Service).max().unwrap_or(0);
         let waited = of(Class::TimedOut).max(of(Class::FailedUnanswered));
         assert!(counts.failed() > 0, "{:?} {load:?}", counts.failures().collect::<Vec<_>>());
         assert!((1_090 * MILLI..1_130 * MILLI).contains(&waited), "{waited} {counts:?} {load:?}");
@@ -274,7 +274,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
     // Each user had one request in flight, and only that one is stall affected.
     assert_eq!((counts.stall_affected_responses(), history.total.stall_affected_count()), (10, 10));
-    let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
+    let service = history.total.class(Class::Succeeded).by_measure(Measure::Service).clone();
     assert!(
         service.max() > Some(900 * MILLI) && service.max_without(history.total.stall_affected()) < Some(20 * MILLI)
     );

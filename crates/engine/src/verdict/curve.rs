@@ -1,7 +1,7 @@
 //! Where the number in flight changed while the load ran, the rates show what a part of it would get.
 
 use super::known::UsersPart;
-use crate::halving::{ProbeFinding, RESPONSES_MIN, Sample, compare_samples, grouped};
+use crate::probe_arithmetic::{ProbeFinding, RESPONSES_MIN, Sample, compare_samples, grouped};
 use crate::slices::{Slice, Slices};
 
 /// Share of the most in flight from which on a slice counts as high.
@@ -38,7 +38,7 @@ pub(super) fn curve(slices: &Slices) -> Option<(UsersPart, ProbeFinding)> {
         let each = slices.len().div_ceil(PARTS);
         // A shorter last part is left out.
         let whole = slices.len() / each * each;
-        Sample::of(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
+        Sample::new(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
     };
     let width = slices.width.as_secs_f64();
     let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0, RESPONSES_MIN)?;

@@ -37,7 +37,7 @@ pub(super) fn was_late(evidence: &Evidence<'_>, all: &Timings) -> bool {
 
 /// The share of the starts that were later than allowed; a single one means nothing.
 fn late_starts(all: &Timings) -> f64 {
-    let lateness = all.of(Measure::Lateness);
+    let lateness = all.by_measure(Measure::Lateness);
     let late = lateness.count_between(LATENESS_MAX.0 + 1, u64::MAX);
     if late < LATE_TICKS_MIN { 0.0 } else { late as f64 / lateness.count() as f64 }
 }

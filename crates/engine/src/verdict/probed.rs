@@ -2,7 +2,7 @@
 
 use super::Limit;
 use super::known::{Basis, Unknown, UsersPart};
-use crate::halving::{PartSample, ProbeFinding};
+use crate::probe_arithmetic::{PartSample, ProbeFinding};
 use crate::probed::Probe;
 
 /// Half of the users that get this many times the rate of all of them met a different target: one that has warmed up

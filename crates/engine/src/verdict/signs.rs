@@ -30,7 +30,7 @@ const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
 /// A gap, in which nothing came back for a while. One no longer than the retry of a SYN takes is no stall of a target
 /// whose listen queue was full: all of its clients waited for a retry.
-pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
+pub(super) fn gaps_basis(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
     if gaps.refused > 0 {
         return Basis::Outage(gaps);
     }
@@ -39,7 +39,7 @@ pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
 }
 
 /// Failures that show what the target did.
-pub(super) fn of_failures(evidence: &Evidence<'_>) -> Option<Basis> {
+pub(super) fn failures_basis(evidence: &Evidence<'_>) -> Option<Basis> {
     lost_syns(evidence).or_else(|| starved(evidence))
 }
 
@@ -53,7 +53,7 @@ fn lost_syns(evidence: &Evidence<'_>) -> Option<Basis> {
 }
 
 /// Some responses of the target have a status that means overload, or that no server behind it took the request.
-pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Basis> {
+pub(super) fn refusals_basis(evidence: &Evidence<'_>) -> Option<Basis> {
     let counts = &evidence.total.counts;
     let by_status = failed(counts, |failure| failure == Failure::Status);
     // Any 429 shows a limit; some of the other statuses may have any cause.
@@ -74,7 +74,7 @@ fn starved(evidence: &Evidence<'_>) -> Option<Basis> {
         return None;
     };
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
-    let long = |timings: &Timings| timings.of(Measure::Response).count_between(long_ns, u64::MAX);
+    let long = |timings: &Timings| timings.by_measure(Measure::Response).count_between(long_ns, u64::MAX);
     let of = evidence.scenario.users();
     let requests = long(&evidence.total.unfinished()) + long(&evidence.total.all());
     let others = of.checked_sub(requests).filter(|others| *others > 0)?;
@@ -89,7 +89,7 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<PaceHeld> {
         return None;
     }
     let users_s = evidence.users_s?;
-    let held = of_users(evidence, all, users_s)?;
+    let held = users_basis(evidence, all, users_s)?;
     let is_kept = match scenario.every {
         // The last iteration of each may have begun and not ended.
         Some(every) => {
@@ -104,7 +104,7 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<PaceHeld> {
 
 /// Users of an open load that pause, while the target had little of their time: starts wait for their pauses.
 pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<PaceHeld> {
-    let held = of_users(evidence, all, connections as f64 * measured_s(evidence))?;
+    let held = users_basis(evidence, all, connections as f64 * measured_s(evidence))?;
     (evidence.scenario.program.pauses() && gives_the_target_little(&held)).then_some(held)
 }
 
@@ -114,7 +114,7 @@ fn gives_the_target_little(held: &PaceHeld) -> bool {
 }
 
 /// Figures of users that were there together for a time.
-fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<PaceHeld> {
+fn users_basis(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<PaceHeld> {
     let counts = &evidence.total.counts;
     let iterations = match evidence.scenario.program.is_one_exchange() {
         true => counts.finished(),
@@ -127,7 +127,7 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Pace
     // A user that waits for a start does nothing, and blocks no other.
     let is_closed = evidence.requested_per_s.is_none();
     let measure = if is_closed { Measure::Response } else { Measure::Service };
-    let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
+    let with_target = [all.by_measure(measure), unfinished.by_measure(measure), &evidence.total.connect];
     let with_target = &with_target[..if is_closed { 2 } else { 3 }];
     let busy_ns = with_target.iter().map(|times| within(times, evidence.wall)).sum::<f64>();
     let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
@@ -143,7 +143,7 @@ fn measured_s(evidence: &Evidence<'_>) -> f64 {
 
 /// Requests of a closed load waited for one of the connections that users share, or for a stream.
 pub(super) fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Basis> {
-    let (scenario, sum) = (evidence.scenario, |measure| all.of(measure).sum() as f64);
+    let (scenario, sum) = (evidence.scenario, |measure| all.by_measure(measure).sum() as f64);
     let connections = match scenario.shared_connections {
         Some(shared) if shared < scenario.users() => shared,
         _ if scenario.target().streams > 1 => scenario.load.connections(),

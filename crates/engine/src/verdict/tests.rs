@@ -47,7 +47,7 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ThreadUsage], link: Option<f64
     let wall = Nanos::from_millis(1_000);
     let (slices, users_s) = (&Slices::default(), None);
     let scenario = &plan.scenarios[0];
-    Verdict::of(Evidence {
+    Verdict::new(Evidence {
         scenario,
         total,
         wall,
@@ -76,7 +76,7 @@ fn each_limit_has_its_signs() {
     // Without a configured number of connections, a start that waits waits for the target.
     let mut free = plan(Some("1000"));
     if let Load::Open { connections, .. } = &mut free.scenarios[0].load {
-        *connections = ConnectionCount::of(None, false);
+        *connections = ConnectionCount::new(None, false);
     }
     assert_eq!(judge(&free, &seen(0, 500, 5), &idle, None).limit, Limit::Target);
     assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
@@ -206,7 +206,7 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let (shards, machine) = (&shards[..], None);
     let evidence =
         Evidence { scenario, total, wall, shards, requested_per_s, link, growth, slices, first, users_s, machine };
-    let at_once = Verdict::of(evidence);
+    let at_once = Verdict::new(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // With a response it is a load like any other.
     refused.counts[Counter::Responses] = 1;
@@ -236,12 +236,12 @@ fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
 }
 
 /// The verdict of a closed load of this time, with its slices.
-fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
-    of_rounds(total, slices, &Distribution::default())
+fn verdict_of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
+    verdict_of_rounds(total, slices, &Distribution::default())
 }
 
 /// The same, with the first exchanges of its users.
-fn of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict {
+fn verdict_of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict {
     let flags = Flags {
         url: Some("http://a/".to_owned()),
         connections: Some("4".to_owned()),
@@ -264,7 +264,7 @@ fn of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict
         users_s,
         machine: None,
     };
-    Verdict::of(evidence)
+    Verdict::new(evidence)
 }
 
 /// A load that ends by a number has no time for a probe: the first round shows what half of the users would get.
@@ -276,13 +276,13 @@ fn first_requests_that_find_no_queue_tell_of_the_limit() {
         total.counts[Counter::Started] += 1;
         total.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Service, place * MILLI);
     }
-    let mut verdict = of_rounds(&total, &Slices::default(), &first);
+    let mut verdict = verdict_of_rounds(&total, &Slices::default(), &first);
     assert!(verdict.wants_probe());
     verdict.learn(Err(NotTried::Counted));
     assert!(matches!(verdict.known, Basis::FirstRound(share) if (share - 0.5).abs() < 0.02), "{:?}", verdict.known);
     assert_eq!(verdict.limit, Limit::Target);
     // Without it nothing is known.
-    let mut verdict = of_slices(&total, &Slices::default());
+    let mut verdict = verdict_of_slices(&total, &Slices::default());
     verdict.learn(Err(NotTried::Counted));
     assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Basis::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
@@ -295,7 +295,7 @@ fn workers_that_were_lost_are_the_verdict_of_a_closed_load_too() {
         total.counts[Counter::Started] += 1;
         total.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Service, place * MILLI);
     }
-    let mut verdict = of_slices(&total, &Slices::default());
+    let mut verdict = verdict_of_slices(&total, &Slices::default());
     assert!(verdict.wants_probe());
     verdict.without_workers();
     verdict.learn(Err(NotTried::Elsewhere));
@@ -307,13 +307,13 @@ fn a_target_that_was_away_is_reported_with_its_instants() {
     let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };
     let mut slices = Slices { width: Nanos::from_millis(100), each: vec![answered; 30] };
     slices.each[10..20].fill(Slice { in_flight: 4, ..Slice::default() });
-    let Basis::StoodStill(gaps) = of_slices(&seen(0, 0, 2), &slices).known else { panic!("it stood still") };
+    let Basis::StoodStill(gaps) = verdict_of_slices(&seen(0, 0, 2), &slices).known else { panic!("it stood still") };
     assert_eq!((gaps.from, gaps.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
     slices.each[10..20].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
-    assert!(matches!(of_slices(&seen(0, 0, 2), &slices).known, Basis::Outage(gaps) if gaps.refused == 400));
+    assert!(matches!(verdict_of_slices(&seen(0, 0, 2), &slices).known, Basis::Outage(gaps) if gaps.refused == 400));
     // Without a gap the bottleneck is unknown, and there is a probe.
     slices.each.fill(answered);
-    assert!(of_slices(&seen(0, 0, 2), &slices).wants_probe());
+    assert!(verdict_of_slices(&seen(0, 0, 2), &slices).wants_probe());
 }
 
 /// All clients of a full listen queue wait for a retry at once, now and then; a longer stretch is a stall all the same.
@@ -324,13 +324,13 @@ fn a_full_listen_queue_is_no_stall() {
     slices.each[10..17].fill(Slice { in_flight: 4, ..Slice::default() });
     let mut total = seen(0, 0, 2);
     total.connect.record_many(MILLI, 700);
-    assert!(matches!(of_slices(&total, &slices).known, Basis::StoodStill(_)));
+    assert!(matches!(verdict_of_slices(&total, &slices).known, Basis::StoodStill(_)));
     total.connect.record_many(1_005 * MILLI, 300);
-    assert_eq!(of_slices(&total, &slices).known, Basis::LostSyns { lost: 300, of: 1_000 });
+    assert_eq!(verdict_of_slices(&total, &slices).known, Basis::LostSyns { lost: 300, of: 1_000 });
     slices.each[10..25].fill(Slice { in_flight: 4, ..Slice::default() });
-    assert!(matches!(of_slices(&total, &slices).known, Basis::StoodStill(_)));
+    assert!(matches!(verdict_of_slices(&total, &slices).known, Basis::StoodStill(_)));
     slices.each[10..17].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
-    assert!(matches!(of_slices(&total, &slices).known, Basis::Outage(_)));
+    assert!(matches!(verdict_of_slices(&total, &slices).known, Basis::Outage(_)));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn users_without_an_response_are_reported_first() {
     total.counts[Counter::Responses] = 1_000;
     total.counts[Counter::Started] += 2;
     (0..2).for_each(|_| total.leave_unfinished(SeriesId::step(0), 2_900 * MILLI, Some(2_900 * MILLI)));
-    let verdict = of_slices(&total, &Slices::default());
+    let verdict = verdict_of_slices(&total, &Slices::default());
     assert_eq!((verdict.limit, verdict.known), (Limit::Target, Basis::Starved { requests: 2, of: 4 }));
 }
 
@@ -351,9 +351,9 @@ fn a_rate_that_is_let_through_is_reported_with_its_status() {
         let timings = total.outcome(SeriesId::step(0), Outcome::Failed(Failure::Status));
         timings.record(Measure::Response, MILLI);
     }
-    assert!(!matches!(of_slices(&total, &Slices::default()).known, Basis::Refusals { .. }));
+    assert!(!matches!(verdict_of_slices(&total, &Slices::default()).known, Basis::Refusals { .. }));
     total.counts.statuses[429] = 9_000;
-    let Basis::Refusals { status, refused, served_per_s } = of_slices(&total, &Slices::default()).known else {
+    let Basis::Refusals { status, refused, served_per_s } = verdict_of_slices(&total, &Slices::default()).known else {
         panic!("it refuses")
     };
     assert_eq!((status, refused, served_per_s.round()), (429, 9_000, 333.0));

@@ -45,7 +45,7 @@ impl ScenarioRuntime {
     pub(super) fn count_address(&mut self, attempt: Option<&Attempt>, outcome: Outcome, response_ns: u64) {
         let Some(attempt) = attempt.filter(|attempt| attempt.slot != NO_SLOT) else { return };
         let tally = self.seen.by_address.at(attempt.slot, &self.pool.address_slots);
-        let is_answered = matches!(Class::of(outcome), Class::Succeeded | Class::FailedAnswered);
+        let is_answered = matches!(Class::from_outcome(outcome), Class::Succeeded | Class::FailedAnswered);
         tally.sent += u64::from(attempt.was_sent());
         tally.answered += u64::from(is_answered);
         tally.failed += u64::from(outcome != Outcome::Succeeded);

@@ -13,22 +13,22 @@ impl ScenarioRuntime {
 
     /// The first contradiction between the slabs.
     pub(crate) fn audit(&mut self) -> Result<(), String> {
-        let exchanges = self.ledger.exchanges.len();
+        let exchanges = self.in_flight.exchanges.len();
         if exchanges as u64 > self.users_at_work() * self.users.programs.most() {
             return Err(format!("{exchanges} exchanges of {} users", self.users_at_work()));
         }
-        let attempts: Vec<_> = self.ledger.attempts.keys().collect();
+        let attempts: Vec<_> = self.in_flight.attempts.keys().collect();
         if let Some(count) = self.too_many_shared() {
             return Err(format!("{count} connections are more than may be shared"));
         }
-        if attempts.len() + self.awaiting_connections() + self.awaiting_looks() != exchanges {
+        if attempts.len() + self.awaiting_connections() + self.read_waiters() != exchanges {
             return Err(format!("{} attempts for {exchanges} exchanges", attempts.len()));
         }
         let mut tried = HashSet::new();
         for key in attempts {
-            let Some(attempt) = self.ledger.attempts.find(key) else { continue };
+            let Some(attempt) = self.in_flight.attempts.find(key) else { continue };
             let (exchange, socket) = (attempt.exchange, attempt.socket);
-            if self.ledger.exchanges.find(exchange).is_none() {
+            if self.in_flight.exchanges.find(exchange).is_none() {
                 return Err(format!("attempt {key:?} belongs to no exchange"));
             }
             if !tried.insert(exchange) {
@@ -46,7 +46,7 @@ impl ScenarioRuntime {
         for (socket, phase, origin) in connections {
             let is_right = match phase {
                 Phase::Response { attempt } | Phase::Connect { attempt, .. } => {
-                    self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
+                    self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
                 Phase::Exchange { user } => self.owns(user, origin, socket),
                 Phase::Prepare { user, .. } => !self.owns(user, origin, socket),
@@ -56,7 +56,7 @@ impl ScenarioRuntime {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
             }
         }
-        let hops = self.ledger.steps.hops();
+        let hops = self.in_flight.steps.hops();
         if hops > exchanges + self.pool.lookups.len() {
             return Err(format!("{hops} steps that were made for {exchanges} exchanges"));
         }

@@ -14,7 +14,7 @@ const LONG: Nanos = Nanos(1 << 62);
 /// Waiting users of a shard.
 pub(super) struct BarrierWaiters {
     barriers: Arc<Barriers>,
-    party: usize,
+    participant: usize,
     groups: Vec<Group>,
     /// The counter of releases that it has handled.
     received: u64,
@@ -33,13 +33,13 @@ struct Group {
 }
 
 impl BarrierWaiters {
-    pub(super) fn new(barriers: Arc<Barriers>, party: usize, waker: &Waker) -> Self {
-        barriers.join(party, waker.clone());
-        Self { barriers, party, groups: Vec::new(), received: 0, due: Nanos::NEVER, is_stuck: false }
+    pub(super) fn new(barriers: Arc<Barriers>, participant: usize, waker: &Waker) -> Self {
+        barriers.join(participant, waker.clone());
+        Self { barriers, participant, groups: Vec::new(), received: 0, due: Nanos::NEVER, is_stuck: false }
     }
 
     fn has_news(&self) -> bool {
-        self.barriers.news(self.party) != self.received
+        self.barriers.news(self.participant) != self.received
     }
 
     /// When to check it again.
@@ -61,7 +61,7 @@ impl BarrierWaiters {
 
     /// Released users, with the instants at which they go on.
     fn take_released(&mut self, now: Nanos) -> Vec<(Nanos, Vec<u32>)> {
-        let news = self.barriers.news(self.party);
+        let news = self.barriers.news(self.participant);
         if news != self.received {
             (self.received, self.is_stuck) = (news, false);
         } else if now < self.due {
@@ -88,11 +88,11 @@ impl ScenarioRuntime {
         }
         let users = &mut self.users;
         let (code, is_open) = (users.programs.code.clone(), users.open.is_some());
-        let attendance = users.barriers.as_mut().expect("a program with meetings has somebody who keeps them");
+        let waiters = users.barriers.as_mut().expect("a program with meetings has somebody who keeps them");
         let place = users.programs.place(user).expect("who meets others has a place");
         // Users of a rate are carriers: each iteration is a visitor of its own.
         let last = if is_open { 0 } else { place.last_met(barrier) };
-        match attendance.barriers.arrive(barrier, attendance.party, last, now) {
+        match waiters.barriers.arrive(barrier, waiters.participant, last, now) {
             Arrival::Passes { round, at } => {
                 place.meet(barrier, round);
                 // A user that is late itself does not go on before the others did.
@@ -102,7 +102,7 @@ impl ScenarioRuntime {
                 place.meet(barrier, round);
                 place.rest(now, LONG, &code.transactions);
                 place.wakes_at = Some(Nanos::NEVER);
-                attendance.add(user, barrier, round, until);
+                waiters.add(user, barrier, round, until);
                 None
             }
         }
@@ -110,12 +110,12 @@ impl ScenarioRuntime {
 
     /// Users whose round was released go on at its instant.
     #[inline]
-    pub(super) fn look_at_barriers(&mut self, now: Nanos) {
-        let Some(attendance) = &mut self.users.barriers else { return };
-        if now < attendance.due && !attendance.has_news() {
+    pub(super) fn resume_released(&mut self, now: Nanos) {
+        let Some(waiters) = &mut self.users.barriers else { return };
+        if now < waiters.due && !waiters.has_news() {
             return;
         }
-        for (at, users) in attendance.take_released(now) {
+        for (at, users) in waiters.take_released(now) {
             users.into_iter().for_each(|user| self.end_wait(user, at));
         }
     }
@@ -129,12 +129,12 @@ impl ScenarioRuntime {
     }
 
     /// Reports when no more users of this shard could come to a barrier.
-    pub(super) fn look_who_could_come(&mut self, now: Nanos) {
-        let Some(attendance) = &self.users.barriers else { return };
-        let is_stuck = !self.users.budget.is_over && self.all_wait(attendance.waiting());
-        if let Some(attendance) = self.users.barriers.as_mut().filter(|attendance| attendance.is_stuck != is_stuck) {
-            attendance.is_stuck = is_stuck;
-            attendance.barriers.look(attendance.party, is_stuck, attendance.received, now);
+    pub(super) fn report_if_stuck(&mut self, now: Nanos) {
+        let Some(waiters) = &self.users.barriers else { return };
+        let is_stuck = !self.users.budget.is_over && self.all_wait(waiters.waiting());
+        if let Some(waiters) = self.users.barriers.as_mut().filter(|waiters| waiters.is_stuck != is_stuck) {
+            waiters.is_stuck = is_stuck;
+            waiters.barriers.set_stuck(waiters.participant, is_stuck, waiters.received, now);
         }
     }
 
@@ -149,18 +149,18 @@ impl ScenarioRuntime {
 
     /// The load is over: no user waits any longer. Those that have something left to do go on.
     pub(super) fn leave_barriers(&mut self, at: Nanos) {
-        let Some(attendance) = &mut self.users.barriers else { return };
-        (attendance.due, attendance.is_stuck) = (Nanos::NEVER, false);
-        for group in std::mem::take(&mut attendance.groups) {
-            let Some(attendance) = &self.users.barriers else { return };
+        let Some(waiters) = &mut self.users.barriers else { return };
+        (waiters.due, waiters.is_stuck) = (Nanos::NEVER, false);
+        for group in std::mem::take(&mut waiters.groups) {
+            let Some(waiters) = &self.users.barriers else { return };
             let count = group.users.len() as u64;
-            attendance.barriers.withdraw(group.barrier, attendance.party, group.round, count);
-            if self.users.programs.has_apart() {
+            waiters.barriers.withdraw(group.barrier, waiters.participant, group.round, count);
+            if self.users.programs.has_setup_or_teardown() {
                 group.users.into_iter().for_each(|user| self.end_wait(user, at));
             }
         }
-        if let Some(attendance) = &self.users.barriers {
-            attendance.barriers.leave(attendance.party, at);
+        if let Some(waiters) = &self.users.barriers {
+            waiters.barriers.leave(waiters.participant, at);
         }
     }
 }

@@ -17,7 +17,7 @@ impl ScenarioRuntime {
         outcome: Outcome,
         done: Nanos,
     ) -> Outcome {
-        let checks = &self.ledger.steps[exchange.step as usize].checks;
+        let checks = &self.in_flight.steps[exchange.step as usize].checks;
         match attempt {
             Some(attempt) if checks.has_bounds && outcome == Outcome::Succeeded => judge(&checks.checks, attempt, done),
             _ => outcome,
@@ -27,7 +27,7 @@ impl ScenarioRuntime {
 
 #[cold]
 fn judge(checks: &Checks, attempt: &mut Attempt, done: Nanos) -> Outcome {
-    match look(checks, attempt, done) {
+    match check_bounds(checks, attempt, done) {
         Ok(()) => Outcome::Succeeded,
         Err((failure, reason)) => {
             attempt.kept.get_or_insert_default().reason = reason;
@@ -36,7 +36,7 @@ fn judge(checks: &Checks, attempt: &mut Attempt, done: Nanos) -> Outcome {
     }
 }
 
-fn look(checks: &Checks, attempt: &Attempt, done: Nanos) -> Result<(), (Failure, String)> {
+fn check_bounds(checks: &Checks, attempt: &Attempt, done: Nanos) -> Result<(), (Failure, String)> {
     let unmet = |bounds: &[Bound], number| bounds.iter().find(|bound| !bound.holds(number)).copied();
     let took = done.since(attempt.sent).0;
     if let Some(Bound { relation, limit }) = unmet(&checks.time, took) {

@@ -78,10 +78,10 @@ impl CallState {
 impl ScenarioRuntime {
     /// The head of a response to a call.
     pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let Some(call) = attempt.call.as_mut() else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let Some(prepared) = &self.ledger.steps[exchange.step as usize].call else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let Some(prepared) = &self.in_flight.steps[exchange.step as usize].call else { return };
         call.response.head(fields, prepared.offered());
         if is_last {
             self.call_status(key, fields);
@@ -91,15 +91,17 @@ impl ScenarioRuntime {
     /// Bytes of messages: each message is counted, timed and inspected, and kept as far as the checks need it. False
     /// when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
-        let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
+        let Some(call) = self.in_flight.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else {
+            return false;
+        };
         // Compressed messages may grow.
         let growth = if call.response.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let Some(mut call) = attempt.call.as_mut() else { return false };
         self.seen.counts[Counter::BodyBytes] += bytes.len() as u64;
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return true };
-        let step = &self.ledger.steps[exchange.step as usize];
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return true };
+        let step = &self.in_flight.steps[exchange.step as usize];
         let Some(prepared) = &step.call else { return true };
         let shape = prepared.response.as_deref();
         let room = attempt.needs.body as usize;
@@ -130,21 +132,21 @@ impl ScenarioRuntime {
                 MessagePiece::Begun { is_compressed, .. } => {
                     let unzips = is_compressed && call.response.is_gzipped();
                     let has_type = shape.is_some() && (unzips || !is_compressed);
-                    call.inspector = self.ledger.inspection.begin(unzips, has_type);
+                    call.inspector = self.in_flight.inspection.begin(unzips, has_type);
                 }
                 MessagePiece::Bytes(bytes) => match &mut call.inspector {
                     None => keep(&mut attempt.kept, bytes),
                     Some(inspector) => {
                         let kept = &mut attempt.kept;
                         let mut keep = |bytes: &[u8]| keep(kept, bytes);
-                        if let Err(fault) = self.ledger.inspection.feed(inspector, shape, bytes, &mut keep) {
+                        if let Err(fault) = self.in_flight.inspection.feed(inspector, shape, bytes, &mut keep) {
                             call.response.blame(fault);
                         }
                     }
                 },
                 MessagePiece::End => {
                     if let Some(inspector) = call.inspector.take()
-                        && let Err(fault) = self.ledger.inspection.end(inspector)
+                        && let Err(fault) = self.in_flight.inspection.end(inspector)
                     {
                         call.response.blame(fault);
                     }
@@ -176,21 +178,21 @@ impl ScenarioRuntime {
 
     /// The attempt at this position may have a message to send, which leaves at the end of this turn.
     pub(super) fn message_due(&mut self, index: u32, now: Nanos) {
-        let armed = &mut self.ledger.armed_messages[index as usize];
+        let armed = &mut self.in_flight.armed_messages[index as usize];
         if *armed > now {
             // An entry that an earlier one has replaced.
             return;
         }
         *armed = Nanos::NEVER;
-        let Some((key, attempt)) = self.ledger.attempts.at_index(index) else { return };
+        let Some((key, attempt)) = self.in_flight.attempts.at_index(index) else { return };
         let (socket, stream, base, exchange) = (attempt.socket, attempt.stream, attempt.sent, attempt.exchange);
         let Some(state) = attempt.call.as_mut() else { return };
         if state.next_message > now {
             return self.arm_message(key);
         }
         state.next_message = Nanos::NEVER;
-        let Some(step) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
-        let (Some(times), Some(call)) = (&mut state.times, &self.ledger.steps[step as usize].call) else { return };
+        let Some(step) = self.in_flight.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
+        let (Some(times), Some(call)) = (&mut state.times, &self.in_flight.steps[step as usize].call) else { return };
         let Some(message) = call.later.get(times.sent.len()).cloned() else { return };
         times.sent.push(now);
         let count = times.sent.len();
@@ -199,8 +201,8 @@ impl ScenarioRuntime {
             // The messages keep their schedule, also when one is late.
             state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
-        if self.ledger.records
-            && let Some(attempt) = self.ledger.attempts.find(key)
+        if self.in_flight.records
+            && let Some(attempt) = self.in_flight.attempts.find(key)
         {
             attempt.record_framed(&message);
         }
@@ -211,24 +213,25 @@ impl ScenarioRuntime {
 
     /// As with deadlines, a position owns one timer entry, which is re-armed when it fires.
     fn arm_message(&mut self, key: Key) {
-        let Some(next) = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message))
+        let Some(next) =
+            self.in_flight.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message))
         else {
             return;
         };
         let index = key.index as usize;
-        if index >= self.ledger.armed_messages.len() {
-            self.ledger.armed_messages.resize(index + 1, Nanos::NEVER);
+        if index >= self.in_flight.armed_messages.len() {
+            self.in_flight.armed_messages.resize(index + 1, Nanos::NEVER);
         }
-        if next < self.ledger.armed_messages[index] {
-            self.ledger.armed_messages[index] = next;
+        if next < self.in_flight.armed_messages[index] {
+            self.in_flight.armed_messages[index] = next;
             self.timers.insert(next, Deadline::Message(key.index));
         }
     }
 
     /// Counts messages of an attempt that are framed, or will be when flow control lets them.
     fn count_messages(&mut self, key: Key, socket: Socket, stream: u32, count: u64) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         // Each counts once, however often its exchange is tried.
         if !exchange.is_measured || exchange.tries > 0 {
             return;
@@ -242,9 +245,9 @@ impl ScenarioRuntime {
 
     /// The first bytes of a call have left: the messages that follow are scheduled from then.
     pub(super) fn call_sent(&mut self, key: Key, sent: Nanos) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let Some(call) = &self.ledger.steps[exchange.step as usize].call else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let Some(call) = &self.in_flight.steps[exchange.step as usize].call else { return };
         if attempt.is_recorded() {
             attempt.record_framed(&call.first);
         }

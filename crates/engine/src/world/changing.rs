@@ -43,9 +43,10 @@ impl ScenarioRuntime {
             }
         }
         if let Some((from, to)) = timeline.last_pause() {
-            let halt = &mut self.users.halt;
-            (halt.from, halt.to) = (self.instants.measured_from + from, self.instants.measured_from + to);
-            halt.due = if halt.is_on { halt.to } else { halt.from };
+            let pause_window = &mut self.users.pause_window;
+            (pause_window.from, pause_window.to) =
+                (self.instants.measured_from + from, self.instants.measured_from + to);
+            pause_window.due = if pause_window.is_on { pause_window.to } else { pause_window.from };
         }
     }
 
@@ -61,21 +62,22 @@ impl ScenarioRuntime {
 
     /// Pauses or resumes the load when that is due.
     #[cold]
-    pub(super) fn look_at_halt<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        if !self.users.halt.is_on {
+    pub(super) fn apply_pause<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if !self.users.pause_window.is_on {
             // A pause that is over before it was noticed stops no user.
-            self.users.halt.due = if now < self.users.halt.to { self.users.halt.to } else { Nanos::NEVER };
-            if now < self.users.halt.to {
-                self.users.halt.is_on = true;
-                self.users.closed.halt();
+            self.users.pause_window.due =
+                if now < self.users.pause_window.to { self.users.pause_window.to } else { Nanos::NEVER };
+            if now < self.users.pause_window.to {
+                self.users.pause_window.is_on = true;
+                self.users.closed.pause();
                 if let Some(open) = &mut self.users.open {
-                    open.halt();
+                    open.pause();
                 }
             }
             return;
         }
-        let at = self.users.halt.to;
-        (self.users.halt.is_on, self.users.halt.due) = (false, Nanos::NEVER);
+        let at = self.users.pause_window.to;
+        (self.users.pause_window.is_on, self.users.pause_window.due) = (false, Nanos::NEVER);
         if self.users.open.is_some() {
             return self.resume_open(now, sockets);
         }

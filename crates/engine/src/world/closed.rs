@@ -75,12 +75,12 @@ impl Closed {
             gathering,
             lost: None,
         };
-        closed.look(closed.work.from);
+        closed.update_target(closed.work.from);
         closed
     }
 
     /// Computes the users that should be active from `at` on, and when that changes.
-    fn look(&mut self, at: Nanos) {
+    fn update_target(&mut self, at: Nanos) {
         let own = self.work.segment.count_of_first(self.work.levels.count(at));
         let (own, most) = (own.min(self.users_max / self.streams), self.users_max / self.streams);
         (self.wanted, self.since) = (own * self.streams, at);
@@ -99,7 +99,7 @@ impl Closed {
         self.work.levels = levels.clone();
         self.users_max = self.users_max.max(self.work.segment.count_of_first(levels.most()) * self.streams);
         // The past is the same; so the users are those of the last look, until the next change.
-        self.look(self.since);
+        self.update_target(self.since);
         self.compute(started);
         self.users_max
     }
@@ -113,7 +113,7 @@ impl Closed {
     }
 
     /// Checks which users have gone to other runs by now.
-    fn look_who_is_lost(&mut self, now: Nanos, started: Nanos) {
+    fn remove_lost_users(&mut self, now: Nanos, started: Nanos) {
         let Some(lost) = self.lost.as_mut().filter(|lost| started + lost.next <= now) else { return };
         let at = now.since(started + lost.warmup);
         lost.at = Some(at);
@@ -129,7 +129,7 @@ impl Closed {
     }
 
     /// Pauses: no user is active until the load resumes.
-    pub(super) fn halt(&mut self) {
+    pub(super) fn pause(&mut self) {
         self.waking = 0..self.active;
         (self.is_halted, self.active, self.due) = (true, 0, Nanos::NEVER);
     }
@@ -137,7 +137,7 @@ impl Closed {
     /// Resumes the load at this instant. Returns the first user that is not active then.
     pub(super) fn resume(&mut self, at: Nanos, started: Nanos) -> u32 {
         self.is_halted = false;
-        self.look(at.since(started));
+        self.update_target(at.since(started));
         self.waking.end = self.waking.end.min(self.wanted);
         self.active = self.waking.end;
         if let Some(gathering) = &mut self.gathering {
@@ -193,7 +193,7 @@ impl ScenarioRuntime {
     /// Number of users at work.
     pub(crate) fn users_at_work(&self) -> u64 {
         if self.users.open.is_some() {
-            return if self.ledger.is_simple { self.ledger.exchanges.len() as u64 } else { self.users.inside };
+            return if self.in_flight.is_simple { self.in_flight.exchanges.len() as u64 } else { self.users.inside };
         }
         self.users.started - self.users.ended - self.users.closed.parked
     }
@@ -213,7 +213,7 @@ impl ScenarioRuntime {
 
     #[cold]
     fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        self.users.closed.look_who_is_lost(now, self.instants.started);
+        self.users.closed.remove_lost_users(now, self.instants.started);
         for _ in 0..START_BATCH {
             let Some(user) = self.users.closed.waking.next() else { break };
             let intended = self.instants.started + self.users.closed.since;
@@ -231,7 +231,7 @@ impl ScenarioRuntime {
             // A busy user that is not needed any more notices when it is free.
             closed.active = closed.wanted;
             match closed.next_change {
-                Some(at) if self.instants.started + at <= now => closed.look(at),
+                Some(at) if self.instants.started + at <= now => closed.update_target(at),
                 _ => break,
             }
         }
@@ -320,7 +320,7 @@ impl ScenarioRuntime {
     /// Runs the next action of a user.
     #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
-        if !self.ledger.is_simple {
+        if !self.in_flight.is_simple {
             return self.act_in_program(user, view, intended, now, sockets);
         }
         let is_measured = intended >= self.instants.counts_from;

@@ -8,7 +8,7 @@ use super::ScenarioRuntime;
 use super::exchanges::{Attempt, Exchange};
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::mutants::{Bug, strikes};
+use crate::swarm::mutants::{Bug, fault_injected};
 
 impl ScenarioRuntime {
     /// Ends what is in flight as incomplete, counts it, and closes every connection, or begins to. `is_cut`: it had no
@@ -17,23 +17,23 @@ impl ScenarioRuntime {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
         self.trace_waiting(now);
-        if self.users.is_out_of_requests && self.users.owing > 0 {
-            self.count_without_stop(self.users.owing);
+        if self.users.is_out_of_requests && self.users.pending_teardown > 0 {
+            self.count_without_stop(self.users.pending_teardown);
         }
         self.leave_barriers(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.seen);
         }
-        let open: Vec<Key> = self.ledger.attempts.keys().collect();
+        let open: Vec<Key> = self.in_flight.attempts.keys().collect();
         for key in open {
             self.count_last_sent(key, sockets);
             self.count_untaken_message(key, sockets);
-            if let Some(attempt) = self.ledger.attempts.remove(key) {
+            if let Some(attempt) = self.in_flight.attempts.remove(key) {
                 self.leave_unfinished(attempt.exchange, Some(&attempt), now);
             }
         }
         // None is without an attempt; but every begun exchange must end.
-        for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
+        for key in self.in_flight.exchanges.keys().collect::<Vec<_>>() {
             self.leave_unfinished(key, None, now);
         }
         self.give_up_lookups(now);
@@ -43,7 +43,7 @@ impl ScenarioRuntime {
         if is_cut {
             self.seen.counts[Counter::Cut] += self.seen.counts.unfinished() - before;
         }
-        if self.work.keeps.bodies {
+        if self.work.capture_options.bodies {
             let mut head = self.pool.heads.last().to_vec();
             wire::http1::unfold(&mut head);
             self.seen.particulars.hear_head(&head);
@@ -53,7 +53,7 @@ impl ScenarioRuntime {
 
     /// An exchange did not end before the run.
     fn leave_unfinished(&mut self, key: Key, attempt: Option<&Attempt>, now: Nanos) {
-        let Some(exchange) = self.ledger.exchanges.remove(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.remove(key) else { return };
         if exchange.is_measured {
             self.count_unfinished(&exchange, attempt, now);
         }
@@ -62,14 +62,14 @@ impl ScenarioRuntime {
 
     fn count_unfinished(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, now: Nanos) {
         #[cfg(test)]
-        if strikes(Bug::UnfinishedHasNoTime) {
+        if fault_injected(Bug::UnfinishedHasNoTime) {
             self.seen.counts[Counter::Unfinished] += 1;
             return;
         }
-        let series = if self.ledger.is_simple {
+        let series = if self.in_flight.is_simple {
             self.work.first_series
         } else {
-            self.ledger.steps[exchange.step as usize].series
+            self.in_flight.steps[exchange.step as usize].series
         };
         self.trace_end(exchange, attempt, RequestRecordEnd::Unfinished, now);
         if let Some(attempt) = attempt {
@@ -101,7 +101,7 @@ impl ScenarioRuntime {
     /// carried over.
     #[inline]
     pub(super) fn counter_of(&self, step: u32, intended: Nanos) -> Counter {
-        let waited = || self.users.open.is_some() || self.ledger.steps.is_hop(step);
+        let waited = || self.users.open.is_some() || self.in_flight.steps.is_hop(step);
         if intended < self.instants.measured_from && waited() { Counter::Carried } else { Counter::Started }
     }
 
@@ -110,8 +110,8 @@ impl ScenarioRuntime {
     /// which it was intended.
     fn count_anew(&mut self, goes_on: bool) {
         let counts = &mut self.seen.counts;
-        for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
-            let Some(exchange) = self.ledger.exchanges.find(key) else { continue };
+        for key in self.in_flight.exchanges.keys().collect::<Vec<_>>() {
+            let Some(exchange) = self.in_flight.exchanges.find(key) else { continue };
             if !exchange.is_measured && !goes_on {
                 continue;
             }
@@ -120,20 +120,22 @@ impl ScenarioRuntime {
             counts[Counter::BegunBefore] += u64::from(exchange.begun);
             if std::mem::replace(&mut exchange.is_measured, true) {
                 counts[Counter::Started] += 1;
-                counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
+                counts[Counter::Redirects] += u64::from(self.in_flight.steps.is_hop(exchange.step));
             } else {
                 counts[Counter::Carried] += 1;
             }
         }
         // Exchanges that wait for a connection, or for a look at it, are counted when they get it.
-        let untried = self.untried() + self.looking();
+        let untried = self.untried() + self.awaiting_read();
         let counts = &mut self.seen.counts;
         counts[Counter::Attempts] -= untried;
-        for key in self.ledger.attempts.keys().collect::<Vec<_>>() {
-            let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent()) else { continue };
+        for key in self.in_flight.attempts.keys().collect::<Vec<_>>() {
+            let Some(attempt) = self.in_flight.attempts.find(key).filter(|attempt| attempt.was_sent()) else {
+                continue;
+            };
             let exchange = attempt.exchange;
             counts[Counter::Sent] +=
-                u64::from(self.ledger.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
+                u64::from(self.in_flight.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
         }
         if goes_on {
             self.instants.counts_from = Nanos::ZERO;

@@ -77,7 +77,7 @@ impl ScenarioRuntime {
             Ok(attempt) => Phase::Response { attempt },
             Err(user) => Phase::Exchange { user },
         };
-        self.pool.hope.was_connected = true;
+        self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
         let origin = connection.origin;
         self.count_established(socket);
@@ -151,7 +151,7 @@ impl ScenarioRuntime {
 
     /// Parses the bytes of a response.
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Received {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Received::NeedMore };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return Received::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
         let (mut rest, mut is_called) = (bytes, false);
         loop {
@@ -192,7 +192,7 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_begun(socket);
         }
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -206,7 +206,7 @@ impl ScenarioRuntime {
         let (phase, is_reused) = (connection.phase, connection.is_reused);
         let mut again = Again::Never;
         if let Phase::Response { attempt } = phase {
-            let Some(known) = self.ledger.attempts.find(attempt) else { return };
+            let Some(known) = self.in_flight.attempts.find(attempt) else { return };
             if known.ended != Nanos::NEVER {
                 // It is known already, from TLS.
                 return;
@@ -250,7 +250,7 @@ impl ScenarioRuntime {
     fn handle_end(&mut self, socket: Socket) -> Option<Ending> {
         let connection = self.pool.connections.find(socket)?;
         let Phase::Response { attempt } = connection.phase else { return None };
-        let attempt = self.ledger.attempts.find(attempt)?;
+        let attempt = self.in_flight.attempts.find(attempt)?;
         match connection.layers.as_deref_mut().and_then(|layers| layers.line.as_mut()) {
             Some(line) => Some(line.handle_end()),
             None => Some(attempt.line.handle_end()),
@@ -271,7 +271,7 @@ impl ScenarioRuntime {
     /// A socket has failed, with what it left.
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, left: Left, at: Nanos, sockets: &mut S) {
         let untaken = left.untaken;
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_begun(socket);
         }
         if self.pool.is_layered {
@@ -299,12 +299,12 @@ impl ScenarioRuntime {
             Phase::Connect { attempt, .. } => {
                 let (place, failure) = ((connection.origin, connection.endpoint), faults::while_connecting(error));
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
-                    self.pool.hope.fail(connection.origin);
+                    self.pool.reachability_guard.fail(connection.origin);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
             }
             Phase::Prepare { user, .. } => {
-                self.pool.hope.fail(connection.origin);
+                self.pool.reachability_guard.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Response { attempt } => {

@@ -1,4 +1,5 @@
-//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped or unfinished.
+//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped or
+//! unfinished.
 
 mod ending;
 mod expecting;
@@ -133,8 +134,8 @@ impl Attempt {
         }
         if !step.checks.contains_status(status) {
             Outcome::Failed(Failure::Status)
-        } else if step.checks.look_further {
-            step.checks.of_response(self.kept.as_deref_mut())
+        } else if step.checks.checks_more {
+            step.checks.response_outcome(self.kept.as_deref_mut())
         } else {
             Outcome::Succeeded
         }
@@ -176,7 +177,7 @@ impl ScenarioRuntime {
     /// No budget is left for it. A redirect that is not followed is no exchange, and its iteration is cut.
     #[cold]
     fn forgo(&mut self, step: u32, intended: Nanos) {
-        if intended < self.instants.measured_from || !self.ledger.steps.is_hop(step) {
+        if intended < self.instants.measured_from || !self.in_flight.steps.is_hop(step) {
             return;
         }
         self.seen.counts[Counter::Redirects] -= 1;
@@ -195,10 +196,10 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         let exchange = Exchange::new(user, step, intended, taken_up, self.instants.counts_from);
-        if !self.ledger.is_simple {
+        if !self.in_flight.is_simple {
             return self.begin_made(exchange, sockets);
         }
-        let exchange = self.ledger.exchanges.insert(exchange);
+        let exchange = self.in_flight.exchanges.insert(exchange);
         self.try_exchange(exchange, sockets);
     }
 
@@ -210,12 +211,12 @@ impl ScenarioRuntime {
         match self.step_for(user, step, part, sockets) {
             Ok(Some(step)) => exchange.step = step,
             Ok(None) => {
-                let exchange = self.ledger.exchanges.insert(exchange);
+                let exchange = self.in_flight.exchanges.insert(exchange);
                 return self.await_rows(exchange, part);
             }
             Err(failure) => return self.fail_unmade(exchange, failure, sockets),
         }
-        let exchange = self.ledger.exchanges.insert(exchange);
+        let exchange = self.in_flight.exchanges.insert(exchange);
         self.try_exchange(exchange, sockets);
     }
 
@@ -224,15 +225,15 @@ impl ScenarioRuntime {
         if self.pool.sharing.is_some() && !self.gets_connection(key) {
             return;
         }
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let (is_moved, is_measured) = (exchange.is_moved, exchange.is_measured);
-        let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
-        if self.ledger.steps[step].leaves_once && self.looks_first(key, user, origin) {
+        let origin = if self.in_flight.is_simple { 0 } else { self.in_flight.steps[step].origin };
+        if self.in_flight.steps[step].leaves_once && self.must_read_first(key, user, origin) {
             return;
         }
-        if is_moved && let Some(exchange) = self.ledger.exchanges.find(key) {
+        if is_moved && let Some(exchange) = self.in_flight.exchanges.find(key) {
             exchange.is_moved = false;
         }
         self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);
@@ -253,21 +254,21 @@ impl ScenarioRuntime {
         match self.open_connection(step, sockets) {
             Ok((socket, at)) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
-                if let Some(attempt) = self.ledger.attempts.find(attempt) {
+                if let Some(attempt) = self.in_flight.attempts.find(attempt) {
                     (attempt.opened, attempt.slot) = (true, at.slot);
                 }
                 self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at);
                 if self.pool.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
                 }
-                let mut deadline = since + self.ledger.steps[step].connect_timeout;
+                let mut deadline = since + self.in_flight.steps[step].connect_timeout;
                 if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
                     deadline = deadline.min(open.send_before(intended));
                 }
                 self.arm(attempt, deadline);
             }
             Err(error) => {
-                self.pool.hope.fail(origin);
+                self.pool.reachability_guard.fail(origin);
                 let now = sockets.now();
                 self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
             }
@@ -275,10 +276,10 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
-        let (needs, is_layered) = if self.ledger.is_simple {
-            (self.ledger.steps.fixed[0].needs, self.pool.is_layered)
+        let (needs, is_layered) = if self.in_flight.is_simple {
+            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered)
         } else {
-            let step = &self.ledger.steps[step];
+            let step = &self.in_flight.steps[step];
             let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };
             (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered())
         };
@@ -304,9 +305,9 @@ impl ScenarioRuntime {
             kept: None,
             call: None,
         };
-        let key = self.ledger.attempts.insert(attempt);
-        if key.index as usize >= self.ledger.armed.len() {
-            self.ledger.armed.resize(key.index as usize + 1, Nanos::NEVER);
+        let key = self.in_flight.attempts.insert(attempt);
+        if key.index as usize >= self.in_flight.armed.len() {
+            self.in_flight.armed.resize(key.index as usize + 1, Nanos::NEVER);
         }
         key
     }
@@ -315,9 +316,9 @@ impl ScenarioRuntime {
     /// an exchange that ends in time needs no timer operation.
     #[inline]
     pub(super) fn arm(&mut self, key: Key, deadline: Nanos) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.deadline = deadline;
-        let armed = &mut self.ledger.armed[key.index as usize];
+        let armed = &mut self.in_flight.armed[key.index as usize];
         if deadline < *armed {
             *armed = deadline;
             self.timers.insert(deadline, Deadline::Attempt(key.index));
@@ -325,7 +326,7 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn attempt_due<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
-        let armed = &mut self.ledger.armed[index as usize];
+        let armed = &mut self.in_flight.armed[index as usize];
         if *armed > now {
             // An entry that an earlier one has replaced.
             return;
@@ -338,30 +339,30 @@ impl ScenarioRuntime {
     /// before the deadline is read first: while the loop was stalled, the response may have come.
     pub(super) fn expire<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
         let read_until = self.instants.read_until;
-        let Some((key, attempt)) = self.ledger.attempts.at_index(index) else { return };
+        let Some((key, attempt)) = self.in_flight.attempts.at_index(index) else { return };
         if attempt.deadline > now {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
         if attempt.deadline > read_until {
-            return self.ledger.overdue.push(index);
+            return self.in_flight.overdue.push(index);
         }
         if attempt.stream != 0 && !attempt.was_sent() {
             // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
             return;
         }
         if attempt.ended != Nanos::NEVER {
-            return self.look_whether_taken(key, now, sockets);
+            return self.recheck_delivery(key, now, sockets);
         }
         if attempt.holds_body && self.sends_body_late(key, now, sockets) {
             return;
         }
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let socket = attempt.socket;
         let given = AbandonedAttempt { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
-            self.ledger.attempts.remove(key);
+            self.in_flight.attempts.remove(key);
             self.give_up(given, true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
@@ -373,12 +374,12 @@ impl ScenarioRuntime {
         let is_connected = self.pool.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         if !was_sent && is_connected && self.pool.sharing.is_some() {
             // Users that share connections wait for a stream as long as it takes.
-            let step = self.ledger.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
-            let deadline = now + self.ledger.steps[step].connect_timeout;
+            let step = self.in_flight.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
+            let deadline = now + self.in_flight.steps[step].connect_timeout;
             return self.arm(key, deadline);
         }
         let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_begun(socket);
         }
         let expired = if was_sent { self.expire_call(key, now) } else { None };
@@ -390,20 +391,20 @@ impl ScenarioRuntime {
     /// that is read first, too.
     #[cold]
     fn is_spared(&mut self, index: u32, now: Nanos) -> bool {
-        let Some((_, attempt)) = self.ledger.attempts.at_index(index) else { return false };
+        let Some((_, attempt)) = self.in_flight.attempts.at_index(index) else { return false };
         let (exchange, deadline, sent) = (attempt.exchange, attempt.deadline, attempt.sent);
         let since = if attempt.was_sent() {
             sent
         } else {
-            let step = self.ledger.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
-            deadline.since(self.ledger.steps[step].connect_timeout)
+            let step = self.in_flight.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
+            deadline.since(self.in_flight.steps[step].connect_timeout)
         };
         let deadline = self.stalls.spare(since, deadline);
         if deadline > now {
-            self.ledger.armed[index as usize] = deadline;
+            self.in_flight.armed[index as usize] = deadline;
             self.timers.insert(deadline, Deadline::Attempt(index));
         } else if deadline > self.instants.read_until {
-            self.ledger.overdue.push(index);
+            self.in_flight.overdue.push(index);
         } else {
             return false;
         }
@@ -412,7 +413,7 @@ impl ScenarioRuntime {
 
     /// An exchange of an open load has waited longer than it may.
     pub(super) fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
-        let (Some(open), Some(exchange)) = (&self.users.open, self.ledger.exchanges.find(key)) else { return false };
+        let (Some(open), Some(exchange)) = (&self.users.open, self.in_flight.exchanges.find(key)) else { return false };
         // A retry has been sent once before.
         exchange.tries == 0 && open.send_before(exchange.intended) <= now
     }
@@ -420,13 +421,13 @@ impl ScenarioRuntime {
     /// Drops an exchange that waited too long for what it is made of.
     #[cold]
     pub(super) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        let is_measured = self.ledger.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
+        let is_measured = self.in_flight.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
         self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_measured);
         self.drop_exchange(key, now, sockets);
     }
 
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        if let Some(exchange) = self.ledger.exchanges.remove(key) {
+        if let Some(exchange) = self.in_flight.exchanges.remove(key) {
             if exchange.is_measured {
                 self.trace_end(&exchange, None, RequestRecordEnd::Dropped, now);
                 self.seen.drop_start(now.since(exchange.intended).0);
@@ -443,9 +444,9 @@ impl ScenarioRuntime {
 
     /// Sends the whole request. `may_wait`: its body may wait for a 100 of the server.
     fn send_whole<S: Sockets>(&mut self, key: Key, may_wait: bool, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let step = &self.ledger.steps[exchange.step as usize];
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let step = &self.in_flight.steps[exchange.step as usize];
         let (front_bytes, is_measured) = (step.request.front().len(), exchange.is_measured);
         let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(step.kind) };
         attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
@@ -458,7 +459,7 @@ impl ScenarioRuntime {
         }
         if attempt.is_layered {
             let index = exchange.step as usize;
-            if step.talk.is_some() {
+            if step.messaging.is_some() {
                 return self.send_message(key, socket, index, is_measured, sockets);
             }
             return self.send_request_sealed(key, socket, index, is_measured, sockets);
@@ -466,7 +467,7 @@ impl ScenarioRuntime {
         let sent = sockets.now();
         attempt.sent = sent;
         let deadline = sent + step.timeout;
-        let outgoing = match self.ledger.templates.get(exchange.step as usize) {
+        let outgoing = match self.in_flight.templates.get(exchange.step as usize) {
             Some(template) => Outgoing::Template(*template, 0..front_bytes),
             None => lent(&mut self.pool.links, step.request.front()),
         };
@@ -489,9 +490,9 @@ impl ScenarioRuntime {
     ) {
         let begins = self.handed_to(socket);
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         (attempt.sent, attempt.begins) = (sent, begins);
-        let deadline = sent + self.ledger.steps[step].timeout;
+        let deadline = sent + self.in_flight.steps[step].timeout;
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);
     }

@@ -84,20 +84,20 @@ impl Attempt {
 impl PreparedChecks {
     /// The outcome of a response with a successful status.
     #[cold]
-    pub(super) fn of_response(&self, kept: Option<&mut KeptBody>) -> Outcome {
-        self.of_kept(kept, None)
+    pub(super) fn response_outcome(&self, kept: Option<&mut KeptBody>) -> Outcome {
+        self.outcome(kept, None)
     }
 
     /// The same for a call.
     #[cold]
-    pub(super) fn of_call(&self, kept: Option<&mut KeptBody>, call: &PreparedCall) -> Outcome {
-        self.of_kept(kept, Some(call))
+    pub(super) fn call_outcome(&self, kept: Option<&mut KeptBody>, call: &PreparedCall) -> Outcome {
+        self.outcome(kept, Some(call))
     }
 
-    fn of_kept(&self, kept: Option<&mut KeptBody>, call: Option<&PreparedCall>) -> Outcome {
+    fn outcome(&self, kept: Option<&mut KeptBody>, call: Option<&PreparedCall>) -> Outcome {
         let mut nothing = KeptBody::default();
         let kept = kept.unwrap_or(&mut nothing);
-        match look(&self.checks, kept, call) {
+        match check_all(&self.checks, kept, call) {
             Ok(()) => Outcome::Succeeded,
             Err((failure, reason)) => {
                 kept.reason = reason;
@@ -107,12 +107,12 @@ impl PreparedChecks {
     }
 }
 
-fn look(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
+fn check_all(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
     if kept.is_crowded {
         let most = KEPT_ON_CONNECTION_MAX;
         return Err((Failure::BodyLimit, format!("more than {most} bytes of answers on one connection at a time")));
     }
-    checks.look_at_head(http1::fields(&kept.head)).map_err(|reason| (Failure::Check, reason))?;
+    checks.check_head(http1::fields(&kept.head)).map_err(|reason| (Failure::Check, reason))?;
     if !checks.want_body() {
         return Ok(());
     }
@@ -126,17 +126,17 @@ fn look(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result
         Undecoded::Broken => (Failure::Check, format!("the body is not as {} says", coding())),
     })?;
     if let Some(call) = call {
-        checks.look_at_text(&body).map_err(|reason| (Failure::Check, reason))?;
-        return look_at_messages(checks, kept, call);
+        checks.check_text(&body).map_err(|reason| (Failure::Check, reason))?;
+        return check_messages(checks, kept, call);
     }
     if checks.json_is_too_large(&body) {
         return Err(json_limit());
     }
-    checks.look_at_response(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
+    checks.check_response(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
 }
 
 /// The response to a call is Protobuf: checks on JSON use its messages as JSON, for a stream of responses a list.
-fn look_at_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
+fn check_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
     let Some(check) = checks.json.first() else { return Ok(()) };
     let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.responses_stream));
     let other = || (Failure::Check, format!("--expect-json {check}: a message is not what the method gives"));
@@ -144,7 +144,7 @@ fn look_at_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Re
     if checks.json_is_too_large(&json) {
         return Err(json_limit());
     }
-    checks.look_at_json(&json).map_err(|reason| (Failure::Check, reason))
+    checks.check_json(&json).map_err(|reason| (Failure::Check, reason))
 }
 
 fn json_limit() -> (Failure, String) {
@@ -156,7 +156,7 @@ impl ScenarioRuntime {
     /// as it needs.
     #[inline]
     pub(super) fn kept_room(&mut self, key: Key, more: usize) -> Option<usize> {
-        let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
+        let attempt = self.in_flight.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
         let held = attempt.kept.as_ref().map_or(0, |kept| kept.held());
         let share = (KEPT_IN_ANY_CASE / self.work.streams.max(1) as usize).clamp(SHARE_MIN, SHARE_MAX);
         if held + more.min(attempt.needs.body as usize) <= share {
@@ -169,7 +169,7 @@ impl ScenarioRuntime {
     /// Whether there is room to capture the head of a response on a stream, if it is needed.
     #[inline]
     pub(super) fn has_room_for_head(&mut self, key: Key, fields: &FieldList) -> bool {
-        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
+        let Some(attempt) = self.in_flight.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
         let more = fields.bytes();
         if more <= SHARE_MIN {
             return true;
@@ -180,9 +180,10 @@ impl ScenarioRuntime {
 
     #[cold]
     fn crowded_room(&mut self, key: Key, socket: Socket, share: usize) -> usize {
-        let of_connection = self.ledger.attempts.values().filter(|attempt| attempt.socket == socket);
+        let of_connection = self.in_flight.attempts.values().filter(|attempt| attempt.socket == socket);
         let all: usize = of_connection.filter_map(|attempt| Some(attempt.kept.as_ref()?.held())).sum();
-        let own = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
+        let own =
+            self.in_flight.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
         share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
     }
 
@@ -195,7 +196,7 @@ impl ScenarioRuntime {
         outcome: Outcome,
         done: Nanos,
     ) {
-        if self.ledger.records {
+        if self.in_flight.records {
             self.make_sample(exchange, attempt, outcome, done);
         }
     }
@@ -203,18 +204,19 @@ impl ScenarioRuntime {
     /// Keeps what the reports of other tools show.
     #[cold]
     pub(super) fn keep_more(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        let is_answered = outcome == Outcome::Succeeded || matches!(Class::of(outcome), Class::FailedAnswered);
+        let is_answered =
+            outcome == Outcome::Succeeded || matches!(Class::from_outcome(outcome), Class::FailedAnswered);
         let attempt = attempt.filter(|attempt| attempt.was_sent());
         let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, u64::from(attempt.body_bytes)));
         let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
-        if self.work.keeps.bodies && is_answered {
+        if self.work.capture_options.bodies && is_answered {
             self.seen.particulars.reading.record(done.since(first_byte).0);
             self.seen.particulars.before.record(sent.since(exchange.intended).0);
-            let first = *self.ledger.first_length.get_or_insert(length);
+            let first = *self.in_flight.first_length.get_or_insert(length);
             self.seen.particulars.first_length = self.seen.particulars.first_length.max(first);
             self.seen.particulars.lengths_differ += u64::from(length != first);
         }
-        if self.work.keeps.rows {
+        if self.work.capture_options.rows {
             let row = Row {
                 start_ns: exchange.intended.since(self.instants.started).0,
                 wait_ns: sent.since(exchange.taken_up).0,
@@ -231,14 +233,16 @@ impl ScenarioRuntime {
 
     #[cold]
     fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        let step = &self.ledger.steps[exchange.step as usize];
+        let step = &self.in_flight.steps[exchange.step as usize];
         let is_wanted = step.is_shown
-            || (matches!(outcome, Outcome::Failed(_)) && self.work.keeps.failures && self.seen.wants_samples());
+            || (matches!(outcome, Outcome::Failed(_))
+                && self.work.capture_options.failures
+                && self.seen.wants_samples());
         if !is_wanted {
             return;
         }
         let mut secrets = self.secrets_of(exchange.user);
-        let step = &self.ledger.steps[exchange.step as usize];
+        let step = &self.in_flight.steps[exchange.step as usize];
         let nothing = KeptBody::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
@@ -254,11 +258,11 @@ impl ScenarioRuntime {
             outcome,
             status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
             reason: match outcome {
-                Outcome::Failed(Failure::NotFilled) => self.ledger.why.clone(),
+                Outcome::Failed(Failure::NotFilled) => self.in_flight.why.clone(),
                 _ => kept.reason.clone(),
             },
             place: step.place.to_string(),
-            way: step.trail.as_deref().map(RedirectState::reported).unwrap_or_default(),
+            way: step.redirect_state.as_deref().map(RedirectState::reported).unwrap_or_default(),
             parts,
             left_out,
             wait_ns: sent.map(|sent| sent.since(exchange.intended).0),
@@ -280,7 +284,7 @@ impl ScenarioRuntime {
         };
         let origin = &self.pool.origins[usize::from(step.origin)];
         let mut parts = Vec::new();
-        if let Some(request) = step.shown.as_deref().filter(|_| step.talk.is_none()) {
+        if let Some(request) = step.shown.as_deref().filter(|_| step.messaging.is_none()) {
             let is_http2 = attempt.is_some_and(|attempt| attempt.stream != 0) || origin.protocol() == Protocol::Http2;
             let head = if is_http2 { head_over_http2(request, origin.tls.is_some()) } else { head_of(request) };
             parts.push(Part { is_ours: true, kind: PartKind::Head, bytes: head });

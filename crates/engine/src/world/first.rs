@@ -15,7 +15,7 @@ pub(super) struct FirstRound {
 
 impl FirstRound {
     /// A first round for this number of users.
-    pub(super) fn of(users: u64) -> Self {
+    pub(super) fn new(users: u64) -> Self {
         Self { had: vec![0; users.div_ceil(64) as usize], left: users }
     }
 
@@ -34,20 +34,20 @@ impl ScenarioRuntime {
     #[cold]
     #[inline(never)]
     pub(super) fn note_first(&mut self, user: u32, service: Option<Nanos>) {
-        let Some(round) = &mut self.ledger.first_round else { return };
+        let Some(round) = &mut self.in_flight.first_round else { return };
         if round.is_first(user)
             && let Some(service) = service
         {
-            self.ledger.first_times.record(service.0);
+            self.in_flight.first_times.record(service.0);
         }
         if round.left == 0 {
-            self.ledger.first_round = None;
+            self.in_flight.first_round = None;
         }
     }
 
     /// Service times of the first exchange of each user; empty where they did not begin together.
     pub(crate) fn take_first_times(&mut self) -> Distribution {
-        std::mem::take(&mut self.ledger.first_times)
+        std::mem::take(&mut self.in_flight.first_times)
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn each_user_has_one_first_exchange() {
-        let mut round = FirstRound::of(130);
+        let mut round = FirstRound::new(130);
         let first: Vec<u32> = (0..130).chain(0..130).filter(|user| round.is_first(*user)).collect();
         assert_eq!((first, round.left), ((0..130).collect(), 0));
         assert!(!round.is_first(5_000), "one that is not among them has none");

@@ -30,7 +30,8 @@ impl ScenarioRuntime {
                 self.response_goodbye(socket, sockets);
             }
             Phase::Response { attempt } => {
-                let ending = self.ledger.attempts.find(attempt).filter(|attempt| attempt.line.ends_with_connection());
+                let ending =
+                    self.in_flight.attempts.find(attempt).filter(|attempt| attempt.line.ends_with_connection());
                 match ending.map(|attempt| attempt.line.handle_end()) {
                     Some(_) => {
                         self.end_response(attempt, true, at, sockets);
@@ -85,7 +86,7 @@ impl ScenarioRuntime {
 
     /// Sends a close frame. False when the TLS session is broken, and the connection lost.
     fn send_close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
-        let (mut close, mask) = (self.pool.links.buffer(), self.pool.talk.mask());
+        let (mut close, mask) = (self.pool.links.buffer(), self.pool.messaging.mask());
         if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
             line.close(mask, &mut close);
         }
@@ -114,7 +115,7 @@ impl ScenarioRuntime {
         self.await_close(socket, at, sockets);
         match phase {
             Phase::Response { attempt } => {
-                if let Some(attempt) = self.ledger.attempts.find(attempt).filter(|_| !reason.is_empty()) {
+                if let Some(attempt) = self.in_flight.attempts.find(attempt).filter(|_| !reason.is_empty()) {
                     attempt.kept.get_or_insert_default().reason = reason.to_owned();
                 }
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
@@ -148,7 +149,7 @@ impl ScenarioRuntime {
     }
 
     /// Drops peers that have not agreed by now.
-    pub(crate) fn leave_all<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(crate) fn abandon_all<S: Sockets>(&mut self, sockets: &mut S) {
         for (socket, _) in self.pool.connections.phases() {
             self.close_last(socket, sockets);
         }

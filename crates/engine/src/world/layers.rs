@@ -14,7 +14,7 @@
 //! (`layers/rest.rs`), and frames of HTTP/2 are cut from it.
 
 mod endings;
-mod gather;
+mod read_coalescer;
 mod rest;
 mod streams;
 
@@ -37,8 +37,8 @@ use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
 #[cfg(test)]
-pub(crate) use gather::GATHER_MAX;
-use gather::Gather;
+pub(crate) use read_coalescer::COALESCE_MAX;
+use read_coalescer::ReadCoalescer;
 use rest::Unsealed;
 
 /// The error code of a stream that was refused: its request was not processed (RFC 9113, 8.7).
@@ -104,7 +104,7 @@ pub(crate) struct Links {
     dirty: Vec<Socket>,
     plain: Vec<u8>,
     spare: Vec<Vec<u8>>,
-    pub(super) gather: Gather,
+    pub(super) read_coalescer: ReadCoalescer,
 }
 
 impl Links {
@@ -116,7 +116,7 @@ impl Links {
         // For these each response, or each of many messages in it, is timed by itself.
         let times_more = work.steps.iter().any(|step| step.call.as_ref().is_some_and(|call| call.is_stream));
         if times_more || !origins.iter().all(Origin::is_shared) {
-            links.gather.end();
+            links.read_coalescer.end();
         }
         links
     }
@@ -362,8 +362,8 @@ impl ScenarioRuntime {
         };
         if !is_http2 {
             // Its responses are timed as well, and their speed is unknown.
-            self.pool.links.gather.end();
-            if !self.begin_talk(socket, sockets) {
+            self.pool.links.read_coalescer.end();
+            if !self.begin_messaging(socket, sockets) {
                 self.ready_alone(socket, at, sockets);
             }
             return;
@@ -375,7 +375,7 @@ impl ScenarioRuntime {
             _ => return,
         };
         self.pool.connections.turn_into(socket, Phase::Shared);
-        self.pool.hope.was_connected = true;
+        self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
         self.count_established(socket);
         self.ready_for_streams(socket, attempt, user, at, sockets);
@@ -414,7 +414,7 @@ impl ScenarioRuntime {
         let mut buffer = self.pool.links.buffer();
         let connection = self.pool.connections.find(socket)?;
         let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
-        let request = &self.ledger.steps[step].request;
+        let request = &self.in_flight.steps[step].request;
         if let Err(fault) = session.seal(request.front(), &mut buffer) {
             let now = sockets.now();
             self.lose(socket, faults::tls(fault), now, sockets);

@@ -137,7 +137,7 @@ impl ScenarioRuntime {
             return self.begin_exchange(user, step, intended, intended, sockets);
         };
         if let Some(origin) = self.known_origin(&target) {
-            self.ledger.steps.lead(step, origin);
+            self.in_flight.steps.lead(step, origin);
             return self.begin_exchange(user, step, intended, intended, sockets);
         }
         let waiting = WaitingExchange { user, step, intended };
@@ -145,13 +145,13 @@ impl ScenarioRuntime {
             let failure = *failure;
             return self.fail_hop(user, step, intended, failure, sockets);
         }
-        let timeout = self.ledger.steps[step as usize].connect_timeout;
+        let timeout = self.in_flight.steps[step as usize].connect_timeout;
         self.pool.lookups.ask(target, waiting, timeout);
     }
 
     /// Lets exchanges go on whose lookups are done.
     #[cold]
-    pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(super) fn resume_looked_up<S: Sockets>(&mut self, sockets: &mut S) {
         while let Some((lookup, found)) = self.pool.lookups.poll() {
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
             // A name that does not resolve is not looked up again and again.
@@ -163,7 +163,7 @@ impl ScenarioRuntime {
             for WaitingExchange { user, step, intended } in lookup.waiting {
                 match origin {
                     Ok(origin) => {
-                        self.ledger.steps.lead(step, origin);
+                        self.in_flight.steps.lead(step, origin);
                         self.begin_exchange(user, step, intended, intended, sockets);
                     }
                     Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
@@ -179,10 +179,10 @@ impl ScenarioRuntime {
                 let counter = self.counter_of(waiting.step, waiting.intended);
                 self.seen.counts[counter] += 1;
                 self.seen.counts[Counter::Attempts] += 1;
-                let series = self.ledger.steps[waiting.step as usize].series;
+                let series = self.in_flight.steps[waiting.step as usize].series;
                 self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);
             }
-            self.ledger.steps.remove(waiting.step);
+            self.in_flight.steps.remove(waiting.step);
         }
     }
 

@@ -103,7 +103,7 @@ impl Open {
     }
 
     /// No step is begun until the load resumes.
-    pub(super) fn halt(&mut self) {
+    pub(super) fn pause(&mut self) {
         self.is_halted = true;
     }
 
@@ -295,7 +295,7 @@ impl ScenarioRuntime {
             let start = Start { intended, taken_up: now, number };
             // Usually some user is free, and no start waits.
             if open.queue.is_empty()
-                && !self.users.programs.has_apart()
+                && !self.users.programs.has_setup_or_teardown()
                 && let Some(user) = open.next_idle(self.pool.counts_addresses)
             {
                 self.begin_start(user, start, sockets);
@@ -310,8 +310,8 @@ impl ScenarioRuntime {
                 break;
             }
         }
-        if self.users.owing > 0 {
-            self.retire_carriers(now, sockets);
+        if self.users.pending_teardown > 0 {
+            self.retire_idle_users(now, sockets);
         }
     }
 
@@ -366,7 +366,7 @@ impl ScenarioRuntime {
             None if (self.users.all.len() as u64) < open.users_max => self.new_user(),
             None => return false,
         };
-        if self.users.programs.has_apart() && self.gets_ready(user, now, sockets) {
+        if self.users.programs.has_setup_or_teardown() && self.gets_ready(user, now, sockets) {
             return true;
         }
         self.serve_with(user, sockets);
@@ -383,7 +383,7 @@ impl ScenarioRuntime {
 
     fn begin_start<S: Sockets>(&mut self, user: u32, start: Start, sockets: &mut S) {
         let Start { intended, taken_up, number } = start;
-        if self.ledger.is_simple {
+        if self.in_flight.is_simple {
             return self.begin_due(user, 0, intended, taken_up, sockets);
         }
         let Some(open) = &self.users.open else { return };
@@ -438,7 +438,9 @@ impl ScenarioRuntime {
             }
             return self.give_way(user, now, sockets);
         }
-        if self.users.programs.has_apart() && self.is_apart(user, view, intended, now, sockets) {
+        if self.users.programs.has_setup_or_teardown()
+            && self.is_in_setup_or_teardown(user, view, intended, now, sockets)
+        {
             return;
         }
         let Some(open) = &mut self.users.open else { return };

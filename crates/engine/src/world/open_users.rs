@@ -18,7 +18,7 @@ impl ScenarioRuntime {
     /// start.
     #[cold]
     #[inline(never)]
-    pub(super) fn is_apart<S: Sockets>(
+    pub(super) fn is_in_setup_or_teardown<S: Sockets>(
         &mut self,
         user: u32,
         view: View,
@@ -51,7 +51,7 @@ impl ScenarioRuntime {
 
     /// Whether a user is in `on_start` or `on_stop`, outside iterations.
     pub(super) fn does_its_own(&self, user: u32) -> bool {
-        self.users.programs.has_apart()
+        self.users.programs.has_setup_or_teardown()
             && matches!(self.users.all[user as usize].stage, UserPhase::Starting | UserPhase::Stopping)
     }
 
@@ -94,7 +94,7 @@ impl ScenarioRuntime {
     /// Nothing more comes: idle users run `on_stop`.
     #[cold]
     #[inline(never)]
-    pub(super) fn retire_carriers<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn retire_idle_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let Some(open) = &mut self.users.open else { return };
         let (is_over, had_retired) = (open.is_over(), open.has_retired);
         open.has_retired = is_over;

@@ -34,7 +34,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(crate) fn new(target: Arc<Target>, turns: Turns, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
-        let is_unasked = target.reach == TargetPolicy::Anywhere && turns.are_far();
+        let is_unasked = target.target_policy == TargetPolicy::Anywhere && turns.are_far();
         Self { target, turns, tls, connect_timeout, is_unasked, opens_with: None }
     }
 
@@ -56,7 +56,7 @@ impl Origin {
     }
 
     /// WebSocket or TCP messages are exchanged with it.
-    pub(crate) fn is_talk(&self) -> bool {
+    pub(crate) fn is_messaging(&self) -> bool {
         matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp)
     }
 
@@ -151,8 +151,8 @@ impl ScenarioRuntime {
             return idle;
         }
         match origin {
-            0 => self.pool.elsewhere.take_further(user, origin),
-            _ => self.pool.elsewhere.take(user, origin),
+            0 => self.pool.extra_connections.take_further(user, origin),
+            _ => self.pool.extra_connections.take(user, origin),
         }
     }
 
@@ -162,22 +162,23 @@ impl ScenarioRuntime {
             return false;
         }
         let has_own = origin == 0 && self.users.all[user as usize].connection.is_some();
-        has_own || self.pool.elsewhere.has(user, origin)
+        has_own || self.pool.extra_connections.has(user, origin)
     }
 
     /// Whether a user has an idle connection of its own to an origin.
     pub(super) fn has_own(&self, user: u32, origin: u16) -> bool {
         match origin {
             0 => self.users.all[user as usize].connection.is_some(),
-            _ => self.pool.elsewhere.first.contains_key(&(user, origin)),
+            _ => self.pool.extra_connections.first.contains_key(&(user, origin)),
         }
     }
 
     /// Whether URL or headers of a conversation with an origin are dynamic for each connection.
     pub(super) fn opens_anew(&self, origin: u16) -> bool {
         let step = self.pool.origins[usize::from(origin)].opens_with;
-        let making = step.and_then(|step| self.work.steps[step as usize].making.as_ref());
-        making.is_some_and(|(making, _)| making.path.is_some() || !making.headers.is_empty())
+        let dynamic_parts = step.and_then(|step| self.work.steps[step as usize].dynamic_parts.as_ref());
+        dynamic_parts
+            .is_some_and(|(dynamic_parts, _)| dynamic_parts.path.is_some() || !dynamic_parts.headers.is_empty())
     }
 
     /// A connection of a user is idle.
@@ -188,10 +189,10 @@ impl ScenarioRuntime {
         }
         if origin == 0 {
             if let Some(other) = self.users.all[user as usize].connection.replace(socket) {
-                self.pool.elsewhere.keep_further(user, origin, other);
+                self.pool.extra_connections.keep_further(user, origin, other);
             }
         } else {
-            self.pool.elsewhere.keep(user, origin, socket);
+            self.pool.extra_connections.keep(user, origin, socket);
         }
     }
 
@@ -204,7 +205,7 @@ impl ScenarioRuntime {
         if origin == 0 && *own == Some(socket) {
             *own = None;
         } else {
-            self.pool.elsewhere.forget(user, origin, socket);
+            self.pool.extra_connections.forget(user, origin, socket);
         }
     }
 
@@ -213,11 +214,11 @@ impl ScenarioRuntime {
         if let Some(is_idle) = self.is_idle_for_all(origin, socket) {
             return is_idle;
         }
-        let further = self.pool.elsewhere.further.get(&(user, origin));
+        let further = self.pool.extra_connections.further.get(&(user, origin));
         let first = if origin == 0 {
             self.users.all[user as usize].connection
         } else {
-            self.pool.elsewhere.first.get(&(user, origin)).copied()
+            self.pool.extra_connections.first.get(&(user, origin)).copied()
         };
         first == Some(socket) || further.is_some_and(|further| further.contains(&socket))
     }
@@ -227,8 +228,8 @@ impl ScenarioRuntime {
     pub(super) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let ends_together = self.users.budget.is_over || self.users.budget.is_spent();
         for origin in 0..self.pool.origins.len() as u16 {
-            let is_talk = self.pool.origins[usize::from(origin)].is_talk();
-            if (is_talk && ends_together) || self.is_shared_by_all(origin) {
+            let is_messaging = self.pool.origins[usize::from(origin)].is_messaging();
+            if (is_messaging && ends_together) || self.is_shared_by_all(origin) {
                 continue;
             }
             while let Some(socket) = self.take_own(user, origin) {
@@ -239,7 +240,7 @@ impl ScenarioRuntime {
 
     /// Closes an idle connection that its user gave up; a WebSocket peer is notified.
     pub(super) fn part_with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        if self.is_talk(socket) {
+        if self.is_messaging(socket) {
             let now = sockets.now();
             self.say_goodbye(socket, now, sockets);
         } else {
@@ -259,7 +260,7 @@ impl ScenarioRuntime {
         }
         self.pool.is_layered |= origin.is_layered();
         if !origin.is_shared() {
-            self.pool.links.gather.end();
+            self.pool.links.read_coalescer.end();
         }
         self.pool.links.make_room(self.pool.origins.len() + 1, origin.is_shared());
         if let Some(sharing) = &mut self.pool.sharing {

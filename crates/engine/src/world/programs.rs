@@ -37,7 +37,7 @@ pub(super) const PLACE_BYTES: usize = size_of::<Position>();
 pub(super) struct Programs {
     pub(super) code: Arc<CompiledProgram>,
     /// Users have `on_start` or `on_stop`.
-    has_apart: bool,
+    has_setup_or_teardown: bool,
     /// The ends of pauses are tracked, since something may end them earlier.
     knows_rests: bool,
     /// Positions of users that need one.
@@ -48,10 +48,10 @@ impl Programs {
     /// `has_places`: users need a position whatever they do. `may_leave`: their number may decrease.
     pub(super) fn new(program: &Program, steps: usize, has_places: bool, may_leave: bool) -> Self {
         let mut code = CompiledProgram::new(program, steps);
-        let has_apart = code.start_at.is_some() || code.stop_at.is_some();
-        let knows_rests = has_apart || (may_leave && code.thinks());
+        let has_setup_or_teardown = code.start_at.is_some() || code.stop_at.is_some();
+        let knows_rests = has_setup_or_teardown || (may_leave && code.thinks());
         code.has_places |= has_places || knows_rests;
-        Self { code: Arc::new(code), has_apart, knows_rests, places: Vec::new() }
+        Self { code: Arc::new(code), has_setup_or_teardown, knows_rests, places: Vec::new() }
     }
 
     pub(super) fn start_at(&self) -> Option<u32> {
@@ -63,8 +63,8 @@ impl Programs {
     }
 
     /// Users have `on_start` or `on_stop`.
-    pub(super) fn has_apart(&self) -> bool {
-        self.has_apart
+    pub(super) fn has_setup_or_teardown(&self) -> bool {
+        self.has_setup_or_teardown
     }
 
     /// The ends of pauses are tracked.
@@ -157,7 +157,7 @@ impl ScenarioRuntime {
 
     /// A user has finished an iteration.
     fn complete(&mut self, user: u32) {
-        self.end_apart(user, true);
+        self.end_setup_or_teardown(user, true);
         let one = &mut self.users.all[user as usize];
         one.counter = 0;
         if std::mem::take(&mut one.is_inside) {
@@ -173,12 +173,12 @@ impl ScenarioRuntime {
     }
 
     fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
-        self.leave_talks(user, sockets);
+        self.leave_conversations(user, sockets);
         // An iteration that the end of the load cuts did not fail, nor one of a user that is not needed any more; one
         // that goes no further because the target is unreachable did.
         let is_cut = counter == Counter::IterationsCut && (self.users.budget.is_over || self.has_lost_its_place(user));
         self.close_transactions(user, is_cut, at);
-        self.end_apart(user, false);
+        self.end_setup_or_teardown(user, false);
         let one = &mut self.users.all[user as usize];
         one.counter = 0;
         if std::mem::take(&mut one.is_inside) {
@@ -207,7 +207,7 @@ impl ScenarioRuntime {
         }
         let view = self.hear_of_fork(user, view, at, sockets)?;
         if matches!(view, View::Failed | View::NoConnection) {
-            self.look_at_failure(user, at, sockets);
+            self.handle_failure(user, at, sockets);
         } else if let Some(place) = self.users.programs.place(user)
             && view == View::Ended
         {
@@ -220,7 +220,7 @@ impl ScenarioRuntime {
     }
 
     /// What the program does when an exchange fails.
-    fn look_at_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+    fn handle_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
         let users = &mut self.users;
         let counter = users.all[user as usize].counter;
         match users.programs.code.on_failure(counter) {
@@ -250,7 +250,7 @@ impl ScenarioRuntime {
         loop {
             match self.advance(user, false) {
                 UserAction::End(number) => self.end_transaction(user, number, at),
-                UserAction::Leave(target) => self.leave_talk(user, target, sockets),
+                UserAction::Leave(target) => self.leave_conversation(user, target, sockets),
                 UserAction::Over => return self.complete(user),
                 UserAction::Decide(condition, _) => {
                     if self.decide(user, condition, at).is_err() {
@@ -298,17 +298,17 @@ impl ScenarioRuntime {
                     continue;
                 }
                 UserAction::Enter(target) => {
-                    self.enter_talk(user, target, sockets);
+                    self.enter_conversation(user, target, sockets);
                     continue;
                 }
                 UserAction::Leave(target) => {
-                    self.leave_talk(user, target, sockets);
+                    self.leave_conversation(user, target, sockets);
                     continue;
                 }
                 UserAction::Decide(condition, step) => match self.decide(user, condition, intended) {
                     Ok(()) => continue,
                     Err(why) => {
-                        self.ledger.why = why;
+                        self.in_flight.why = why;
                         self.fail_step(user, step, Failure::NotFilled, turn, sockets);
                     }
                 },

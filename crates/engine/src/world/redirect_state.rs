@@ -1,13 +1,13 @@
 //! Redirect state of a step: the redirects that led to it, and those that it follows.
 
 use pacing::Nanos;
-use plan::{At, Follow};
+use plan::{ChainPosition, Follow};
 
 /// What a step needs to follow a response.
 pub(crate) struct RedirectState {
     pub(super) follow: Follow,
     /// Its location.
-    pub(super) at: At,
+    pub(super) at: ChainPosition,
     /// Hops before this one.
     pub(super) hops: u32,
     /// When the first was intended; never, for the first itself.

@@ -50,7 +50,7 @@ impl Steps {
     /// There is one step, and it follows no responses.
     pub(super) fn is_simple(&self) -> bool {
         let [only] = &*self.fixed else { return false };
-        only.trail.is_none() && !only.is_shown && only.making.is_none() && !only.checks.has_bounds
+        only.redirect_state.is_none() && !only.is_shown && only.dynamic_parts.is_none() && !only.checks.has_bounds
     }
 
     /// Whether it lives as long as its exchange.
@@ -61,8 +61,8 @@ impl Steps {
 
     /// Whether it is a hop.
     pub(super) fn is_hop(&self, step: u32) -> bool {
-        let trail = || self[step as usize].trail.as_deref();
-        self.is_of_exchange(step) && trail().is_some_and(|trail| trail.hops > 0)
+        let redirect_state = || self[step as usize].redirect_state.as_deref();
+        self.is_of_exchange(step) && redirect_state().is_some_and(|redirect_state| redirect_state.hops > 0)
     }
 
     /// Number of the next hop among all steps.
@@ -150,8 +150,8 @@ pub(super) enum Next {
 }
 
 /// Copies dynamic values of the first request to those that follow, where they have them.
-fn carry_on(request: &mut Request, making: &DynamicParts, base: &Request, made: &Request) {
-    for (place, _) in &making.headers {
+fn carry_on(request: &mut Request, dynamic_parts: &DynamicParts, base: &Request, made: &Request) {
+    for (place, _) in &dynamic_parts.headers {
         let Some((name, _)) = base.headers.get(*place) else { continue };
         let value = made.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         let said = request.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -160,10 +160,10 @@ fn carry_on(request: &mut Request, making: &DynamicParts, base: &Request, made: 
         }
     }
     // All of them are of one trace, wherever they go.
-    let trace = making.trace.and_then(|place| base.headers.get(place));
+    let trace = dynamic_parts.trace.and_then(|place| base.headers.get(place));
     let trace = trace.and_then(|(name, _)| made.headers.iter().find(|(known, _)| known == name));
     request.headers.extend(trace.cloned());
-    if making.body.is_some() && !request.body.is_empty() {
+    if dynamic_parts.body.is_some() && !request.body.is_empty() {
         request.body.clone_from(&made.body);
         let length = request.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
         if let Some((_, value)) = length {
@@ -176,7 +176,7 @@ impl ScenarioRuntime {
     /// What follows the response of an exchange.
     #[inline]
     pub(super) fn next_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) -> Next {
-        if self.ledger.is_simple || self.ledger.steps[exchange.step as usize].trail.is_none() {
+        if self.in_flight.is_simple || self.in_flight.steps[exchange.step as usize].redirect_state.is_none() {
             return Next::Nothing;
         }
         self.make_hop(exchange, attempt, done)
@@ -191,63 +191,65 @@ impl ScenarioRuntime {
         let location = location.filter(|(_, location)| !location.trim_ascii().is_empty());
         // A begun chain goes on to its end, also when nothing new is started any more: the grace bounds it.
         let (Some((_, location)), true) = (location, sends_on(status)) else { return Next::Nothing };
-        let step = &self.ledger.steps[exchange.step as usize];
-        let Some(trail) = &step.trail else { return Next::Nothing };
+        let step = &self.in_flight.steps[exchange.step as usize];
+        let Some(redirect_state) = &step.redirect_state else { return Next::Nothing };
         let target = self.pool.origins[usize::from(step.origin)].target.clone();
-        if trail.hops >= trail.follow.most {
+        if redirect_state.hops >= redirect_state.follow.most {
             return Next::Stuck;
         }
-        let Some(hop) = trail.follow.hop(status, location, &trail.at, &target) else { return Next::Stuck };
+        let Some(hop) = redirect_state.follow.hop(status, location, &redirect_state.at, &target) else {
+            return Next::Stuck;
+        };
         let elsewhere = hop.elsewhere;
         let elsewhere =
-            elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
-        let mut way = trail.way.clone();
+            elsewhere.map(|(is_tls, host, port)| Box::new(redirect_state.follow.target(&target, is_tls, host, port)));
+        let mut way = redirect_state.way.clone();
         if attempt.is_some_and(Attempt::is_recorded) {
-            let line = format!("{} {status} -> {}", trail.at.reported(), String::from_utf8_lossy(location));
+            let line = format!("{} {status} -> {}", redirect_state.at.reported(), String::from_utf8_lossy(location));
             way.drain(..(way.len() + 1).saturating_sub(WAY_MAX));
             way.push(line.chars().take(WAY_LINE_CHARS_MAX).collect());
         }
         let next = RedirectState {
             way,
-            follow: trail.follow.clone(),
+            follow: redirect_state.follow.clone(),
             at: hop.at,
-            hops: trail.hops + 1,
-            began: trail.began.min(exchange.intended),
+            hops: redirect_state.hops + 1,
+            began: redirect_state.began.min(exchange.intended),
         };
         let mut request = hop.request;
-        if let (Some((making, base)), Some(made)) = (&step.making, &step.made) {
-            carry_on(&mut request, making, base, made);
+        if let (Some((dynamic_parts, base)), Some(made)) = (&step.dynamic_parts, &step.made) {
+            carry_on(&mut request, dynamic_parts, base, made);
         }
         let to = elsewhere.as_deref().unwrap_or(&target);
         self.add_cookies_of(exchange.user, &mut request, to, done);
-        let number = self.ledger.steps.next_number();
-        let prepared = self.ledger.steps[exchange.step as usize].for_hop(number, &request, Some(next), to);
-        Next::Hop { step: self.ledger.steps.add(Box::new(prepared)), elsewhere }
+        let number = self.in_flight.steps.next_number();
+        let prepared = self.in_flight.steps[exchange.step as usize].for_hop(number, &request, Some(next), to);
+        Next::Hop { step: self.in_flight.steps.add(Box::new(prepared)), elsewhere }
     }
 
     /// The exchange of a step is over: a step that was made for it alone is dropped.
     #[inline]
     pub(super) fn forget_step(&mut self, step: u32) {
-        if self.ledger.steps.is_of_exchange(step) {
-            self.ledger.steps.remove(step);
+        if self.in_flight.steps.is_of_exchange(step) {
+            self.in_flight.steps.remove(step);
         }
     }
 
     /// A response is the last of its chain: records how long the whole took.
     #[cold]
     pub(super) fn end_chain(&mut self, exchange: &Exchange, outcome: Outcome, done: Nanos) {
-        let Some(trail) = &self.ledger.steps[exchange.step as usize].trail else { return };
-        let is_answered = matches!(Class::of(outcome), Class::Succeeded | Class::FailedAnswered);
+        let Some(redirect_state) = &self.in_flight.steps[exchange.step as usize].redirect_state else { return };
+        let is_answered = matches!(Class::from_outcome(outcome), Class::Succeeded | Class::FailedAnswered);
         if is_answered && exchange.is_measured {
-            self.seen.chains.record(done.since(trail.began.min(exchange.intended)).0);
+            self.seen.chains.record(done.since(redirect_state.began.min(exchange.intended)).0);
         }
     }
 
     /// Where a load has several endpoints, a failure is reported with its endpoint.
     #[cold]
     pub(super) fn blame(&mut self, step: u32, failure: Failure) {
-        let step = &self.ledger.steps[step as usize];
-        if self.pool.origins.len() > 1 || step.trail.is_some() || self.work.names_places {
+        let step = &self.in_flight.steps[step as usize];
+        if self.pool.origins.len() > 1 || step.redirect_state.is_some() || self.work.names_places {
             self.seen.blamed.add(failure, &step.place, 1);
         }
     }
@@ -267,7 +269,7 @@ impl ScenarioRuntime {
         let counter = self.counter_of(step, intended);
         self.seen.counts[counter] += u64::from(exchange.is_measured);
         self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
-        let key = self.ledger.exchanges.insert(exchange);
+        let key = self.in_flight.exchanges.insert(exchange);
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
     }

@@ -68,7 +68,7 @@ impl ScenarioRuntime {
         end: RequestRecordEnd,
         at: Nanos,
     ) {
-        if !self.traces.is_open() {
+        if !self.request_log.is_open() {
             return;
         }
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
@@ -84,13 +84,13 @@ impl ScenarioRuntime {
             first_byte_ns: first_byte.zip(sent).map(|(first_byte, sent)| first_byte.since(sent).0),
             body_bytes: attempt.map_or(0, |attempt| attempt.body_bytes),
             step,
-            shard: self.traces.shard,
+            shard: self.request_log.shard,
             status: status.unwrap_or(0),
             end,
             is_connection_new: attempt.is_some_and(|attempt| attempt.opened),
             trace,
         };
-        self.traces.see(traced, &mut self.seen);
+        self.request_log.see(traced, &mut self.seen);
     }
 
     /// Traces a start that was dropped before it was an exchange.
@@ -104,33 +104,33 @@ impl ScenarioRuntime {
     /// Traces starts that have waited for a user until the end.
     pub(super) fn trace_waiting(&mut self, now: Nanos) {
         let waiting = |open: &Open| open.waiting_from(self.instants.counts_from).collect::<Vec<_>>();
-        let waiting = self.users.open.as_ref().filter(|_| self.traces.is_open()).map(waiting);
+        let waiting = self.users.open.as_ref().filter(|_| self.request_log.is_open()).map(waiting);
         waiting.unwrap_or_default().into_iter().for_each(|at| self.trace_start(at, now, RequestRecordEnd::Unfinished));
     }
 
     /// The number of a step in the plan, over all scenarios.
     fn series_of(&self, step: u32) -> u32 {
         let series =
-            if self.ledger.is_simple { self.work.first_series } else { self.ledger.steps[step as usize].series };
+            if self.in_flight.is_simple { self.work.first_series } else { self.in_flight.steps[step as usize].series };
         series.place()
     }
 
     /// The trace ID in the request of a step; 0 for none.
     fn trace_of(&self, step: u32) -> u128 {
-        let made = (!self.ledger.is_simple).then(|| self.ledger.steps[step as usize].made.as_deref()).flatten();
+        let made = (!self.in_flight.is_simple).then(|| self.in_flight.steps[step as usize].made.as_deref()).flatten();
         made.and_then(plan::trace_of).unwrap_or_default()
     }
 
     /// Sends the lines of the log, from time to time.
     pub(crate) fn flush_log(&mut self) {
-        if let Some(log) = &mut self.traces.log {
+        if let Some(log) = &mut self.request_log.log {
             log.flush();
         }
     }
 
     /// Sends the last lines.
     pub(crate) fn finish_log(&mut self) {
-        if let Some(log) = &mut self.traces.log {
+        if let Some(log) = &mut self.request_log.log {
             log.finish();
         }
     }

@@ -42,7 +42,7 @@ impl Sharing {
     }
 
     pub(super) fn add_origin(&mut self, origin: &Origin) {
-        self.benches.push((!origin.is_talk()).then(OriginPool::default));
+        self.benches.push((!origin.is_messaging()).then(OriginPool::default));
     }
 
     /// Most connections to each origin.
@@ -90,9 +90,9 @@ impl ScenarioRuntime {
     #[cold]
     #[inline(never)]
     pub(super) fn gets_connection(&mut self, key: Key) -> bool {
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        let Some(exchange) = self.in_flight.exchanges.find(key) else { return true };
         let (user, is_second_try) = (exchange.user, exchange.tries > 0 || exchange.is_moved);
-        let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[exchange.step as usize].origin };
+        let origin = if self.in_flight.is_simple { 0 } else { self.in_flight.steps[exchange.step as usize].origin };
         let has_room = self.has_room(user, origin);
         let Some(sharing) = &mut self.pool.sharing else { return true };
         let is_served = sharing.served.take() == Some(key);
@@ -128,7 +128,7 @@ impl ScenarioRuntime {
         let Some(sharing) = &self.pool.sharing else { return 0 };
         let mut count = 0;
         for key in sharing.benches.iter().flatten().flat_map(|bench| &bench.waiting) {
-            let exchange = self.ledger.exchanges.find(*key);
+            let exchange = self.in_flight.exchanges.find(*key);
             count += u64::from(exchange.is_some_and(|exchange| exchange.is_measured && !exchange.is_moved));
         }
         count
@@ -142,7 +142,7 @@ impl ScenarioRuntime {
             loop {
                 let bench = self.pool.sharing.as_mut().and_then(|sharing| sharing.bench(origin));
                 let Some(key) = bench.and_then(|bench| bench.waiting.front().copied()) else { break };
-                let user = self.ledger.exchanges.find(key).map(|exchange| exchange.user);
+                let user = self.in_flight.exchanges.find(key).map(|exchange| exchange.user);
                 if user.is_some_and(|user| !self.has_room(user, origin)) {
                     break;
                 }

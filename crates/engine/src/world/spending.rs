@@ -15,8 +15,8 @@ impl Users {
     }
 
     /// Users that still have to run `on_stop`, and may.
-    pub(super) fn owing(&self) -> u64 {
-        if self.is_out_of_requests { 0 } else { self.owing }
+    pub(super) fn pending_teardown(&self) -> u64 {
+        if self.is_out_of_requests { 0 } else { self.pending_teardown }
     }
 }
 
@@ -35,7 +35,7 @@ impl ScenarioRuntime {
         // Each iteration that this shard may still begin makes at least one request.
         let most = self.users.budget.starts.map_or(u64::MAX, |starts| starts.saturating_add(1));
         let may = self.users.budget_lease.as_mut().is_none_or(|budget_lease| budget_lease.take(most));
-        self.look_at_budget_lease();
+        self.check_budget_lease();
         if !may {
             self.users.lack_requests();
         }
@@ -43,7 +43,7 @@ impl ScenarioRuntime {
     }
 
     /// Nothing starts any more when no start is left.
-    pub(super) fn look_at_budget_lease(&mut self) {
+    pub(super) fn check_budget_lease(&mut self) {
         if let Some(budget_lease) = self.users.budget_lease.as_ref().filter(|budget_lease| budget_lease.is_empty()) {
             // The budget has not ended a load that has begun all of its own.
             if self.users.budget.starts != Some(0) {
@@ -58,9 +58,9 @@ impl ScenarioRuntime {
 
     /// Reports what it has spent, and returns since when bytes or time are over, while something starts. `planned`:
     /// when its load ends.
-    pub(crate) fn look_at_budget(&mut self, now: Nanos, planned: Nanos) -> Option<Nanos> {
+    pub(crate) fn update_budget(&mut self, now: Nanos, planned: Nanos) -> Option<Nanos> {
         // Others may have made the last start.
-        self.look_at_budget_lease();
+        self.check_budget_lease();
         let bytes = self.bytes_spent();
         let budget_lease = self.users.budget_lease.as_mut()?;
         budget_lease.tell_bytes(bytes, false);

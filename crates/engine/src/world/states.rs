@@ -1,7 +1,7 @@
 //! The variables of users, and the requests that are made of them.
 //!
-//! `DynamicParts` says which parts of a step are made for each exchange, and which values are taken from its responses. A
-//! step that is made lives as long as its exchange; then it is kept, and the next one of the same step is made in its
+//! `DynamicParts` says which parts of a step are made for each exchange, and which values are taken from its responses.
+//! A step that is made lives as long as its exchange; then it is kept, and the next one of the same step is made in its
 //! place (`PreparedStep::remake`): the ordinary request allocates nothing. Its bytes are lent to the driver as a
 //! copy, since it may have to be sent again. Messages of gRPC, WebSocket and TCP, and the handshake of a
 //! conversation, are made the same way.
@@ -37,7 +37,7 @@ use own::OwnDraws;
 use rows::{Rows, Supply, UserRow};
 
 /// Why a message of a conversation is not sent.
-const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one";
+const CONVERSATION_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one";
 
 /// The states of the users of a shard.
 pub(super) struct States {
@@ -80,7 +80,7 @@ impl States {
         Self { memory, all: Vec::new(), counters, evaluator, found: Vec::new(), rows, epoch }
     }
 
-    fn of(&mut self, user: u32) -> &mut State {
+    fn state(&mut self, user: u32) -> &mut State {
         let user = user as usize;
         if user >= self.all.len() {
             self.all.resize_with(user + 1, State::default);
@@ -106,10 +106,10 @@ impl States {
             return;
         }
         let memory = self.memory.clone();
-        let state = self.of(user);
+        let state = self.state(user);
         rows::forget(&mut state.rows);
         state.is_starting = false;
-        if memory.keeps {
+        if memory.carries_state {
             return;
         }
         match &state.begins_with {
@@ -137,7 +137,7 @@ impl States {
             return;
         }
         let memory = self.memory.clone();
-        let state = self.of(user);
+        let state = self.state(user);
         (state.is_starting, state.begins_with) = (true, None);
         state.reset(&memory);
         state.jar.clear();
@@ -148,16 +148,16 @@ impl States {
         if !self.memory.is_needed() {
             return;
         }
-        let keeps = self.memory.keeps;
-        let state = self.of(user);
+        let carries_state = self.memory.carries_state;
+        let state = self.state(user);
         state.is_starting = false;
-        state.begins_with = (!keeps).then(|| Box::new((state.variables.clone(), state.jar.clone())));
+        state.begins_with = (!carries_state).then(|| Box::new((state.variables.clone(), state.jar.clone())));
     }
 
     /// Concurrent exchanges have all ended: keeps what was extracted from them, in their order.
     pub(super) fn keep_all(&mut self, user: u32, taken: Vec<(ForkPart, u32, Value)>) {
         for (_, variable, value) in taken {
-            self.of(user).variables[variable as usize] = value;
+            self.state(user).variables[variable as usize] = value;
         }
     }
 
@@ -182,15 +182,15 @@ impl ScenarioRuntime {
         part: ForkPart,
         sockets: &S,
     ) -> Result<Option<u32>, Failure> {
-        let prepared = &self.ledger.steps[step as usize];
-        let (origin, is_talk) = (prepared.origin, prepared.talk.is_some());
-        if is_talk && self.talk_is_lost(user, origin) {
-            TALK_LOST.clone_into(&mut self.ledger.why);
+        let prepared = &self.in_flight.steps[step as usize];
+        let (origin, is_messaging) = (prepared.origin, prepared.messaging.is_some());
+        if is_messaging && self.conversation_is_lost(user, origin) {
+            CONVERSATION_LOST.clone_into(&mut self.in_flight.why);
             return Err(Failure::NotFilled);
         }
-        let prepared = &self.ledger.steps[step as usize];
+        let prepared = &self.in_flight.steps[step as usize];
         // Extractions of one of several at a time are kept apart from those of the others.
-        let is_part = part > 0 && prepared.making.is_some() && prepared.made.is_none();
+        let is_part = part > 0 && prepared.dynamic_parts.is_some() && prepared.made.is_none();
         if !is_part && !prepared.is_made(self.users.states.has_cookies(user)) {
             return Ok(Some(step));
         }
@@ -198,7 +198,7 @@ impl ScenarioRuntime {
             Supply::Here => self.make_step(user, step, part, sockets.now()).map(Some),
             Supply::OnItsWay => Ok(None),
             Supply::Broken(why) => {
-                self.ledger.why = why;
+                self.in_flight.why = why;
                 Err(Failure::NotFilled)
             }
         }
@@ -206,38 +206,38 @@ impl ScenarioRuntime {
 
     fn make_step(&mut self, user: u32, step: u32, part: ForkPart, now: Nanos) -> Result<u32, Failure> {
         if let Some(why) = self.users.states.lacks_own(user) {
-            self.ledger.why = why;
+            self.in_flight.why = why;
             return Err(Failure::NotFilled);
         }
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
-        let fixed = &self.ledger.steps.fixed[step as usize];
-        let is_open = fixed.talk.is_some() && self.has_own(user, fixed.origin);
+        let fixed = &self.in_flight.steps.fixed[step as usize];
+        let is_open = fixed.messaging.is_some() && self.has_own(user, fixed.origin);
         let states = &mut self.users.states;
-        let (blank, number) = (self.ledger.steps.take_blank(step), self.ledger.steps.next_number());
-        let original = &self.ledger.steps.fixed[step as usize];
+        let (blank, number) = (self.in_flight.steps.take_blank(step), self.in_flight.steps.next_number());
+        let original = &self.in_flight.steps.fixed[step as usize];
         let target = &self.pool.origins[usize::from(original.origin)].target;
         let Some(mut made) = blank.or_else(|| original.blank(step, target)) else { return Ok(step) };
         if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now)) {
-            self.ledger.why = error.to_string();
+            self.in_flight.why = error.to_string();
             return Err(Failure::NotFilled);
         }
         if states.memory.cookies
             && let Some(request) = &mut made.made
         {
             let at = states.now(now).as_secs();
-            add_cookies(request, &states.of(user).jar, target, at);
+            add_cookies(request, &states.state(user).jar, target, at);
         }
         made.part = part;
         made.render(number, original, target);
-        Ok(self.ledger.steps.add(made))
+        Ok(self.in_flight.steps.add(made))
     }
 
     /// Publishes the values of the first user, where they are wanted.
     pub(super) fn keep_values(&self) {
         let is_first = self.work.scenario == 0 && self.work.segment.nth(0) == 0;
         let variables = self.users.states.all.first().map(|state| &state.variables[..]);
-        if self.work.keeps.values && is_first {
+        if self.work.capture_options.values && is_first {
             self.work.shared_data.keep_values(variables.unwrap_or(&self.users.states.memory.variables));
         }
     }
@@ -247,7 +247,7 @@ impl ScenarioRuntime {
         let states = &mut self.users.states;
         if states.memory.cookies {
             let at = states.now(now).as_secs();
-            add_cookies(request, &states.of(user).jar, target, at);
+            add_cookies(request, &states.state(user).jar, target, at);
         }
     }
 
@@ -256,7 +256,7 @@ impl ScenarioRuntime {
     #[inline(never)]
     pub(super) fn fail_unmade<S: Sockets>(&mut self, exchange: Exchange, failure: Failure, sockets: &mut S) {
         self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
-        let key = self.ledger.exchanges.insert(exchange);
+        let key = self.in_flight.exchanges.insert(exchange);
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
     }
@@ -264,11 +264,11 @@ impl ScenarioRuntime {
     /// A message whose conversation is over by now is not sent.
     #[cold]
     #[inline(never)]
-    pub(super) fn fail_lost_talk<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
+    pub(super) fn fail_lost_conversation<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(exchange) = self.in_flight.exchanges.find(key) else { return };
         let is_counted = exchange.is_measured && !exchange.is_moved;
         self.seen.counts[Counter::Attempts] += u64::from(is_counted);
-        TALK_LOST.clone_into(&mut self.ledger.why);
+        CONVERSATION_LOST.clone_into(&mut self.in_flight.why);
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
     }
@@ -300,25 +300,26 @@ impl ScenarioRuntime {
         let Some(attempt) = attempt else { return outcome };
         let status = attempt.head.map(|head| head.status).or(attempt.status);
         // Messages on message connections have no status.
-        let is_talk = self.ledger.steps[exchange.step as usize].talk.is_some();
-        let Some(status) = status.or(is_talk.then_some(0)) else { return outcome };
+        let is_messaging = self.in_flight.steps[exchange.step as usize].messaging.is_some();
+        let Some(status) = status.or(is_messaging.then_some(0)) else { return outcome };
         let drawer = self.drawer(exchange.user);
         let states = &mut self.users.states;
         let (now, has_cookies) = (states.now(done).as_secs(), states.memory.cookies);
-        let state = states.of(exchange.user);
-        let step = &self.ledger.steps[exchange.step as usize];
+        let state = states.state(exchange.user);
+        let step = &self.in_flight.steps[exchange.step as usize];
         let target = &self.pool.origins[usize::from(step.origin)].target;
         if has_cookies && let Some(kept) = attempt.kept.as_deref() {
-            let path = step.made.as_deref().or(step.making.as_ref().map(|(_, base)| &**base));
+            let path = step.made.as_deref().or(step.dynamic_parts.as_ref().map(|(_, base)| &**base));
             hear_cookies(&mut state.jar, kept, target, path, now);
         }
-        let Some((making, _)) = step.making.as_ref().filter(|_| is_last && outcome == Outcome::Succeeded) else {
+        let Some((dynamic_parts, _)) = step.dynamic_parts.as_ref().filter(|_| is_last && outcome == Outcome::Succeeded)
+        else {
             return outcome;
         };
-        if making.takes.is_empty() {
+        if dynamic_parts.takes.is_empty() {
             return outcome;
         }
-        let (making, part, is_shown) = (making.clone(), step.part, step.is_shown);
+        let (dynamic_parts, part, is_shown) = (dynamic_parts.clone(), step.part, step.is_shown);
         // Its own number, wherever the step made from it lies: draws are the same on any number of shards.
         let number = step.series.place() - self.work.first_series.place();
         if attempt.is_recorded() {
@@ -328,18 +329,22 @@ impl ScenarioRuntime {
         }
         let random = self.users.programs.random_for(exchange.user, number, Use::Response(part), drawer);
         let states = &mut self.users.states;
-        let hidden =
-            if !is_shown || self.work.keeps.secrets { Vec::new() } else { states.memory.secret_variables.clone() };
-        let step = &self.ledger.steps[exchange.step as usize];
+        let hidden = if !is_shown || self.work.capture_options.secrets {
+            Vec::new()
+        } else {
+            states.memory.secret_variables.clone()
+        };
+        let step = &self.in_flight.steps[exchange.step as usize];
         let mut found = std::mem::take(&mut states.found);
         let mut values = states.values(exchange.user, random, done);
-        let result = taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), &mut values, &mut found);
-        let variables = &mut states.of(exchange.user).variables;
+        let result =
+            taken(&dynamic_parts, status, attempt.kept.as_deref(), step.call.as_ref(), &mut values, &mut found);
+        let variables = &mut states.state(exchange.user).variables;
         let mut fork = self.users.programs.fork(exchange.user).filter(|_| part > 0);
         for (variable, value) in found.drain(..) {
             if is_shown {
                 let shown = (!hidden.contains(&variable)).then_some(&value);
-                attempt.record_taken(&reported_of(&making, variable, shown));
+                attempt.record_taken(&reported_of(&dynamic_parts, variable, shown));
             }
             match &mut fork {
                 // Whichever of them ends last, their order is that of the steps.
@@ -360,8 +365,8 @@ impl ScenarioRuntime {
 
 /// An extracted value as shown; `None` for a secret.
 #[cold]
-fn reported_of(making: &DynamicParts, variable: u32, value: Option<&Value>) -> Vec<u8> {
-    let taking = making.takes.iter().find(|taking| taking.variable == variable);
+fn reported_of(dynamic_parts: &DynamicParts, variable: u32, value: Option<&Value>) -> Vec<u8> {
+    let taking = dynamic_parts.takes.iter().find(|taking| taking.variable == variable);
     let mut reported = taking.map_or_else(Vec::new, |taking| format!("{} ", taking.name).into_bytes());
     match value {
         Some(value) => value.write_json(&mut reported),
@@ -420,7 +425,7 @@ fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a
 
 /// Extracts values for variables from a response, one after the other; returns the first that is missing.
 fn taken(
-    making: &DynamicParts,
+    dynamic_parts: &DynamicParts,
     status: u16,
     kept: Option<&KeptBody>,
     call: Option<&PreparedCall>,
@@ -429,7 +434,7 @@ fn taken(
 ) -> Result<(), (Failure, String)> {
     let nothing = KeptBody::default();
     let kept = kept.unwrap_or(&nothing);
-    let wants_body = making.takes.iter().any(|taking| taking.take.wants_body());
+    let wants_body = dynamic_parts.takes.iter().any(|taking| taking.take.wants_body());
     if wants_body && (kept.is_too_large || kept.is_crowded) {
         return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
     }
@@ -442,7 +447,7 @@ fn taken(
         false => (&[][..]).into(),
     };
     let response = Answered::new(status, &fields, &body);
-    for taking in &making.takes {
+    for taking in &dynamic_parts.takes {
         let wrong = |why: String| (Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from()));
         let value = match (taking.take.take(&response, |below| scope.draw(below)), &taking.default) {
             (Ok(value), _) => value,

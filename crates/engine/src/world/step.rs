@@ -15,8 +15,8 @@ use wire::http1::RequestKind;
 
 use super::redirect_state::RedirectState;
 use super::transcript::Records;
+use crate::messaging::PreparedMessaging;
 use crate::program::ForkPart;
-use crate::talk::PreparedTalk;
 pub(super) use bytes::Rest;
 pub(crate) use bytes::{Bytes, http2_fields};
 use bytes::{open_anew, over_http2};
@@ -32,7 +32,7 @@ pub(super) struct Wants {
 }
 
 impl Wants {
-    fn of(needs: ResponseNeeds, records: Records) -> Self {
+    fn new(needs: ResponseNeeds, records: Records) -> Self {
         let is_recorded = records != Records::Nothing;
         let least = if is_recorded { SAMPLE_BODY_BYTES_MAX } else { 0 };
         let body = u32::try_from(needs.body_bytes_max.max(least)).unwrap_or(u32::MAX);
@@ -48,7 +48,7 @@ pub(crate) struct PreparedStep {
     /// Its origin.
     pub(super) origin: u16,
     /// Redirect state, if it follows redirects.
-    pub(super) trail: Option<Box<RedirectState>>,
+    pub(super) redirect_state: Option<Box<RedirectState>>,
     /// Its responses are shown.
     pub(super) is_shown: bool,
     /// The same for HTTP/2, where that may be used.
@@ -76,16 +76,16 @@ pub(crate) struct PreparedStep {
     /// State of a gRPC call, if it is one.
     pub(super) call: Option<PreparedCall>,
     /// Prepared messages of a WebSocket or TCP connection, if it is one.
-    pub(super) talk: Option<Arc<PreparedTalk>>,
+    pub(super) messaging: Option<Arc<PreparedMessaging>>,
     /// Its dynamic parts, and the request that they are applied to.
-    pub(super) making: Option<(Arc<DynamicParts>, Arc<Request>)>,
+    pub(super) dynamic_parts: Option<(Arc<DynamicParts>, Arc<Request>)>,
     /// Values are extracted from the bodies of its responses.
     pub(super) takes_body: bool,
     /// It is a call whose messages are read as JSON, for values or for checks.
     pub(super) reads_messages: bool,
     /// The request, where it was made for one exchange.
     pub(super) made: Option<Box<Request>>,
-    /// The message of a talk, likewise.
+    /// The message of a conversation, likewise.
     pub(super) message: Option<Vec<u8>>,
     /// The step of the plan that it is made from, for one exchange after the other.
     pub(super) blank_of: Option<u32>,
@@ -95,8 +95,8 @@ pub(crate) struct PreparedStep {
 
 impl PreparedStep {
     /// Prepares a step. `number`: that of this step among all. `target`: where it goes.
-    pub(crate) fn new(number: u32, step: &Step, target: &Target, keeps: CaptureOptions) -> Self {
-        let records = match (step.is_shown, keeps.failures) {
+    pub(crate) fn new(number: u32, step: &Step, target: &Target, capture_options: CaptureOptions) -> Self {
+        let records = match (step.is_shown, capture_options.failures) {
             (true, _) => Records::All,
             (false, true) => Records::Failures,
             (false, false) => Records::Nothing,
@@ -113,14 +113,14 @@ impl PreparedStep {
             request: Bytes::shared(request),
             series: SeriesId::step(number),
             origin: step.target as u16,
-            trail: step.follow.clone().map(|follow| {
+            redirect_state: step.follow.clone().map(|follow| {
                 let at = follow.form.begin();
                 Box::new(RedirectState { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
             }),
             is_shown: step.is_shown,
             http2,
-            kind: RequestKind::of(&request.method),
-            is_repeatable: step.call.is_none() && step.talk.is_none() && request.is_idempotent(),
+            kind: RequestKind::from_method(&request.method),
+            is_repeatable: step.call.is_none() && step.messaging.is_none() && request.is_idempotent(),
             retries: step.retries,
             leaves_once: leaves_once(step, request),
             expects_word: request.expects_word(),
@@ -128,13 +128,13 @@ impl PreparedStep {
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
             checks: PreparedChecks::new(&step.checks),
-            needs: Wants::of(step.needs(), records),
-            last_needs: Wants::of(step.needs(), of_shown),
+            needs: Wants::new(step.needs(), records),
+            last_needs: Wants::new(step.needs(), of_shown),
             place: target.place().into(),
             shown: step.is_shown.then(|| Box::new(request.clone())),
             call,
-            talk: PreparedTalk::new(step, records != Records::Nothing).map(Arc::new),
-            making: step.making.clone().map(|making| (making, Arc::new(request.clone()))),
+            messaging: PreparedMessaging::new(step, records != Records::Nothing).map(Arc::new),
+            dynamic_parts: step.dynamic_parts.clone().map(|dynamic_parts| (dynamic_parts, Arc::new(request.clone()))),
             takes_body: takes_body(step),
             reads_messages: step.call.is_some() && (takes_body(step) || !step.checks.json.is_empty()),
             made: None,
@@ -147,14 +147,14 @@ impl PreparedStep {
 
 /// Whether what it sends may be sent once only. A step that waits for a message sends nothing.
 fn leaves_once(step: &Step, request: &Request) -> bool {
-    match &step.talk {
-        Some(talk) => talk.message.is_some(),
+    match &step.messaging {
+        Some(messaging) => messaging.message.is_some(),
         None => step.call.is_some() || !request.is_idempotent(),
     }
 }
 
 fn takes_body(step: &Step) -> bool {
-    step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body())
+    step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(|taking| taking.take.wants_body())
 }
 
 impl PreparedStep {
@@ -163,7 +163,7 @@ impl PreparedStep {
         &self,
         number: u32,
         request: &Request,
-        trail: Option<RedirectState>,
+        redirect_state: Option<RedirectState>,
         target: &Target,
     ) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
@@ -173,8 +173,8 @@ impl PreparedStep {
             origin: self.origin,
             is_shown: self.is_shown,
             http2: speaks_http2.then(|| over_http2(number, request, None, target)),
-            kind: RequestKind::of(&request.method),
-            is_repeatable: self.call.is_none() && self.talk.is_none() && request.is_idempotent(),
+            kind: RequestKind::from_method(&request.method),
+            is_repeatable: self.call.is_none() && self.messaging.is_none() && request.is_idempotent(),
             retries: self.retries,
             leaves_once: !request.is_idempotent(),
             expects_word: request.expects_word(),
@@ -187,12 +187,12 @@ impl PreparedStep {
             place: target.place().into(),
             shown: self.is_shown.then(|| Box::new(request.clone())),
             call: None,
-            talk: None,
-            trail: trail.map(Box::new),
-            making: self.making.clone(),
+            messaging: None,
+            redirect_state: redirect_state.map(Box::new),
+            dynamic_parts: self.dynamic_parts.clone(),
             takes_body: self.takes_body,
             reads_messages: self.reads_messages,
-            made: self.making.is_some().then(|| Box::new(request.clone())),
+            made: self.dynamic_parts.is_some().then(|| Box::new(request.clone())),
             message: None,
             blank_of: None,
             part: self.part,
@@ -213,23 +213,23 @@ impl PreparedStep {
 
     /// Keeps messages on its connection as a whole: other steps check them.
     pub(crate) fn keeping_messages(mut self) -> Self {
-        if let Some(talk) = self.talk.as_mut().and_then(Arc::get_mut) {
-            talk.keep_messages();
+        if let Some(messaging) = self.messaging.as_mut().and_then(Arc::get_mut) {
+            messaging.keep_messages();
         }
         self
     }
 
     /// Whether its requests are dynamic. `has_cookies`: those of the user are sent with them.
     pub(super) fn is_made(&self, has_cookies: bool) -> bool {
-        let is_made = |(making, _): &(Arc<DynamicParts>, _)| has_cookies || making.makes_requests();
-        self.making.as_ref().is_some_and(is_made) && self.made.is_none()
+        let is_made = |(dynamic_parts, _): &(Arc<DynamicParts>, _)| has_cookies || dynamic_parts.makes_requests();
+        self.dynamic_parts.as_ref().is_some_and(is_made) && self.made.is_none()
     }
 
     /// The common part of all steps that are made from this one, the `place`-th of the plan.
     pub(super) fn blank(&self, place: u32, target: &Target) -> Option<Box<Self>> {
-        let (_, base) = self.making.as_ref()?;
+        let (_, base) = self.dynamic_parts.as_ref()?;
         let mut blank = self.for_hop(0, base, None, target);
-        blank.talk = self.talk.clone();
+        blank.messaging = self.messaging.clone();
         blank.blank_of = Some(place);
         Some(Box::new(blank))
     }
@@ -237,17 +237,19 @@ impl PreparedStep {
     /// Makes what an exchange sends, in place of what another one sent. `is_open`: the connection of its conversation
     /// is established.
     pub(super) fn remake(&self, blank: &mut Self, is_open: bool, scope: &mut impl Scope) -> Result<(), NotFilled> {
-        let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
-        if self.talk.is_some() {
-            blank.message = making.texts(scope)?.into_iter().next();
-            return open_anew(making, base, request, is_open, scope);
+        let (Some((dynamic_parts, base)), Some(request)) = (&self.dynamic_parts, &mut blank.made) else {
+            return Ok(());
+        };
+        if self.messaging.is_some() {
+            blank.message = dynamic_parts.texts(scope)?.into_iter().next();
+            return open_anew(dynamic_parts, base, request, is_open, scope);
         }
-        making.remake(base, request, scope)?;
-        if making.messages.is_empty() {
+        dynamic_parts.remake(base, request, scope)?;
+        if dynamic_parts.messages.is_empty() {
             blank.call = self.call.clone();
             return Ok(());
         }
-        let texts = making.texts(scope)?;
+        let texts = dynamic_parts.texts(scope)?;
         match &self.call {
             Some(call) => blank.call = Some(call.with_messages(&call.encoded(&texts)?)),
             None => blank.message = texts.into_iter().next(),
@@ -264,14 +266,20 @@ impl PreparedStep {
             let is_open = self.call.as_ref().is_some_and(PreparedCall::is_open);
             self.http2 = Some(if is_open { http2.kept_open() } else { http2 });
         }
-        self.trail = original.trail.as_deref().map(|trail| {
-            let at = trail.follow.form.begin_at(&request.path);
-            Box::new(RedirectState { follow: trail.follow.clone(), at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
+        self.redirect_state = original.redirect_state.as_deref().map(|redirect_state| {
+            let at = redirect_state.follow.form.begin_at(&request.path);
+            Box::new(RedirectState {
+                follow: redirect_state.follow.clone(),
+                at,
+                hops: 0,
+                began: Nanos::NEVER,
+                way: Vec::new(),
+            })
         });
         if let Some(shown) = &mut self.shown {
             (**shown).clone_from(request);
         }
-        if self.talk.is_none() && target.protocol != Protocol::Http2 {
+        if self.messaging.is_none() && target.protocol != Protocol::Http2 {
             self.request.make_anew(request);
         }
     }
@@ -295,7 +303,7 @@ impl PreparedStep {
 
     /// Whether a complete message passes the check.
     pub(crate) fn accepts(&self, message: &[u8]) -> bool {
-        self.checks.checks.look_at_body(message).is_ok()
+        self.checks.checks.check_body(message).is_ok()
     }
 
     pub(crate) fn accepts_status(&self, status: u16) -> bool {
@@ -308,7 +316,7 @@ impl PreparedStep {
 pub(crate) struct PreparedChecks {
     pub(super) checks: Arc<Checks>,
     /// More than the status is checked.
-    pub(super) look_further: bool,
+    pub(super) checks_more: bool,
     /// Its time or its size is checked.
     pub(super) has_bounds: bool,
 }
@@ -316,7 +324,7 @@ pub(crate) struct PreparedChecks {
 impl PreparedChecks {
     fn new(checks: &Checks) -> Self {
         Self {
-            look_further: checks.want_body() || checks.want_head(),
+            checks_more: checks.want_body() || checks.want_head(),
             has_bounds: checks.want_bounds(),
             checks: Arc::new(checks.clone()),
         }
@@ -426,7 +434,8 @@ impl PreparedCall {
 mod tests {
     use plan::HttpVersion;
 
-    /// The plan, each step that is made of it, HTTP/1 and HTTP/2 have the same large body, and what goes out is what one piece was.
+    /// The plan, each step that is made of it, HTTP/1 and HTTP/2 have the same large body, and what goes out is what
+    /// one piece was.
     #[test]
     fn a_large_body_is_shared_by_all_that_send_it() {
         let text = "0123456789abcdef".repeat(8 * 1024);
@@ -441,7 +450,7 @@ mod tests {
             let scenario = &plan.scenarios[0];
             let (step, target) = (&scenario.steps[0], scenario.target());
             let body = step.request.body.shared().expect("it is large");
-            let prepared = super::PreparedStep::new(0, step, target, plan.keeps);
+            let prepared = super::PreparedStep::new(0, step, target, plan.capture_options);
             let hop = prepared.for_hop(1, &step.request, None, target);
             for prepared in [&prepared, &hop] {
                 let rest = prepared.request.rest().expect("it is large");

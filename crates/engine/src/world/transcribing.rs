@@ -159,18 +159,18 @@ impl ScenarioRuntime {
         else {
             return None;
         };
-        self.ledger.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
+        self.in_flight.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
     }
 
     /// Records bytes that broke a connection of many streams.
     #[cold]
     pub(super) fn record_broken(&mut self, socket: Socket, rest: &[u8]) {
-        if !self.ledger.records {
+        if !self.in_flight.records {
             return;
         }
-        for key in self.ledger.attempts.keys().collect::<Vec<Key>>() {
+        for key in self.in_flight.attempts.keys().collect::<Vec<Key>>() {
             if let Some(attempt) =
-                self.ledger.attempts.find(key).filter(|attempt| attempt.socket == socket && attempt.stream != 0)
+                self.in_flight.attempts.find(key).filter(|attempt| attempt.socket == socket && attempt.stream != 0)
             {
                 attempt.record_unread(rest);
             }
@@ -237,13 +237,13 @@ mod tests {
                 (plain.for_debug(), Records::All),
             ] {
                 let scenario = &plan.scenarios[0];
-                let step = PreparedStep::new(0, &scenario.steps[0], &scenario.targets[0], plan.keeps);
+                let step = PreparedStep::new(0, &scenario.steps[0], &scenario.targets[0], plan.capture_options);
                 let is_kept = records != Records::Nothing;
                 assert_eq!((step.needs.records, step.needs.head), (records, is_kept), "{url}");
                 assert_eq!((step.needs.body > 0, step.last_needs.head), (is_kept, records == Records::All), "{url}");
                 assert_eq!(step.shown.is_some(), records == Records::All, "{url}");
-                let said = step.talk.as_ref().map(|talk| talk.said.is_some());
-                assert_eq!(said, step.talk.as_ref().map(|_| is_kept), "{url}");
+                let said = step.messaging.as_ref().map(|messaging| messaging.said.is_some());
+                assert_eq!(said, step.messaging.as_ref().map(|_| is_kept), "{url}");
             }
         }
     }

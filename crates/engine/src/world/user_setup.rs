@@ -23,7 +23,7 @@ impl ScenarioRuntime {
     pub(super) fn begin_user(&mut self, user: u32, stage: UserPhase) {
         let one = &mut self.users.all[user as usize];
         let was = std::mem::replace(&mut one.stage, stage);
-        self.users.owing += u64::from(was == UserPhase::New && self.users.programs.stop_at().is_some());
+        self.users.pending_teardown += u64::from(was == UserPhase::New && self.users.programs.stop_at().is_some());
         if let Some(open) = self.users.open.as_mut().filter(|_| was == UserPhase::New && stage == UserPhase::Starting) {
             open.starting += 1;
         }
@@ -56,7 +56,7 @@ impl ScenarioRuntime {
         self.begin_user(user, UserPhase::Starting);
         self.draw_own(user, now);
         self.users.states.begins_start(user);
-        self.enter_apart(user, start_at);
+        self.enter_setup_or_teardown(user, start_at);
         let turn = UserTurn { intended, taken_up: now, is_counted: false };
         // Steps that request nothing are done at once.
         if self.go_on(user, turn, sockets) {
@@ -66,7 +66,7 @@ impl ScenarioRuntime {
         true
     }
 
-    fn enter_apart(&mut self, user: u32, at: u32) {
+    fn enter_setup_or_teardown(&mut self, user: u32, at: u32) {
         let users = &mut self.users;
         let one = &mut users.all[user as usize];
         (one.is_inside, one.is_counted, one.counter) = (true, false, at);
@@ -78,7 +78,7 @@ impl ScenarioRuntime {
     }
 
     /// `on_start` or `on_stop` of a user is over.
-    pub(super) fn end_apart(&mut self, user: u32, is_good: bool) {
+    pub(super) fn end_setup_or_teardown(&mut self, user: u32, is_good: bool) {
         let one = &mut self.users.all[user as usize];
         match one.stage {
             UserPhase::Starting if one.is_inside => {
@@ -99,14 +99,14 @@ impl ScenarioRuntime {
 
     /// A user begins nothing any more: it runs `on_stop`, and then it is gone.
     pub(super) fn leave<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) {
-        if self.owes(user)
+        if self.needs_teardown(user)
             && let Some(stop_at) = self.users.programs.stop_at()
         {
             let was = std::mem::replace(&mut self.users.all[user as usize].stage, UserPhase::Stopping);
             if let Some(open) = self.users.open.as_mut().filter(|_| was == UserPhase::Starting) {
                 open.starting -= 1;
             }
-            self.enter_apart(user, stop_at);
+            self.enter_setup_or_teardown(user, stop_at);
             if self.go_on(user, turn, sockets) {
                 return;
             }
@@ -120,7 +120,7 @@ impl ScenarioRuntime {
     }
 
     /// Whether `on_stop` of a user is not done.
-    fn owes(&self, user: u32) -> bool {
+    fn needs_teardown(&self, user: u32) -> bool {
         let stage = self.users.all[user as usize].stage;
         let is_requested_for = self.users.programs.stop_at().is_some() && !self.users.is_out_of_requests;
         matches!(stage, UserPhase::Starting | UserPhase::Ready) && is_requested_for
@@ -130,7 +130,7 @@ impl ScenarioRuntime {
     fn forget_user(&mut self, user: u32) {
         let was = std::mem::take(&mut self.users.all[user as usize].stage);
         let has_stop = self.users.programs.stop_at().is_some();
-        self.users.owing -= u64::from(was != UserPhase::New && has_stop);
+        self.users.pending_teardown -= u64::from(was != UserPhase::New && has_stop);
         if has_stop && self.users.is_out_of_requests && matches!(was, UserPhase::Starting | UserPhase::Ready) {
             self.count_without_stop(1);
         }
@@ -152,11 +152,11 @@ impl ScenarioRuntime {
             }
         } else {
             self.cut_iteration(user, turn.taken_up, sockets);
-            if self.owes(user)
+            if self.needs_teardown(user)
                 && let Some(stop_at) = self.users.programs.stop_at()
             {
                 self.users.all[user as usize].stage = UserPhase::Stopping;
-                self.enter_apart(user, stop_at);
+                self.enter_setup_or_teardown(user, stop_at);
                 if self.go_on(user, turn, sockets) {
                     return true;
                 }
@@ -168,7 +168,7 @@ impl ScenarioRuntime {
 
     /// The load is over: users in a pause, or paused with the load, come back to run `on_stop`.
     pub(super) fn wake_owing(&mut self, at: Nanos) {
-        if self.users.owing() == 0 {
+        if self.users.pending_teardown() == 0 {
             return;
         }
         if let Some(open) = &mut self.users.open {
@@ -183,10 +183,12 @@ impl ScenarioRuntime {
                 self.users.closed.parked -= 1;
                 self.rest(user, at);
             }
-            let owes = self.owes(user);
+            let needs_teardown = self.needs_teardown(user);
             // A carrier of starts at a rate that pauses between two of them stops when nothing more comes.
             let is_resting = self.users.open.is_some() && !self.users.all[user as usize].is_inside;
-            let Some(place) = self.users.programs.place(user).filter(|_| owes && !is_resting) else { continue };
+            let Some(place) = self.users.programs.place(user).filter(|_| needs_teardown && !is_resting) else {
+                continue;
+            };
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at) {
                 place.wakes_at = Some(at);
                 self.timers.insert(at, Deadline::User { user, at });
@@ -229,9 +231,9 @@ impl ScenarioRuntime {
     }
 
     /// The load ended while a user with something left to do paused, or it goes on without this user.
-    pub(super) fn is_called_off(&self, user: u32) -> bool {
+    pub(super) fn is_canceled(&self, user: u32) -> bool {
         if self.users.budget.is_over {
-            return self.owes(user);
+            return self.needs_teardown(user);
         }
         let is_stopping = || self.users.all[user as usize].stage == UserPhase::Stopping;
         self.users.programs.knows_rests() && self.has_lost_its_place(user) && !is_stopping()
@@ -239,7 +241,7 @@ impl ScenarioRuntime {
 
     /// Its pause ends with its iteration.
     #[cold]
-    pub(super) fn call_off<S: Sockets>(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn cancel<S: Sockets>(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut S) {
         let turn = UserTurn { intended: at, taken_up: now, is_counted: false };
         if !self.users.budget.is_over {
             if !self.stops_before_parking(user, turn, sockets) {

@@ -11,11 +11,11 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// A backend whose responses a test gives; it reports the number of batches that it was sent.
 struct Given {
     sent: Sender<usize>,
-    responses: Receiver<Result<(), Trouble>>,
+    responses: Receiver<Result<(), DeliveryError>>,
 }
 
 impl Sink for Given {
-    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), DeliveryError> {
         self.sent.send(batch.len()).expect("the test hears");
         self.responses.recv().unwrap_or(Ok(()))
     }
@@ -35,7 +35,7 @@ fn last() -> Arc<Batch> {
     Arc::new(Batch { interval: None, held: None, totals: Totals::default(), at_unix: Duration::ZERO })
 }
 
-fn given() -> (Queue, Receiver<usize>, Sender<Result<(), Trouble>>) {
+fn given() -> (Queue, Receiver<usize>, Sender<Result<(), DeliveryError>>) {
     let ((sent, received), (response, responses)) = (channel(), channel());
     (Queue::start("test", Given { sent, responses }).expect("a thread"), received, response)
 }
@@ -71,7 +71,7 @@ fn what_is_refused_is_not_sent_again() {
     let (queue, received, response) = given();
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
-    response.send(Err(Trouble::Never(DeliveryFault::Status(400, String::new())))).expect("an answer");
+    response.send(Err(DeliveryError::Never(DeliveryFault::Status(400, String::new())))).expect("an answer");
     drop(response);
     queue.push(&reported(2, false));
     let tally = end(queue, HOUR);
@@ -84,7 +84,7 @@ fn what_failed_for_a_time_arrives_later() {
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
     // The backend requests a minute; the end of the run is sooner, and there is one more attempt.
-    response.send(Err(Trouble::Later(DeliveryFault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
+    response.send(Err(DeliveryError::Later(DeliveryFault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
     drop(response);
     queue.push(&reported(2, false));
     assert_eq!(end(queue, HOUR), IntervalTally { delivered: 2, left_out: 0, fault: None });

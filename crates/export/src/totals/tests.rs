@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn series_are_there_before_anything_happens() {
-    let totals = Totals::of_none(&ScenarioPart::none(&plan(&["one", "two"])));
+    let totals = Totals::empty(&ScenarioPart::none(&plan(&["one", "two"])));
     let names: Vec<_> = totals.steps.iter().map(|step| (step.name.as_str(), step.succeeded)).collect();
     assert_eq!(names, [("one", 0), ("two", 0)]);
 }
@@ -25,7 +25,7 @@ fn what_comes_late_is_added_once() {
 #[test]
 fn steps_of_one_name_are_one_series() {
     let plan = plan(&["same", "same", "other"]);
-    let mut totals = Totals::of_none(&ScenarioPart::none(&plan));
+    let mut totals = Totals::empty(&ScenarioPart::none(&plan));
     totals.add(&interval(&plan, 1, &snapshot(3, 4, 0), false));
     let counts: Vec<_> = totals.steps.iter().map(|step| (step.name.as_str(), step.succeeded)).collect();
     assert_eq!(counts, [("same", 8), ("other", 4)]);

@@ -147,8 +147,8 @@ fn the_ending_of_a_name_says_the_format() {
         let column = feed.column("y").expect("a column");
         assert_eq!(row[column], Value::text("2"));
     }
-    assert_eq!(Format::of("a.txt".as_ref()), None);
-    assert_eq!(Format::of("csv".as_ref()), None);
+    assert_eq!(Format::from_path("a.txt".as_ref()), None);
+    assert_eq!(Format::from_path("csv".as_ref()), None);
 }
 
 #[test]

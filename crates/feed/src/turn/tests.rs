@@ -18,7 +18,7 @@ fn number(place: RowPosition) -> Option<u64> {
 fn an_open_load_takes_row_after_row() {
     let spec = spec(Pick::Next, Share::Split, AtEnd::Again);
     for iteration in 0..1_000 {
-        let place = RowPosition::of(&spec, 7, RowTurn::Open { iteration }, 1);
+        let place = RowPosition::new(&spec, 7, RowTurn::Open { iteration }, 1);
         assert_eq!(place, RowPosition::Row { number: iteration % 7, round: iteration / 7 });
     }
 }
@@ -36,7 +36,7 @@ fn users_of_a_closed_load_share_the_rows_whatever_shard_they_are_on() {
             for shard in 0..7 {
                 for user in (shard..users).step_by(7) {
                     let turns = (0..).map(|iteration| RowTurn::Closed { user, users, iteration });
-                    for place in turns.map_while(|turn| number(RowPosition::of(&spec, rows, turn, 3))) {
+                    for place in turns.map_while(|turn| number(RowPosition::new(&spec, rows, turn, 3))) {
                         taken[place as usize] += 1;
                     }
                 }
@@ -53,7 +53,7 @@ fn each_user_has_all_rows_with_copy() {
         let mut orders = HashSet::new();
         for user in 0..20 {
             let turns = (0..).map(|iteration| RowTurn::Closed { user, users: 20, iteration });
-            let order: Vec<u64> = turns.map_while(|turn| number(RowPosition::of(&spec, 30, turn, 3))).collect();
+            let order: Vec<u64> = turns.map_while(|turn| number(RowPosition::new(&spec, 30, turn, 3))).collect();
             let mut sorted = order.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, (0..30).collect::<Vec<_>>());
@@ -69,7 +69,7 @@ fn a_shuffled_order_has_each_row_once_in_each_round_and_another_order_in_the_nex
         let spec = spec(Pick::Random, Share::Unique, AtEnd::Again);
         let round = |of: u64| -> Vec<u64> {
             let turns = (of * rows..(of + 1) * rows).map(|iteration| RowTurn::Open { iteration });
-            let places = turns.map(|turn| RowPosition::of(&spec, rows, turn, 9));
+            let places = turns.map(|turn| RowPosition::new(&spec, rows, turn, 9));
             places
                 .map(|place| {
                     matches!(place, RowPosition::Row { round, .. } if round == of).then(|| number(place)).flatten()
@@ -96,7 +96,7 @@ fn no_row_is_preferred() {
         for turn in [RowTurn::Open { iteration: 0 }, RowTurn::Open { iteration: 8 }] {
             let mut counts = [0_f64; 10];
             for seed in 0..100_000 {
-                counts[number(RowPosition::of(&spec, 10, turn, seed)).expect("a row") as usize] += 1.0;
+                counts[number(RowPosition::new(&spec, 10, turn, seed)).expect("a row") as usize] += 1.0;
             }
             let chi_square: f64 = counts.iter().map(|count| (count - 10_000.0).powi(2) / 10_000.0).sum();
             assert!(chi_square < 33.7, "{share:?} {turn:?} {chi_square} {counts:?}");
@@ -112,7 +112,7 @@ fn draws_from_all_rows_are_independent_and_have_no_end() {
     for iteration in 0..100_000 {
         // Pairs of successive draws of ten rows: 99 degrees of freedom, whose 99.99 % quantile is 161.3.
         let [one, two] = [0, 1].map(|second| RowTurn::Closed { user: 3, users: 7, iteration: 2 * iteration + second });
-        let [one, two] = [one, two].map(|turn| number(RowPosition::of(&spec, 10, turn, 5)).expect("a row"));
+        let [one, two] = [one, two].map(|turn| number(RowPosition::new(&spec, 10, turn, 5)).expect("a row"));
         counts[(one * 10 + two) as usize] += 1.0;
     }
     let chi_square: f64 = counts.iter().map(|count| (count - 1_000.0).powi(2) / 1_000.0).sum();
@@ -126,7 +126,7 @@ fn the_largest_numbers_are_no_trouble() {
             let spec = spec(pick, share, AtEnd::Again);
             let turn = RowTurn::Closed { user: u64::MAX, users: u64::MAX, iteration: u64::MAX };
             for rows in [1, 2, u64::MAX] {
-                assert!(number(RowPosition::of(&spec, rows, turn, u64::MAX)).expect("a row") < rows);
+                assert!(number(RowPosition::new(&spec, rows, turn, u64::MAX)).expect("a row") < rows);
             }
         }
     }

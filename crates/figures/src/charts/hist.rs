@@ -5,8 +5,8 @@ use metrics::Distribution;
 /// The ratio of each bucket to the one below it.
 const GROWTH: f64 = 1.01;
 
-/// Counts by the logarithm of the time, those above zero alone, in order: for each how much above the one before it stands, and the
-/// count, both in groups of seven bits, the lowest first. A run has thousands of these.
+/// Counts by the logarithm of the time, those above zero alone, in order: for each how much above the one before it
+/// stands, and the count, both in groups of seven bits, the lowest first. A run has thousands of these.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hist {
     bytes: Box<[u8]>,
@@ -52,7 +52,7 @@ fn pop(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
 }
 
 impl Hist {
-    pub(crate) fn of(times: &Distribution) -> Self {
+    pub(crate) fn new(times: &Distribution) -> Self {
         let (mut out, mut last) = (Writer::default(), None::<(u16, u64)>);
         for bucket in times.buckets() {
             let place = ((bucket.highest_ns.max(1) as f64).ln() / GROWTH.ln()).round() as u16;
@@ -150,7 +150,7 @@ mod tests {
                     let (ns, count) = (1 << draw(36), draw(3) * draw(1 << 30) + 1);
                     times.record_many(ns + draw(ns), count);
                 }
-                let one = Hist::of(&times);
+                let one = Hist::new(&times);
                 assert_eq!(one.counts().map(|(_, count)| count).sum::<u64>(), times.count());
                 one.counts().for_each(|(place, count)| *expected.entry(place).or_default() += count);
                 whole.merge(&one);
@@ -159,7 +159,7 @@ mod tests {
         }
         let mut times = Distribution::default();
         (0..100).for_each(|number| times.record(1_000_000 + number * 20_000));
-        let hist = Hist::of(&times);
+        let hist = Hist::new(&times);
         assert!(hist.counts().count() > 50 && hist.bytes() <= 3 * hist.counts().count(), "{}", hist.bytes());
     }
 }

@@ -4,7 +4,7 @@ use metrics::Distribution;
 use pacing::Nanos;
 
 use super::Hist;
-use crate::{At, GAUGES, Interval, Quantile, StepPart};
+use crate::{GAUGES, Interval, PercentileValue, Quantile, StepPart};
 
 /// Percentiles that are exact as long as a point is one interval.
 const EXACT: [(f64, Quantile); 4] =
@@ -22,9 +22,9 @@ pub struct PointTimes {
 }
 
 impl PointTimes {
-    fn of(times: &Distribution) -> Self {
+    fn new(times: &Distribution) -> Self {
         let exact = EXACT.map(|(share, _)| times.quantile(share).map_or(f64::NAN, |ns| ns as f64 / 1e9));
-        Self { hist: Hist::of(times), exact: Some(Box::new(exact)) }
+        Self { hist: Hist::new(times), exact: Some(Box::new(exact)) }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -58,7 +58,7 @@ impl PointTimes {
 pub struct Range(Option<(f64, f64)>);
 
 impl Range {
-    fn of(value: Option<f64>) -> Self {
+    fn new(value: Option<f64>) -> Self {
         Self(value.map(|value| (value, value)))
     }
 
@@ -90,8 +90,8 @@ pub struct PartPoint {
 }
 
 impl PartPoint {
-    fn of(part: &StepPart) -> Self {
-        Self { finished: part.finished, times: PointTimes::of(&part.recorded) }
+    fn new(part: &StepPart) -> Self {
+        Self { finished: part.finished, times: PointTimes::new(&part.recorded) }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -138,13 +138,13 @@ pub struct Point {
 }
 
 impl Point {
-    pub(super) fn of(interval: &Interval) -> Self {
+    pub(super) fn new(interval: &Interval) -> Self {
         let (added, working_s) = (&interval.added, interval.working_s());
         let tally = &added.tally;
         let failures = added.failures.iter().map(|each| (each.failure.name().to_owned(), each.count));
         let parts = interval.added_scenarios().iter().flat_map(|one| one.steps.iter().chain(&one.transactions));
-        let times = PointTimes::of(&added.response);
-        let p99 = interval.response.known[Quantile::P99 as usize].map(|At { ns, .. }| ns as f64 / 1e9);
+        let times = PointTimes::new(&added.response);
+        let p99 = interval.response.known[Quantile::P99 as usize].map(|PercentileValue { ns, .. }| ns as f64 / 1e9);
         let mut summed: Vec<(String, u64)> = Vec::new();
         failures.for_each(|each| add_to(&mut summed, each));
         Self {
@@ -159,17 +159,17 @@ impl Point {
             sent: tally.bytes_sent(),
             cpu_ns: added.cpu_ns,
             times,
-            lateness: PointTimes::of(&added.lateness),
+            lateness: PointTimes::new(&added.lateness),
             failures: summed,
-            parts: parts.map(PartPoint::of).collect(),
-            rates: Range::of((working_s > 0.0).then_some(interval.requests_per_s)),
-            p99s: Range::of(p99),
+            parts: parts.map(PartPoint::new).collect(),
+            rates: Range::new((working_s > 0.0).then_some(interval.requests_per_s)),
+            p99s: Range::new(p99),
         }
     }
 
     /// Adds another interval of its time span, or an update of one that it has.
     pub(super) fn add(&mut self, interval: &Interval) {
-        let other = Self::of(interval);
+        let other = Self::new(interval);
         let working_s = self.working_s;
         // The end of the last interval may move.
         let is_here = interval.is_update && interval.from >= self.from && interval.from < self.to;

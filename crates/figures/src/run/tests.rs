@@ -30,10 +30,10 @@ fn a_difference_is_reported_when_its_parts_explain_it() {
         ([vec![(0, 0, 2); 97], vec![(1_000, 0, 2); 3]].concat(), true),
         ([vec![(90, 0, 10); 50], vec![(0, 90, 11); 50]].concat(), true),
     ] {
-        assert_eq!(QueueingDelay::of(&timings(&times)).is_some(), is_reported, "{times:?}");
+        assert_eq!(QueueingDelay::new(&timings(&times)).is_some(), is_reported, "{times:?}");
     }
     let mut apart = timings(&[(0, 0, 10); 1_000]);
     // Response times that no part explains.
     (0..30).for_each(|_| apart.record(Measure::Response, 500_000_000));
-    assert_eq!(QueueingDelay::of(&apart), None);
+    assert_eq!(QueueingDelay::new(&apart), None);
 }

@@ -20,7 +20,7 @@ fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interva
     let (number, late_shards, is_update, added) = (1, 0, false, seen);
     let reported = engine::Interval { number, from, to, paused, late_shards, is_update, seen, added, total, scenarios };
     let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
-    Interval::of(&reported, &flags.plan().expect("a good plan"))
+    Interval::new(&reported, &flags.plan().expect("a good plan"))
 }
 
 fn watch(kernel: &Kernel) -> Watch {
@@ -41,8 +41,8 @@ fn the_kernel_is_requested_only_when_there_is_a_reason() {
         (interval(&[], 0, 100), nothing),
         (interval(&[(Failure::Timeout, 9), (Failure::Reset, 9)], 0, 100), nothing),
         (interval(&[(Failure::ConnectRefused, 9)], 0, 100), nothing),
-        (interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS - 1), nothing),
-        (interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS), ports),
+        (interval(&[], 0, CONNECTIONS_BETWEEN_CHECKS - 1), nothing),
+        (interval(&[], 0, CONNECTIONS_BETWEEN_CHECKS), ports),
         (interval(&[(Failure::NoLocalPort, 1)], 0, 1), ports),
         (interval(&[(Failure::NoDescriptor, 1)], 0, 1), descriptors),
         (interval(&[], 1, 1), queue),
@@ -57,7 +57,7 @@ fn the_kernel_is_requested_only_when_there_is_a_reason() {
 
 #[test]
 fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
-    let many = interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS);
+    let many = interval(&[], 0, CONNECTIONS_BETWEEN_CHECKS);
     let none_left = interval(&[(Failure::NoLocalPort, 1)], 0, 1);
     let with = |in_use| Kernel { ports: Some(Ports { in_use, time_wait: 1, all: 1_000 }), ..Kernel::default() };
     for (interval, in_use, expect) in
@@ -69,8 +69,8 @@ fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
     // The note at the end has the maximum.
     let mut watch = watch(&Kernel::default());
     assert_eq!(watch.interval(&many, &with(700)).len(), 1);
-    assert_eq!(watch.interval(&interval(&[], 0, 2 * CONNECTIONS_BETWEEN_LOOKS), &with(900)), []);
-    assert_eq!(watch.interval(&interval(&[], 0, 3 * CONNECTIONS_BETWEEN_LOOKS), &with(800)), []);
+    assert_eq!(watch.interval(&interval(&[], 0, 2 * CONNECTIONS_BETWEEN_CHECKS), &with(900)), []);
+    assert_eq!(watch.interval(&interval(&[], 0, 3 * CONNECTIONS_BETWEEN_CHECKS), &with(800)), []);
     let [Note::LocalPorts { ports, .. }] = watch.take_notes(&Kernel::default())[..] else { panic!("one note") };
     assert_eq!(ports.in_use, 900);
 }

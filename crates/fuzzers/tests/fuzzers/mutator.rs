@@ -67,7 +67,7 @@ impl Mutator {
         if let Some(seed) = self.seeds.get(number) {
             return seed.clone();
         }
-        let mut random = Random::of_stream(sequence, number as u64);
+        let mut random = Random::for_stream(sequence, number as u64);
         let mut input = one_of(&self.seeds, &mut random).map_or_else(Vec::new, Vec::clone);
         let changes = random.next_u64().trailing_zeros() + 1;
         for _ in 0..changes.min(CHANGES_MAX) {

@@ -127,7 +127,7 @@ fn plans_targets_and_stalls_are_those_of_all_runs() {
         let mut report = report(|_| 100.0, |_| 20.0);
         report["about"] = json!({"plan": plan, "plan_zh": plan});
         report["target"] = json!({"url": target});
-        report["times"]["succeeded"]["response_time"]["spoiled"] = json!(unreliable);
+        report["times"]["succeeded"]["response_time"]["unreliable"] = json!(unreliable);
         report
     };
     let (one, other, third) = (

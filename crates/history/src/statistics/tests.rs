@@ -47,7 +47,7 @@ fn equal_series_are_seldom_taken_for_different() {
             one.skip(50).take(60).collect::<Vec<f64>>()
         };
         let wrong = (0..2_000u64).filter(|pair| {
-            let [one, other] = [pair * 2 + 1, pair * 2 + 2].map(|seed| Sample::of(&series(seed)).expect("enough"));
+            let [one, other] = [pair * 2 + 1, pair * 2 + 2].map(|seed| Sample::new(&series(seed)).expect("enough"));
             one.chance(&other) < 0.01
         });
         let wrong = wrong.count();
@@ -59,11 +59,11 @@ fn equal_series_are_seldom_taken_for_different() {
 fn what_is_different_is_found() {
     let of = |mean: f64, seed: u64| {
         let values: Vec<f64> = noise(seed).take(40).map(|one| mean + one).collect();
-        Sample::of(&values).expect("enough")
+        Sample::new(&values).expect("enough")
     };
     let found = (0..200u64).filter(|pair| of(100.0, pair * 2 + 1).chance(&of(103.0, pair * 2 + 2)) < 0.001).count();
     assert!(found > 190, "{found} of 200");
-    assert_eq!(Sample::of(&[1.0, 2.0, 3.0]), None);
+    assert_eq!(Sample::new(&[1.0, 2.0, 3.0]), None);
     assert_eq!(of(5.0, 1).chance(&of(5.0, 1)), 1.0);
 }
 
@@ -72,7 +72,7 @@ fn what_is_different_is_found() {
 fn what_could_be_seen_is_what_is_just_unlikely() {
     let of = |mean: f64, seed: u64| {
         let values: Vec<f64> = noise(seed).take(40).map(|one| mean + one).collect();
-        Sample::of(&values).expect("enough")
+        Sample::new(&values).expect("enough")
     };
     for chance in [0.05, 0.01, 0.0017] {
         let (one, other) = (of(100.0, 1), of(100.0, 2));
@@ -81,7 +81,7 @@ fn what_could_be_seen_is_what_is_just_unlikely() {
         assert!((at(visible) - chance).abs() < 1e-6, "{chance}: {}", at(visible));
         assert!(at(visible * 0.9) > chance && at(visible * 1.1) < chance);
     }
-    let steady = Sample::of(&[5.0; 20]).expect("enough");
+    let steady = Sample::new(&[5.0; 20]).expect("enough");
     assert_eq!(steady.visible(&steady, 0.01), 0.0);
 }
 
@@ -92,7 +92,7 @@ fn several_runs_are_pooled_with_what_differs_between_them() {
     let visible = |before: &[f64], after: &[f64]| {
         let side = |means: &[f64], from: u64| {
             let runs: Vec<_> = means.iter().zip(from..).map(|(mean, seed)| run(*mean, seed)).collect();
-            Sample::of_runs(&runs).expect("enough")
+            Sample::from_runs(&runs).expect("enough")
         };
         side(before, 1).visible(&side(after, 50), 0.01)
     };
@@ -101,10 +101,10 @@ fn several_runs_are_pooled_with_what_differs_between_them() {
     assert!(four < one * 0.7, "{one} {four}");
     let apart = visible(&[90.0, 100.0, 110.0, 100.0], &[90.0, 100.0, 110.0, 100.0]);
     assert!(apart > one * 5.0, "{one} {apart}");
-    assert_eq!(Sample::of_runs(&[vec![1.0; 3], vec![2.0; 3]]), None);
+    assert_eq!(Sample::from_runs(&[vec![1.0; 3], vec![2.0; 3]]), None);
     let whole = run(100.0, 7);
-    assert_eq!(Sample::of_runs(std::slice::from_ref(&whole)), Sample::of(&whole));
-    assert_eq!(Sample::of_runs(&[whole.clone(), vec![1.0]]), Sample::of(&whole));
+    assert_eq!(Sample::from_runs(std::slice::from_ref(&whole)), Sample::new(&whole));
+    assert_eq!(Sample::from_runs(&[whole.clone(), vec![1.0]]), Sample::new(&whole));
 }
 
 /// Of sides of three equal runs each, which differ between runs by as much as within, about one in a hundred is judged
@@ -120,7 +120,7 @@ fn equal_sides_are_seldom_taken_for_different() {
                 .zip(seed + 1..)
                 .map(|(level, seed)| noise(seed).take(40).map(|one| level + one).collect())
                 .collect();
-            Sample::of_runs(&runs).expect("enough")
+            Sample::from_runs(&runs).expect("enough")
         };
         side(0).chance(&side(1)) < 0.01
     });

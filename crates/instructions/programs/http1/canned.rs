@@ -11,7 +11,7 @@ use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Socket
 use engine::{SteppedRun, StopHandle};
 use pacing::Nanos;
 use plan::{
-    DynamicParts, Extract, ExtractFrom, Extraction, Flags, Ground, Memory, Names, Pattern, Plan, Rendering, Value,
+    DynamicParts, Extract, ExtractFrom, Extraction, Flags, Memory, Names, Pattern, Plan, Rendering, TextContext, Value,
     Which,
 };
 
@@ -240,13 +240,13 @@ impl CannedRun {
             take: Extract::new(&ExtractFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
             default: None,
         };
-        step.making = Some(Arc::new(DynamicParts {
-            path: Some(rendering("/items/${random(1,1000)}?token=${token}", Ground::Url)),
-            headers: vec![(header, rendering("Bearer ${token}", Ground::Header))],
+        step.dynamic_parts = Some(Arc::new(DynamicParts {
+            path: Some(rendering("/items/${random(1,1000)}?token=${token}", TextContext::Url)),
+            headers: vec![(header, rendering("Bearer ${token}", TextContext::Header))],
             takes: vec![token],
             ..DynamicParts::default()
         }));
-        scenario.memory = Memory { variables: vec![Value::text("none")], keeps: true, ..Memory::default() };
+        scenario.memory = Memory { variables: vec![Value::text("none")], carries_state: true, ..Memory::default() };
         Self::warm_of(&plan, JSON, false)
     }
 

@@ -194,7 +194,7 @@ impl CannedRun {
     }
 
     fn start(flags: &Flags, peer: AnyPeer) -> Self {
-        let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+        let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
         let plan = flags.plan_with(Some(&described)).expect("a good plan");
         let address = "10.0.0.1:80".parse().expect("an address");
         let responses = Rc::new(Cell::new(0));

@@ -22,7 +22,7 @@ fn listed(catalog: &Catalog, scenario: usize, kind: SeriesKind) -> Vec<(u32, Str
         assert_eq!(series.id.kind(), kind);
         (series.id.place(), series.name.clone(), series.shared_by)
     };
-    catalog.of(scenario, kind).map(of).collect()
+    catalog.series(scenario, kind).map(of).collect()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_name_is_all_that_has_it() {
     let scenario = |name, steps: &'static [&'static str], transactions: &'static [&'static str]| {
         (name, steps.iter().copied(), transactions.iter().copied())
     };
-    let catalog = Catalog::of_scenarios(
+    let catalog = Catalog::from_scenarios(
         [
             scenario("a", &["look", "buy", "look"], &["visit"]),
             scenario("b", &["look", "visit"], &[]),
@@ -89,10 +89,10 @@ fn each_series_has_a_place_of_its_own() {
     let all: Vec<SeriesId> = SeriesKind::ALL.into_iter().flat_map(SeriesId::all).collect();
     assert_eq!(all.len(), SeriesId::COUNT);
     for (index, id) in all.into_iter().enumerate() {
-        assert_eq!((id.index(), SeriesId::of_index(index)), (index, Some(id)));
+        assert_eq!((id.index(), SeriesId::from_index(index)), (index, Some(id)));
         assert_eq!(SeriesId::new(id.kind(), id.place()), id);
     }
-    assert_eq!(SeriesId::of_index(SeriesId::COUNT), None);
+    assert_eq!(SeriesId::from_index(SeriesId::COUNT), None);
     assert_eq!(SeriesId::step(u32::MAX), SeriesId::step(SERIES_MAX - 1));
     let names: std::collections::BTreeSet<_> = SeriesKind::ALL.map(SeriesKind::name).into();
     assert_eq!(names.len(), SeriesKind::ALL.len());
@@ -102,7 +102,7 @@ fn each_series_has_a_place_of_its_own() {
 fn values_have_a_unit_and_times_have_none() {
     let mut catalog = of(&[(1, 0)]);
     catalog.add_with_unit(SeriesKind::Custom, "rows", "rows");
-    let units: Vec<&str> = catalog.of(0, SeriesKind::Custom).map(|series| &*series.unit).collect();
+    let units: Vec<&str> = catalog.series(0, SeriesKind::Custom).map(|series| &*series.unit).collect();
     assert_eq!(units, ["rows"]);
-    assert!(catalog.of(0, SeriesKind::Step).all(|series| series.unit.is_empty()));
+    assert!(catalog.series(0, SeriesKind::Step).all(|series| series.unit.is_empty()));
 }

@@ -33,7 +33,7 @@ pub(super) fn read_sparse(from: &mut Reader<'_>, numbers: &mut [u64]) -> Result<
 
 /// Whether only existing failures have counts.
 pub(super) fn are_failures(counters: &[u64]) -> bool {
-    counters.iter().enumerate().all(|(index, count)| *count == 0 || Failure::of_index(index).is_some())
+    counters.iter().enumerate().all(|(index, count)| *count == 0 || Failure::from_index(index).is_some())
 }
 
 /// Writes each code, as its distance from the previous one, with its count.
@@ -69,7 +69,7 @@ pub(super) fn put_failure(out: &mut Vec<u8>, failure: Failure) {
 
 pub(super) fn read_failure(from: &mut Reader<'_>) -> Result<Failure, SnapshotError> {
     let index = from.index(crate::FAILURE_COUNT)?;
-    let known = Failure::of_index(index).ok_or_else(|| from.damaged())?;
+    let known = Failure::from_index(index).ok_or_else(|| from.damaged())?;
     let mut short = || from.up_to(u8::MAX.into()).map(|number| number as u8);
     let failure = match known {
         Failure::StreamReset(_) => Failure::StreamReset(short()?),

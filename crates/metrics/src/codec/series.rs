@@ -63,11 +63,11 @@ pub(super) fn put_timings(out: &mut Vec<u8>, table: &Table) {
             SeriesClass::Not => NOT_ENDED,
         };
         numbers.put(out, number_of(series) * NUMBERS_OF_ENDS + end);
-        let has_times = |measure: &Measure| timings.of(*measure).count() > 0;
+        let has_times = |measure: &Measure| timings.by_measure(*measure).count() > 0;
         let bit = |measure: Measure| 1u8 << measure as u8;
         out.push(Measure::ALL.into_iter().filter(has_times).map(bit).sum());
         let own = Measure::ALL.into_iter().filter(has_times);
-        own.for_each(|measure| times::put_times(out, timings.of(measure)));
+        own.for_each(|measure| times::put_times(out, timings.by_measure(measure)));
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn read_failures(from: &mut Reader<'_>, table: &mut Table) -> Result<
     while !from.is_over() {
         let number = numbers.read(from)?;
         let series = series_of(number / NUMBERS_OF_FAILURES).ok_or_else(|| from.damaged())?;
-        let failure = Failure::of_index((number % NUMBERS_OF_FAILURES) as usize).ok_or_else(|| from.damaged())?;
+        let failure = Failure::from_index((number % NUMBERS_OF_FAILURES) as usize).ok_or_else(|| from.damaged())?;
         let count = from.amount()?;
         from.must(count > 0)?;
         table.fail(series, failure, count);

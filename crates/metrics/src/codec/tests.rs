@@ -61,7 +61,7 @@ proptest! {
             let mut changed = bytes.clone();
             changed[place] ^= change;
             if let Ok(other) = Snapshot::decode(&changed) {
-                prop_assert_eq!(bytes_of(&other), of_now(changed), "byte {}", place);
+                prop_assert_eq!(bytes_of(&other), at_this_version(changed), "byte {}", place);
             }
         }
     }
@@ -70,13 +70,13 @@ proptest! {
     fn anything_may_come(bytes in prop::collection::vec(any::<u8>(), 0..200), with_mark in any::<bool>()) {
         let bytes = if with_mark { [&MARK[..], &[1], &bytes, &[END]].concat() } else { bytes };
         if let Ok(seen) = Snapshot::decode(&bytes) {
-            prop_assert_eq!(bytes_of(&seen), of_now(bytes));
+            prop_assert_eq!(bytes_of(&seen), at_this_version(bytes));
         }
     }
 }
 
 /// The bytes of an earlier version, encoded as those of the current one.
-fn of_now(mut bytes: Vec<u8>) -> Vec<u8> {
+fn at_this_version(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes[MARK.len()] = SNAPSHOT_VERSION as u8;
     bytes
 }

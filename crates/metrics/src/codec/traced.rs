@@ -20,7 +20,7 @@ pub(super) fn read_slowest(from: &mut Reader<'_>) -> Result<Slowest, SnapshotErr
         from.must(sorted.len() < most)?;
         sorted.push(read_traced(from)?);
     }
-    Slowest::of_sorted(sorted, most).ok_or_else(|| from.damaged())
+    Slowest::from_sorted(sorted, most).ok_or_else(|| from.damaged())
 }
 
 /// Writes the traces of the exchanges, the slowest first; nothing where none has one.

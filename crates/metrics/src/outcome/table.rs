@@ -53,7 +53,7 @@ macro_rules! faults {
             }
 
             /// The fault with this number.
-            pub(super) fn of_number(number: usize) -> Option<Self> {
+            pub(super) fn from_number(number: usize) -> Option<Self> {
                 Self::ALL.iter().copied().find(|fault| *fault as usize == number)
             }
         }

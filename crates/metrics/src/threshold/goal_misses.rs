@@ -81,7 +81,7 @@ impl Threshold {
     pub fn lost_in_flight(&self, seen: &Snapshot) -> u64 {
         match self.subject {
             Subject::Time(_, Timed::Of(measure)) => {
-                let ages = seen.gauges.in_flight.of(measure);
+                let ages = seen.gauges.in_flight.by_measure(measure);
                 ages.map_or(0, |ages| ages.count_between(self.limit as u64, u64::MAX))
             }
             _ => 0,
@@ -101,10 +101,10 @@ impl Threshold {
                 slow(&seen.message).with(GoalMisses { lost: incomplete, of: incomplete })
             }
             Timed::Of(measure) => {
-                let known = slow(seen.class(Class::Succeeded).of(measure));
+                let known = slow(seen.class(Class::Succeeded).by_measure(measure));
                 // Failures have a goal of their own; incomplete or unsent exchanges would have taken longer.
                 let measure = if measure == Measure::Service { measure } else { Measure::Response };
-                let incomplete = Censored::of(seen, measure).count();
+                let incomplete = Censored::new(seen, measure).count();
                 known.with(GoalMisses { lost: incomplete, of: incomplete })
             }
         }
@@ -112,7 +112,7 @@ impl Threshold {
 
     fn missed(&self, part: Counted, whole: Counted, seen: &Snapshot) -> GoalMisses {
         let counts: &Counts = &seen.counts;
-        let (part_of, whole_of) = (part.of(seen), whole.of(seen));
+        let (part_of, whole_of) = (part.count(seen), whole.count(seen));
         // Exchanges that the stop of a trial cut short might have succeeded.
         let never = counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut().min(counts.unfinished()));
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);

@@ -163,7 +163,7 @@ impl ThresholdError {
     }
 
     /// Checks the length of the text.
-    pub(super) fn of_length(text: &str) -> Result<(), Self> {
+    pub(super) fn check_length(text: &str) -> Result<(), Self> {
         if text.len() <= THRESHOLD_BYTES_MAX {
             return Ok(());
         }
@@ -179,7 +179,7 @@ impl Threshold {
     /// The position and the kind of the error.
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
         let mut cursor = Cursor { text, at: 0 };
-        ThresholdError::of_length(text)?;
+        ThresholdError::check_length(text)?;
         let subject = read_subject(&mut cursor)?;
         let comparison = match () {
             () if cursor.take("<=") => Comparison::AtMost,

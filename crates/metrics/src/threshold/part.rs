@@ -22,7 +22,7 @@ impl NamedPart {
     ///
     /// # Errors
     /// A share names two parts, or one on one side alone.
-    pub fn of(text: &str) -> Result<Option<Self>, ThresholdError> {
+    pub fn parse(text: &str) -> Result<Option<Self>, ThresholdError> {
         let (mut found, mut sides, mut from): (Option<Self>, usize, usize) = (None, 1, 0);
         let mut named = 0;
         while let Some(open) = text[from..].find(['(', '/', '<', '>']).map(|at| from + at) {
@@ -102,8 +102,8 @@ impl Threshold {
     /// # Errors
     /// The position and the kind of the error.
     pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
-        ThresholdError::of_length(text)?;
-        let Some(part) = NamedPart::of(text)? else { return Self::parse(text) };
+        ThresholdError::check_length(text)?;
+        let Some(part) = NamedPart::parse(text)? else { return Self::parse(text) };
         let whole = part.without(text);
         let read = Self::parse(&whole).map_err(|error| {
             let at = whole.char_indices().nth(error.column).map_or(whole.len(), |(at, _)| at);

@@ -364,7 +364,7 @@ fn parts_have_figures_of_their_own() {
     use ThresholdFault as Fault;
     let many: Vec<String> = (0..70).map(|number| format!("s{number}")).collect();
     let none: [&str; 0] = [];
-    let catalog = crate::Catalog::of_scenarios(
+    let catalog = crate::Catalog::from_scenarios(
         [
             ("shop", many.iter().map(|name| &**name).collect::<Vec<_>>(), vec!["all"]),
             ("late", vec!["s2", "alone"], none.into()),

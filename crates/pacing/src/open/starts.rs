@@ -92,7 +92,7 @@ struct Processes {
 impl Processes {
     fn new(segment: Segment, seed: u64) -> Self {
         let slots: Vec<u16> = segment.slots().collect();
-        let mut random: Vec<Random> = slots.iter().map(|slot| Random::of_stream(seed, u64::from(*slot))).collect();
+        let mut random: Vec<Random> = slots.iter().map(|slot| Random::for_stream(seed, u64::from(*slot))).collect();
         let next = random.iter_mut().enumerate().map(|(index, random)| Reverse((gap(random), index as u32))).collect();
         Self { segment, seed, next, random, slots, lost: Vec::new() }
     }
@@ -231,7 +231,7 @@ impl Starts {
     }
 
     /// Checks skipped starts again.
-    fn look_again(&mut self) {
+    fn recheck_skipped(&mut self) {
         if !self.has_taken && self.from > Nanos::ZERO {
             return self.begin();
         }
@@ -246,7 +246,7 @@ impl Starts {
     /// follow are its next.
     pub fn change(&mut self, schedule: Arc<Schedule>) {
         self.schedule = schedule;
-        self.look_again();
+        self.recheck_skipped();
     }
 
     /// Continues without the revoked slots, each from its instant on.
@@ -256,7 +256,7 @@ impl Starts {
             StartSource::Poisson(processes) => lost.all_from(&processes.segment),
         };
         self.lost = Some((lost, all_from));
-        self.look_again();
+        self.recheck_skipped();
     }
 }
 

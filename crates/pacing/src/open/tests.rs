@@ -137,7 +137,7 @@ proptest! {
 type Hands = Vec<(Nanos, Vec<u8>)>;
 
 /// The starts of one of three owners that share a load, over all slots that it was given and lost.
-fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -> Vec<Nanos> {
+fn starts_of(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -> Vec<Nanos> {
     let mut parts: Vec<(Starts, Segment, RevokedSlots)> = Vec::new();
     let mut all = Vec::new();
     for (place, (from, owners)) in hands.iter().enumerate() {
@@ -151,7 +151,7 @@ fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -
             lost.lose(segment.slots().filter(|slot| !is(slot)), *from);
             starts.lose(lost.clone());
         }
-        if let Some(gained) = Segment::of_slots((0..4_096).filter(|slot| is(slot) && !was(slot))) {
+        if let Some(gained) = Segment::from_slots((0..4_096).filter(|slot| is(slot) && !was(slot))) {
             let starts = Starts::from(schedule.clone(), spacing, gained.clone(), *from);
             parts.push((starts, gained, RevokedSlots::default()));
         }
@@ -170,7 +170,7 @@ proptest! {
     ) {
         let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
         let spacing = if is_random { Spacing::Poisson { seed: 3 } } else { Spacing::Even };
-        let mut random = crate::Random::of_stream(9, moves.len() as u64);
+        let mut random = crate::Random::for_stream(9, moves.len() as u64);
         let mut owners: Vec<u8> = (0..4_096).map(|slot| (slot % 3) as u8).collect();
         let mut hands = vec![(Nanos::ZERO, owners.clone())];
         let mut from = Nanos::ZERO;
@@ -181,7 +181,7 @@ proptest! {
             hands.push((from, owners.clone()));
         }
         let schedule = Arc::new(Schedule::new(&stages));
-        let mut parts: Vec<Nanos> = (0..3).flat_map(|own| of_hand(&schedule, spacing, &hands, own)).collect();
+        let mut parts: Vec<Nanos> = (0..3).flat_map(|own| starts_of(&schedule, spacing, &hands, own)).collect();
         parts.sort_unstable();
         prop_assert_eq!(starts(&stages, spacing, Segment::WHOLE), parts);
     }
@@ -189,7 +189,7 @@ proptest! {
     #[test]
     fn sets_are_as_strides(index in 0u64..50_000, shards in 1u32..=SLOT_COUNT, share in 0u32..SLOT_COUNT, parts in 1u32..9) {
         let stride = Segment::share(share % shards, shards);
-        let set = Segment::of_slots(stride.slots()).expect("it has some");
+        let set = Segment::from_slots(stride.slots()).expect("it has some");
         prop_assert_eq!(stride.nth(index), set.nth(index));
         prop_assert_eq!(stride.count_of_first(index), set.count_of_first(index));
         let parts = parts.min(set.slot_count());

@@ -3,8 +3,8 @@
 //! JSON values and paths compare numbers as doubles, which distinguish integers up to 2^53 only: beyond it one
 //! identifier equals its neighbour. So every number beyond 2^53 is replaced in the text, before it is parsed, by a
 //! stand-in: an integer that a double can hold. Stand-ins have the order of the numbers that they stand for, and are
-//! equal where those are equal. Those of a check are fixed when it is parsed ([`Stand::of`]); those of a body are
-//! placed between them ([`Stand::replace_in`]).
+//! equal where those are equal. Those of a check are fixed when it is parsed ([`NumberStandIns::new`]); those of a body
+//! are placed between them ([`NumberStandIns::replace_in`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -106,13 +106,13 @@ fn end_of_quoted(text: &[u8], at: usize) -> usize {
 
 /// The stand-ins for the numbers of a check.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stand {
+pub(super) struct NumberStandIns {
     known: Vec<Magnitude>,
 }
 
-impl Stand {
+impl NumberStandIns {
     /// The stand-ins for a check of this path, compared with this text.
-    pub(super) fn of(path: &str, wanted: &str) -> Self {
+    pub(super) fn new(path: &str, wanted: &str) -> Self {
         let found = [beyond_doubles(path.as_bytes(), b"'\""), beyond_doubles(wanted.as_bytes(), b"\"")];
         let mut known: Vec<Magnitude> = found.into_iter().flatten().map(|(_, magnitude)| magnitude).collect();
         known.sort_unstable();
@@ -185,7 +185,7 @@ pub(super) struct Large<'a> {
 
 impl<'a> Large<'a> {
     /// `None`: doubles are exact enough for all its numbers.
-    pub(super) fn of(body: &'a [u8]) -> Option<Self> {
+    pub(super) fn new(body: &'a [u8]) -> Option<Self> {
         let found = beyond_doubles(body, b"\"");
         (!found.is_empty()).then_some(Self { body, found })
     }

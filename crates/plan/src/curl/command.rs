@@ -67,7 +67,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    pub(super) fn of(given: &[GivenFlag], line: usize) -> Result<Self, PlanError> {
+    pub(super) fn from_flags(given: &[GivenFlag], line: usize) -> Result<Self, PlanError> {
         let mut command = Self { line, ..Self::default() };
         for one in given {
             command.take(one)?;
@@ -151,9 +151,11 @@ impl Command {
             Meaning::Http2Prior => self.way.version = Some(Version::Http2),
             Meaning::MaxTime => self.timeout = seconds(flag, &text()?, line)?,
             Meaning::ConnectTimeout => self.connect_timeout = seconds(flag, &text()?, line)?,
-            Meaning::Resolve => self.way.ways.resolve.push(Resolve::parse(&text()?).map_err(at_line)?),
-            Meaning::ConnectTo => self.way.ways.connect_to.push(ConnectTo::parse(&text()?).map_err(at_line)?),
-            Meaning::UnixSocket => self.way.ways.unix = Some(parse_unix_socket(&text()?).map_err(at_line)?),
+            Meaning::Resolve => self.way.route_overrides.resolve.push(Resolve::parse(&text()?).map_err(at_line)?),
+            Meaning::ConnectTo => {
+                self.way.route_overrides.connect_to.push(ConnectTo::parse(&text()?).map_err(at_line)?)
+            }
+            Meaning::UnixSocket => self.way.route_overrides.unix = Some(parse_unix_socket(&text()?).map_err(at_line)?),
             Meaning::Cert => self.way.cert = Some(text()?),
             Meaning::Key => self.way.key = Some(text()?),
             Meaning::Cacert => self.way.cacert = Some(text()?),

@@ -121,7 +121,7 @@ impl Command {
         }
         let written = self.written()?;
         let mut load = self.load(index, &mut url, common)?;
-        let resume = self.resume.of_output(load.content, self.outputs.get(index).map(Vec::as_slice));
+        let resume = self.resume.for_output(load.content, self.outputs.get(index).map(Vec::as_slice));
         let resumed = resume.cut(&mut load.bytes, load.content, load.is_endless, line)?;
         if self.way.version == Some(Version::Http10)
             && (load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding"))

@@ -31,7 +31,7 @@ impl Resume {
     }
 
     /// For a URL whose answer is written to this file, by what is sent to it.
-    pub(super) fn of_output(self, content: BodyContent, path: Option<&[u8]>) -> Self {
+    pub(super) fn for_output(self, content: BodyContent, path: Option<&[u8]>) -> Self {
         if self != Self::AtEnd || content == BodyContent::File {
             return self;
         }
@@ -133,11 +133,11 @@ mod tests {
             (Resume::AtEnd, BodyContent::File, None, Resume::AtEnd),
             (Resume::Behind(4), BodyContent::None, Some(b"/no/such/file"), Resume::Behind(4)),
         ] {
-            assert_eq!(resume.of_output(content, path), meant, "{resume:?} {content:?}");
+            assert_eq!(resume.for_output(content, path), meant, "{resume:?} {content:?}");
         }
         let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let length = std::fs::metadata(&own).expect("a file").len();
         let path = own.to_str().expect("text").as_bytes();
-        assert_eq!(Resume::AtEnd.of_output(BodyContent::Data, Some(path)), Resume::Behind(length));
+        assert_eq!(Resume::AtEnd.for_output(BodyContent::Data, Some(path)), Resume::Behind(length));
     }
 }

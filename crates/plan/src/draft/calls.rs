@@ -75,8 +75,8 @@ impl Draft {
     ) -> Result<Reflection, PlanError> {
         let mut target = self.target(address)?;
         // The query precedes the load, and is subject to the same target policy.
-        let load = if is_of_load { Some(self.load.of_plan(timeout)?) } else { None };
-        target.reach = self.reach(load.as_ref().is_some_and(crate::Load::wants_consent));
+        let load = if is_of_load { Some(self.load.to_load(timeout)?) } else { None };
+        target.target_policy = self.target_policy(load.as_ref().is_some_and(crate::Load::wants_consent));
         Ok(Reflection {
             target,
             headers: self.metadata(address)?,
@@ -107,11 +107,11 @@ impl Draft {
             body: crate::BodyBytes::default(),
         };
         Ok(Step {
-            making: None,
+            dynamic_parts: None,
             name: request.path.clone(),
             request,
             call: Some(call),
-            talk: None,
+            messaging: None,
             target: 0,
             follow: None,
             is_shown: false,
@@ -137,9 +137,9 @@ impl Draft {
                 // Without data an empty message is sent.
                 let messages = read_messages(text.as_deref().unwrap_or("{}"), &method);
                 let messages = messages.map_err(|error| self.with_source(error, address))?;
-                let response = Arc::new(Shape::of(&method.output()));
+                let response = Arc::new(Shape::new(&method.output()));
                 let is_stream = (method.is_client_streaming(), method.is_server_streaming());
-                (messages, is_stream, Some(response), Some(MessageTypes::of(&method)))
+                (messages, is_stream, Some(response), Some(MessageTypes::new(&method)))
             }
         };
         if types.is_none() && !self.responses.json.is_empty() {
@@ -211,11 +211,11 @@ impl CallOptions {
                 let remedy = Remedy::OneSchema;
                 Err(PlanError::Conflict { one: "--proto", other: "--protoset", remedy })
             }
-            (false, true) => Schema::of_protos(&self.protos, &self.import_paths).map(Some),
+            (false, true) => Schema::from_protos(&self.protos, &self.import_paths).map(Some),
             (true, _) if !self.import_paths.is_empty() => {
                 Err(PlanError::Needs { flag: "--import-path", needed: Need::Proto })
             }
-            (true, false) => Schema::of_sets(&self.protosets).map(Some),
+            (true, false) => Schema::from_sets(&self.protosets).map(Some),
             (true, true) => Ok(None),
         }
     }

@@ -38,9 +38,9 @@ impl Draft {
         let sendings = match &self.commands {
             None => return Ok(None),
             Some(Commands::Urls { path }) => return self.url_steps(path).map(Some),
-            Some(Commands::Words(words)) => curl::of_words(words, agent)?,
-            Some(Commands::Form(words)) => curl::of_words(words, agent).map_err(PlanError::of_form)?,
-            Some(Commands::File { path, .. }) => curl::of_file("--curl", path, agent)?,
+            Some(Commands::Words(words)) => curl::from_words(words, agent)?,
+            Some(Commands::Form(words)) => curl::from_words(words, agent).map_err(PlanError::in_form)?,
+            Some(Commands::File { path, .. }) => curl::from_file("--curl", path, agent)?,
         };
         let given = [
             ("URL", self.url.is_some()),
@@ -52,12 +52,12 @@ impl Draft {
             return Err(PlanError::Conflict { one, other: "curl", remedy: Remedy::InCurl });
         }
         self.request.call.refuse()?;
-        self.request.refuse_talk()?;
+        self.request.refuse_messaging()?;
         match &self.commands {
             Some(Commands::File { path, leads_to }) => {
                 self.parts_of(sendings, leads_to.as_deref()).map_err(|error| error.in_file(path))
             }
-            Some(Commands::Form(_)) => self.parts_of(sendings, None).map_err(PlanError::of_form),
+            Some(Commands::Form(_)) => self.parts_of(sendings, None).map_err(PlanError::in_form),
             _ => self.parts_of(sendings, None),
         }
         .map(Some)
@@ -110,9 +110,9 @@ impl Draft {
         security.least = way.least.or(security.least);
         security.no_resumption |= way.no_resumption;
         connection.version = way.version.or(connection.version);
-        connection.ways.resolve.extend(way.ways.resolve.iter().cloned());
-        connection.ways.connect_to.extend(way.ways.connect_to.iter().cloned());
-        connection.ways.unix = way.ways.unix.clone().or(connection.ways.unix.take());
+        connection.route_overrides.resolve.extend(way.route_overrides.resolve.iter().cloned());
+        connection.route_overrides.connect_to.extend(way.route_overrides.connect_to.iter().cloned());
+        connection.route_overrides.unix = way.route_overrides.unix.clone().or(connection.route_overrides.unix.take());
         draft
     }
 
@@ -126,12 +126,12 @@ impl Draft {
         let follow = match sending.follow.clone() {
             Some(requested) => {
                 let draft = self.with_way(&sending);
-                Some(requested.with(form, draft.redirect_tls()?, draft.connection.ways))
+                Some(requested.with(form, draft.redirect_tls()?, draft.connection.route_overrides))
             }
             None => self.follow(&form)?,
         };
         Ok(Step {
-            making: None,
+            dynamic_parts: None,
             name: format!("{} {}", request.method, request.path),
             request,
             checks: self.responses.checks(),
@@ -139,7 +139,7 @@ impl Draft {
             target,
             follow,
             is_shown: false,
-            talk: None,
+            messaging: None,
             timeout: match (self.request.timeout, sending.timeout) {
                 (None, Some(timeout)) => timeout,
                 _ => self.request.timeout()?,

@@ -33,7 +33,7 @@ pub struct Connection {
     /// How the addresses of a name are used.
     pub names: NameOptions,
     /// The route overrides.
-    pub ways: RouteOverrides,
+    pub route_overrides: RouteOverrides,
 }
 
 /// Options of TLS. Files are named by their paths.

@@ -36,19 +36,19 @@ impl HoldDraft {
         let work = self.work;
         // HTTP bodies are not kept during a hold, nor are unsolicited messages.
         if let Some(flag) =
-            draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == HoldWork::Nothing)
+            draft.responses.content_flag().filter(|_| address.scheme == Scheme::Http || work == HoldWork::Nothing)
         {
             return Err(PlanError::Needs { flag, needed: Need::Answered });
         }
         let step = match address.scheme {
             Scheme::Grpc => return Err(PlanError::HoldScheme { url: address.to_string() }),
             Scheme::Http => {
-                draft.request.refuse_talk()?;
+                draft.request.refuse_messaging()?;
                 draft.step(address)?
             }
             Scheme::WebSocket | Scheme::Tcp => {
-                let step = draft.talk_step(address, work == HoldWork::Nothing)?;
-                let says = step.talk.as_ref().is_some_and(|talk| talk.message.is_some());
+                let step = draft.messaging_step(address, work == HoldWork::Nothing)?;
+                let says = step.messaging.as_ref().is_some_and(|messaging| messaging.message.is_some());
                 if says && work == HoldWork::Nothing {
                     return Err(PlanError::Needs { flag: "-d", needed: Need::Work });
                 }
@@ -80,7 +80,7 @@ impl HoldDraft {
             grace: draft.grace()?,
             interval: draft.interval()?,
         };
-        hold.target.reach = draft.reach(hold.wants_consent());
+        hold.target.target_policy = draft.target_policy(hold.wants_consent());
         Ok(hold)
     }
 }

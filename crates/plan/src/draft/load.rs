@@ -86,7 +86,7 @@ impl Load {
     ///
     /// # Errors
     /// The first error, with its remedy.
-    pub fn of_plan(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
+    pub fn to_load(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
         self.check()?;
         self.check_each()?;
         match &self.stages {
@@ -207,7 +207,7 @@ impl Load {
         if self.preconnect && self.connections.is_none() {
             return Err(PlanError::Needs { flag: "--preconnect", needed: Need::Connections });
         }
-        let connections = ConnectionCount::of(self.connections, self.preconnect);
+        let connections = ConnectionCount::new(self.connections, self.preconnect);
         let max_lateness = self.max_lateness.unwrap_or(timeout);
         Ok(crate::Load::Open { stages, arrivals, requests: self.requests, connections, max_lateness })
     }

@@ -25,17 +25,17 @@ pub struct Request {
     /// The pause before each exchange.
     pub pause: Duration,
     /// Options of WebSocket and TCP.
-    pub talk: MessagingOptions,
+    pub messaging: MessagingOptions,
     /// Options of gRPC.
     pub call: CallOptions,
 }
 
 impl Request {
     /// Checks that no option of WebSocket or TCP alone is given.
-    pub(super) fn refuse_talk(&self) -> Result<(), PlanError> {
+    pub(super) fn refuse_messaging(&self) -> Result<(), PlanError> {
         let random = matches!(self.body, Some(Body::Random { .. })).then_some("--data-bytes");
-        let flag = self.talk.of_websocket().or(random).or(self.talk.end.as_ref().map(flag_of));
-        flag.map_or(Ok(()), |flag| Err(PlanError::Needs { flag, needed: Need::Talk }))
+        let flag = self.messaging.websocket_flag().or(random).or(self.messaging.end.as_ref().map(flag_of));
+        flag.map_or(Ok(()), |flag| Err(PlanError::Needs { flag, needed: Need::Messaging }))
     }
 
     pub(super) fn timeout(&self) -> Result<Duration, PlanError> {

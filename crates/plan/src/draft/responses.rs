@@ -51,7 +51,7 @@ impl ResponseChecks {
     }
 
     /// The first check of the content of a response.
-    pub(super) fn of_content(&self) -> Option<&'static str> {
+    pub(super) fn content_flag(&self) -> Option<&'static str> {
         let given = [("--expect-body", !self.bodies.is_empty()), ("--expect-json", !self.json.is_empty())];
         given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
     }
@@ -85,8 +85,8 @@ impl Draft {
         Ok(Some(Follow {
             form: form.clone(),
             tls: Box::new(self.redirect_tls()?),
-            ways: Box::new(self.connection.ways.clone()),
-            reach: TargetPolicy::Anywhere,
+            route_overrides: Box::new(self.connection.route_overrides.clone()),
+            target_policy: TargetPolicy::Anywhere,
             most: max_redirs.unwrap_or(REDIRECTS_DEFAULT),
             trusts_others: false,
             keeps_method: self.request.method.is_some(),

@@ -24,7 +24,7 @@ fn values_and_texts_make_the_same_plan() {
             ..Load::default()
         },
         request: Request {
-            headers: vec![Header::of("X-A", "1"), Header::without("Accept")],
+            headers: vec![Header::new("X-A", "1"), Header::without("Accept")],
             body: Some(Body::Bytes(b"abc".to_vec().into())),
             timeout: Some(Duration::from_secs(3)),
             ..Request::default()

@@ -31,7 +31,7 @@ impl Draft {
             return Err(PlanError::Conflict { one, other: "--urls", remedy: Remedy::InUrls });
         }
         self.request.call.refuse()?;
-        self.request.refuse_talk()?;
+        self.request.refuse_messaging()?;
         let bytes = read_up_to("--urls", path, URLS_FILE_BYTES_MAX)?;
         self.steps_of_text(&bytes).map_err(|error| error.in_file(path))
     }

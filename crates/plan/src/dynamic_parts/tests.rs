@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Flags, Ground, Names, Pattern, Value};
+use crate::{Flags, Names, Pattern, TextContext, Value};
 
 struct Two([Value; 2]);
 
@@ -53,9 +53,9 @@ impl Scope for Two {
     }
 }
 
-fn rendering(text: &str, ground: Ground) -> Rendering {
+fn rendering(text: &str, context: TextContext) -> Rendering {
     let names = &mut Two([Value::Null, Value::Null]);
-    Rendering::new(&Pattern::parse(text, ground).expect("a pattern"), names).expect("known names")
+    Rendering::new(&Pattern::parse(text, context).expect("a pattern"), names).expect("known names")
 }
 
 fn step() -> (Request, DynamicParts) {
@@ -64,16 +64,16 @@ fn step() -> (Request, DynamicParts) {
     let flags = Flags { url, headers, data: Some("body".to_owned()), ..Flags::default() };
     let step = flags.plan().expect("a plan").scenarios.remove(0).steps.remove(0).request;
     let place = |name: &str| step.headers.iter().position(|(known, _)| known == name).expect("it is there");
-    let making = DynamicParts {
-        path: Some(rendering("/a/${one}?b=${two}", Ground::Url)),
+    let dynamic_parts = DynamicParts {
+        path: Some(rendering("/a/${one}?b=${two}", TextContext::Url)),
         headers: vec![
-            (place("X-One"), rendering("${one}", Ground::Header)),
-            (place("X-Two"), rendering("<${two}>", Ground::Header)),
+            (place("X-One"), rendering("${one}", TextContext::Header)),
+            (place("X-Two"), rendering("<${two}>", TextContext::Header)),
         ],
-        body: Some(rendering("x=${two}&y=${one}", Ground::Form)),
+        body: Some(rendering("x=${two}&y=${one}", TextContext::Form)),
         ..DynamicParts::default()
     };
-    (step, making)
+    (step, dynamic_parts)
 }
 
 proptest! {
@@ -82,12 +82,12 @@ proptest! {
     fn a_request_is_the_same_in_the_place_of_any_other(
         values in prop::collection::vec(("[ -~é]{0,40}", "[ -~]{0,40}", any::<bool>(), any::<bool>()), 1..6)
     ) {
-        let (step, making) = step();
+        let (step, dynamic_parts) = step();
         let mut kept = step.clone();
         for (one, two, has_cookie, adds) in values {
             let mut scope = Two([Value::text(&one), Value::text(&two)]);
-            let fresh = making.request(&step, &mut scope).expect("no line ends");
-            making.remake(&step, &mut kept, &mut scope).expect("no line ends");
+            let fresh = dynamic_parts.request(&step, &mut scope).expect("no line ends");
+            dynamic_parts.remake(&step, &mut kept, &mut scope).expect("no line ends");
             prop_assert_eq!(&kept, &fresh);
             let length = kept.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
             prop_assert_eq!(length.map(|(_, value)| value.clone()), Some(kept.body.len().to_string().into_bytes()));
@@ -103,13 +103,13 @@ proptest! {
 
 #[test]
 fn what_cannot_stand_there_is_reported_and_the_next_is_whole() {
-    let (step, making) = step();
+    let (step, dynamic_parts) = step();
     let mut kept = step.clone();
     let mut broken = Two([Value::text("a\r\nb"), Value::Null]);
-    assert_eq!(making.remake(&step, &mut kept, &mut broken), Err(NotFilled::LineEnd));
+    assert_eq!(dynamic_parts.remake(&step, &mut kept, &mut broken), Err(NotFilled::LineEnd));
     let mut whole = Two([Value::text("a"), Value::Int(7)]);
     let mut kept = step.clone();
-    making.remake(&step, &mut kept, &mut whole).expect("it is whole");
+    dynamic_parts.remake(&step, &mut kept, &mut whole).expect("it is whole");
     assert_eq!((kept.path.as_str(), &*kept.body), ("/a/a?b=7", &b"x=7&y=a"[..]));
 }
 
@@ -137,10 +137,10 @@ fn what_was_taken_leads_to_this_target_alone() {
         ("items/5", None),
         ("", None),
     ] {
-        let seen = super::of_target(given.to_owned(), &headers).ok();
+        let seen = super::rendered_target(given.to_owned(), &headers).ok();
         assert_eq!(seen.as_deref(), expect, "{given}");
     }
     for (text, expect) in [("/a/${one}", true), ("${one}", false), ("${one}/x", false)] {
-        assert_eq!(rendering(text, Ground::Url).begins_with_text(), expect, "{text}");
+        assert_eq!(rendering(text, TextContext::Url).begins_with_text(), expect, "{text}");
     }
 }

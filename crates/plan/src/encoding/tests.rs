@@ -6,7 +6,7 @@ fn text(text: &str) -> Option<String> {
 }
 
 /// Plans that have something of each kind.
-fn plans() -> Vec<Carried> {
+fn plans() -> Vec<EncodedPlan> {
     let flags = |url: &str| Flags { url: text(url), ..Flags::default() };
     let all = [
         flags("http://127.0.0.1:1/"),
@@ -29,17 +29,17 @@ fn plans() -> Vec<Carried> {
         Flags { data: text("hello"), ..flags("ws://127.0.0.1:1/") },
         Flags { http2: true, streams: text("7"), duration: text("3s"), ..flags("http://127.0.0.1:1/") },
     ];
-    let loads = all.into_iter().map(|flags| Carried::Load(Box::new(flags.plan().expect("a good plan"))));
+    let loads = all.into_iter().map(|flags| EncodedPlan::Load(Box::new(flags.plan().expect("a good plan"))));
     let common = Flags { connections: text("10"), data: text("ping"), ..flags("ws://127.0.0.1:1/") };
     let hold = HoldFlags { common, every: text("30s"), ..HoldFlags::default() };
-    loads.chain([Carried::Hold(Box::new(hold.plan().expect("a good plan")))]).collect()
+    loads.chain([EncodedPlan::Hold(Box::new(hold.plan().expect("a good plan")))]).collect()
 }
 
 #[test]
 fn plans_come_as_they_were() {
     for plan in plans() {
         let bytes = plan.to_bytes().expect("it can be written");
-        assert_eq!(Carried::from_bytes(&bytes).as_ref(), Ok(&plan));
+        assert_eq!(EncodedPlan::from_bytes(&bytes).as_ref(), Ok(&plan));
         assert_eq!(plan.to_bytes(), Ok(bytes));
     }
 }
@@ -50,17 +50,17 @@ fn bytes_that_are_no_plan() {
     for plan in plans() {
         let bytes = plan.to_bytes().expect("it can be written");
         for end in 0..bytes.len() {
-            assert!(Carried::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
+            assert!(EncodedPlan::from_bytes(&bytes[..end]).is_err(), "cut at {end}");
         }
-        assert!(Carried::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+        assert!(EncodedPlan::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
         for place in 0..bytes.len() {
             for flip in [1, 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[place] ^= flip;
                 // Some changes make another plan.
-                drop(Carried::from_bytes(&changed));
+                drop(EncodedPlan::from_bytes(&changed));
             }
         }
     }
-    assert_eq!(Carried::from_bytes(&[9, 0]), Err(CarriedError::Version));
+    assert_eq!(EncodedPlan::from_bytes(&[9, 0]), Err(EncodedPlanError::Version));
 }

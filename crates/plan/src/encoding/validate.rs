@@ -2,36 +2,36 @@
 
 use std::time::Duration;
 
-use super::Carried;
+use super::EncodedPlan;
 use crate::render::SlotCounts;
 use crate::{
     HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd, STAGES_MAX,
     STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
 };
 
-type Looked = Result<(), &'static str>;
+type Validity = Result<(), &'static str>;
 
-fn must(holds: bool, what: &'static str) -> Looked {
+fn must(holds: bool, what: &'static str) -> Validity {
     if holds { Ok(()) } else { Err(what) }
 }
 
 /// Validates all of it.
-pub(super) fn look_at(carried: &Carried) -> Looked {
-    match carried {
-        Carried::Load(plan) => look_at_plan(plan),
-        Carried::Hold(hold) => {
+pub(super) fn validate(encoded_plan: &EncodedPlan) -> Validity {
+    match encoded_plan {
+        EncodedPlan::Load(plan) => validate_plan(plan),
+        EncodedPlan::Hold(hold) => {
             must((1..=HOLD_MAX).contains(&hold.connections), "a number of connections that cannot be held")?;
             must(hold.interval >= INTERVAL_MIN, "an interval that is too short")?;
-            look_at_target(&hold.target)?;
-            look_at_step(&hold.step, &Memory::default())
+            validate_target(&hold.target)?;
+            validate_step(&hold.step, &Memory::default())
         }
     }
 }
 
-fn look_at_plan(plan: &Plan) -> Looked {
+fn validate_plan(plan: &Plan) -> Validity {
     must(!plan.scenarios.is_empty() && plan.scenarios.len() <= SCENARIOS_MAX, "no scenario, or too many")?;
     must(plan.interval >= PIECE_MIN, "an interval that is too short")?;
-    plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.barriers.len()))
+    plan.scenarios.iter().try_for_each(|scenario| validate_scenario(scenario, plan.barriers.len()))
 }
 
 /// The shortest interval: a search uses shorter ones than those for users.
@@ -40,32 +40,32 @@ const PIECE_MIN: Duration = Duration::from_millis(1);
 /// The most scenarios of a remote plan.
 const SCENARIOS_MAX: usize = 10_000;
 
-fn look_at_scenario(scenario: &Scenario, barriers: usize) -> Looked {
+fn validate_scenario(scenario: &Scenario, barriers: usize) -> Validity {
     must(!scenario.targets.is_empty(), "a scenario without a target")?;
-    scenario.targets.iter().try_for_each(look_at_target)?;
+    scenario.targets.iter().try_for_each(validate_target)?;
     let is_there = |step: &Step| step.target < scenario.targets.len();
     must(!scenario.steps.is_empty() && scenario.steps.iter().all(is_there), "no step, or one that goes nowhere")?;
     must(scenario.shared_connections.is_none_or(|shared| shared > 0), "no connection for all")?;
     let memory = &scenario.memory;
-    scenario.steps.iter().try_for_each(|step| look_at_step(step, memory))?;
+    scenario.steps.iter().try_for_each(|step| validate_step(step, memory))?;
     for (variable, pattern) in &memory.of_user {
         must((*variable as usize) < memory.variables.len(), "a variable of users that is not there")?;
-        pattern.rendering().map_or(Ok(()), |rendering| rendering.look_at(known(memory)))?;
+        pattern.rendering().map_or(Ok(()), |rendering| rendering.check_references(known(memory)))?;
     }
     must(scenario.program.check(scenario.steps.len()).is_ok(), "a program that cannot be carried out")?;
     let places = Places { conditions: memory.expressions.len(), barriers, targets: scenario.targets.len() };
     let program = &scenario.program;
-    [&program.start, &program.nodes, &program.stop].into_iter().try_for_each(|nodes| places.look_at(nodes))?;
+    [&program.start, &program.nodes, &program.stop].into_iter().try_for_each(|nodes| places.validate_nodes(nodes))?;
     let is_known = |meaning: &Meaning| match meaning {
         Meaning::Variable(number) => (*number as usize) < memory.variables.len(),
         Meaning::Column(number) => (*number as usize) < memory.columns.len(),
     };
     let names = memory.expressions.iter().flat_map(|expression| &expression.names);
     must(names.map(|(_, meaning)| meaning).all(is_known), "an expression with a name that means nothing")?;
-    look_at_load(&scenario.load)
+    validate_load(&scenario.load)
 }
 
-fn look_at_load(load: &Load) -> Looked {
+fn validate_load(load: &Load) -> Validity {
     match load {
         Load::Closed { users, shape, .. } => {
             must((1..=USERS_MAX).contains(users), "a number of users that cannot be")?;
@@ -86,22 +86,22 @@ fn look_at_load(load: &Load) -> Looked {
     }
 }
 
-fn look_at_target(target: &Target) -> Looked {
+fn validate_target(target: &Target) -> Validity {
     must((1..=STREAMS_MAX).contains(&target.streams.into()), "a number of streams that cannot be")
 }
 
-fn look_at_step(step: &Step, memory: &Memory) -> Looked {
-    if let Some(talk) = &step.talk {
-        let width = if let ResponseEnd::LengthPrefix { width, .. } = talk.response { width } else { 1 };
+fn validate_step(step: &Step, memory: &Memory) -> Validity {
+    if let Some(messaging) = &step.messaging {
+        let width = if let ResponseEnd::LengthPrefix { width, .. } = messaging.response { width } else { 1 };
         must(matches!(width, 1 | 2 | 4 | 8), "a length of 1, 2, 4 or 8 bytes")?;
     }
-    let Some(making) = step.making.as_deref() else { return Ok(()) };
+    let Some(dynamic_parts) = step.dynamic_parts.as_deref() else { return Ok(()) };
     let fields = step.request.headers.len();
-    let of_headers = making.headers.iter().map(|(place, _)| place).chain(&making.trace);
+    let of_headers = dynamic_parts.headers.iter().map(|(place, _)| place).chain(&dynamic_parts.trace);
     must(of_headers.into_iter().all(|place| *place < fields), "a header that is not there")?;
     let is_kept = |variable: u32| (variable as usize) < memory.variables.len();
-    must(making.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
-    making.renderings().try_for_each(|rendering| rendering.look_at(known(memory)))
+    must(dynamic_parts.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
+    dynamic_parts.renderings().try_for_each(|rendering| rendering.check_references(known(memory)))
 }
 
 fn known(memory: &Memory) -> SlotCounts {
@@ -121,28 +121,28 @@ struct Places {
 }
 
 impl Places {
-    fn look_at(&self, nodes: &[Node]) -> Looked {
+    fn validate_nodes(&self, nodes: &[Node]) -> Validity {
         for node in nodes {
             match node {
                 Node::If { condition, then, otherwise } => {
                     must((*condition as usize) < self.conditions, "a condition that is not there")?;
-                    self.look_at(then)?;
-                    self.look_at(otherwise)?;
+                    self.validate_nodes(then)?;
+                    self.validate_nodes(otherwise)?;
                 }
                 Node::Loop { condition, nodes, .. } => {
                     must((*condition as usize) < self.conditions, "a condition that is not there")?;
-                    self.look_at(nodes)?;
+                    self.validate_nodes(nodes)?;
                 }
                 Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there")?,
-                Node::Talk { target, nodes } => {
+                Node::Messaging { target, nodes } => {
                     must(*target < self.targets, "a conversation with nobody")?;
-                    self.look_at(nodes)?;
+                    self.validate_nodes(nodes)?;
                 }
                 Node::Transaction { nodes, .. }
                 | Node::Repeat { nodes, .. }
                 | Node::Shuffle(nodes)
-                | Node::InTurn(nodes) => self.look_at(nodes)?,
-                Node::Choose(choices) => choices.iter().try_for_each(|choice| self.look_at(&choice.nodes))?,
+                | Node::InTurn(nodes) => self.validate_nodes(nodes)?,
+                Node::Choose(choices) => choices.iter().try_for_each(|choice| self.validate_nodes(&choice.nodes))?,
                 Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
             }
         }

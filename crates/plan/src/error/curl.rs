@@ -150,7 +150,7 @@ impl PlanError {
 
     /// The same error for a form, where the user wrote no curl command.
     #[must_use]
-    pub(crate) fn of_form(self) -> Self {
+    pub(crate) fn in_form(self) -> Self {
         match self {
             Self::AtLine { line: 0, inner } => *inner,
             Self::Curl { line: 0, fault } => match *fault {

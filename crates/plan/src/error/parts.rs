@@ -91,7 +91,7 @@ errors! {
         "--proto, the file whose imports it is for",
         "需要同时用 --proto 给出导入它们的文件";
     /// A connection without HTTP.
-    Talk;
+    Messaging;
         "a ws://, wss:// or tcp:// URL",
         "需要 ws://、wss:// 或 tcp:// 开头的 URL";
     /// WebSocket.
@@ -226,7 +226,7 @@ errors! {
         "each says when a connection speaks; leave one of them out",
         "两者都规定了何时发送；请去掉其中一个";
     /// The exchange is not HTTP.
-    TalkIsNoHttp;
+    MessagingIsNoHttp;
         "it belongs to requests of HTTP",
         "它只用于 HTTP 请求";
     /// One exchange is shown.

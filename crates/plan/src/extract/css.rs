@@ -14,7 +14,7 @@ pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(super) struct HtmlDocument(Html);
 
 impl HtmlDocument {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         Self(Html::parse_document(text))
     }
 }

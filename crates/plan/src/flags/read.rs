@@ -59,7 +59,7 @@ fn values(flags: &Flags) -> Result<Draft, PlanError> {
         load: load(flags)?,
         grace: time("--grace", &flags.grace)?,
         interval: span("--interval", &flags.interval, INTERVAL_MIN)?,
-        keeps: CaptureOptions { persists: flags.persists, ..CaptureOptions::default() },
+        capture_options: CaptureOptions { ignores_failures: flags.ignores_failures, ..CaptureOptions::default() },
         consents: flags.consents.clone(),
         budget: read(&flags.budget, Budget::parse)?.unwrap_or_default(),
         url,
@@ -82,13 +82,13 @@ fn refuse_time_as_data(flags: &Flags, instead: &'static str) -> Result<(), PlanE
     let Some(value) = flags.data.clone() else { return Ok(()) };
     // Other errors of the address are reported later.
     let scheme = flags.url.as_deref().and_then(|url| Address::parse(url.trim()).ok()).map(|address| address.scheme);
-    let is_talk = instead != "-z" || matches!(scheme, Some(Scheme::WebSocket | Scheme::Tcp));
+    let is_messaging = instead != "-z" || matches!(scheme, Some(Scheme::WebSocket | Scheme::Tcp));
     let is_counted = flags.requests.is_some() || flags.requests_each.is_some();
     let is_bare = flags.duration.is_none() && !is_counted && flags.method.is_none();
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty();
     let is_call = scheme == Some(Scheme::Grpc);
-    let is_count_of_seconds = is_number && is_bare && flags.headers.is_empty() && !is_talk && !is_call;
-    let what = if is_talk { DataIs::Message } else { DataIs::Body };
+    let is_count_of_seconds = is_number && is_bare && flags.headers.is_empty() && !is_messaging && !is_call;
+    let what = if is_messaging { DataIs::Message } else { DataIs::Body };
     match is_time(&value) || is_count_of_seconds {
         true => Err(PlanError::DataIsTime { value, what, instead }),
         false => Ok(()),
@@ -257,7 +257,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
         user_agent: flags.user_agent.clone(),
         timeout: span("-t", &flags.timeout, MILLI)?,
         pause: Duration::ZERO,
-        talk: talk(flags)?,
+        messaging: messaging(flags)?,
         call: CallOptions {
             protos: flags.protos.clone(),
             import_paths: flags.import_paths.clone(),
@@ -280,7 +280,7 @@ fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
     }
     let seed = count("--seed", &flags.seed, 0, u64::MAX)?.unwrap_or(SEED_DEFAULT);
     let random = count("--data-bytes", &flags.data_bytes, 1, MESSAGE_BYTES_MAX)?;
-    let is_talk = matches!(scheme, Scheme::WebSocket | Scheme::Tcp);
+    let is_messaging = matches!(scheme, Scheme::WebSocket | Scheme::Tcp);
     match (flags.data.as_deref(), random) {
         (Some(_), Some(_)) => {
             let (one, other, remedy) = ("-d", "--data-bytes", Remedy::OneMessage);
@@ -289,13 +289,13 @@ fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
         (None, random) => Ok(random.map(|count| Body::Random { count, seed })),
         (Some(text), None) => Ok(Some(match (text.strip_prefix('@'), text.strip_prefix("hex:")) {
             (Some(path), _) => Body::File(path.to_owned()),
-            (None, Some(digits)) if is_talk => Body::Binary(read_hex(digits)?),
+            (None, Some(digits)) if is_messaging => Body::Binary(read_hex(digits)?),
             _ => Body::Bytes(text.as_bytes().to_vec().into()),
         })),
     }
 }
 
-fn talk(flags: &Flags) -> Result<MessagingOptions, PlanError> {
+fn messaging(flags: &Flags) -> Result<MessagingOptions, PlanError> {
     let kinds = [("text", MessageKind::Text), ("binary", MessageKind::Binary), ("ping", MessageKind::Ping)];
     Ok(MessagingOptions {
         kind: choice("--ws-type", &flags.ws_type, &kinds, "text, binary, ping")?,
@@ -360,7 +360,7 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
             again: read(&flags.dns_ttl, parse_lookup_again)?.unwrap_or_default(),
             server: read(&flags.dns, parse_dns_server)?,
         },
-        ways: RouteOverrides {
+        route_overrides: RouteOverrides {
             resolve: all(&flags.resolve, Resolve::parse)?,
             connect_to: all(&flags.connect_to, ConnectTo::parse)?,
             unix: read(&flags.unix_socket, parse_unix_socket)?,

@@ -21,10 +21,10 @@ impl Schema {
     pub fn describe(&self, symbol: &str) -> Result<String, PlanError> {
         let symbol = symbol.trim_start_matches(['.', '/']);
         if let Some(service) = self.pool.get_service_by_name(symbol) {
-            return Ok(of_service(&service));
+            return Ok(describe_service(&service));
         }
         if let Some(message) = self.pool.get_message_by_name(symbol) {
-            return Ok(of_message(&message));
+            return Ok(describe_message(&message));
         }
         if let Some(kind) = self.pool.get_enum_by_name(symbol) {
             let mut text = String::new();
@@ -34,13 +34,13 @@ impl Schema {
         if let Some((service, method)) = symbol.rsplit_once(['/', '.'])
             && self.pool.get_service_by_name(service).is_some()
         {
-            return Ok(of_method(&self.method(service, method)?));
+            return Ok(describe_method(&self.method(service, method)?));
         }
         Err(PlanError::NoSymbol { symbol: symbol.to_owned(), known: self.services().join(", ") })
     }
 }
 
-fn of_service(service: &ServiceDescriptor) -> String {
+fn describe_service(service: &ServiceDescriptor) -> String {
     let mut text = format!("service {} {{\n", service.name());
     for method in service.methods() {
         text.push_str("  ");
@@ -60,14 +60,14 @@ fn signature(method: &MethodDescriptor) -> String {
 }
 
 /// The method, both messages, and a sample request.
-fn of_method(method: &MethodDescriptor) -> String {
+fn describe_method(method: &MethodDescriptor) -> String {
     let (input, output) = (method.input(), method.output());
     let mut text = signature(method);
     text.push('\n');
-    text.push_str(&of_message(&input));
+    text.push_str(&describe_message(&input));
     if input != output {
         text.push('\n');
-        text.push_str(&of_message(&output));
+        text.push_str(&describe_message(&output));
     }
     let options = SerializeOptions::new().skip_default_fields(false);
     let mut json = Vec::new();
@@ -79,7 +79,7 @@ fn of_method(method: &MethodDescriptor) -> String {
     text
 }
 
-fn of_message(message: &MessageDescriptor) -> String {
+fn describe_message(message: &MessageDescriptor) -> String {
     let mut text = String::new();
     write_message(message, 0, &mut text);
     text
@@ -95,11 +95,11 @@ fn write_message(message: &MessageDescriptor, depth: usize, text: &mut String) {
         message.child_enums().for_each(|inner| write_enum(&inner, depth + 1, text));
     }
     for field in message.fields().filter(|field| in_oneof(field).is_none()) {
-        text.push_str(&format!("{indent}  {}\n", of_field(&field)));
+        text.push_str(&format!("{indent}  {}\n", describe_field(&field)));
     }
     for oneof in message.oneofs().filter(|oneof| !oneof.is_synthetic()) {
         text.push_str(&format!("{indent}  oneof {} {{\n", oneof.name()));
-        oneof.fields().for_each(|field| text.push_str(&format!("{indent}    {}\n", of_field(&field))));
+        oneof.fields().for_each(|field| text.push_str(&format!("{indent}    {}\n", describe_field(&field))));
         text.push_str(&format!("{indent}  }}\n"));
     }
     text.push_str(&format!("{indent}}}\n"));
@@ -109,7 +109,7 @@ fn in_oneof(field: &FieldDescriptor) -> Option<prost_reflect::OneofDescriptor> {
     field.containing_oneof().filter(|oneof| !oneof.is_synthetic())
 }
 
-fn of_field(field: &FieldDescriptor) -> String {
+fn describe_field(field: &FieldDescriptor) -> String {
     let (name, number) = (field.name(), field.number());
     if field.is_map()
         && let Kind::Message(entry) = field.kind()

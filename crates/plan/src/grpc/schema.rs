@@ -28,7 +28,7 @@ impl Schema {
     ///
     /// # Errors
     /// A file is missing or invalid; the message names the position.
-    pub fn of_protos(paths: &[String], import_paths: &[String]) -> Result<Self, PlanError> {
+    pub fn from_protos(paths: &[String], import_paths: &[String]) -> Result<Self, PlanError> {
         let mut folders: Vec<PathBuf> = import_paths.iter().map(PathBuf::from).collect();
         for path in paths {
             let found = find(path, import_paths);
@@ -67,7 +67,7 @@ impl Schema {
     ///
     /// # Errors
     /// A file cannot be read, or is no descriptor set.
-    pub fn of_sets(paths: &[String]) -> Result<Self, PlanError> {
+    pub fn from_sets(paths: &[String]) -> Result<Self, PlanError> {
         let mut files = Vec::new();
         for path in paths {
             let bytes = read_up_to("--protoset", path, SCHEMA_BYTES_MAX)?;
@@ -78,7 +78,7 @@ impl Schema {
             }
             files.extend(set.file);
         }
-        Self::of_descriptors(files).map_err(|error| match error {
+        Self::from_descriptors(files).map_err(|error| match error {
             PlanError::Described { reason } => PlanError::Protoset { path: paths.join(", "), reason },
             other => other,
         })
@@ -88,11 +88,11 @@ impl Schema {
     ///
     /// # Errors
     /// One cannot be read, or they are inconsistent.
-    pub fn of_files(files: &[Vec<u8>]) -> Result<Self, PlanError> {
-        Self::of_descriptors(decode(files)?)
+    pub fn from_files(files: &[Vec<u8>]) -> Result<Self, PlanError> {
+        Self::from_descriptors(decode(files)?)
     }
 
-    fn of_descriptors(mut files: Vec<FileDescriptorProto>) -> Result<Self, PlanError> {
+    fn from_descriptors(mut files: Vec<FileDescriptorProto>) -> Result<Self, PlanError> {
         if let Some(file) = files.iter().find(|file| file.syntax() == "editions") {
             return Err(PlanError::Edition { file: file.name().to_owned() });
         }

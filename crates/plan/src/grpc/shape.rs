@@ -45,7 +45,7 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of a described type, and of all that it can contain.
-    pub(crate) fn of(kind: &MessageDescriptor) -> Self {
+    pub(crate) fn new(kind: &MessageDescriptor) -> Self {
         let mut numbers = HashMap::from([(kind.full_name().to_owned(), 0)]);
         let mut kinds = vec![kind.clone()];
         let mut messages = Vec::new();

@@ -79,15 +79,15 @@ fn names_are_words(file: &FileDescriptorProto) -> Result<(), String> {
     if let Some(name) = all.into_iter().find(|name| !is_word(name)) {
         return Err(not_a_word(name));
     }
-    file.enum_type.iter().try_for_each(of_enum)?;
-    file.message_type.iter().try_for_each(of_message)
+    file.enum_type.iter().try_for_each(check_enum)?;
+    file.message_type.iter().try_for_each(check_message)
 }
 
 fn not_a_word(name: &str) -> String {
     format!("'{}' is not a name", name.escape_debug())
 }
 
-fn of_message(message: &DescriptorProto) -> Result<(), String> {
+fn check_message(message: &DescriptorProto) -> Result<(), String> {
     let names = std::iter::once(message.name())
         .chain(message.field.iter().map(|field| field.name()))
         .chain(message.oneof_decl.iter().map(|oneof| oneof.name()))
@@ -98,9 +98,9 @@ fn of_message(message: &DescriptorProto) -> Result<(), String> {
     if message.options.as_ref().is_some_and(|options| options.map_entry()) && !is_map_entry(message) {
         return Err(format!("'{}' is no entry of a map", message.name()));
     }
-    message.enum_type.iter().try_for_each(of_enum)?;
+    message.enum_type.iter().try_for_each(check_enum)?;
     // They are no deeper than the Protobuf messages that contained them.
-    message.nested_type.iter().try_for_each(of_message)
+    message.nested_type.iter().try_for_each(check_message)
 }
 
 /// Whether it is a map entry with a valid key, and a value.
@@ -152,7 +152,7 @@ fn strip_enum(kind: &mut EnumDescriptorProto) {
     kind.value.iter_mut().for_each(|value| value.options = None);
 }
 
-fn of_enum(kind: &EnumDescriptorProto) -> Result<(), String> {
+fn check_enum(kind: &EnumDescriptorProto) -> Result<(), String> {
     let mut names = std::iter::once(kind.name()).chain(kind.value.iter().map(|value| value.name()));
     names.find(|name| !is_word(name)).map_or(Ok(()), |name| Err(not_a_word(name)))
 }

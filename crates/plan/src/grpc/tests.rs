@@ -4,7 +4,7 @@ const ZOO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/peers/grpc/
 const HELLO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/proto/hello.proto");
 
 fn schema(path: &str) -> Schema {
-    Schema::of_protos(&[path.to_owned()], &[]).expect("a good file")
+    Schema::from_protos(&[path.to_owned()], &[]).expect("a good file")
 }
 
 fn call(schema: &Schema, path: &str, data: Option<&str>) -> Result<Call, PlanError> {
@@ -149,8 +149,8 @@ fn imports_that_are_missing_are_named() {
     let zoo: Vec<Vec<u8>> =
         all.pool.files().filter(|file| file.name().ends_with("zoo.proto")).map(|file| file.encode_to_vec()).collect();
     assert_eq!(crate::missing_imports(&zoo), Ok(vec!["zoo/kinds.proto".to_owned()]));
-    assert!(matches!(Schema::of_files(&zoo), Err(PlanError::Described { .. })));
-    assert!(Schema::of_files(&bytes).is_ok());
+    assert!(matches!(Schema::from_files(&zoo), Err(PlanError::Described { .. })));
+    assert!(Schema::from_files(&bytes).is_ok());
 }
 
 /// However the path of a file is written, imports and the command line refer to the same file.
@@ -175,7 +175,7 @@ fn a_file_is_found_by_any_of_its_paths() {
     std::os::unix::fs::symlink(&folder, &linked).expect("a link");
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let read = |path: &str, imports: &[String]| {
-        Schema::of_protos(&[path.replace("ROOT", &text(&root))], imports).map(|schema| schema.services())
+        Schema::from_protos(&[path.replace("ROOT", &text(&root))], imports).map(|schema| schema.services())
     };
     for (path, service) in [
         ("ROOT/one.proto", "One"),

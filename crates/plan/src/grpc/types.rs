@@ -31,7 +31,7 @@ impl TryFrom<(Vec<u8>, String, String)> for MessageTypes {
 }
 
 impl MessageTypes {
-    pub(crate) fn of(method: &MethodDescriptor) -> Self {
+    pub(crate) fn new(method: &MethodDescriptor) -> Self {
         Self { input: method.input(), output: method.output() }
     }
 

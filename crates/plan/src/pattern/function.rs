@@ -135,7 +135,7 @@ impl Function {
     }
 
     /// The function of this name.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|(_, known, ..)| *known == name).map(|(function, ..)| *function)
     }
 
@@ -226,7 +226,7 @@ fn simple(text: &str) -> Result<Option<Filling>, PatternFault> {
         return Ok(is_whole.then_some(filling));
     }
     let inside = rest.strip_prefix('(').and_then(|rest| rest.trim_end().strip_suffix(')'));
-    let (Some(function), Some(inside)) = (Function::of_name(first), inside) else { return Ok(None) };
+    let (Some(function), Some(inside)) = (Function::from_name(first), inside) else { return Ok(None) };
     let Some(arguments) = arguments(inside)? else { return Ok(None) };
     function.check(&arguments)?;
     Ok(Some(Filling::Call(function, arguments)))

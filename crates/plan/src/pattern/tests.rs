@@ -8,7 +8,7 @@ fn text(text: &str) -> PatternPart {
 }
 
 fn only(written: &str) -> Filling {
-    let pattern = Pattern::parse(written, Ground::Text).expect(written);
+    let pattern = Pattern::parse(written, TextContext::Text).expect(written);
     match &pattern.parts[..] {
         [PatternPart::Slot(slot)] => slot.filling.clone(),
         parts => panic!("{written}: {parts:?}"),
@@ -16,21 +16,21 @@ fn only(written: &str) -> Filling {
 }
 
 fn fault(written: &str) -> (PatternFault, Range<usize>) {
-    let error = Pattern::parse(written, Ground::Text).expect_err(written);
+    let error = Pattern::parse(written, TextContext::Text).expect_err(written);
     (error.fault, error.at)
 }
 
 #[test]
 fn texts_are_cut_at_their_slots() {
     for plain in ["", "/plain", "a$b{c}$", "}{", "$ {x}", "{{x}}", "价格：¥10"] {
-        let pattern = Pattern::parse(plain, Ground::Text).expect(plain);
+        let pattern = Pattern::parse(plain, TextContext::Text).expect(plain);
         assert_eq!(pattern.as_plain(), Some(plain));
         assert_eq!(pattern, Pattern::plain(plain));
     }
     for (written, plain) in [("$${user}", "${user}"), ("a$$${b}", "a$${b}"), ("$${", "${"), ("$${$${", "${${")] {
-        assert_eq!(Pattern::parse(written, Ground::Text).expect(written).as_plain(), Some(plain), "{written}");
+        assert_eq!(Pattern::parse(written, TextContext::Text).expect(written).as_plain(), Some(plain), "{written}");
     }
-    let pattern = Pattern::parse("/用户/${ id }-${users.name}.", Ground::Text).expect("a pattern");
+    let pattern = Pattern::parse("/用户/${ id }-${users.name}.", TextContext::Text).expect("a pattern");
     assert_eq!(pattern.parts.len(), 5);
     assert_eq!((&pattern.parts[0], &pattern.parts[2], &pattern.parts[4]), (&text("/用户/"), &text("-"), &text(".")));
     let slots: Vec<&Slot> = pattern.slots().collect();
@@ -121,22 +121,22 @@ fn mistakes_have_a_place() {
 
 #[test]
 fn a_slot_knows_what_to_escape() {
-    use SlotPlace::{Form, Header, JsonString, JsonValue, Origin, Path, Query, Text};
+    use SlotContext::{Form, Header, JsonString, JsonValue, Origin, Path, Query, Text};
     for (written, ground, places) in [
-        ("/a/${x}", Ground::Url, &[Path][..]),
-        ("/a/${x}/b?q=${y}&r=${z}", Ground::Url, &[Path, Query, Query]),
-        ("${base}/a/${x}", Ground::Url, &[Origin, Path]),
-        ("http://${host}:${port}/${x}", Ground::Url, &[Origin, Origin, Path]),
-        ("https://shop.example/${x}", Ground::Url, &[Path]),
-        ("https://shop.example?x=${x}", Ground::Url, &[Query]),
-        ("${base}?x=${x}", Ground::Url, &[Origin, Query]),
-        ("${next}", Ground::Url, &[Origin]),
-        ("Bearer ${token}", Ground::Header, &[Header]),
-        ("${a}/?${b}", Ground::Form, &[Form, Form]),
-        ("${price}", Ground::Json, &[JsonValue]),
-        (" ${price}", Ground::Json, &[JsonString]),
-        ("${a}${b}", Ground::Json, &[JsonString, JsonString]),
-        ("{\"a\": ${price}}", Ground::Text, &[Text]),
+        ("/a/${x}", TextContext::Url, &[Path][..]),
+        ("/a/${x}/b?q=${y}&r=${z}", TextContext::Url, &[Path, Query, Query]),
+        ("${base}/a/${x}", TextContext::Url, &[Origin, Path]),
+        ("http://${host}:${port}/${x}", TextContext::Url, &[Origin, Origin, Path]),
+        ("https://shop.example/${x}", TextContext::Url, &[Path]),
+        ("https://shop.example?x=${x}", TextContext::Url, &[Query]),
+        ("${base}?x=${x}", TextContext::Url, &[Origin, Query]),
+        ("${next}", TextContext::Url, &[Origin]),
+        ("Bearer ${token}", TextContext::Header, &[Header]),
+        ("${a}/?${b}", TextContext::Form, &[Form, Form]),
+        ("${price}", TextContext::Json, &[JsonValue]),
+        (" ${price}", TextContext::Json, &[JsonString]),
+        ("${a}${b}", TextContext::Json, &[JsonString, JsonString]),
+        ("{\"a\": ${price}}", TextContext::Text, &[Text]),
     ] {
         let pattern = Pattern::parse(written, ground).expect(written);
         assert_eq!(pattern.slots().map(|slot| slot.place).collect::<Vec<_>>(), places, "{written}");
@@ -145,17 +145,17 @@ fn a_slot_knows_what_to_escape() {
 
 #[test]
 fn braces_of_other_programs_are_reported() {
-    let error = Pattern::parse("/items/{{id}}", Ground::Url).expect_err("braces");
+    let error = Pattern::parse("/items/{{id}}", TextContext::Url).expect_err("braces");
     assert_eq!((error.fault, error.at), (PatternFault::Braces, 7..13));
     for written in ["/a/${ {a: {b: 1}}.a.b }", "/a{b}", "/a/{{", "/a/$${x}"] {
-        assert!(Pattern::parse(written, Ground::Url).is_ok(), "{written}");
+        assert!(Pattern::parse(written, TextContext::Url).is_ok(), "{written}");
     }
 }
 
 #[test]
 fn functions_and_names() {
     for function in Function::all() {
-        assert_eq!(Function::of_name(function.name()), Some(function));
+        assert_eq!(Function::from_name(function.name()), Some(function));
         assert!(is_name(function.name()));
     }
     assert!(Function::Uuid.is_bare() && Function::Now.is_bare() && !Function::Random.is_bare());
@@ -170,7 +170,7 @@ fn functions_and_names() {
 proptest! {
     #[test]
     fn what_is_read_can_be_written_and_read_again(written in r#"(\$|\$\{|\}|\(|\)|a|b\.c|random\(1,2\)|'|"| |,|\+|\$\$\{|/|\?|[\PC]){0,12}"#) {
-        for ground in [Ground::Url, Ground::Header, Ground::Form, Ground::Json, Ground::Text] {
+        for ground in [TextContext::Url, TextContext::Header, TextContext::Form, TextContext::Json, TextContext::Text] {
             match Pattern::parse(&written, ground) {
                 Ok(pattern) => {
                     for slot in pattern.slots() {

@@ -69,7 +69,7 @@ pub struct Form {
 
 /// The position of a request in its redirect chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct ChainPosition {
     pub(super) url: CurlUrl,
     pub(super) method: String,
     pub(super) content: BodyContent,
@@ -77,7 +77,7 @@ pub struct At {
     pub(super) referer: Option<String>,
 }
 
-impl At {
+impl ChainPosition {
     /// Method and URL, for messages.
     pub fn reported(&self) -> String {
         format!("{} {}", self.method, self.url.shown())
@@ -107,8 +107,8 @@ impl Form {
     }
 
     /// The beginning of the chain.
-    pub fn begin(&self) -> At {
-        At {
+    pub fn begin(&self) -> ChainPosition {
+        ChainPosition {
             url: self.url.clone(),
             method: self.method.clone(),
             content: self.content,
@@ -118,10 +118,10 @@ impl Form {
     }
 
     /// The same for a chain that begins at another path of the same origin.
-    pub fn begin_at(&self, path: &str) -> At {
+    pub fn begin_at(&self, path: &str) -> ChainPosition {
         let begin = self.begin();
         let url = self.url.join(path.as_bytes(), self.path_as_is).unwrap_or_else(|| self.url.clone());
-        At { url, ..begin }
+        ChainPosition { url, ..begin }
     }
 
     /// Whether the user wrote a field of this name. `name`: in lower case.
@@ -130,7 +130,7 @@ impl Form {
     }
 
     /// The request for a position. `trusts_others`: secrets are sent to other hosts too.
-    pub(crate) fn request(&self, at: &At, trusts_others: bool) -> Request {
+    pub(crate) fn request(&self, at: &ChainPosition, trusts_others: bool) -> Request {
         let is_home = at.url.place() == self.url.place();
         let is_trusted = trusts_others || is_home;
         let is_host_named = at.url.host() == self.url.host();
@@ -208,7 +208,7 @@ impl Form {
         Request { method: at.method.clone(), path, version: self.version, headers, body }
     }
 
-    fn authorization(&self, at: &At) -> Option<String> {
+    fn authorization(&self, at: &ChainPosition) -> Option<String> {
         if let Some(bearer) = &self.bearer {
             return Some(format!("Bearer {bearer}"));
         }

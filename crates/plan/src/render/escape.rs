@@ -2,18 +2,18 @@
 
 use super::NotFilled;
 use crate::Value;
-use crate::pattern::SlotPlace;
+use crate::pattern::SlotContext;
 
 /// Writes a value into its place.
-pub(super) fn write_escaped(value: &Value, place: SlotPlace, out: &mut Vec<u8>) -> Result<(), NotFilled> {
+pub(super) fn write_escaped(value: &Value, place: SlotContext, out: &mut Vec<u8>) -> Result<(), NotFilled> {
     match place {
-        SlotPlace::JsonValue => value.write_json(out),
-        SlotPlace::JsonString => with_text(value, |text| write_json_inside(text, out)),
-        SlotPlace::Text => with_text(value, |text| out.extend_from_slice(text.as_bytes())),
-        SlotPlace::Origin => with_text(value, |text| write_percent(text, |byte| byte > b' ' && byte < 0x7f, out)),
-        SlotPlace::Path | SlotPlace::Query => with_text(value, |text| write_percent(text, is_unreserved, out)),
-        SlotPlace::Form => with_text(value, |text| write_form(text, out)),
-        SlotPlace::Header => {
+        SlotContext::JsonValue => value.write_json(out),
+        SlotContext::JsonString => with_text(value, |text| write_json_inside(text, out)),
+        SlotContext::Text => with_text(value, |text| out.extend_from_slice(text.as_bytes())),
+        SlotContext::Origin => with_text(value, |text| write_percent(text, |byte| byte > b' ' && byte < 0x7f, out)),
+        SlotContext::Path | SlotContext::Query => with_text(value, |text| write_percent(text, is_unreserved, out)),
+        SlotContext::Form => with_text(value, |text| write_form(text, out)),
+        SlotContext::Header => {
             let begins = out.len();
             with_text(value, |text| out.extend_from_slice(text.as_bytes()));
             if out[begins..].iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {

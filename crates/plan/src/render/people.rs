@@ -11,19 +11,19 @@ const LAST: [&str; 24] = [
     "North", "Oak", "Pine", "Quarry", "Ridge", "Stone", "Thorn", "Upland", "Vale", "Wood", "Yew",
 ];
 
-fn of<'a>(all: &[&'a str], scope: &mut impl Scope) -> &'a str {
+fn pick<'a>(all: &[&'a str], scope: &mut impl Scope) -> &'a str {
     all[scope.draw(all.len() as u64) as usize % all.len()]
 }
 
 /// A first and a last name.
 pub(super) fn name(scope: &mut impl Scope) -> String {
-    let first = of(&FIRST, scope);
-    format!("{first} {}", of(&LAST, scope))
+    let first = pick(&FIRST, scope);
+    format!("{first} {}", pick(&LAST, scope))
 }
 
 /// A mail address at a domain that is reserved for examples (RFC 2606).
 pub(super) fn email(scope: &mut impl Scope) -> String {
-    let (first, last) = (of(&FIRST, scope), of(&LAST, scope));
+    let (first, last) = (pick(&FIRST, scope), pick(&LAST, scope));
     let number = scope.draw(1_000_000);
     format!("{}.{}{number}@example.com", first.to_lowercase(), last.to_lowercase())
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::DynamicParts;
-use crate::pattern::Ground;
+use crate::pattern::TextContext;
 
 /// Variables and columns by name; random draws are a sequence.
 #[derive(Default)]
@@ -86,7 +86,7 @@ fn world() -> World {
     }
 }
 
-fn filled(text: &str, ground: Ground) -> Result<String, NotFilled> {
+fn filled(text: &str, ground: TextContext) -> Result<String, NotFilled> {
     let mut world = world();
     let pattern = Pattern::parse(text, ground).expect("a pattern");
     let rendering = Rendering::new(&pattern, &mut world).expect("known names");
@@ -99,42 +99,42 @@ fn filled(text: &str, ground: Ground) -> Result<String, NotFilled> {
 fn slots_are_filled_as_their_place_wants() {
     let word = "a%20b%2Fc%3Fd%3D%C3%A9%22%5C%01%26%2B";
     let form = "a+b%2Fc%3Fd%3D%C3%A9%22%5C%01%26%2B";
-    let cases: Vec<(&str, Ground, String)> = vec![
-        ("/items/${word}?q=${word}", Ground::Url, format!("/items/{word}?q={word}")),
-        ("${base}/x", Ground::Url, "http://h.test:81/x".to_owned()),
-        ("v=${word}", Ground::Form, format!("v={form}")),
-        ("${word}", Ground::Text, "a b/c?d=é\"\\\u{1}&+".to_owned()),
-        ("<${word}>", Ground::Json, "<a b/c?d=é\\\"\\\\\\u0001&+>".to_owned()),
-        ("${word}", Ground::Json, "\"a b/c?d=é\\\"\\\\\\u0001&+\"".to_owned()),
-        ("${number}${half}${yes}${none}|${list}", Ground::Text, "-70.5true|[1,\"x\"]".to_owned()),
-        ("${number}", Ground::Json, "-7".to_owned()),
-        ("${half}", Ground::Json, "0.5".to_owned()),
-        ("${yes}", Ground::Json, "true".to_owned()),
-        ("${none}", Ground::Json, "null".to_owned()),
-        ("${list}", Ground::Json, "[1,\"x\"]".to_owned()),
-        ("is ${list}", Ground::Json, "is [1,\\\"x\\\"]".to_owned()),
-        ("Bearer ${number}", Ground::Header, "Bearer -7".to_owned()),
-        ("$${number} ${users.name}", Ground::Text, "${number} ann".to_owned()),
-        ("${env.KEY}", Ground::Form, "k%26y".to_owned()),
-        ("${number + 1}", Ground::Text, "10".to_owned()),
+    let cases: Vec<(&str, TextContext, String)> = vec![
+        ("/items/${word}?q=${word}", TextContext::Url, format!("/items/{word}?q={word}")),
+        ("${base}/x", TextContext::Url, "http://h.test:81/x".to_owned()),
+        ("v=${word}", TextContext::Form, format!("v={form}")),
+        ("${word}", TextContext::Text, "a b/c?d=é\"\\\u{1}&+".to_owned()),
+        ("<${word}>", TextContext::Json, "<a b/c?d=é\\\"\\\\\\u0001&+>".to_owned()),
+        ("${word}", TextContext::Json, "\"a b/c?d=é\\\"\\\\\\u0001&+\"".to_owned()),
+        ("${number}${half}${yes}${none}|${list}", TextContext::Text, "-70.5true|[1,\"x\"]".to_owned()),
+        ("${number}", TextContext::Json, "-7".to_owned()),
+        ("${half}", TextContext::Json, "0.5".to_owned()),
+        ("${yes}", TextContext::Json, "true".to_owned()),
+        ("${none}", TextContext::Json, "null".to_owned()),
+        ("${list}", TextContext::Json, "[1,\"x\"]".to_owned()),
+        ("is ${list}", TextContext::Json, "is [1,\\\"x\\\"]".to_owned()),
+        ("Bearer ${number}", TextContext::Header, "Bearer -7".to_owned()),
+        ("$${number} ${users.name}", TextContext::Text, "${number} ann".to_owned()),
+        ("${env.KEY}", TextContext::Form, "k%26y".to_owned()),
+        ("${number + 1}", TextContext::Text, "10".to_owned()),
         // RFC 4231, 4.3, and FIPS 180.
-        ("${base64('a?>')}", Ground::Text, "YT8+".to_owned()),
+        ("${base64('a?>')}", TextContext::Text, "YT8+".to_owned()),
         (
             "${sha256('abc')}",
-            Ground::Text,
+            TextContext::Text,
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
         ),
         (
             "${hmac('Jefe', 'what do ya want for nothing?')}",
-            Ground::Text,
+            TextContext::Text,
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843".to_owned(),
         ),
-        ("${urlencode('a b')}${json(list)}${json(none)}", Ground::Text, "a%20b[1,\"x\"]null".to_owned()),
-        ("${now} ${now('s')} ${now('us')}", Ground::Text, "1709208005123 1709208005 1709208005123456".to_owned()),
-        ("${now('iso')}", Ground::Text, "2024-02-29T12:00:05.123Z".to_owned()),
-        ("${counter} ${counter('ab')} ${counter()}", Ground::Text, "1 2002 3".to_owned()),
-        ("${phone} ${random(5, 5)} ${random(-2,-2)}", Ground::Text, "own 5 -2".to_owned()),
-        ("${base64(sha256(users.name))}", Ground::Text, {
+        ("${urlencode('a b')}${json(list)}${json(none)}", TextContext::Text, "a%20b[1,\"x\"]null".to_owned()),
+        ("${now} ${now('s')} ${now('us')}", TextContext::Text, "1709208005123 1709208005 1709208005123456".to_owned()),
+        ("${now('iso')}", TextContext::Text, "2024-02-29T12:00:05.123Z".to_owned()),
+        ("${counter} ${counter('ab')} ${counter()}", TextContext::Text, "1 2002 3".to_owned()),
+        ("${phone} ${random(5, 5)} ${random(-2,-2)}", TextContext::Text, "own 5 -2".to_owned()),
+        ("${base64(sha256(users.name))}", TextContext::Text, {
             let digest = hex(&hmac_sha256::Hash::hash(b"ann"));
             base64::engine::general_purpose::STANDARD.encode(digest)
         }),
@@ -146,19 +146,19 @@ fn slots_are_filled_as_their_place_wants() {
 
 #[test]
 fn what_cannot_be_filled_says_why() {
-    assert_eq!(filled("${lines}", Ground::Header), Err(NotFilled::LineEnd));
-    assert_eq!(filled("a ${lines}", Ground::Url), Ok("a a%0D%0AHost:%20b".to_owned()), "no request can be split");
-    assert!(matches!(filled("${random(number, word)}", Ground::Text), Err(NotFilled::NoRange { .. })));
-    assert!(matches!(filled("${random(5, number)}", Ground::Text), Err(NotFilled::NoRange { .. })));
+    assert_eq!(filled("${lines}", TextContext::Header), Err(NotFilled::LineEnd));
+    assert_eq!(filled("a ${lines}", TextContext::Url), Ok("a a%0D%0AHost:%20b".to_owned()), "no request can be split");
+    assert!(matches!(filled("${random(number, word)}", TextContext::Text), Err(NotFilled::NoRange { .. })));
+    assert!(matches!(filled("${random(5, number)}", TextContext::Text), Err(NotFilled::NoRange { .. })));
     let reason = "it threw".to_owned();
-    assert_eq!(filled("${number + 1 + 2 + 3 + 4 + 5}", Ground::Text), Err(NotFilled::Expression { reason }));
+    assert_eq!(filled("${number + 1 + 2 + 3 + 4 + 5}", TextContext::Text), Err(NotFilled::Expression { reason }));
     let mut world = World { has_no_row: true, ..world() };
-    let pattern = Pattern::parse("${users.name}", Ground::Text).expect("a pattern");
+    let pattern = Pattern::parse("${users.name}", TextContext::Text).expect("a pattern");
     let rendering = Rendering::new(&pattern, &mut world).expect("known names");
     assert_eq!(rendering.fill(&mut world, &mut Vec::new()), Err(NotFilled::NoRow));
     for text in ["${nobody}", "${users.age}", "${env.NONE}", "${nobody + 1}", "${base64(nobody)}", "${pick(1, nobody)}"]
     {
-        let pattern = Pattern::parse(text, Ground::Text).expect("a pattern");
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
         let unknown = Rendering::new(&pattern, &mut world).expect_err(text);
         assert_eq!(format!("${{{}}}", unknown.text), text);
     }
@@ -168,7 +168,7 @@ fn what_cannot_be_filled_says_why() {
 fn draws_are_spread() {
     let mut world = world();
     let mut all = |text: &str| {
-        let pattern = Pattern::parse(text, Ground::Text).expect("a pattern");
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
         let rendering = Rendering::new(&pattern, &mut world).expect("known names");
         let mut one = || rendering.value(&mut world).expect("a value");
         (0..2_000).map(|_| one().to_string()).collect::<BTreeSet<_>>()
@@ -190,7 +190,7 @@ fn draws_are_spread() {
 fn a_value_keeps_its_type() {
     let mut world = world();
     let mut of = |text: &str| {
-        let pattern = Pattern::parse(text, Ground::Text).expect("a pattern");
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
         Rendering::new(&pattern, &mut world).expect("known names").value(&mut world).expect("a value")
     };
     assert_eq!(
@@ -223,17 +223,17 @@ proptest! {
             let mut out = Vec::new();
             write_escaped(&value, place, &mut out).map(|()| String::from_utf8(out).expect("text"))
         };
-        let form = format!("v={}", escaped(SlotPlace::Form).expect("it fits"));
+        let form = format!("v={}", escaped(SlotContext::Form).expect("it fits"));
         let read: Vec<_> = url::form_urlencoded::parse(form.as_bytes()).collect();
         prop_assert_eq!(&*read[0].1, &text);
-        let query = format!("http://h/?v={}", escaped(SlotPlace::Query).expect("it fits"));
+        let query = format!("http://h/?v={}", escaped(SlotContext::Query).expect("it fits"));
         let url = url::Url::parse(&query).expect("a URL");
         prop_assert_eq!(&*url.query_pairs().next().expect("a pair").1, &text);
-        let json = format!("\"{}\"", escaped(SlotPlace::JsonString).expect("it fits"));
+        let json = format!("\"{}\"", escaped(SlotContext::JsonString).expect("it fits"));
         prop_assert_eq!(&serde_json::from_str::<String>(&json).expect("JSON"), &text);
-        let origin = escaped(SlotPlace::Origin).expect("it fits");
+        let origin = escaped(SlotContext::Origin).expect("it fits");
         prop_assert!(origin.bytes().all(|byte| byte > b' ' && byte < 0x7f));
-        let header = escaped(SlotPlace::Header);
+        let header = escaped(SlotContext::Header);
         prop_assert_eq!(header.is_err(), text.contains(['\r', '\n', '\0']));
     }
 }
@@ -241,7 +241,7 @@ proptest! {
 #[test]
 fn what_a_text_is_filled_from_is_known() {
     let uses = |text: &str| {
-        let pattern = Pattern::parse(text, Ground::Text).expect("a pattern");
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
         let uses = Rendering::new(&pattern, &mut world()).expect("known names").uses();
         (uses.columns.len(), uses.expressions)
     };
@@ -250,12 +250,12 @@ fn what_a_text_is_filled_from_is_known() {
     assert_eq!(uses("${base64(urlencode(users.name))}"), (1, vec![]));
     assert_eq!(uses("${pick('a', users.name)} ${1 + 1} ${12 + 1} ${2 + 2}"), (1, vec![5, 6]));
     let filled = |text: &str| {
-        let pattern = Pattern::parse(text, Ground::Text).expect("a pattern");
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
         Some(Rendering::new(&pattern, &mut world()).expect("known names"))
     };
     let of_header = filled("${1 + 1}").map(|value| (0, value)).into_iter().collect();
     let (path, body) = (filled("${users.name}"), filled("${12 + 1}"));
     let messages = filled("${123 + 1}").into_iter().collect();
-    let making = DynamicParts { path, headers: of_header, body, messages, ..DynamicParts::default() };
-    assert_eq!((making.uses().columns.len(), making.uses().expressions), (1, vec![5, 6, 7]));
+    let dynamic_parts = DynamicParts { path, headers: of_header, body, messages, ..DynamicParts::default() };
+    assert_eq!((dynamic_parts.uses().columns.len(), dynamic_parts.uses().expressions), (1, vec![5, 6, 7]));
 }

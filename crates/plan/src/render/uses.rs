@@ -22,7 +22,7 @@ impl Uses {
         }
     }
 
-    fn of<'a>(renderings: impl Iterator<Item = &'a Rendering>) -> Self {
+    fn new<'a>(renderings: impl Iterator<Item = &'a Rendering>) -> Self {
         let mut uses = Self::default();
         for rendering in renderings {
             for part in &rendering.parts {
@@ -42,13 +42,13 @@ impl Uses {
 impl Rendering {
     /// The columns and expressions that it uses.
     pub fn uses(&self) -> Uses {
-        Uses::of(std::iter::once(self))
+        Uses::new(std::iter::once(self))
     }
 }
 
 impl DynamicParts {
     /// The columns and expressions of a request, and of the defaults of its extractions.
     pub fn uses(&self) -> Uses {
-        Uses::of(self.renderings())
+        Uses::new(self.renderings())
     }
 }

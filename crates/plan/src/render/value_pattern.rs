@@ -28,7 +28,7 @@ impl ValuePattern {
             Self::Json(rendering) => {
                 let mut text = Vec::new();
                 rendering.fill(scope, &mut text)?;
-                Value::of_json_text(&text).map_err(|error| NotFilled::Expression { reason: error.to_string() })
+                Value::from_json_text(&text).map_err(|error| NotFilled::Expression { reason: error.to_string() })
             }
         }
     }

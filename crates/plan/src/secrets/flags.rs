@@ -1,8 +1,9 @@
-//! Which words of a command line say who somebody is: flags of ours, of curl, and of the tools whose command lines are read.
+//! Which words of a command line say who somebody is: flags of ours, of curl, and of the tools whose command lines are
+//! read.
 
 /// Whose flags a word is read by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speech {
+pub enum FlagDialect {
     /// Our own.
     Onrush,
     /// Behind the word `curl`.
@@ -39,18 +40,18 @@ const VALUED: &str = "cnzqXHAFdtp";
 const VALUED_OF_CURL: &str = "ACDEFHKPQTUXYbcdemortuwxyz";
 const VALUED_OF_TOOLS: &str = "cnzqXHFdtpTRmDBeghuvoxy";
 
-impl Speech {
+impl FlagDialect {
     /// Of each word of a command line, without or with the name of the program.
-    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Self> {
-        let (mut speech, mut flags) = (Self::Onrush, 0);
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Self> {
+        let (mut dialect, mut flags) = (Self::Onrush, 0);
         words.into_iter().enumerate().map(move |(place, word)| {
-            let now = speech;
+            let now = dialect;
             // Nothing but the language stands before it.
             flags += usize::from(word.starts_with("--lang"));
-            if speech == Self::Onrush && word == "as" && place <= 1 + 2 * flags {
-                speech = Self::Tool;
-            } else if speech == Self::Onrush && word == "curl" {
-                speech = Self::Curl;
+            if dialect == Self::Onrush && word == "as" && place <= 1 + 2 * flags {
+                dialect = Self::Tool;
+            } else if dialect == Self::Onrush && word == "curl" {
+                dialect = Self::Curl;
             }
             now
         })
@@ -70,7 +71,7 @@ impl Speech {
 }
 
 /// Where a word says who somebody is: `-u` of `-ku`, what stands behind it in `-kume:secret`, and long flags.
-pub fn credential(word: &str, speech: Speech) -> Option<Credential> {
+pub fn credential(word: &str, dialect: FlagDialect) -> Option<Credential> {
     if word.starts_with("--") {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let is_it = |(long, least): &(&str, usize)| name.len() >= *least && long.starts_with(name);
@@ -79,12 +80,12 @@ pub fn credential(word: &str, speech: Speech) -> Option<Credential> {
     }
     let letters = word.strip_prefix('-')?;
     for (place, letter) in letters.char_indices() {
-        if speech.is_credential(letter) {
+        if dialect.is_credential(letter) {
             let behind = 1 + place + letter.len_utf8();
             return Some(if behind == word.len() { Credential::Next } else { Credential::From(behind) });
         }
         // What follows is a value, or no letter of a flag.
-        if speech.takes_value(letter) || !letter.is_ascii_alphanumeric() {
+        if dialect.takes_value(letter) || !letter.is_ascii_alphanumeric() {
             return None;
         }
     }
@@ -103,8 +104,8 @@ mod tests {
     #[test]
     fn credentials_are_found_behind_other_letters() {
         use Credential::{From, Next};
-        use Speech::{Curl, Onrush, Tool};
-        for (word, speech, meant) in [
+        use FlagDialect::{Curl, Onrush, Tool};
+        for (word, dialect, meant) in [
             ("-u", Onrush, Some(Next)),
             ("-ku", Onrush, Some(Next)),
             ("-kLu", Onrush, Some(Next)),
@@ -143,13 +144,13 @@ mod tests {
             ("-中u", Onrush, None),
             ("", Curl, None),
         ] {
-            assert_eq!(credential(word, speech), meant, "{word} {speech:?}");
+            assert_eq!(credential(word, dialect), meant, "{word} {dialect:?}");
         }
     }
 
     #[test]
     fn whose_flags_they_are_is_reported_by_what_stands_before() {
-        use Speech::{Curl, Onrush, Tool};
+        use FlagDialect::{Curl, Onrush, Tool};
         for (line, last) in [
             ("-c 1 curl -u", Curl),
             ("-c 1 -u", Onrush),
@@ -160,7 +161,7 @@ mod tests {
             ("http://h/ -H as -A", Onrush),
             ("as ab curl", Tool),
         ] {
-            assert_eq!(Speech::of_words(line.split(' ')).last(), Some(last), "{line}");
+            assert_eq!(FlagDialect::from_words(line.split(' ')).last(), Some(last), "{line}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::flags::{Credential, Speech, credential};
+use super::flags::{Credential, FlagDialect, credential};
 use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
 use crate::Plan;
@@ -52,11 +52,11 @@ pub struct SecretValues {
 
 impl SecretValues {
     /// The secrets among the words of a command line.
-    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();
         let (mut is_next_secret, mut is_next_user) = (false, false);
         let words: Vec<&str> = words.into_iter().collect();
-        for (word, speech) in words.iter().copied().zip(Speech::of_words(words.iter().copied())) {
+        for (word, dialect) in words.iter().copied().zip(FlagDialect::from_words(words.iter().copied())) {
             known.take_text(word);
             known.take_user(word);
             // A URL, or a flag, is never the value of a flag.
@@ -64,7 +64,7 @@ impl SecretValues {
             if is_next_secret && is_value {
                 known.take(word);
             }
-            let says_who = credential(word, speech);
+            let says_who = credential(word, dialect);
             if is_next_user && is_value {
                 known.take_credentials(word);
             } else if let Some(Credential::From(place)) = says_who {
@@ -83,7 +83,7 @@ impl SecretValues {
     }
 
     /// The secrets of a plan.
-    pub fn of_plan(plan: &Plan) -> Self {
+    pub fn from_plan(plan: &Plan) -> Self {
         let mut known = Self::default();
         for scenario in &plan.scenarios {
             let value = |number: &u32| scenario.memory.variables.get(*number as usize);
@@ -104,7 +104,11 @@ impl SecretValues {
                 let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
                 call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));
             }
-            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes[..]);
+            let message = step
+                .messaging
+                .as_ref()
+                .and_then(|messaging| messaging.message.as_ref())
+                .map(|message| &message.bytes[..]);
             for bytes in [Some(&step.request.body[..]), message].into_iter().flatten() {
                 known.take_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED_BYTES_MAX)]));
             }
@@ -113,7 +117,7 @@ impl SecretValues {
     }
 
     /// Values that the user declared secret, in the forms of heads, forms, URLs and JSON.
-    pub fn of_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();
         values.into_iter().for_each(|value| known.take_value(value));
         known.ordered()

@@ -7,10 +7,10 @@ impl Plan {
     /// The plan for views: URLs, paths and names without secrets, and no headers and bodies, since views show none.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
-        let known = SecretValues::of_plan(self);
+        let known = SecretValues::from_plan(self);
         let hide = |text: &str| known.hide(&masked(text));
         let step = |step: &Step| Step {
-            making: step.making.clone(),
+            dynamic_parts: step.dynamic_parts.clone(),
             name: hide(&step.name),
             request: Request {
                 method: step.request.method.clone(),
@@ -23,7 +23,7 @@ impl Plan {
             target: step.target,
             follow: step.follow.clone(),
             is_shown: step.is_shown,
-            talk: step.talk.clone(),
+            messaging: step.messaging.clone(),
             checks: step.checks.clone(),
             timeout: step.timeout,
             connect_timeout: step.connect_timeout,
@@ -50,13 +50,13 @@ impl Plan {
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, barriers, keeps, interval, budget, seed } = self;
+        let Self { scenarios: _, grace, warmup, barriers, capture_options, interval, budget, seed } = self;
         Self {
             scenarios: Vec::new(),
             grace: *grace,
             warmup: *warmup,
             barriers: barriers.clone(),
-            keeps: *keeps,
+            capture_options: *capture_options,
             interval: *interval,
             budget: *budget,
             seed: *seed,

@@ -222,21 +222,21 @@ fn values_that_are_known_are_hidden_anywhere() {
         &["-d", "password=secret3"],
         &["--oauth2-bearer", "secret3"],
     ] {
-        let said = SecretValues::of_words(words.iter().copied()).hide("it said: secret3!");
+        let said = SecretValues::from_words(words.iter().copied()).hide("it said: secret3!");
         assert_eq!(said, "it said: ***!", "{words:?}");
     }
-    let known = SecretValues::of_words(["-u", "me:secret3"]);
+    let known = SecretValues::from_words(["-u", "me:secret3"]);
     assert_eq!(known.hide("Basic bWU6c2VjcmV0Mw=="), "Basic ***");
     // A URL is recognized after a field that is left out, and after flags of other tools.
     for words in
         [&["-H", "Cookie:", "http://h:99999/"][..], &["-u", "http://h:99999/"], &["-H", "Authorization:", "--timeout"]]
     {
         let said = words.join(" ");
-        assert_eq!(SecretValues::of_words(words.iter().copied()).hide(&said), said);
+        assert_eq!(SecretValues::from_words(words.iter().copied()).hide(&said), said);
     }
     // A short value is no more than a word, and a value that is no secret stays.
     let known =
-        SecretValues::of_words(["-H", "Cookie: a=1", "-H", "Accept: application/json", "http://h/?page=secret3"]);
+        SecretValues::from_words(["-H", "Cookie: a=1", "-H", "Accept: application/json", "http://h/?page=secret3"]);
     assert_eq!(known.hide("1 secret3 application/json"), "1 secret3 application/json");
 }
 
@@ -262,7 +262,7 @@ fn names_of_queries_tell_secrets() {
 fn values_in_base64_are_hidden() {
     // One of each length modulo three, and one whose base64 contains + and /.
     for value in ["tokentokenXYZ1", "tokentokenXYZ", "tokentokenXYZ12", "??>>~~??>>~~x"] {
-        let known = SecretValues::of_values([value]);
+        let known = SecretValues::from_values([value]);
         let standard = base64::engine::general_purpose::STANDARD.encode(value);
         let safe = base64::engine::general_purpose::URL_SAFE.encode(value);
         for form in [&standard, &safe] {

@@ -170,7 +170,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         grace: Some(if time_limit_s.is_some() { Duration::ZERO } else { timeout }),
         interval: Some(super::INTERVAL),
-        keeps: CaptureOptions { bodies: true, rows: given.has("-g"), ..CaptureOptions::default() },
+        capture_options: CaptureOptions { bodies: true, rows: given.has("-g"), ..CaptureOptions::default() },
         ..Draft::default()
     };
     let request = request_of(&draft)?;

@@ -167,7 +167,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         request: Request { timeout: Some(timeout), ..Request::default() },
         grace: Some(timeout),
-        keeps: CaptureOptions { persists: true, ..CaptureOptions::default() },
+        capture_options: CaptureOptions { ignores_failures: true, ..CaptureOptions::default() },
         ..Draft::default()
     };
     let said = || headers.iter().map(|(name, value)| Header::parse(&format!("{}: {value}", name.trim())));
@@ -192,7 +192,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec().into()));
                 draft.request.headers = vec![Header::without("Accept")];
                 if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
-                    draft.request.headers.push(Header::of("Accept-Encoding", "gzip"));
+                    draft.request.headers.push(Header::new("Accept-Encoding", "gzip"));
                 }
                 for header in said() {
                     draft.request.headers.push(header?);

@@ -119,7 +119,12 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         grace: Some(timeout),
         interval: Some(super::INTERVAL),
-        keeps: CaptureOptions { rows: output == "csv", persists: true, bodies: true, ..CaptureOptions::default() },
+        capture_options: CaptureOptions {
+            rows: output == "csv",
+            ignores_failures: true,
+            bodies: true,
+            ..CaptureOptions::default()
+        },
         ..Draft::default()
     };
     let mut word = method.to_ascii_lowercase();
@@ -141,7 +146,7 @@ fn headers_of(given: &GivenFlags, method: &str) -> Result<Vec<Header>, ToolFault
     let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
     set(&mut headers, parsed("Content-Type", given.last("-T").unwrap_or("text/html"))?);
     if !given.is_on("-disable-compression")? && method != "HEAD" {
-        set(&mut headers, Header::of("Accept-Encoding", "gzip"));
+        set(&mut headers, Header::new("Accept-Encoding", "gzip"));
     }
     for text in given.all("-H") {
         let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };

@@ -255,7 +255,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 key: given.last("--key").map(str::to_owned),
                 ..super::trusting(given.has("--insecure"))
             },
-            ways: RouteOverrides {
+            route_overrides: RouteOverrides {
                 connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
                 unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
                 ..RouteOverrides::default()
@@ -264,7 +264,11 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         grace: Some(if waits { timeout } else { Duration::ZERO }),
         interval: Some(super::INTERVAL),
-        keeps: CaptureOptions { rows: format == OhaFormat::Csv, persists: true, ..CaptureOptions::default() },
+        capture_options: CaptureOptions {
+            rows: format == OhaFormat::Csv,
+            ignores_failures: true,
+            ..CaptureOptions::default()
+        },
         ..Draft::default()
     };
     if is_form {
@@ -295,7 +299,7 @@ fn headers_of(given: &GivenFlags, has_body: bool) -> Result<Vec<Header>, ToolFau
     let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
     set(&mut headers, parsed("Accept", given.last("-A").unwrap_or("*/*"))?);
     if !given.has("--disable-compression") {
-        set(&mut headers, Header::of("Accept-Encoding", "gzip, compress, deflate, br"));
+        set(&mut headers, Header::new("Accept-Encoding", "gzip, compress, deflate, br"));
     }
     for (flag, name) in [("-T", "Content-Type"), ("--host", "Host")] {
         if let Some(value) = given.last(flag) {

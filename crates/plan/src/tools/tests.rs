@@ -3,7 +3,7 @@ use crate::{Load, Plan};
 
 fn parse(line: &str) -> Result<(ToolRun, Plan), String> {
     let words: Vec<String> = line.split(' ').map(|word| word.trim_matches('\'').to_owned()).collect();
-    let tool = Tool::of_name(&words[0]).expect("a tool");
+    let tool = Tool::from_name(&words[0]).expect("a tool");
     let run = ToolRun::parse(tool, &words[1..], "onrush/1").map_err(|fault| fault.to_string())?;
     let plan = run.draft.plan().map_err(|error| error.to_string())?;
     Ok((run, plan))

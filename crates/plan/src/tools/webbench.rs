@@ -67,9 +67,9 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         format!("{method} {path} HTTP/1.{}\r\nUser-Agent: WebBench 1.5\r\nHost: {host}\r\n", u8::from(is_11));
     // The printed headers are the sent ones; their order has no meaning.
     let mut headers =
-        vec![Header::without("Accept"), Header::of("User-Agent", "WebBench 1.5"), Header::of("Host", host)];
+        vec![Header::without("Accept"), Header::new("User-Agent", "WebBench 1.5"), Header::new("Host", host)];
     if reloads {
-        headers.push(Header::of("Pragma", "no-cache"));
+        headers.push(Header::new("Pragma", "no-cache"));
         request.push_str("Pragma: no-cache\r\n");
     }
     if is_11 {

@@ -8,7 +8,7 @@ fn report(rate: f64, p99_ms: f64, wobble_ms: f64, plan: &str, unreliable: &[&str
     };
     let row = |at: usize| json!({"from_s": at, "to_s": at + 1, "succeeded": 100, "failed": 0, "requests_per_s": rate, "response_time": times(at)});
     let mut all = times(0);
-    (all["p99_ns"], all["spoiled"]) = ((p99_ms * 1e6).into(), json!(unreliable));
+    (all["p99_ns"], all["unreliable"]) = ((p99_ms * 1e6).into(), json!(unreliable));
     json!({
         "about": {"plan": plan, "plan_zh": format!("中 {plan}")}, "target": {"url": "http://a/"},
         "requests_per_s": rate, "requests": {"succeeded": 2100, "failed": 0},

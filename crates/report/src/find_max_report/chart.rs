@@ -22,7 +22,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Option<Self> {
+    fn new(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Option<Self> {
         let values = values.filter(|value| *value > 0.0);
         let least = values.clone().fold(f64::INFINITY, f64::min);
         let most = values.fold(0.0, f64::max);
@@ -67,7 +67,7 @@ pub(super) fn drawing(report: &Value, language: Language) -> String {
         .collect();
     let loads = points.iter().map(|point| point.0);
     let times = points.iter().flat_map(|point| [point.1, point.2]);
-    let (Some(x), Some(y)) = (Scale::of(loads, LEFT, WIDTH - RIGHT), Scale::of(times, HEIGHT - BOTTOM, TOP)) else {
+    let (Some(x), Some(y)) = (Scale::new(loads, LEFT, WIDTH - RIGHT), Scale::new(times, HEIGHT - BOTTOM, TOP)) else {
         return String::new();
     };
     let title = language.pick("Response time against load", "响应时间与负载");
@@ -100,7 +100,7 @@ pub(super) fn drawing(report: &Value, language: Language) -> String {
     for mark in y.marks() {
         label((LEFT - 6.0, y.at(mark) + 4.0), "end", &time(mark * 1e9));
     }
-    let unit = match report["on"].as_str().unwrap_or_default() {
+    let unit = match report["vary"].as_str().unwrap_or_default() {
         "users" => language.pick("users", "用户数"),
         "connections" => language.pick("connections", "连接数"),
         _ => language.pick("starts per second", "每秒发起数"),

@@ -100,7 +100,7 @@ fn trials(report: &Value, page: &mut Markup, language: Language) {
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     page.table(pick("Trials in their order", "按先后顺序"), &heads, &rows);
-    if report["on"] != "connections" {
+    if report["vary"] != "connections" {
         page.element("p", &explained(report, language));
     }
 }

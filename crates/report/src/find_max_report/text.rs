@@ -16,12 +16,12 @@ const RECOVERED_AT_ONCE_S: f64 = 0.1;
 /// The header of the rows.
 pub fn search_head(report: &Value, screen: &Screen) -> String {
     let pick = |en: &'static str, zh: &'static str| screen.language.pick(en, zh);
-    let load = match report["on"].as_str().unwrap_or_default() {
+    let load = match report["vary"].as_str().unwrap_or_default() {
         "users" => pick("users", "用户数"),
         "connections" => pick("connections", "连接数"),
         _ => pick("rate", "速率"),
     };
-    let done = if report["on"] == "connections" { pick("held", "保持") } else { pick("done/s", "完成/s") };
+    let done = if report["vary"] == "connections" { pick("held", "保持") } else { pick("done/s", "完成/s") };
     let heads = ["#", load, pick("trial", "试压"), pick("time", "时长"), done, "p50", "p99", pick("lost", "不达标")];
     format!("{}  {}\n", row(&heads.map(str::to_owned)), pick("result", "结果"))
 }
@@ -64,7 +64,7 @@ pub fn search_row(trial: &Value, screen: &Screen) -> String {
 pub fn search_text(report: &Value, screen: Screen) -> String {
     let mut page = Page::new(screen);
     let language = screen.language;
-    if report["on"] != "connections" && report["trials"].as_array().is_some_and(|trials| !trials.is_empty()) {
+    if report["vary"] != "connections" && report["trials"].as_array().is_some_and(|trials| !trials.is_empty()) {
         page.text.push_str(&explained(report, language));
         page.text.push('\n');
     }

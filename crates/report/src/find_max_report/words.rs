@@ -238,7 +238,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{at} 在短时间内达标，但长时间保持时未达标"),
         ));
     }
-    if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
+    if report["vary"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
         let held = report["trials"].as_array().into_iter().flatten();
         let is_unreliable =
             held.filter(|trial| trial["purpose"] == "confirm").any(|trial| trial["class"] == "discarded");

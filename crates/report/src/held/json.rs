@@ -124,7 +124,7 @@ fn connections(held: &Held) -> Value {
 }
 
 fn failures(held: &Held, of: &[FailureCount]) -> Value {
-    let scene = FailureContext::of_held(held);
+    let scene = FailureContext::for_hold(held);
     let remedy = |each: &FailureCount, language| messages::remedy_in(each.failure, &scene, language);
     of.iter().map(|each| failure(each, None, remedy)).collect()
 }

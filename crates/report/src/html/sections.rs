@@ -214,7 +214,7 @@ fn shown(times: &Value, key: &str) -> String {
     let whole = if incomplete[key].is_number() { incomplete } else { times };
     let name = key.trim_end_matches("_ns");
     let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));
-    let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("spoiled") { "!" } else { "" });
+    let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("unreliable") { "!" } else { "" });
     format!("{least}{}{mark}", in_time(whole[key].as_f64()))
 }
 

@@ -204,8 +204,8 @@ fn workers_are_shown() {
 #[test]
 fn times_have_their_marks() {
     let mut report = report(1);
-    report["times"]["succeeded"]["response_time"]["spoiled"] = json!(["p99_9", "max"]);
-    let incomplete = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "spoiled": ["p99"]});
+    report["times"]["succeeded"]["response_time"]["unreliable"] = json!(["p99_9", "max"]);
+    let incomplete = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "unreliable": ["p99"]});
     report["times"]["succeeded"]["service_time"]["with_incomplete"] = incomplete;
     let page = html_report(&report, &charts(5, 1), Language::En);
     for part in ["6.00ms!", "7.00ms!", "≥ 8.00s!", "5.00ms<"] {

@@ -96,9 +96,11 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
             time(seconds * 1e9),
         );
     }
-    if let Some(otherwise) = workers["late_change_delta"].as_i64().filter(|otherwise| *otherwise != 0) {
-        let figure = count(otherwise.unsigned_abs());
-        let name = match otherwise {
+    if let Some(late_change_delta) =
+        workers["late_change_delta"].as_i64().filter(|late_change_delta| *late_change_delta != 0)
+    {
+        let figure = count(late_change_delta.unsigned_abs());
+        let name = match late_change_delta {
             1.. => page.pick("starts more than planned, before the change came", "调整到达前比计划多发起的请求"),
             _ => page.pick("starts fewer than planned, before the change came", "调整到达前比计划少发起的请求"),
         };

@@ -1,6 +1,6 @@
 //! Times in reports: the complete ones, and under a separate name those with the incomplete ones.
 
-use figures::{At, Quantile, Times};
+use figures::{PercentileValue, Quantile, Times};
 use serde_json::{Map, Value};
 
 /// The complete times; `with_incomplete` holds what the tables show, and is null where none is incomplete.
@@ -11,7 +11,7 @@ pub(crate) fn distribution(times: &Times) -> Value {
     value.insert("mean_ns".to_owned(), times.mean_ns.into());
     value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
     percentiles(&mut value, times.named_known());
-    value.insert("spoiled".to_owned(), names_of(times.named_known(), |at| at.is_unreliable));
+    value.insert("unreliable".to_owned(), names_of(times.named_known(), |at| at.is_unreliable));
     value.insert("with_incomplete".to_owned(), with_incomplete(times));
     Value::Object(value)
 }
@@ -29,17 +29,20 @@ fn with_incomplete(times: &Times) -> Value {
     value.insert("mean_lower_bound_ns".to_owned(), times.mean_lower_bound_ns.into());
     percentiles(&mut value, times.named());
     value.insert("at_least".to_owned(), names_of(times.named(), |at| at.at_least));
-    value.insert("spoiled".to_owned(), names_of(times.named(), |at| at.is_unreliable));
+    value.insert("unreliable".to_owned(), names_of(times.named(), |at| at.is_unreliable));
     Value::Object(value)
 }
 
-fn percentiles(value: &mut Map<String, Value>, named: impl Iterator<Item = (Quantile, Option<At>)>) {
+fn percentiles(value: &mut Map<String, Value>, named: impl Iterator<Item = (Quantile, Option<PercentileValue>)>) {
     for (quantile, at) in named {
         value.insert(format!("{}_ns", key(quantile)), at.map(|at| at.ns).into());
     }
 }
 
-fn names_of(named: impl Iterator<Item = (Quantile, Option<At>)>, is: impl Fn(At) -> bool) -> Value {
+fn names_of(
+    named: impl Iterator<Item = (Quantile, Option<PercentileValue>)>,
+    is: impl Fn(PercentileValue) -> bool,
+) -> Value {
     named.filter(|(_, at)| at.is_some_and(&is)).map(|(quantile, _)| Value::from(key(quantile))).collect()
 }
 

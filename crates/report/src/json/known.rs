@@ -13,9 +13,9 @@ pub(super) fn figures(verdict: &Verdict) -> Value {
             "iteration_ns": held.iteration_ns,
             "target_ns": held.target_ns,
         }),
-        Basis::Probe(part) | Basis::Curve(part) => of_part(part),
+        Basis::Probe(part) | Basis::Curve(part) => part_value(part),
         Basis::FirstRound(share) => json!({ "time_share": share }),
-        Basis::StoodStill(gaps) | Basis::Outage(gaps) => of_gaps(gaps),
+        Basis::StoodStill(gaps) | Basis::Outage(gaps) => gaps_value(gaps),
         Basis::LostSyns { lost, of } => json!({ "connections": lost, "of": of }),
         Basis::Starved { requests, of } => json!({ "requests": requests, "users": of }),
         Basis::Refusals { status, refused, served_per_s } => {
@@ -25,18 +25,18 @@ pub(super) fn figures(verdict: &Verdict) -> Value {
         Basis::Nothing(why) => json!({
             "reason": why.name(),
             "part": match why {
-                Unknown::Unsure(part) => of_part(part),
+                Unknown::Unsure(part) => part_value(part),
                 _ => Value::Null,
             },
         }),
     }
 }
 
-fn of_part(part: &UsersPart) -> Value {
+fn part_value(part: &UsersPart) -> Value {
     json!({ "users_share": part.kept, "rate_share": part.rate, "time_share": part.time, "is_refused": part.is_refused })
 }
 
-fn of_gaps(gaps: &Gaps) -> Value {
+fn gaps_value(gaps: &Gaps) -> Value {
     json!({
         "from_s": gaps.from.as_secs_f64(),
         "to_s": gaps.to.as_secs_f64(),

@@ -36,7 +36,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
             "messages": call.messages.len(),
             "interval_s": call.interval.as_secs_f64(),
             "sends_stream": call.sends_stream,
-            "answers_stream": call.responses_stream,
+            "responses_stream": call.responses_stream,
             "encoding": if call.is_gzipped { "gzip" } else { "identity" },
         })),
         "keep_alive": step.keep_alive,

@@ -49,8 +49,8 @@ pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language:
 }
 
 /// The reason why a session was closed before its response, and the remedy.
-pub(super) fn remedy(code: u16, scene: &FailureContext<'_>, language: Language) -> String {
+pub(super) fn remedy(code: u16, context: &FailureContext<'_>, language: Language) -> String {
     let (en, zh) = meaning(code);
-    let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), scene.server_text(code), language);
+    let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), context.server_text(code), language);
     language.pick(format!("closed by the server with {said}: {en}"), format!("被服务端关闭（{said}）：{zh}"))
 }

@@ -47,7 +47,7 @@ pub(crate) struct FailureContext<'a> {
 
 impl<'a> FailureContext<'a> {
     /// The circumstances of a load.
-    pub(crate) fn of_run(run: &'a Run) -> Self {
+    pub(crate) fn for_run(run: &'a Run) -> Self {
         Self {
             address: run.is_one_place().then_some(run.address),
             place: None,
@@ -68,17 +68,17 @@ impl<'a> FailureContext<'a> {
     }
 
     /// The same for one failure: its step is one that had it.
-    pub(crate) fn of_failure(run: &'a Run, failure: Failure) -> Self {
+    pub(crate) fn for_failure(run: &'a Run, failure: Failure) -> Self {
         let parts = run.plan.scenarios.iter().zip(&run.scenarios);
         let steps = parts.flat_map(|(scenario, part)| scenario.steps.iter().zip(&part.steps));
         let has_failed = |part: &figures::StepPart| part.failures.iter().any(|(known, _)| *known == failure);
         let failed_steps: Vec<&Step> = steps.filter(|(_, part)| has_failed(part)).map(|(step, _)| step).collect();
-        let scene = Self::of_run(run);
-        Self { step: failed_steps.first().copied().or(scene.step), failed_steps, ..scene }
+        let context = Self::for_run(run);
+        Self { step: failed_steps.first().copied().or(context.step), failed_steps, ..context }
     }
 
     /// The circumstances of a hold.
-    pub(crate) fn of_held(held: &'a Held) -> Self {
+    pub(crate) fn for_hold(held: &'a Held) -> Self {
         Self {
             address: Some(held.address),
             place: None,
@@ -126,12 +126,12 @@ impl FailureContext<'_> {
 
     /// Whether HTTP requests were answered, and no connection was left to hold.
     pub(super) fn was_answered_and_closed(&self) -> bool {
-        self.nothing_succeeded && !self.is_talk() && self.received > Some(0)
+        self.nothing_succeeded && !self.is_messaging() && self.received > Some(0)
     }
 
     /// Whether messages of WebSocket or TCP are exchanged.
-    pub(super) fn is_talk(&self) -> bool {
-        self.step.is_some_and(|step| step.talk.is_some())
+    pub(super) fn is_messaging(&self) -> bool {
+        self.step.is_some_and(|step| step.messaging.is_some())
     }
 }
 

@@ -42,9 +42,9 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
 }
 
 /// What the user can do about it.
-pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Language) -> String {
-    let step = scene.step;
-    let address = scene.where_met(failure, language);
+pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: Language) -> String {
+    let step = context.step;
+    let address = context.where_met(failure, language);
     let connect_limit = step.map_or(String::new(), |step| span(step.connect_timeout));
     let pick = |en: String, zh: String| language.pick(en, zh);
     match failure {
@@ -53,7 +53,7 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             format!("没有到 {address} 的路由；请检查地址和网络"),
         ),
         Failure::NoConsent => reach::no_consent(&address, language),
-        Failure::Permission if scene.unix.is_some() => pick(
+        Failure::Permission if context.unix.is_some() => pick(
             format!("this user may not connect to {address}; check who may write to the socket and enter its folder"),
             format!("当前用户无权连接 {address}；请检查该套接字的写权限和所在目录的访问权限"),
         ),
@@ -74,7 +74,7 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
                 format!("{limit} 内未能建立连接；请检查防火墙和服务端的 accept 队列，或调大 --connect-timeout"),
             )
         }
-        Failure::NoFirstAnswer if scene.is_talk() => pick(
+        Failure::NoFirstAnswer if context.is_messaging() => pick(
             format!("the connection to {address} was established, but the WebSocket handshake had no answer within {connect_limit}; check that the path is one of WebSocket and that the server is not overloaded, or raise --connect-timeout"),
             format!("到 {address} 的连接已建立，但 WebSocket 握手在 {connect_limit} 内没有收到响应；请确认该路径是 WebSocket 服务且服务端没有过载，或调大 --connect-timeout"),
         ),
@@ -83,7 +83,7 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             format!("到 {address} 的连接已建立，但首个请求在 {connect_limit} 内没有收到响应；请检查该端口的协议以及服务端是否过载，或调大 --connect-timeout"),
         ),
         Failure::NoLocalPort => {
-            let ports = scene.local_ports.map_or(String::new(), |(first, last)| {
+            let ports = context.local_ports.map_or(String::new(), |(first, last)| {
                 let number = u32::from(last.saturating_sub(first)) + 1;
                 language.pick(format!(" (there are {number})"), format!("（共 {number} 个）"))
             });
@@ -104,11 +104,11 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             "the server reset the connection; look at its log, its limits, and whether it closes connections while requests arrive".to_owned(),
             "连接被服务端重置；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
-        Failure::ClosedEarly if scene.is_held && scene.was_answered_and_closed() => pick(
+        Failure::ClosedEarly if context.is_held && context.was_answered_and_closed() => pick(
             "the server answered and closed the connection (as with 'Connection: close'), so none could be held; turn on keep-alive there, or hold another path".to_owned(),
             "服务端响应后就关闭了连接（如带有 Connection: close），因此无法保持；请在服务端启用长连接，或换一个路径".to_owned(),
         ),
-        Failure::ClosedEarly if scene.is_held => pick(
+        Failure::ClosedEarly if context.is_held => pick(
             "the server closed the connection; look at its log, its limits, and how it treats idle connections".to_owned(),
             "服务端关闭了连接；请查看其日志、各项上限，以及它对空闲连接的处理".to_owned(),
         ),
@@ -116,10 +116,10 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             "the server closed before the answer was complete; look at its log, its limits, and whether it closes connections while requests arrive".to_owned(),
             "服务端在响应完成前关闭了连接；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
-        Failure::Timeout => silence::timeout(scene, language),
+        Failure::Timeout => silence::timeout(context, language),
         Failure::Protocol(fault) => protocol(fault, language),
-        Failure::Tls(fault) => secure::tls(fault, &address, scene.refused, &connect_limit, language),
-        Failure::WebSocketClose(code) => closes::remedy(code, scene, language),
+        Failure::Tls(fault) => secure::tls(fault, &address, context.refused, &connect_limit, language),
+        Failure::WebSocketClose(code) => closes::remedy(code, context, language),
         Failure::StreamReset(_) => pick(
             "the server reset the stream with this HTTP/2 error code; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),
@@ -128,12 +128,12 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             "the server refused new requests on 16 connections in a row (GOAWAY) and did not process these; raise its limit of requests per connection".to_owned(),
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
-        Failure::GrpcStatus(status) => grpc::status(status, scene, language),
+        Failure::GrpcStatus(status) => grpc::status(status, context, language),
         Failure::CallHttp(_) => pick(
             "the answer has this HTTP status and no grpc-status: it may come from a proxy in front of the gRPC server; look at its log".to_owned(),
             "响应是该 HTTP 状态码，且没有 grpc-status：响应的可能是 gRPC 服务前面的代理；请查看其日志".to_owned(),
         ),
-        Failure::Status if scene.is_talk() => pick(
+        Failure::Status if context.is_messaging() => pick(
             "the server does not switch to WebSocket: its status is not 101; check the path and the headers (-H)".to_owned(),
             "服务端没有切换到 WebSocket：状态码不是 101；请检查路径和请求头（-H）".to_owned(),
         ),
@@ -183,7 +183,7 @@ pub(super) fn remedy(failure: Failure, scene: &FailureContext<'_>, language: Lan
             "redirects form a loop, or lead to an address that cannot be loaded; see how it got there with --show-failures, or raise --max-redirs".to_owned(),
             "重定向形成循环，或指向无法跟随的地址；可用 --show-failures 查看经过，或调大 --max-redirs".to_owned(),
         ),
-        Failure::Os(NO_SUCH_FILE) if scene.unix.is_some() => pick(
+        Failure::Os(NO_SUCH_FILE) if context.unix.is_some() => pick(
             format!("there is no socket {address}; start the server, or check the path of --unix-socket"),
             format!("没有套接字 {address}；请启动服务，或检查 --unix-socket 的路径"),
         ),

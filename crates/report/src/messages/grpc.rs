@@ -39,7 +39,7 @@ texts! {
 }
 
 /// A call that ended with a status that is no success.
-pub(super) fn status(status: u8, scene: &FailureContext<'_>, language: Language) -> String {
+pub(super) fn status(status: u8, context: &FailureContext<'_>, language: Language) -> String {
     let (en, zh) = match status {
         1 => ("the server cancelled the call", "服务端取消了调用"),
         3 => ("the server does not accept the message; check -d", "服务端不接受该消息；请检查 -d"),
@@ -60,7 +60,7 @@ pub(super) fn status(status: u8, scene: &FailureContext<'_>, language: Language)
         _ => ("the status is not a success; look at the log of the server", "状态不在成功范围内；请查看服务端日志"),
     };
     let text = language.pick(en, zh);
-    let received = scene.server_text(u16::from(status)).filter(|received| !received.is_empty());
+    let received = context.server_text(u16::from(status)).filter(|received| !received.is_empty());
     let or =
         language.pick("; set which count as success with --expect-status", "；可用 --expect-status 指定哪些算成功");
     match received.map(plan::masked) {

@@ -6,7 +6,7 @@ use super::FailureContext;
 use crate::Language;
 
 /// The id of the section that explains a failure; `None` where its remedy is all there is to say.
-pub(crate) fn section(failure: Failure, scene: &FailureContext<'_>) -> Option<&'static str> {
+pub(crate) fn section(failure: Failure, context: &FailureContext<'_>) -> Option<&'static str> {
     Some(match failure {
         Failure::ConnectRefused => "connection-refused",
         Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",
@@ -17,14 +17,14 @@ pub(crate) fn section(failure: Failure, scene: &FailureContext<'_>) -> Option<&'
         }
         Failure::Tls(_) | Failure::Protocol(ProtocolFault::Tls) => "certificate-errors",
         Failure::Dns => "dns",
-        Failure::CallHttp(_) => return of_status(failure.http_status()?),
-        Failure::Status => return of_status(scene.failed_statuses.iter().max_by_key(|(_, count)| *count)?.0),
+        Failure::CallHttp(_) => return status_section(failure.http_status()?),
+        Failure::Status => return status_section(context.failed_statuses.iter().max_by_key(|(_, count)| *count)?.0),
         _ => return None,
     })
 }
 
 /// The same of an HTTP status that is a failure.
-fn of_status(status: u16) -> Option<&'static str> {
+fn status_section(status: u16) -> Option<&'static str> {
     match status {
         429 => Some("429"),
         502..=504 => Some("502-503-504"),

@@ -6,7 +6,7 @@ use plan::{UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX};
 use crate::Language;
 
 /// Hosts, with their addresses where those say more; in Chinese with a space after Latin text.
-pub fn strangers(all: &[&UnconsentedHost], language: Language) -> String {
+pub fn unconsented_hosts(all: &[&UnconsentedHost], language: Language) -> String {
     let one = |one: &&UnconsentedHost| match one.host.parse() == Ok(one.address) {
         true => one.host.clone(),
         false => language.pick(one.to_string(), format!("{}（{}）", one.host, one.address)),
@@ -21,7 +21,7 @@ pub fn strangers(all: &[&UnconsentedHost], language: Language) -> String {
 pub(super) fn refusal_in_chinese(all: &[UnconsentedHost]) -> String {
     let shown = &all[..all.len().min(UNCONSENTED_SHOWN_MAX)];
     let more = all.len() - shown.len();
-    let who = strangers(&shown.iter().collect::<Vec<_>>(), Language::Zh);
+    let who = unconsented_hosts(&shown.iter().collect::<Vec<_>>(), Language::Zh);
     let who = if more > 0 { format!("{who}等 {} 个主机", all.len()) } else { who };
     let mut hosts: Vec<&str> = shown.iter().map(|one| one.host.as_str()).collect();
     hosts.dedup();

@@ -4,8 +4,8 @@ use plan::masked;
 use scenario::{Diagnostic, Diagnostics, FlagFault, Opened, Problem, Source, as_keys};
 use unicode_width::UnicodeWidthStr;
 
+use super::extract_error::why_in_chinese;
 use super::plan_error::wide_in;
-use super::take_error::why_in_chinese;
 use super::threshold_error::in_chinese as threshold;
 use super::{Doing, in_chinese, listed, plan_error, system_fault};
 use crate::Language;

@@ -7,9 +7,9 @@ use crate::Language;
 use crate::format::{count, counted, span};
 
 /// The remedy for responses that were not complete within the timeout.
-pub(super) fn timeout(scene: &FailureContext<'_>, language: Language) -> String {
-    let limit = limit_of(scene, language);
-    if scene.step.and_then(|step| step.talk.as_ref()).is_some_and(|talk| talk.awaits) {
+pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> String {
+    let limit = limit_of(context, language);
+    if context.step.and_then(|step| step.messaging.as_ref()).is_some_and(|messaging| messaging.awaits) {
         return language.pick(
             format!(
                 "no message met 'expect' within {limit}, whatever else came; check what is expected, or raise 'within'"
@@ -17,10 +17,10 @@ pub(super) fn timeout(scene: &FailureContext<'_>, language: Language) -> String 
             format!("{limit} 内没有收到符合 expect 的消息（其他消息不算）；请检查断言的内容，或调大 within"),
         );
     }
-    let received = scene.received.filter(|_| scene.nothing_succeeded);
+    let received = context.received.filter(|_| context.nothing_succeeded);
     match received {
-        Some(0) => nothing_came(scene, &limit, language),
-        Some(bytes) if let Some(text) = no_end(scene, bytes, &limit, language) => text,
+        Some(0) => nothing_came(context, &limit, language),
+        Some(bytes) if let Some(text) = no_end(context, bytes, &limit, language) => text,
         _ => language.pick(
             format!(
                 "no complete answer within {limit}; the server is too slow for this load; lower the load or raise -t"
@@ -31,21 +31,21 @@ pub(super) fn timeout(scene: &FailureContext<'_>, language: Language) -> String 
 }
 
 /// The timeout; where steps differ, from the minimum to the maximum.
-fn limit_of(scene: &FailureContext<'_>, language: Language) -> String {
-    let limits = || scene.failed_steps.iter().map(|step| step.timeout);
+fn limit_of(context: &FailureContext<'_>, language: Language) -> String {
+    let limits = || context.failed_steps.iter().map(|step| step.timeout);
     match (limits().min(), limits().max()) {
         (Some(least), Some(most)) if least != most => {
             let (least, most) = (span(least), span(most));
             language.pick(format!("{least} to {most}"), format!("{least} 至 {most}"))
         }
-        _ => scene.step.map_or(String::new(), |step| span(step.timeout)),
+        _ => context.step.map_or(String::new(), |step| span(step.timeout)),
     }
 }
 
 /// The text for no byte at all: the server may be waiting for something that is never sent.
-fn nothing_came(scene: &FailureContext<'_>, limit: &str, language: Language) -> String {
-    let talks_tcp = scene.step.and_then(|step| step.talk.as_ref()).is_some();
-    match talks_tcp {
+fn nothing_came(context: &FailureContext<'_>, limit: &str, language: Language) -> String {
+    let is_tcp_messaging = context.step.and_then(|step| step.messaging.as_ref()).is_some();
+    match is_tcp_messaging {
         true => language.pick(
             format!("connected, but not one byte came back within {limit}; check what the server waits for (-d, perhaps an end like \\n, or TLS), or raise -t"),
             format!("连接已建立，但 {limit} 内没有收到任何字节；请检查服务端在等待什么（-d 的内容，可能缺少 \\n 这样的结尾，或需要 TLS），或调大 -t"),
@@ -58,9 +58,9 @@ fn nothing_came(scene: &FailureContext<'_>, limit: &str, language: Language) -> 
 }
 
 /// The text for bytes over TCP without the end of a response that the flag defines.
-fn no_end(scene: &FailureContext<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
+fn no_end(context: &FailureContext<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
     let (said, bytes) = (counted(bytes, "byte"), count(bytes));
-    let (en, zh) = match &scene.step?.talk.as_ref()?.response {
+    let (en, zh) = match &context.step?.messaging.as_ref()?.response {
         ResponseEnd::Until(_) => (
             format!("{said} came within {limit}, but not the end that --until names; check --until, or raise -t"),
             format!("{limit} 内收到 {bytes} 字节，但没有出现 --until 指定的结尾；请检查 --until，或调大 -t"),

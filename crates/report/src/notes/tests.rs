@@ -27,7 +27,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
     total.counts[Counter::ConnectionsEstablished] = 100;
     let mut tell = |seen: &Snapshot| {
         let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: &total };
-        let interval = Interval::of(
+        let interval = Interval::new(
             &engine::Interval {
                 number: 1,
                 from: Nanos::ZERO,

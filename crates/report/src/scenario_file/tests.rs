@@ -90,11 +90,11 @@ fn other_protocols_have_files_too() {
         ["ws://a.test/x", "wss://a.test/x?y=${z}", "tcp://a.test:1", "grpc://a.test:1/a.B/C", "grpcs://a.test/a.B/C"]
     {
         for language in [Language::En, Language::Zh] {
-            let text = scenario_file_of_talk(url, "x.yaml", language).expect("a file");
+            let text = messaging_scenario_file(url, "x.yaml", language).expect("a file");
             assert!(scenario::parse("x.yaml", &text, &NoFiles).is_ok(), "{text}");
             assert!(text.contains(&url.replace("${", "$${")), "{text}");
         }
     }
-    assert_eq!(scenario_file_of_talk("http://a.test/", "x", Language::En), None);
-    assert_eq!(scenario_file_of_talk("a.test", "x", Language::En), None);
+    assert_eq!(messaging_scenario_file("http://a.test/", "x", Language::En), None);
+    assert_eq!(messaging_scenario_file("a.test", "x", Language::En), None);
 }

@@ -20,7 +20,7 @@ impl Page {
         }
         let success = success_in_words(&run.tally, self.language());
         self.painted(words.success, &success, if run.tally.failed > 0 { Paint::Bad } else { Paint::Plain });
-        let response = run.succeeded.of(Measure::Response);
+        let response = run.succeeded.by_measure(Measure::Response);
         if response.count + response.incomplete > 0 {
             let shown = [(Quantile::P50, "p50"), (Quantile::P99, "p99"), (Quantile::Max, words.max)];
             let parts = shown.map(|(quantile, name)| {

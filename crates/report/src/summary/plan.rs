@@ -1,8 +1,8 @@
 //! The plan, in words.
 
 use plan::{
-    Arrivals, Call, ConnectionCount, Load, MessageKind, OneOf, Plan, Protocol, RATE_UNIT, RateStage, Scenario, Talk,
-    UserShape,
+    Arrivals, Call, ConnectionCount, Load, MessageKind, Messaging, OneOf, Plan, Protocol, RATE_UNIT, RateStage,
+    Scenario, UserShape,
 };
 
 use crate::Language;
@@ -81,8 +81,8 @@ fn messages_in_words(call: &Call, language: Language) -> Option<String> {
     Some(language.pick(format!("{messages} {interval} apart"), format!("{messages}，间隔 {interval}")))
 }
 
-fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
-    let Some(message) = &talk.message else { return path.to_owned() };
+fn messaging_in_words(messaging: &Messaging, path: &str, language: Language) -> String {
+    let Some(message) = &messaging.message else { return path.to_owned() };
     let bytes = message.bytes.len() as u64;
     let size = language.pick(counted(bytes, "byte"), format!("{} 字节", count(bytes)));
     match message.kind {
@@ -131,9 +131,9 @@ fn amounts_in_words(scenario: &Scenario, requests: Option<u64>, language: Langua
 pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);
-    let mut parts = vec![match (&step.call, &step.talk) {
+    let mut parts = vec![match (&step.call, &step.messaging) {
         (Some(_), _) => format!("gRPC {path}"),
-        (None, Some(talk)) => talk_in_words(talk, path, language),
+        (None, Some(messaging)) => messaging_in_words(messaging, path, language),
         (None, None) if scenario.steps.len() > 1 => steps_in_words(scenario, language),
         (None, None) => format!("{method} {path}"),
     }];

@@ -20,7 +20,7 @@ const DELAY_SHOWN_PART: u64 = 10;
 impl Page {
     pub(super) fn times_of(&mut self, run: &Run) {
         let words = self.language().words();
-        let of = |measure| run.succeeded.of(measure);
+        let of = |measure| run.succeeded.by_measure(measure);
         let (response, service) = (of(Measure::Response), of(Measure::Service));
         let mut rows = vec![(words.response_time, response), (words.service_time, service)];
         for (name, measure) in [(words.wait, Measure::Wait), (words.lateness, Measure::Lateness)] {
@@ -106,7 +106,7 @@ impl Page {
         self.failures(
             words.failures,
             &all,
-            |failure| FailureContext::of_failure(run, failure),
+            |failure| FailureContext::for_failure(run, failure),
             self.language().pick(" - ", "："),
         );
     }

@@ -77,7 +77,7 @@ fn cells(report: &Value, names: &[&str], page: &mut Markup, language: Language) 
             let both = of("rate", "least").zip(of("rate", "most"));
             let both = both.map_or("-".to_owned(), |(least, most)| format!("{} - {}", figure(least), figure(most)));
             let failed = of("failed_share", "median").map_or("-".to_owned(), |share| format!("{:.2} %", share * 100.0));
-            let unreliable = cell["spoiled_runs"].as_u64().unwrap_or(0);
+            let unreliable = cell["unreliable_runs"].as_u64().unwrap_or(0);
             let mark = if unreliable > 0 { format!(" !{unreliable}") } else { String::new() };
             let [p50, p99] = super::text::percentiles(cell, |name| cell[name]["median"].clone());
             let best = if cell["is_best"] == true { pick(" (best)", "（最佳）") } else { "" };
@@ -194,7 +194,7 @@ fn square((x, y): (usize, usize), cell: &Value, value: Option<f64>, (name, least
     let Some(value) = value else { return String::new() };
     let share = if most > least { (value - least) / (most - least) } else { 0.0 };
     let shade = ((share * SHADES as f64) as usize).min(SHADES - 1);
-    let unreliable = if cell["spoiled_runs"].as_u64() > Some(0) { " spoiled" } else { "" };
+    let unreliable = if cell["unreliable_runs"].as_u64() > Some(0) { " unreliable" } else { "" };
     let best = if cell["is_best"] == true { "★ " } else { "" };
     format!(
         "<rect class=\"heat-{shade}{unreliable}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text class=\"on-{shade}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{best}{}</text>",

@@ -50,7 +50,7 @@ fn runs() -> Vec<SweptRun> {
 fn cells_have_medians_and_the_best_was_not_unreliable() {
     let by_rate = value(&runs(), BestBy::Rate);
     assert_eq!(by_rate["cells"][0]["rate"], json!({"median": 510.0, "least": 500.0, "most": 520.0}));
-    assert_eq!(by_rate["best"], json!({"connections": "8", "keepalive": "off"}), "the fastest one was spoiled");
+    assert_eq!(by_rate["best"], json!({"connections": "8", "keepalive": "off"}), "the fastest one was unreliable");
     assert_eq!(value(&runs(), BestBy::P99)["best"], json!({"connections": "1", "keepalive": "on"}));
     assert_eq!(value(&runs()[2..3], BestBy::Rate)["best"], Value::Null);
 }
@@ -85,7 +85,7 @@ fn a_page_has_heat_maps_and_no_script() {
         assert!(page.contains("&lt;b&gt;") && !page.contains("<b>") && !page.contains("<script"));
         // Rates and percentiles of four cells each.
         assert_eq!(page.matches("<rect").count(), 8);
-        assert_eq!(page.matches(" spoiled\"").count(), 2);
+        assert_eq!(page.matches(" unreliable\"").count(), 2);
     }
 }
 

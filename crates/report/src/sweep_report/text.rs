@@ -93,7 +93,7 @@ pub fn sweep_text(report: &Value, screen: Screen) -> String {
         let [p50, p99] = percentiles(cell, median);
         let figures = [rate, p50, p99, percent(&median("failed_share"))];
         let best = if cell["is_best"] == true { language.pick("  <- best", "  <- 最佳") } else { "" };
-        let unreliable = cell["spoiled_runs"].as_u64().unwrap_or(0);
+        let unreliable = cell["unreliable_runs"].as_u64().unwrap_or(0);
         let mark = if unreliable > 0 { format!(" !{unreliable}") } else { String::new() };
         let limit = cell["limit"].as_str().map_or("-", |name| limit(name, language));
         let values = names.iter().map(|name| value(cell, name)).collect();
@@ -188,7 +188,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
             format!("从 {from} 起，继续增加 {name} 速率不变：{range}/s"),
         ));
     }
-    if cells.iter().any(|cell| cell["spoiled_runs"].as_u64() > Some(0)) {
+    if cells.iter().any(|cell| cell["unreliable_runs"].as_u64() > Some(0)) {
         all.push(
             language
                 .pick(
@@ -225,7 +225,7 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
         );
     } else {
         text.push_str(language.pick(
-            "None is called the best: each was spoiled by onrush's own limits, or failed, or not all were run\n",
+            "None is called the best: each was unreliable because of onrush's own limits, or failed, or not all were run\n",
             "没有最佳组合：要么瓶颈在 onrush，要么全部失败，要么没有全部完成\n",
         ));
     }

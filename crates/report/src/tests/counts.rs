@@ -11,7 +11,7 @@ const SINGULAR: [&str; 18] = [
 ];
 
 /// What stands behind a single 1 and is said of several.
-fn of_one(text: &str) -> Option<String> {
+fn singular(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.windows(3).chain(words.len().checked_sub(2).map(|last| &words[last..])).find_map(|three| {
         let is_one = three[0].trim_start_matches(['(', '[']) == "1";
@@ -41,7 +41,7 @@ fn several_are_reported_from_one() {
         ("1", None),
         ("", None),
     ] {
-        assert_eq!(of_one(text).as_deref(), wrong, "{text}");
+        assert_eq!(singular(text).as_deref(), wrong, "{text}");
     }
 }
 
@@ -64,7 +64,7 @@ fn one_of_a_thing_is_reported_as_one() {
             for successes in [0, 1] {
                 let run = run(&plan, result(seen(successes, &failures)));
                 for text in [summary(&run, SCREEN), nothing_measured(&run, Language::En)] {
-                    wrong.extend(of_one(&text).map(|said| format!("{failure:?}: {said}")));
+                    wrong.extend(singular(&text).map(|said| format!("{failure:?}: {said}")));
                 }
             }
         }
@@ -79,7 +79,7 @@ fn no_screen_tells_one_as_several() {
     for file in std::fs::read_dir(folder).expect("the folder is there").flatten() {
         if file.file_name().to_string_lossy().starts_with("en-") {
             let text = std::fs::read_to_string(file.path()).expect("a screen");
-            assert_eq!(of_one(&text), None, "{}", file.path().display());
+            assert_eq!(singular(&text), None, "{}", file.path().display());
             seen += 1;
         }
     }

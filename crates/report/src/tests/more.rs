@@ -20,12 +20,12 @@ fn failures_lead_to_sections_that_are_there() {
     let run = run(&plan, result);
     let mut sections: Vec<&str> = Vec::new();
     for status in [301, 404, 429, 500, 502, 503, 504] {
-        for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
-            let scene = FailureContext {
+        for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::from_index) {
+            let context = FailureContext {
                 failed_statuses: vec![(status, 3), (400, 1)],
-                ..FailureContext::of_failure(&run, failure)
+                ..FailureContext::for_failure(&run, failure)
             };
-            sections.extend(section(failure, &scene));
+            sections.extend(section(failure, &context));
         }
     }
     for page in ["why.md", "why.zh.md"] {

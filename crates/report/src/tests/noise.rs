@@ -63,7 +63,7 @@ impl World {
             let shard = hosts.iter().position(|of| *of == host);
             let is_on = shard.is_some_and(|shard| {
                 let observed = |reported: &engine::Interval<'_>| {
-                    json.interval(&Interval::of(reported, &plan));
+                    json.interval(&Interval::new(reported, &plan));
                     ControlFlow::Continue(())
                 };
                 run.step(shard, observed).expect("a driver that works")
@@ -73,7 +73,7 @@ impl World {
             }
         }
         let observed = |reported: &engine::Interval<'_>| {
-            json.interval(&Interval::of(reported, &plan));
+            json.interval(&Interval::new(reported, &plan));
             ControlFlow::Continue(())
         };
         let finished = run.finish(observed).expect("a driver that works");

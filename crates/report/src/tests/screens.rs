@@ -99,7 +99,7 @@ fn bad_load(screen: Screen) -> String {
     let thresholds = ["p99(response_time) < 200ms", "failed / done < 20%", "rate(started) >= 6100"];
     let thresholds: Vec<Threshold> =
         thresholds.iter().map(|text| Threshold::parse(text).expect("a good threshold")).collect();
-    let run = Run::of(RunInput {
+    let run = Run::new(RunInput {
         plan: Arc::new(plan),
         address: "192.0.2.7:8080".parse().expect("an address"),
         lookup: Some(Duration::from_millis(3)),
@@ -195,7 +195,7 @@ fn lines_of_progress(screen: Screen) -> String {
         let plan = flags.plan().expect("a good plan");
         page.push_str(&format!("{}\n", begins(&plan, "127.0.0.1:8080".parse().expect("an address"), &screen)));
         for millis in [400, 15_250, 92_900, 95_000, 99_000] {
-            let line = Aim::of_load(&plan).progress(Duration::from_millis(millis), done, columns, screen.language);
+            let line = Aim::for_load(&plan).progress(Duration::from_millis(millis), done, columns, screen.language);
             page.push_str(&format!("{line}\n"));
         }
     }

@@ -68,7 +68,7 @@ fn rows(times: &Timings, before: &Distribution) -> [Row; 4] {
     ]
     .map(|(name, long, measure)| {
         // The time before the sending, so that the first two add up to the last.
-        let times: &Distribution = if measure == Measure::Wait { before } else { times.of(measure) };
+        let times: &Distribution = if measure == Measure::Wait { before } else { times.by_measure(measure) };
         Row {
             name,
             long,
@@ -99,9 +99,9 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(settings: &AbSettings, run: &Run) -> Self {
+    fn new(settings: &AbSettings, run: &Run) -> Self {
         let counts = &run.tally;
-        let faults = Faults::of(counts);
+        let faults = Faults::new(counts);
         let server = http1::fields(&run.head).find(|(name, _)| name.eq_ignore_ascii_case(b"server"));
         let server = server.map_or(String::new(), |(_, value)| {
             String::from_utf8_lossy(value)
@@ -142,7 +142,7 @@ impl Figures {
 }
 
 pub(super) fn finish(settings: &AbSettings, run: &Run) -> Pages {
-    let figures = Figures::of(settings, run);
+    let figures = Figures::new(settings, run);
     let times = &run.recorded.answered;
     let mut pages = Pages::default();
     if settings.verbosity >= 2 {
@@ -160,7 +160,7 @@ pub(super) fn finish(settings: &AbSettings, run: &Run) -> Pages {
         Some(attributes) => html(&mut pages.stdout, settings, &figures, (times, &run.recorded.before), attributes),
         None => text(&mut pages.stdout, settings, &figures, times, &run.recorded.before),
     }
-    let response = times.of(Measure::Response);
+    let response = times.by_measure(Measure::Response);
     if let Some(path) = settings.csv.as_ref().filter(|_| settings.html.is_none() && response.count() > 0) {
         let mut csv = "Percentage served,Time in ms\n".to_owned();
         for percent in 0..=100u32 {
@@ -267,7 +267,7 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
             let _ = writeln!(out, "                        {:.2} kb/s total", kilo(figures.sent + figures.total_read));
         }
     }
-    let response = times.of(Measure::Response);
+    let response = times.by_measure(Measure::Response);
     if response.count() == 0 {
         return;
     }
@@ -346,7 +346,7 @@ fn html(
         row("Requests per second", &format!("{:.2}", figures.done as f64 / figures.seconds));
         row("Transfer rate", &format!("{:.2} kb/s received", figures.total_read as f64 / 1_024.0 / figures.seconds));
     }
-    if times.of(Measure::Response).count() > 0 {
+    if times.by_measure(Measure::Response).count() > 0 {
         let _ = writeln!(out, "<tr {tr}><th {td} colspan=4>Connection Times (ms)</th></tr>");
         let _ = writeln!(
             out,

@@ -124,7 +124,8 @@ pub(super) fn finish(settings: &GoStressSettings, run: &Run) -> Pages {
     let seconds = run.wall.as_secs_f64();
     let (good, failed) = (counts.succeeded().saturating_sub(counts.redirects()), counts.failed);
     let mut pages = Pages::default();
-    let is_unanswered = |each: &&FailureCount| Class::of(Outcome::Failed(each.failure)) != Class::FailedAnswered;
+    let is_unanswered =
+        |each: &&FailureCount| Class::from_outcome(Outcome::Failed(each.failure)) != Class::FailedAnswered;
     for &FailureCount { failure, count, .. } in counts.failures.iter().filter(is_unanswered) {
         let method = if settings.method == "POST" { "Post" } else { "Get" };
         let _ = writeln!(

@@ -70,7 +70,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
         write.record(0);
     }
     detail(&mut text, "req write", &write);
-    detail(&mut text, "resp wait", all.of(Measure::FirstByte));
+    detail(&mut text, "resp wait", all.by_measure(Measure::FirstByte));
     detail(&mut text, "resp read", &run.recorded.reading);
     text.push_str("\nStatus code distribution:\n");
     for (status, count) in super::last_statuses(&run.tally) {

@@ -30,7 +30,7 @@ impl TimeUnit {
     }
 
     /// The unit in which the slowest time is a convenient number.
-    fn of(slowest_ns: Option<u64>) -> Self {
+    fn for_slowest(slowest_ns: Option<u64>) -> Self {
         let seconds = slowest_ns.map_or(f64::NEG_INFINITY, |ns| ns as f64 / 1e9);
         Self::named(match seconds {
             s if s > 3_600.0 => "h",
@@ -82,7 +82,7 @@ fn errors(settings: &OhaSettings, run: &Run) -> Vec<(String, u64)> {
         let text = match failure {
             Failure::Status | Failure::Check => continue,
             Failure::ConnectRefused => "Connection refused (os error 111)".to_owned(),
-            failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => "timeout".to_owned(),
+            failure if Class::from_outcome(Outcome::Failed(failure)) == Class::TimedOut => "timeout".to_owned(),
             Failure::Reset => "connection error".to_owned(),
             Failure::ClosedEarly => "connection closed before message completed".to_owned(),
             Failure::Redirect => "Redirection limit has reached".to_owned(),
@@ -132,7 +132,7 @@ fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
 fn text(settings: &OhaSettings, run: &Run) -> String {
     let all = &run.recorded.answered;
     let times = super::whole(run, all);
-    let unit = settings.unit.map_or_else(|| TimeUnit::of(times.max()), TimeUnit::named);
+    let unit = settings.unit.map_or_else(|| TimeUnit::for_slowest(times.max()), TimeUnit::named);
     let total = run.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let edge = |ns: Option<u64>, none: f64| ns.map_or(none, |ns| ns as f64);
@@ -227,7 +227,7 @@ fn three(times: &Distribution) -> Value {
 
 fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> String {
     let all = &run.recorded.answered;
-    let (times, first) = (super::whole(run, all), all.of(Measure::FirstByte));
+    let (times, first) = (super::whole(run, all), all.by_measure(Measure::FirstByte));
     let total = run.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let success =

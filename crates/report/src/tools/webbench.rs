@@ -21,7 +21,7 @@ pub(super) fn begin(settings: &WebbenchSettings) -> Pages {
 }
 
 pub(super) fn finish(_: &WebbenchSettings, run: &Run) -> Pages {
-    let (good, failed) = (responses(run), Faults::of(&run.tally).all());
+    let (good, failed) = (responses(run), Faults::new(&run.tally).all());
     let seconds = run.wall.as_secs_f64().max(1e-9);
     let pages_per_minute = ((good + failed) as f64 / seconds * 60.0) as u64;
     let bytes_per_s = (run.tally.bytes_received() as f64 / seconds) as u64;

@@ -57,14 +57,14 @@ struct Stats {
 }
 
 impl Stats {
-    fn of_times(times: &Distribution) -> Self {
+    fn from_times(times: &Distribution) -> Self {
         let (mean, stdev) = (times.mean().unwrap_or(0.0), times.stdev().unwrap_or(0.0));
         let low = (mean - stdev).max(0.0) as u64;
         let within = times.count_between(low, (mean + stdev) as u64 + 1) as f64 * 100.0 / times.count() as f64;
         Self { mean: mean / 1e3, stdev: stdev / 1e3, max: times.max().unwrap_or(0) as f64 / 1e3, within }
     }
 
-    fn of_numbers(numbers: &[f64]) -> Self {
+    fn from_numbers(numbers: &[f64]) -> Self {
         let count = numbers.len() as f64;
         let mean = if numbers.is_empty() { 0.0 } else { numbers.iter().sum::<f64>() / count };
         let square: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
@@ -82,7 +82,7 @@ impl Stats {
 
 pub(super) fn finish(settings: &WrkSettings, run: &Run, rates: &[(f64, u64)]) -> Pages {
     let all = &run.recorded.answered;
-    let (response, service) = (all.of(Measure::Response), all.of(Measure::Service));
+    let (response, service) = (all.by_measure(Measure::Response), all.by_measure(Measure::Service));
     let each: Vec<f64> = rates
         .iter()
         .filter(|(seconds, _)| *seconds > 0.05)
@@ -90,8 +90,8 @@ pub(super) fn finish(settings: &WrkSettings, run: &Run, rates: &[(f64, u64)]) ->
         .filter(|rate| settings.is_wrk2 || *rate > 0.0)
         .collect();
     let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
-    text.push_str(&Stats::of_times(response).row("Latency", time_us));
-    text.push_str(&Stats::of_numbers(&each).row("Req/Sec", metric));
+    text.push_str(&Stats::from_times(response).row("Latency", time_us));
+    text.push_str(&Stats::from_numbers(&each).row("Req/Sec", metric));
     if settings.shows_latency && settings.is_wrk2 {
         spectrum(&mut text, response, "Recorded Latency");
         if settings.shows_uncorrected {
@@ -109,7 +109,7 @@ pub(super) fn finish(settings: &WrkSettings, run: &Run, rates: &[(f64, u64)]) ->
     let seconds = run.wall.as_secs_f64();
     let (complete, bytes) = (responses(run), run.tally.bytes_received() as f64);
     let _ = writeln!(text, "  {complete} requests in {}, {}B read", time_us(seconds * 1e6), binary(bytes));
-    let faults = Faults::of(&run.tally);
+    let faults = Faults::new(&run.tally);
     if faults.all() > 0 {
         let Faults { connect, read, timeout } = faults;
         let _ = writeln!(text, "  Socket errors: connect {connect}, read {read}, write 0, timeout {timeout}");

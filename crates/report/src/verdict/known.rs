@@ -16,9 +16,9 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Basis::Nothing(Unknown::TooLittle), _) => None,
         (Basis::PaceHeld(held), Limit::PlanKept) => Some(kept(held, language)),
         (Basis::PaceHeld(held), _) => Some(pausing(held, language)),
-        (Basis::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
-        (Basis::Curve(part), limit) => Some(of_curve(run, part, limit, language)),
-        (Basis::FirstRound(share), _) => Some(of_first_round(run, *share, language)),
+        (Basis::Probe(part), limit) => Some(probe_text(run, part, limit, language)),
+        (Basis::Curve(part), limit) => Some(curve_text(run, part, limit, language)),
+        (Basis::FirstRound(share), _) => Some(first_round_text(run, *share, language)),
         (Basis::StoodStill(gaps), _) => Some(stalled(gaps, language)),
         (Basis::Outage(gaps), _) => Some(outage(run, gaps, language)),
         (Basis::LostSyns { lost, of }, _) => Some(lost_syns(*lost, *of, language)),
@@ -136,7 +136,7 @@ fn those(run: &Run, language: Language) -> String {
     }
 }
 
-fn of_probe(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
+fn probe_text(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
     // The probe is compared with the rate before the end.
     let before = run
         .probe_of_limited()
@@ -170,7 +170,7 @@ fn connections_key(run: &Run) -> &'static str {
     if name == plan::SCENARIO_OF_URL { "-c" } else { "'connections'" }
 }
 
-fn of_curve(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
+fn curve_text(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
     let (kept, share, key) = (in_percent(part.kept), in_percent(part.rate), connections_key(run));
     match limit {
         Limit::Target => language.pick(
@@ -189,7 +189,7 @@ fn of_curve(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> St
 }
 
 /// All users began at once, and found no queue yet.
-fn of_first_round(run: &Run, share: f64, language: Language) -> String {
+fn first_round_text(run: &Run, share: f64, language: Language) -> String {
     let (achieved, share) = (rate(run.limited().rate), in_percent(share));
     language.pick(
         format!("the target is at its limit, {achieved}/s: the first request of each user took {share} of the time of later ones, as where a queue fills up"),

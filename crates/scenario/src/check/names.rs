@@ -20,7 +20,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn of(list: &[String]) -> Self {
+    fn new(list: &[String]) -> Self {
         Self { list: list.to_vec(), set: list.iter().cloned().collect() }
     }
 }
@@ -40,14 +40,14 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    pub(super) fn of(file: &File, source: &Source, seen: &[String]) -> Self {
+    pub(super) fn new(file: &File, source: &Source, seen: &[String]) -> Self {
         let line = |at: Span| source.place(at.start).line;
         let mut declared = Self {
             vars: file.vars.iter().map(|variable| (variable.name.text.clone(), line(variable.name.at))).collect(),
             data: file
                 .data
                 .iter()
-                .map(|set| (set.name.text.clone(), set.columns.as_deref().map(Columns::of)))
+                .map(|set| (set.name.text.clone(), set.columns.as_deref().map(Columns::new)))
                 .collect(),
             taken: HashMap::new(),
             scenarios: file.scenarios.iter().map(|scenario| scenario.name.text.clone()).collect(),
@@ -120,7 +120,7 @@ impl Symbols {
         // A transaction and a step of one name would be one series.
         for steps in all() {
             each(steps, &mut |step| {
-                let is_step = matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Talk(_));
+                let is_step = matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Messaging(_));
                 if let Some(at) = transactions.get(step.name.as_str()).filter(|_| is_step) {
                     let twice = NameFault::Twice { name: step.name.clone(), line: line(*at) };
                     found.add(step.at, Problem::Name(twice));

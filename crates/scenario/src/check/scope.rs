@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
+use plan::{Argument, Filling, Function, Pattern, Slot, SlotContext};
 
 use super::names::Symbols;
 use super::visit;
@@ -61,62 +61,62 @@ impl<'w> Walk<'w> {
     }
 
     /// Checks steps in sequence.
-    pub(super) fn steps(&mut self, steps: &mut [Step], is_talking: bool) {
-        steps.iter_mut().for_each(|step| self.step(step, is_talking));
+    pub(super) fn steps(&mut self, steps: &mut [Step], is_in_conversation: bool) {
+        steps.iter_mut().for_each(|step| self.step(step, is_in_conversation));
     }
 
-    fn step(&mut self, step: &mut Step, is_talking: bool) {
+    fn step(&mut self, step: &mut Step, is_in_conversation: bool) {
         let verb = match step.action {
             Action::Send(_) => Some("send"),
             Action::Receive(_) => Some("receive"),
             _ => None,
         };
-        if let Some(verb) = verb.filter(|_| !is_talking) {
-            self.found.add(step.at, Problem::NotTalking { verb });
+        if let Some(verb) = verb.filter(|_| !is_in_conversation) {
+            self.found.add(step.at, Problem::NotInConversation { verb });
         }
         visit::patterns(step, &mut |pattern| self.pattern(pattern));
         match &mut step.action {
-            Action::Talk(talk) => self.steps(&mut talk.steps, true),
-            Action::Transaction { steps, .. } | Action::Repeat { steps, .. } => self.steps(steps, is_talking),
+            Action::Messaging(messaging) => self.steps(&mut messaging.steps, true),
+            Action::Transaction { steps, .. } | Action::Repeat { steps, .. } => self.steps(steps, is_in_conversation),
             Action::Loop { condition, is_until: true, steps, .. } => {
-                self.steps(steps, is_talking);
+                self.steps(steps, is_in_conversation);
                 self.expression(condition);
             }
             Action::Loop { condition, steps, .. } => {
                 self.expression(condition);
-                self.steps(steps, is_talking);
+                self.steps(steps, is_in_conversation);
             }
             Action::If { condition, then, otherwise } => {
                 self.expression(condition);
-                self.aside(&mut [then, otherwise], is_talking);
+                self.aside(&mut [then, otherwise], is_in_conversation);
             }
             Action::Choose(choices) => {
                 let mut ways: Vec<&mut Vec<Step>> = choices.iter_mut().map(|choice| &mut choice.steps).collect();
-                self.aside(&mut ways, is_talking);
+                self.aside(&mut ways, is_in_conversation);
             }
             // In any order, or concurrently: none can rely on another.
-            Action::Shuffle(steps) | Action::Parallel { steps, .. } => self.apart(steps, is_talking),
+            Action::Shuffle(steps) | Action::Parallel { steps, .. } => self.apart(steps, is_in_conversation),
             _ => {}
         }
         visit::takes(step).iter().for_each(|take| self.take(take.name.text.clone()));
     }
 
     /// Checks alternative paths of which one is taken: each begins with the current names.
-    fn aside(&mut self, ways: &mut [&mut Vec<Step>], is_talking: bool) {
+    fn aside(&mut self, ways: &mut [&mut Vec<Step>], is_in_conversation: bool) {
         let mut all = Vec::new();
         for way in ways {
             let mark = self.log.len();
-            self.steps(way, is_talking);
+            self.steps(way, is_in_conversation);
             all.extend(self.forget(mark));
         }
         all.into_iter().for_each(|name| self.take(name));
     }
 
-    fn apart(&mut self, steps: &mut [Step], is_talking: bool) {
+    fn apart(&mut self, steps: &mut [Step], is_in_conversation: bool) {
         let mut all = Vec::new();
         for step in steps {
             let mark = self.log.len();
-            self.step(step, is_talking);
+            self.step(step, is_in_conversation);
             all.extend(self.forget(mark));
         }
         all.into_iter().for_each(|name| self.take(name));
@@ -143,7 +143,7 @@ impl<'w> Walk<'w> {
 
     fn slot(&mut self, slot: &mut Slot) {
         let at = Span::new(slot.at.start, slot.at.end);
-        let is_value = slot.place == SlotPlace::JsonValue;
+        let is_value = slot.place == SlotContext::JsonValue;
         if slot.filling == Filling::Expression {
             self.words(&slot.text, at);
             return;
@@ -154,7 +154,7 @@ impl<'w> Walk<'w> {
     fn filling(&mut self, filling: &mut Filling, at: Span, is_value: bool) {
         match filling {
             Filling::Name(name) => {
-                if let Some(function) = Function::of_name(name).filter(|function| function.is_bare())
+                if let Some(function) = Function::from_name(name).filter(|function| function.is_bare())
                     && !self.declared.has(name)
                 {
                     *filling = Filling::Call(function, Vec::new());

@@ -29,9 +29,9 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
             call.messages.iter_mut().for_each(|message| json(message, see));
             defaults(&mut call.take, see);
         }
-        Action::Talk(talk) => {
-            see(&mut talk.url);
-            talk.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
+        Action::Messaging(messaging) => {
+            see(&mut messaging.url);
+            messaging.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
         }
         Action::Send(message) => match &mut message.data {
             MessageData::Text(text) => see(text),

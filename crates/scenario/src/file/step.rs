@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plan::{
-    Bound, ExtractFrom, Ground, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet,
-    TextCheck, Think, Which,
+    Bound, ExtractFrom, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet, TextCheck,
+    TextContext, Think, Which,
 };
 use serde_json::Number;
 
@@ -33,7 +33,7 @@ pub enum Action {
     /// A gRPC call.
     Call(Box<Call>),
     /// A WebSocket or TCP connection, for the duration of its steps.
-    Talk(Box<Talk>),
+    Messaging(Box<Messaging>),
     /// A message sent on the enclosing connection.
     Send(Box<Message>),
     /// A message from the peer.
@@ -191,7 +191,7 @@ impl Json {
     }
 
     /// The context of its strings.
-    pub(crate) const GROUND: Ground = Ground::Json;
+    pub(crate) const GROUND: TextContext = TextContext::Json;
 }
 
 /// A gRPC call.
@@ -213,7 +213,7 @@ pub struct Call {
 
 /// A WebSocket or TCP connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Talk {
+pub struct Messaging {
     /// The URL: `ws://`, `wss://` or `tcp://`.
     pub url: Pattern,
     /// Headers of the handshake.
@@ -315,7 +315,7 @@ impl Step {
     /// The nested step lists, mutable.
     pub(crate) fn inner_mut(&mut self) -> Vec<&mut [Self]> {
         match &mut self.action {
-            Action::Talk(talk) => vec![&mut talk.steps],
+            Action::Messaging(messaging) => vec![&mut messaging.steps],
             Action::Transaction { steps, .. }
             | Action::Repeat { steps, .. }
             | Action::Loop { steps, .. }
@@ -330,7 +330,7 @@ impl Step {
     /// The nested step lists.
     pub fn inner(&self) -> Vec<&[Self]> {
         match &self.action {
-            Action::Talk(talk) => vec![&talk.steps],
+            Action::Messaging(messaging) => vec![&messaging.steps],
             Action::Transaction { steps, .. }
             | Action::Repeat { steps, .. }
             | Action::Loop { steps, .. }

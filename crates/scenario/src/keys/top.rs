@@ -205,7 +205,7 @@ keys! {
         "已获授权压测的主机，同 --allow-host";
     "threads": Kind::Count, "Threads that generate the load", "压测线程数";
     "strict": Kind::Switch,
-        "Fail when the generator spoiled the result, as --strict",
+        "Fail when the generator made the result unreliable, as --strict",
         "结果不可靠时判为失败，同 --strict";
     "probe": Kind::Switch,
         "Let half of the users go on behind the measured time, as --probe; false: --no-probe",

@@ -1,6 +1,6 @@
 //! Bodies of requests: constant bytes, or parts that are rendered anew.
 
-use plan::{Pattern, PatternPart, Rendering, Slot, SlotPlace, Unknown};
+use plan::{Pattern, PatternPart, Rendering, Slot, SlotContext, Unknown};
 
 use super::DynamicParts;
 use crate::diagnostic::Problem;
@@ -35,22 +35,22 @@ impl Pieces {
         }
     }
 
-    fn bytes(&mut self, bytes: Vec<u8>, making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
-        self.flush(making)?;
-        self.rendering = std::mem::take(&mut self.rendering).then(Rendering::of_bytes(bytes));
+    fn bytes(&mut self, bytes: Vec<u8>, dynamic_parts: &mut DynamicParts<'_>) -> Result<(), Unknown> {
+        self.flush(dynamic_parts)?;
+        self.rendering = std::mem::take(&mut self.rendering).then(Rendering::from_bytes(bytes));
         Ok(())
     }
 
-    fn flush(&mut self, making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
+    fn flush(&mut self, dynamic_parts: &mut DynamicParts<'_>) -> Result<(), Unknown> {
         let pattern = Pattern { parts: std::mem::take(&mut self.parts) };
-        let rendering = making.naming.rendering(&pattern)?;
+        let rendering = dynamic_parts.naming.rendering(&pattern)?;
         self.rendering = std::mem::take(&mut self.rendering).then(rendering);
         Ok(())
     }
 
     /// The rendering with resolved names.
-    pub(super) fn finish(mut self, making: &mut DynamicParts<'_>) -> Result<Rendering, Problem> {
-        self.flush(making)?;
+    pub(super) fn finish(mut self, dynamic_parts: &mut DynamicParts<'_>) -> Result<Rendering, Problem> {
+        self.flush(dynamic_parts)?;
         Ok(self.rendering)
     }
 }
@@ -62,14 +62,14 @@ impl From<Unknown> for Problem {
 }
 
 /// A text, unchanged.
-pub(super) fn of_text(pattern: &Pattern) -> Pieces {
+pub(super) fn text_pieces(pattern: &Pattern) -> Pieces {
     let mut pieces = Pieces::default();
     pieces.pattern(pattern, str::to_owned);
     pieces
 }
 
 /// A form in the encoding of browsers.
-pub(super) fn of_form(fields: &[(String, Pattern)]) -> Pieces {
+pub(super) fn form_pieces(fields: &[(String, Pattern)]) -> Pieces {
     let mut pieces = Pieces::default();
     for (number, (name, value)) in fields.iter().enumerate() {
         let between = if number > 0 { "&" } else { "" };
@@ -93,7 +93,7 @@ fn form_escaped(text: &str) -> String {
 }
 
 /// JSON without blanks between its parts.
-pub(super) fn of_json(json: &Json) -> Pieces {
+pub(super) fn json_pieces(json: &Json) -> Pieces {
     let mut pieces = Pieces::default();
     write_json(json, &mut pieces);
     pieces
@@ -137,7 +137,7 @@ fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
     if let [PatternPart::Slot(slot)] = &pattern.parts[..]
         && keeps_type
     {
-        return pieces.parts.push(place(slot, SlotPlace::JsonValue));
+        return pieces.parts.push(place(slot, SlotContext::JsonValue));
     }
     pieces.text("\"");
     for part in &pattern.parts {
@@ -146,14 +146,14 @@ fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
                 let quoted = serde_json::Value::from(text.as_str()).to_string();
                 pieces.text(&quoted[1..quoted.len() - 1]);
             }
-            PatternPart::Slot(slot) => pieces.parts.push(place(slot, SlotPlace::JsonString)),
+            PatternPart::Slot(slot) => pieces.parts.push(place(slot, SlotContext::JsonString)),
         }
     }
     pieces.text("\"");
 }
 
 /// A multipart form, and its media type.
-pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<(Pieces, String), Problem> {
+pub(super) fn part_pieces(parts: &[Part], dynamic_parts: &mut DynamicParts<'_>) -> Result<(Pieces, String), Problem> {
     let mut pieces = Pieces::default();
     for part in parts {
         pieces.text(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name)));
@@ -163,12 +163,12 @@ pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<
                 pieces.pattern(pattern, str::to_owned);
             }
             PartValue::File { path, filename, media_type } => {
-                let bytes = making.read(path)?;
+                let bytes = dynamic_parts.read(path)?;
                 let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 let name = filename.clone().unwrap_or(own);
                 let kind = media_type.as_deref().unwrap_or("application/octet-stream");
                 pieces.text(&format!("; filename=\"{}\"\r\nContent-Type: {kind}\r\n\r\n", quoted(&name)));
-                pieces.bytes(bytes, making)?;
+                pieces.bytes(bytes, dynamic_parts)?;
             }
         }
         pieces.text("\r\n");

@@ -1,6 +1,6 @@
 //! Marks: placeholders for slots while a step is made like one without slots.
 
-use plan::{Pattern, PatternPart, Slot, SlotPlace};
+use plan::{Pattern, PatternPart, Slot, SlotContext};
 
 /// The suffix of marks. Letters and digits stay unchanged in URLs, headers and texts.
 const BEHIND: &str = "q7z";
@@ -52,7 +52,7 @@ impl Marks {
 
     /// The pattern of the result made from a marked text; `None` when it contains no mark. `place` may
     /// return another place for a slot.
-    pub(crate) fn pattern(&self, text: &str, place: impl Fn(&Slot) -> Option<SlotPlace>) -> Option<Pattern> {
+    pub(crate) fn pattern(&self, text: &str, place: impl Fn(&Slot) -> Option<SlotContext>) -> Option<Pattern> {
         let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some(at) = rest.find(&self.before) {
             let behind = &rest[at + self.before.len()..];
@@ -85,14 +85,14 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
-    use plan::Ground;
+    use plan::TextContext;
 
     use super::*;
 
     #[test]
     fn what_is_marked_is_found_again() {
         for text in ["/a/${b}/c?d=${e}&f", "${a}", "${a}${b}", "plain", "zq7slot${a}q7zzq7slot1q7", ""] {
-            let pattern = Pattern::parse(text, Ground::Url).expect("a pattern");
+            let pattern = Pattern::parse(text, TextContext::Url).expect("a pattern");
             let mut marks = Marks::new(&beginning(|mark| text.contains(mark)));
             let marked = marks.text(&pattern);
             let again = marks.pattern(&marked, |_| None);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
     Address, BodyBytes, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering,
-    SlotPlace, Step as PlanStep, Target, Value, ValuePattern,
+    SlotContext, Step as PlanStep, Target, Value, ValuePattern,
 };
 
 use super::marks::Marks;
@@ -96,8 +96,8 @@ impl DynamicParts<'_> {
         {
             return Ok(ValuePattern::Slot(self.naming.rendering(pattern)?));
         }
-        let rendering = bodies::of_json(json).finish(self)?;
-        let constant = rendering.constant().map(Value::of_json_text);
+        let rendering = bodies::json_pieces(json).finish(self)?;
+        let constant = rendering.constant().map(Value::from_json_text);
         Ok(match constant {
             Some(Ok(value)) => ValuePattern::Constant(value),
             _ => ValuePattern::Json(rendering),
@@ -148,10 +148,10 @@ impl DynamicParts<'_> {
         let (mut target, mut made) = draft.part(None, false)?;
         (made.checks.time, made.checks.size) = (time, size);
         made.checks.is_expectation |= !made.checks.time.is_empty() || !made.checks.size.is_empty();
-        let mut making = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
-        making.takes = self.takings(&request.take)?;
-        making.body = body.flatten();
-        self.finish(step, (target, made), making)
+        let mut dynamic_parts = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
+        dynamic_parts.takes = self.takings(&request.take)?;
+        dynamic_parts.body = body.flatten();
+        self.finish(step, (target, made), dynamic_parts)
     }
 
     /// The parts of a request that contain marks; in their place the step shows the source of the slot. `is_whole`:
@@ -162,8 +162,8 @@ impl DynamicParts<'_> {
         is_whole: bool,
         marks: &Marks,
     ) -> Result<Made, Problem> {
-        let mut making = Made::default();
-        let mut path = marks.pattern(&made.request.path, |_| is_whole.then_some(SlotPlace::Origin));
+        let mut dynamic_parts = Made::default();
+        let mut path = marks.pattern(&made.request.path, |_| is_whole.then_some(SlotContext::Origin));
         if let Some(plan::PatternPart::Text(text)) =
             path.as_mut().filter(|_| is_whole).and_then(|path| path.parts.first_mut())
         {
@@ -171,47 +171,52 @@ impl DynamicParts<'_> {
             *text = text.trim_start_matches('/').to_owned();
         }
         if let Some(path) = &path {
-            making.path = Some(self.naming.rendering(path)?);
+            dynamic_parts.path = Some(self.naming.rendering(path)?);
             target.url = marks.shown(&target.url).unwrap_or_default();
             made.request.path = path.to_string();
         }
         for (number, (name, value)) in made.request.headers.iter_mut().enumerate() {
             let text = std::str::from_utf8(value).ok();
-            let Some(pattern) = text.and_then(|text| marks.pattern(text, |_| Some(SlotPlace::Header))) else {
+            let Some(pattern) = text.and_then(|text| marks.pattern(text, |_| Some(SlotContext::Header))) else {
                 continue;
             };
             if made.follow.is_some() && name.eq_ignore_ascii_case("content-range") {
                 // Redirects may drop the body, and derive another field from it.
                 return Err(Problem::SlotHere);
             }
-            making.headers.push((number, self.naming.rendering(&pattern)?));
+            dynamic_parts.headers.push((number, self.naming.rendering(&pattern)?));
             *value = pattern.to_string().into_bytes();
         }
         if let Some(follow) = &mut made.follow {
             Arc::make_mut(&mut follow.form).rewrite(&|text| marks.shown(text));
         }
-        Ok(making)
+        Ok(dynamic_parts)
     }
 
     /// Finishes a step with its name, and with its dynamic parts, if there are any.
-    pub(super) fn finish(&mut self, step: &Step, part: PreparedPart, making: Made) -> Result<PreparedPart, Problem> {
+    pub(super) fn finish(
+        &mut self,
+        step: &Step,
+        part: PreparedPart,
+        dynamic_parts: Made,
+    ) -> Result<PreparedPart, Problem> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
         // Cookies of the user are added to the dynamic parts.
-        let is_needed = making.makes_requests() || !making.takes.is_empty() || self.file.defaults.cookies;
-        made.making = is_needed.then(|| Arc::new(making));
+        let is_needed = dynamic_parts.makes_requests() || !dynamic_parts.takes.is_empty() || self.file.defaults.cookies;
+        made.dynamic_parts = is_needed.then(|| Arc::new(dynamic_parts));
         Ok((target, made))
     }
 
     /// The bytes of a body, and how it is made anew where it is not always the same.
     fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<(BodyBytes, Option<Rendering>), Problem> {
         let (pieces, kind) = match body {
-            Body::Text(pattern) => (bodies::of_text(pattern), None),
+            Body::Text(pattern) => (bodies::text_pieces(pattern), None),
             Body::File(path) => return Ok((self.body_of(path)?, None)),
-            Body::Json(json) => (bodies::of_json(json), Some("application/json".to_owned())),
-            Body::Form(fields) => (bodies::of_form(fields), None),
+            Body::Json(json) => (bodies::json_pieces(json), Some("application/json".to_owned())),
+            Body::Form(fields) => (bodies::form_pieces(fields), None),
             Body::Multipart(parts) => {
-                let (pieces, kind) = bodies::of_parts(parts, self)?;
+                let (pieces, kind) = bodies::part_pieces(parts, self)?;
                 (pieces, Some(kind))
             }
         };
@@ -255,7 +260,7 @@ impl DynamicParts<'_> {
             draft.responses.status = None;
         }
         let renderings: Vec<Rendering> =
-            call.messages.iter().map(|json| bodies::of_json(json).finish(self)).collect::<Result<_, _>>()?;
+            call.messages.iter().map(|json| bodies::json_pieces(json).finish(self)).collect::<Result<_, _>>()?;
         let has_slots = renderings.iter().any(|rendering| rendering.constant().is_none());
         if !call.messages.is_empty() {
             let texts: Vec<String> = call.messages.iter().map(|json| without_slots(json).to_string()).collect();
@@ -265,12 +270,12 @@ impl DynamicParts<'_> {
         let known = self.outside.schemas.iter().find(|(of, _)| of.url == draft.url).map(|(_, schema)| schema);
         let (mut target, mut made) = draft.part(known, false)?;
         (made.checks.time, made.checks.size) = (time, size);
-        let mut making = self.making_of((&mut target, &mut made), false, &marks)?;
-        making.takes = self.takings(&call.take)?;
+        let mut dynamic_parts = self.making_of((&mut target, &mut made), false, &marks)?;
+        dynamic_parts.takes = self.takings(&call.take)?;
         if has_slots {
-            making.messages = renderings;
+            dynamic_parts.messages = renderings;
         }
-        self.finish(step, (target, made), making)
+        self.finish(step, (target, made), dynamic_parts)
     }
 }
 

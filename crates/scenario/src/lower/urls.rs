@@ -56,7 +56,7 @@ impl DynamicParts<'_> {
             }
         }
         let text = text.trim_end_matches('/');
-        Ok(scheme.of(text))
+        Ok(scheme.applied_to(text))
     }
 
     fn constant_text(&self, slot: &Slot) -> Result<String, Problem> {
@@ -88,7 +88,7 @@ pub(super) enum Scheme {
 
 impl Scheme {
     /// The same target with this scheme.
-    fn of(self, url: &str) -> String {
+    fn applied_to(self, url: &str) -> String {
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         let is_tls = matches!(scheme, "https" | "wss" | "grpcs");
         let own = match (self, is_tls) {

@@ -83,7 +83,7 @@ pub(super) fn globals(
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
     let naming = Naming::new(file, &empty, &[], outside.environment);
-    let mut making = DynamicParts {
+    let mut dynamic_parts = DynamicParts {
         file,
         outside,
         naming,
@@ -95,13 +95,13 @@ pub(super) fn globals(
     };
     // Each expression has its number before the interpreter is made.
     let pattern_of = |variable: &Variable| {
-        making.naming.at = variable.name.at;
-        making.value_pattern(&variable.value)
+        dynamic_parts.naming.at = variable.name.at;
+        dynamic_parts.value_pattern(&variable.value)
     };
     let patterns: Vec<_> = file.vars.iter().map(pattern_of).collect();
-    let names = making.naming.variable_names();
-    let numbers: Vec<_> = file.vars.iter().map(|variable| making.naming.number(&variable.name.text)).collect();
-    let (values, _, expressions, _) = making.naming.memory();
+    let names = dynamic_parts.naming.variable_names();
+    let numbers: Vec<_> = file.vars.iter().map(|variable| dynamic_parts.naming.number(&variable.name.text)).collect();
+    let (values, _, expressions, _) = dynamic_parts.naming.memory();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let evaluate = if expressions.is_empty() {
         None
@@ -113,7 +113,7 @@ pub(super) fn globals(
     };
     let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273;
     let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
-    for (name, at) in &making.naming.unset {
+    for (name, at) in &dynamic_parts.naming.unset {
         found.add(*at, Problem::Unset { name: name.clone() });
     }
     for place in order(file) {

@@ -54,7 +54,7 @@ impl Opened {
         run.grace = given.grace.or(run.grace);
         run.interval = given.interval.or(run.interval);
         run.warmup = given.load.warmup.or(run.warmup);
-        run.persist |= given.keeps.persists;
+        run.ignores_failures |= given.capture_options.ignores_failures;
         run.budget = if flags.budget.is_some() { Some(given.budget) } else { run.budget };
         run.consents.extend(given.consents.iter().cloned());
         defaults(file, flags)?;
@@ -133,7 +133,7 @@ fn first_of(part: Overridden, flags: &Flags) -> Option<String> {
 fn give_load(scenario: &mut Scenario, given: &Wanted) -> Result<(), FlagFault> {
     let (wanted, each) = merged(scenario, given);
     let was_rate = matches!(scenario.load.amount, Amount::Rate { .. });
-    let (load, connections) = of_plan(wanted.of_plan(Duration::ZERO)?, &wanted, given.connections);
+    let (load, connections) = load_from_plan(wanted.to_load(Duration::ZERO)?, &wanted, given.connections);
     // Users with a number of iterations each need no time.
     let duration = load.duration.filter(|_| each.is_none() || wanted.duration.is_some());
     scenario.load = Load { iterations: load.iterations.or(each), duration, ..load };
@@ -210,7 +210,7 @@ fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
     (wanted, each)
 }
 
-fn of_plan(load: PlanLoad, wanted: &Wanted, given: Option<u64>) -> (Load, Option<u64>) {
+fn load_from_plan(load: PlanLoad, wanted: &Wanted, given: Option<u64>) -> (Load, Option<u64>) {
     let together = |count: Option<u64>| count.map(Iterations::Together);
     match load {
         PlanLoad::Closed { users, shape, requests, duration } => {

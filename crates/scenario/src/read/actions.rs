@@ -147,8 +147,8 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
     match action {
         Action::Request(_) => "request",
         Action::Call(_) => "grpc",
-        Action::Talk(talk) if talk.responses.is_some() => "tcp",
-        Action::Talk(_) => "websocket",
+        Action::Messaging(messaging) if messaging.responses.is_some() => "tcp",
+        Action::Messaging(_) => "websocket",
         Action::Send(_) => "send",
         Action::Receive(_) => "receive",
         Action::Think(_) => "think",

@@ -1,6 +1,6 @@
 //! HTTP requests and gRPC calls.
 
-use plan::{Ground, Header, Pattern, PatternPart, PlanError};
+use plan::{Header, Pattern, PatternPart, PlanError, TextContext};
 
 use super::{expects, extracts, urls};
 use crate::diagnostic::{Problem, Things, Wanted, shortened};
@@ -27,7 +27,7 @@ pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Headers {
         let name = reader.value(at, header);
         let text = match node.is_null() {
             true => Some(None),
-            false => reader.pattern(node, Ground::Header).map(Some),
+            false => reader.pattern(node, TextContext::Header).map(Some),
         };
         if let Some(Some(text)) = &text {
             refuse_line_ends(reader, node, shown, text);
@@ -77,7 +77,7 @@ fn method_and_url(reader: &mut Reader<'_>, node: &Node) -> Read<(String, Pattern
     }
     let url = rest.trim();
     let from = text.len() - rest.trim_start().len();
-    let url = reader.pattern_of(node, url, from, Ground::Url)?;
+    let url = reader.pattern_of(node, url, from, TextContext::Url)?;
     urls::check(reader, node, &url, "request");
     Some((method.to_owned(), url))
 }
@@ -107,13 +107,13 @@ fn body(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Body> {
             fields.close();
             path.map(Body::File)
         }
-        _ => reader.pattern(node, Ground::Text).map(Body::Text),
+        _ => reader.pattern(node, TextContext::Text).map(Body::Text),
     });
     let json = fields.get("json").and_then(|node| reader.json(node)).map(Body::Json);
     let form = fields.get("form").map(|node| {
         let mut all = Vec::new();
         for (name, _, node) in reader.named(node) {
-            all.extend(text_or_nothing(reader, node, Ground::Form).map(|value| (name.to_owned(), value)));
+            all.extend(text_or_nothing(reader, node, TextContext::Form).map(|value| (name.to_owned(), value)));
         }
         Body::Form(all)
     });
@@ -125,7 +125,7 @@ fn body(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Body> {
 }
 
 /// The value of a form field, which may be empty.
-fn text_or_nothing(reader: &mut Reader<'_>, node: &Node, ground: Ground) -> Read<Pattern> {
+fn text_or_nothing(reader: &mut Reader<'_>, node: &Node, ground: TextContext) -> Read<Pattern> {
     if node.is_null() { Some(Pattern::default()) } else { reader.pattern(node, ground) }
 }
 
@@ -139,7 +139,7 @@ fn part(reader: &mut Reader<'_>, name: &str, node: &Node) -> Read<Part> {
             fields.close();
             PartValue::File { path: path?, filename, media_type }
         }
-        _ => PartValue::Text(text_or_nothing(reader, node, Ground::Text)?),
+        _ => PartValue::Text(text_or_nothing(reader, node, TextContext::Text)?),
     };
     Some(Part { name: name.to_owned(), value })
 }

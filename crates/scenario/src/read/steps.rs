@@ -2,7 +2,7 @@
 
 use plan::{DEPTH_MAX, OnFailure};
 
-use super::{actions, requests, talks};
+use super::{actions, messaging, requests};
 use crate::diagnostic::{FoundInstead, Problem, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
 use crate::keys::{Object, STEPS, verb_of};
@@ -48,9 +48,9 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let on_failure = failure.and_then(|node| on_failure(reader, node));
     let read = match verb {
         "grpc" => requests::call(reader, &mut fields),
-        "websocket" | "tcp" => talks::talk(reader, &mut fields, verb),
-        "send" => talks::send(reader, &mut fields),
-        "receive" => talks::receive(reader, &mut fields),
+        "websocket" | "tcp" => messaging::messaging(reader, &mut fields, verb),
+        "send" => messaging::send(reader, &mut fields),
+        "receive" => messaging::receive(reader, &mut fields),
         "get" | "post" | "put" | "patch" | "delete" | "head" | "options" | "request" => {
             requests::request(reader, &mut fields, verb)
         }
@@ -59,8 +59,8 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let at = fields.place(verb);
     fields.close();
     let (mut action, made): (Action, String) = read?;
-    if let Action::Talk(talk) = &mut action {
-        inherit(&mut talk.steps, name.as_deref(), on_failure);
+    if let Action::Messaging(messaging) = &mut action {
+        inherit(&mut messaging.steps, name.as_deref(), on_failure);
     }
     Some(Step { at, name: name.unwrap_or(made), action, on_failure })
 }

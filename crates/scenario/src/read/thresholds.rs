@@ -11,7 +11,7 @@ pub(super) fn limit(reader: &mut Reader<'_>, node: &Node) -> Read<Limit> {
     let text = reader.text(node)?;
     match Threshold::parse_of_part(text) {
         Ok(threshold) => {
-            let part = NamedPart::of(text).ok().flatten();
+            let part = NamedPart::parse(text).ok().flatten();
             let of = part.map(|part| Name { text: part.name, at: reader.within(node, part.at) });
             Some(Limit { threshold, of, at: node.at })
         }

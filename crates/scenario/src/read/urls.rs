@@ -1,6 +1,6 @@
 //! URLs: absolute, or relative to the target.
 
-use plan::{Address, Ground, Pattern, PatternPart, PlanError, masked_url};
+use plan::{Address, Pattern, PatternPart, PlanError, TextContext, masked_url};
 
 use crate::diagnostic::{Problem, shortened};
 use crate::reader::{Read, Reader, Target};
@@ -13,7 +13,7 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     if reader.tell_wide(node) {
         return None;
     }
-    let target = reader.pattern(node, Ground::Url)?;
+    let target = reader.pattern(node, TextContext::Url)?;
     if begins_with_slot(&target) {
         return Some(target);
     }
@@ -27,7 +27,7 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
 
 /// The URL of a step with this verb.
 pub(super) fn url(reader: &mut Reader<'_>, node: &Node, verb: &'static str) -> Read<Pattern> {
-    let url = reader.pattern(node, Ground::Url)?;
+    let url = reader.pattern(node, TextContext::Url)?;
     check(reader, node, &url, verb);
     Some(url)
 }

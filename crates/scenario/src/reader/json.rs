@@ -73,7 +73,7 @@ fn number_of(scalar: &Scalar) -> Option<Json> {
         return None;
     }
     let text = text.strip_prefix('+').unwrap_or(text);
-    if let Some(number) = Json::of_number(text) {
+    if let Some(number) = Json::from_number(text) {
         return Some(number);
     }
     // `1.` and `.5` are numbers in YAML, but not in JSON.
@@ -85,7 +85,7 @@ fn number_of(scalar: &Scalar) -> Option<Json> {
 
 impl Json {
     /// A number, with all its digits.
-    pub(crate) fn of_number(text: &str) -> Option<Self> {
+    pub(crate) fn from_number(text: &str) -> Option<Self> {
         let number = serde_json::from_str::<Number>(text).ok()?;
         let is_whole = number.is_u64() || number.is_i64();
         Some(if !is_whole && loses_digits(text) { Self::Digits(text.to_owned()) } else { Self::Number(number) })

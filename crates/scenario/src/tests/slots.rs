@@ -1,6 +1,6 @@
 //! Slots on their way into a plan: while it is made they are marks, and none of these is left in it.
 
-use plan::{Carried, Plan, Step as PlanStep, Value, ValuePattern};
+use plan::{EncodedPlan, Plan, Step as PlanStep, Value, ValuePattern};
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn no_mark_is_left_in_a_plan() {
         let text = file(head, steps);
         let plan = lowered(&text);
         let shown = format!("{:?}", plan.without_secrets());
-        let carried = Carried::Load(Box::new(plan)).to_bytes().expect("it can be carried");
+        let carried = EncodedPlan::Load(Box::new(plan)).to_bytes().expect("it can be carried");
         for (bytes, kept) in [(carried, 0), (shown.into_bytes(), 0)] {
             let found = String::from_utf8_lossy(&bytes).into_owned();
             // Marks that the file itself contains stay unchanged.
@@ -113,9 +113,10 @@ fn what_is_made_anew_is_shown_as_it_is_written() {
 #[test]
 fn a_default_is_a_value_or_made_of_values() {
     let default = |text: &str| {
-        let making =
-            step("vars: {me: ann}\n", &format!("[{{get: /, extract: {{a: {{json: $.x, default: {text}}}}}}}]")).making;
-        making.expect("it takes something").takes[0].default.clone().expect("a default")
+        let dynamic_parts =
+            step("vars: {me: ann}\n", &format!("[{{get: /, extract: {{a: {{json: $.x, default: {text}}}}}}}]"))
+                .dynamic_parts;
+        dynamic_parts.expect("it takes something").takes[0].default.clone().expect("a default")
     };
     for (text, expect) in [
         ("5", Value::Int(5)),
@@ -137,7 +138,13 @@ fn a_default_is_a_value_or_made_of_values() {
 fn only_what_never_changes_is_part_of_a_host() {
     let targets = |head: &str, steps: &str| {
         let plan = lowered(&file(head, steps));
-        plan.scenarios[0].steps.last().expect("a step").making.as_ref().is_some_and(|making| making.path.is_some())
+        plan.scenarios[0]
+            .steps
+            .last()
+            .expect("a step")
+            .dynamic_parts
+            .as_ref()
+            .is_some_and(|dynamic_parts| dynamic_parts.path.is_some())
     };
     for (value, is_made) in [("/next?p=1", true), ("http://127.0.0.1/x", true)] {
         let head = format!("vars: {{next: \"{value}\", fixed: \"{value}\"}}\n");
@@ -165,8 +172,8 @@ fn what_is_the_same_for_all_is_made_of_nothing_that_users_draw() {
 #[test]
 fn each_handshake_has_connections_of_its_own() {
     let count = |steps: &str| lowered(&file("", steps)).scenarios[0].targets.len();
-    let talk = |header: &str| format!("{{websocket: /w, headers: {{X: {header}}}, steps: [{{send: a}}]}}");
-    assert_eq!(count(&format!("[{}, {}]", talk("a"), talk("a"))), 2);
-    assert_eq!(count(&format!("[{}, {}]", talk("a"), talk("b"))), 3);
-    assert_eq!(count(&format!("[{}, {}]", talk("\"${t}\""), talk("\"${u}\""))), 3);
+    let messaging = |header: &str| format!("{{websocket: /w, headers: {{X: {header}}}, steps: [{{send: a}}]}}");
+    assert_eq!(count(&format!("[{}, {}]", messaging("a"), messaging("a"))), 2);
+    assert_eq!(count(&format!("[{}, {}]", messaging("a"), messaging("b"))), 3);
+    assert_eq!(count(&format!("[{}, {}]", messaging("\"${t}\""), messaging("\"${u}\""))), 3);
 }

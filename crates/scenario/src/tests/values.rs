@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plan::{
-    Arrivals, ExtractFrom, Filling, Function, OnFailure, PatternPart, RateStage, SlotPlace, Think, UserShape,
+    Arrivals, ExtractFrom, Filling, Function, OnFailure, PatternPart, RateStage, SlotContext, Think, UserShape,
     UserStage, Which,
 };
 
@@ -67,7 +67,9 @@ fn the_shop_means_what_its_page_says() {
     let feed = &file.scenarios[1];
     assert_eq!((feed.begin, feed.connections), (secs(30), Some(1_000)));
     assert!(matches!(&feed.steps[0].action, Action::Call(call) if call.messages.len() == 1));
-    assert!(matches!(&feed.steps[1].action, Action::Talk(talk) if talk.steps.len() == 2 && talk.responses.is_none()));
+    assert!(
+        matches!(&feed.steps[1].action, Action::Messaging(messaging) if messaging.steps.len() == 2 && messaging.responses.is_none())
+    );
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn slots_know_their_place_in_the_file() {
     let steps = good(&text).scenarios.remove(0).steps;
     let slots: Vec<_> = request(&steps[0]).url.slots().collect();
     assert_eq!(slots.iter().map(|slot| &text[slot.at.clone()]).collect::<Vec<_>>(), ["users.name", "uuid"]);
-    assert_eq!(slots.iter().map(|slot| slot.place).collect::<Vec<_>>(), [SlotPlace::Path, SlotPlace::Query]);
+    assert_eq!(slots.iter().map(|slot| slot.place).collect::<Vec<_>>(), [SlotContext::Path, SlotContext::Query]);
     // Nothing else has this name, so it is the function.
     assert_eq!(slots[1].filling, Filling::Call(Function::Uuid, Vec::new()));
     let body = |step: &Step| match &request(step).body {
@@ -166,7 +168,7 @@ fn values_of_json_keep_their_type() {
     );
     assert_eq!((of("j"), of("k"), of("l")), (Json::Null, number("1e3"), number("0.5")));
     let place = |key: &str| of(key).as_text().and_then(|text| text.slots().next().map(|slot| slot.place));
-    assert_eq!((place("g"), place("h")), (Some(SlotPlace::JsonValue), Some(SlotPlace::JsonString)));
+    assert_eq!((place("g"), place("h")), (Some(SlotContext::JsonValue), Some(SlotContext::JsonString)));
     assert!(matches!(pairs.last().expect("a pair").0.parts[..], [PatternPart::Slot(_)]));
 }
 

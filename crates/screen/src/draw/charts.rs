@@ -15,7 +15,7 @@ type Series = (&'static str, Color, &'static str);
 
 /// Requested, completed and failed requests; or held connections.
 pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
-    let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
+    let word = |en: &'static str, zh: &'static str| known.style.language.pick(en, zh);
     let of_load = [
         (word("asked", "计划"), Color::DarkGray, "requested_per_s"),
         (word("done", "已结束"), Color::Green, "done_per_s"),
@@ -31,7 +31,7 @@ pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
 /// Percentiles of the response time, on a logarithmic axis.
 pub(super) fn times(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let all = [("p50", Color::Green, "p50_s"), ("p99", Color::Magenta, "p99_s"), ("p99.9", Color::Red, "p99_9_s")];
-    let title = known.look.language.pick("response time", "响应时间");
+    let title = known.style.language.pick("response time", "响应时间");
     draw(frame, area, known, (title, &all, true));
 }
 
@@ -64,7 +64,7 @@ fn draw(frame: &mut Frame<'_>, area: Rect, known: &ScreenState, (title, series, 
     };
     let middle = f64::midpoint(bounds[0], bounds[1]);
     let data = all.iter().map(|((name, color, _), points)| {
-        let marker = if known.look.has_colors { Marker::Braille } else { Marker::Dot };
+        let marker = if known.style.has_colors { Marker::Braille } else { Marker::Dot };
         let set = Dataset::default().name(*name).marker(marker).graph_type(GraphType::Line);
         set.style(style(known, *color)).data(points)
     });

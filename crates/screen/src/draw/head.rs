@@ -15,7 +15,7 @@ use crate::labels;
 pub(super) fn title(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let plan = &known.run["plan"];
     let target = plan["target"].as_str().unwrap_or("onrush");
-    let state = labels::state(known.state(), known.look.language);
+    let state = labels::state(known.state(), known.style.language);
     let color = match known.state() {
         "running" => Color::Green,
         "paused" | "stopping" | "warming_up" => Color::Yellow,
@@ -81,7 +81,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
 type Tile = (&'static str, String, String);
 
 pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
-    let all = if known.is_held() { of_hold(known) } else { of_load(known) };
+    let all = if known.is_held() { hold_tiles(known) } else { load_tiles(known) };
     let areas = Layout::horizontal(all.iter().map(|_| Constraint::Fill(1))).spacing(1).split(area);
     for ((name, value, small), area) in all.into_iter().zip(areas.iter()) {
         let value = Line::from(vec![
@@ -93,8 +93,8 @@ pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     }
 }
 
-fn of_load(known: &ScreenState) -> Vec<Tile> {
-    let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
+fn load_tiles(known: &ScreenState) -> Vec<Tile> {
+    let word = |en: &'static str, zh: &'static str| known.style.language.pick(en, zh);
     let (now, total) = (&known.run["live"]["now"], &known.run["live"]["total"]);
     let scenarios = known.run["scenarios"].as_array().map_or(&[][..], Vec::as_slice);
     let rates = scenarios.iter().filter(|one| one["kind"] == "rate");
@@ -113,14 +113,14 @@ fn of_load(known: &ScreenState) -> Vec<Tile> {
         (
             word("users", "用户"),
             count(&now["users"]),
-            known.look.language.pick(format!("{in_flight} in flight"), format!("在途 {in_flight}")),
+            known.style.language.pick(format!("{in_flight} in flight"), format!("在途 {in_flight}")),
         ),
         (word("requests", "请求数"), count(&total["finished"]), format::bytes(number(&total["bytes_received"]))),
     ]
 }
 
-fn of_hold(known: &ScreenState) -> Vec<Tile> {
-    let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
+fn hold_tiles(known: &ScreenState) -> Vec<Tile> {
+    let word = |en: &'static str, zh: &'static str| known.style.language.pick(en, zh);
     let row = &known.run["live"]["hold"];
     let count = |value: &Value| format::count(number(value) as u64);
     vec![

@@ -65,15 +65,15 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     }
     let red = style(known, Color::Red);
     for failure in live["failures"].as_array().into_iter().flatten() {
-        let reason = report::reason_called(failure["reason"].as_str().unwrap_or_default(), known.look.language);
+        let reason = report::reason_called(failure["reason"].as_str().unwrap_or_default(), known.style.language);
         let count = number(&failure["count"]);
         lines.push(Line::styled(format!("{:>12}  {reason}", format::count(count as u64)), red));
     }
     if let Some(count) = live["workers"]["count"].as_u64() {
         let lost = number(&live["workers"]["lost"]) as u64;
         let text = match lost {
-            0 => known.look.language.pick(format!("{count:>12}  workers"), format!("{count:>12}  个工作进程")),
-            _ => known.look.language.pick(
+            0 => known.style.language.pick(format!("{count:>12}  workers"), format!("{count:>12}  个工作进程")),
+            _ => known.style.language.pick(
                 format!("{count:>12}  workers, {lost} of them lost"),
                 format!("{count:>12}  个工作进程，{lost} 个失联"),
             ),
@@ -103,7 +103,7 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
 
 /// Steps and transactions, one in each line.
 pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
-    let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
+    let word = |en: &'static str, zh: &'static str| known.style.language.pick(en, zh);
     let mut rows = Vec::new();
     for scenario in known.run["live"]["scenarios"].as_array().into_iter().flatten() {
         for key in ["steps", "transactions"] {

@@ -240,7 +240,7 @@ proptest! {
 
     #[test]
     fn what_goes_in_comes_out(json in any_json()) {
-        let value = Value::of_json(&json);
+        let value = Value::from_json(&json);
         let mut interpreter = Interpreter::new().expect("it starts");
         let expect = serde_json::to_string(&json).expect("JSON");
         let mut out = Vec::new();

@@ -141,5 +141,5 @@ pub(super) fn law(trials: &[Trial]) -> Option<Usl> {
         points.push((rate * trial.outcome.tally.times().mean(), rate));
     }
     // A law that fits badly is dropped.
-    Usl::of(&points).filter(|law| law.worst <= LAW_WORST_MAX)
+    Usl::fit(&points).filter(|law| law.worst <= LAW_WORST_MAX)
 }

@@ -144,19 +144,19 @@ impl Points {
         unknown.into_iter().find(|(at, fault)| *at > than && is(*fault))
     }
 
-    fn of(&self, class: Class) -> impl DoubleEndedIterator<Item = f64> + '_ {
+    fn in_class(&self, class: Class) -> impl DoubleEndedIterator<Item = f64> + '_ {
         self.all.iter().filter(move |point| point.class == Some(class)).map(|point| point.at)
     }
 
     /// The lowest load that missed: a failure counts, whatever a higher load did.
     pub(super) fn upper(&self) -> Option<f64> {
-        self.of(Class::Missed).next()
+        self.in_class(Class::Missed).next()
     }
 
     /// The highest load below it that met the goals.
     pub(super) fn lower(&self) -> Option<f64> {
         let upper = self.upper().unwrap_or(f64::INFINITY);
-        self.of(Class::Met).rfind(|at| *at < upper)
+        self.in_class(Class::Met).rfind(|at| *at < upper)
     }
 
     /// The limit of this machine; no load that met the goals is above it.

@@ -218,7 +218,7 @@ fn the_budget_holds() {
 /// Hardly anything is in flight: so the looks reach a fast target's loads in a few steps, and in small ones between the
 /// last two.
 #[test]
-fn looks_grow_faster_on_a_fast_target() {
+fn checks_grow_faster_on_a_fast_target() {
     let edge = Edge { at: 45_000.0, fault_above: f64::INFINITY, is_plain: false };
     let fast = |order: &TrialOrder| {
         let mut outcome = edge.outcome(order);

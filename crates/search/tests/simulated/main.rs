@@ -8,12 +8,12 @@ extern crate claims;
 
 #[path = "../theory/formulas.rs"]
 mod formulas;
-mod town;
+mod simulated_network;
 
 use std::time::Duration;
 
 use search::{SearchEnd, SearchResult};
-use town::Wanted;
+use simulated_network::Wanted;
 
 /// Fixed, so that a failure can be reproduced.
 const SEEDS: u64 = 50;
@@ -53,7 +53,7 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
         let wanted = wanted.clone();
         std::thread::spawn(move || {
             let seeds = (1..=seeds).filter(move |seed| seed % 2 == first);
-            seeds.map(|seed| (seed, town::search(&wanted, seed))).collect::<Vec<_>>()
+            seeds.map(|seed| (seed, simulated_network::search(&wanted, seed))).collect::<Vec<_>>()
         })
     };
     let both = [half(0), half(1)];
@@ -118,7 +118,7 @@ fn users_of_a_closed_load() {
 /// in a hundred.
 #[test]
 fn a_cliff_is_found_where_it_is() {
-    let found = town::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
+    let found = simulated_network::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     let truth = 500.0 / 0.99;
     assert!(lower <= truth && truth < upper && upper / lower < 1.06, "{}", line(&found));
@@ -129,7 +129,7 @@ fn a_cliff_is_found_where_it_is() {
 #[test]
 fn stalls_are_called_noise() {
     let reported = (1..=3).filter(|seed| {
-        let found = town::search(&wanted("/queue/4/8?stall=30000/1000", 80, 400), *seed);
+        let found = simulated_network::search(&wanted("/queue/4/8?stall=30000/1000", 80, 400), *seed);
         println!("{}", line(&found));
         found.noise.is_some()
     });
@@ -143,7 +143,7 @@ fn a_limit_of_ours_is_never_the_targets() {
     for has_users in [false, true] {
         let stalled = Duration::from_millis(500);
         let stalled = Wanted { stalled, has_users, is_random: false, ..wanted("/queue/4/8/even", 80, 240) };
-        let found = town::search(&stalled, 5);
+        let found = simulated_network::search(&stalled, 5);
         assert_eq!((found.limit, found.upper), ("generator", None), "{}", line(&found));
         assert_eq!(found.unknown.map(|unknown| unknown.stall >= Duration::from_millis(490)), Some(true), "{found:?}");
     }
@@ -152,9 +152,10 @@ fn a_limit_of_ours_is_never_the_targets() {
 /// The generator stalls for 20 ms once a second: the reported figure is within a tenth of the truth all the same.
 #[track_caller]
 fn is_near(wanted: &Wanted, truth: f64) {
-    let seeds = claims::seeds::of_this_run(STALLED_SEEDS, STALLED_PARTS);
+    let seeds = claims::seeds::for_this_run(STALLED_SEEDS, STALLED_PARTS);
     let wanted = Wanted { stalled: Duration::from_millis(20), ..wanted.clone() };
-    let all: Vec<(u64, SearchResult)> = seeds.iter().map(|seed| (*seed, town::search(&wanted, *seed))).collect();
+    let all: Vec<(u64, SearchResult)> =
+        seeds.iter().map(|seed| (*seed, simulated_network::search(&wanted, *seed))).collect();
     let is_near = |found: &SearchResult| found.response().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
     for (seed, found) in all.iter().filter(|(_, found)| !is_near(found)) {
         println!("seed {seed}: {truth:.1}, and not {:?}: {}", found.response(), line(found));
@@ -181,7 +182,7 @@ fn short_stalls_of_ours_and_one_worker() {
 #[test]
 fn what_leaks_is_not_confirmed() {
     let reported = (1..=3).filter(|seed| {
-        let found = town::search(&wanted("/queue/4/8?leak=20", 120, 500), *seed);
+        let found = simulated_network::search(&wanted("/queue/4/8?leak=20", 120, 500), *seed);
         println!("{}", line(&found));
         assert!(!found.is_confirmed, "{}", line(&found));
         found.is_worse

@@ -133,7 +133,7 @@ fn all_seeds() -> Vec<u64> {
 }
 
 fn some_seeds() -> Vec<u64> {
-    claims::seeds::of_this_run(OWN_SEEDS, OWN_PARTS)
+    claims::seeds::for_this_run(OWN_SEEDS, OWN_PARTS)
 }
 
 #[test]

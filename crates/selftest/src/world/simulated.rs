@@ -29,10 +29,10 @@ pub struct Happens {
 pub struct SimulatedWorld {
     seed: u64,
     faults: Faults,
-    town: Option<Town>,
+    world: Option<SimulatedNetwork>,
 }
 
-struct Town {
+struct SimulatedNetwork {
     network: Network,
     server: SteppedServer<SimDriver>,
     host: Host,
@@ -48,7 +48,7 @@ struct Town {
 impl SimulatedWorld {
     /// A world whose network has these faults; the same seed gives the same world. [`Faults::none`] has latency only.
     pub fn new(seed: u64, faults: Faults) -> Self {
-        Self { seed, faults, town: None }
+        Self { seed, faults, world: None }
     }
 
     /// The address of the target in every world.
@@ -83,7 +83,7 @@ impl SimulatedWorld {
     ) -> Result<RunResult, SelftestError> {
         let mut result = self.run(plan, threads, happens, observe)?;
         if result.wants_probe() {
-            let probed = match Probing::of(plan, &result, ProbeOption::Safe) {
+            let probed = match Probing::new(plan, &result, ProbeOption::Safe) {
                 Ok(probing) => Ok(self.probe(probing, threads)?),
                 Err(why) => Err(why),
             };
@@ -115,31 +115,31 @@ impl SimulatedWorld {
         stop: &StopHandle,
         mut observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
-        let town = self.town()?;
+        let world = self.world()?;
         let mut hosts = Vec::new();
-        let began = town.network.now();
+        let began = world.network.now();
         let mut run = SteppedRun::start(plan, Self::address(), threads, stop, || {
-            let driver = town.network.add_host();
+            let driver = world.network.add_host();
             hosts.push(driver.host());
             driver
         });
         let freeze = |host, stalls: &[(Nanos, Nanos)]| {
-            stalls.iter().for_each(|(from, to)| town.network.freeze(host, began + *from, began + *to));
+            stalls.iter().for_each(|(from, to)| world.network.freeze(host, began + *from, began + *to));
         };
-        freeze(town.host, &happens.target_stalls);
+        freeze(world.host, &happens.target_stalls);
         hosts.iter().for_each(|host| freeze(*host, &happens.generator_stalls));
         let mut reported = |interval: &Interval<'_>| {
             observe(interval);
             ControlFlow::Continue(())
         };
-        (town.began, town.came) = (began, vec![(Nanos::ZERO, town.server.requests())]);
+        (world.began, world.came) = (began, vec![(Nanos::ZERO, world.server.requests())]);
         while run.is_waiting() {
-            let host = town.network.next().expect("a load that is not over has something to do");
-            if happens.stop_at.is_some_and(|at| began + at <= town.network.now()) && !stop.is_stopped() {
+            let host = world.network.next().expect("a load that is not over has something to do");
+            if happens.stop_at.is_some_and(|at| began + at <= world.network.now()) && !stop.is_stopped() {
                 stop.stop();
             }
-            if host == town.host {
-                town.serve()?;
+            if host == world.host {
+                world.serve()?;
                 continue;
             }
             let is_on = match hosts.iter().position(|of| *of == host) {
@@ -147,7 +147,7 @@ impl SimulatedWorld {
                 None => false,
             };
             if !is_on {
-                town.network.park(host);
+                world.network.park(host);
             }
         }
         Ok(run.finish_run(plan, reported)?)
@@ -158,12 +158,12 @@ impl SimulatedWorld {
     /// # Errors
     /// A simulated driver does not work.
     pub fn settle(&mut self) -> Result<(), SelftestError> {
-        self.town.as_mut().map_or(Ok(()), Town::settle)
+        self.world.as_mut().map_or(Ok(()), SimulatedNetwork::settle)
     }
 
     /// Number of requests that the target has read completely after an instant of the last load.
     pub fn requests_after(&self, at: Nanos) -> u64 {
-        let came = self.town.as_ref().map_or(&[][..], |town| &town.came);
+        let came = self.world.as_ref().map_or(&[][..], |world| &world.came);
         let total = |wanted: Nanos| came.iter().rev().find(|(at, _)| *at <= wanted).map_or(0, |(_, count)| *count);
         total(Nanos::NEVER) - total(at)
     }
@@ -173,15 +173,15 @@ impl SimulatedWorld {
         self.requests_after(Nanos::ZERO)
     }
 
-    fn town(&mut self) -> Result<&mut Town, SelftestError> {
-        if self.town.is_none() {
+    fn world(&mut self) -> Result<&mut SimulatedNetwork, SelftestError> {
+        if self.world.is_none() {
             self.serve()?;
         }
-        Ok(self.town.as_mut().expect("it was just made"))
+        Ok(self.world.as_mut().expect("it was just made"))
     }
 }
 
-impl Town {
+impl SimulatedNetwork {
     /// One turn of the target. Its network applies a freeze that it accepted.
     fn serve(&mut self) -> Result<(), SelftestError> {
         self.server.step()?;
@@ -222,7 +222,7 @@ impl World for SimulatedWorld {
         let behavior = Behavior { seed: self.seed, ..Behavior::default() };
         let server = SteppedServer::start_as(driver, Self::address(), behavior)?.frozen_by_owner();
         let (freeze, frozen, began, came) = (None, Nanos::ZERO, Nanos::ZERO, Vec::new());
-        self.town = Some(Town { network, server, host, freeze, frozen, began, came });
+        self.world = Some(SimulatedNetwork { network, server, host, freeze, frozen, began, came });
         Ok(Self::address())
     }
 
@@ -231,10 +231,10 @@ impl World for SimulatedWorld {
     }
 
     fn held(&self) -> Distribution {
-        self.town.as_ref().map(|town| town.server.held()).unwrap_or_default()
+        self.world.as_ref().map(|world| world.server.held()).unwrap_or_default()
     }
 
     fn frozen(&self) -> Nanos {
-        self.town.as_ref().map_or(Nanos::ZERO, |town| town.frozen)
+        self.world.as_ref().map_or(Nanos::ZERO, |world| world.frozen)
     }
 }

@@ -1,7 +1,7 @@
 //! The output of forty loads in simulated networks, byte by byte: each view of each load has a digest in `views.tsv`.
 //!
-//! A change that is meant to change nothing leaves all digests as they are. `ONRUSH_FROZEN=FOLDER` writes each view into
-//! the folder, to compare those of two commits, and the digests into `views.tsv`.
+//! A change that is meant to change nothing leaves all digests as they are. `ONRUSH_FROZEN=FOLDER` writes each view
+//! into the folder, to compare those of two commits, and the digests into `views.tsv`.
 
 mod loads;
 mod views;
@@ -33,7 +33,7 @@ fn digests(folder: Option<&Path>) -> BTreeMap<String, String> {
     for (kind, number) in KINDS.iter().zip(0..) {
         for world in 0..WORLDS {
             let seed = number * WORLDS + world;
-            let views = Views::of(&Load::of(kind), seed, faults(world));
+            let views = Views::new(&Load::new(kind), seed, faults(world));
             for (view, text) in views.texts() {
                 let name = format!("{}-{world}.{view}", kind.name.replace(' ', "-"));
                 if let Some(folder) = folder {

@@ -97,12 +97,12 @@ fn half_of_the_users_of_each_scenario_go_on() {
     let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     assert_eq!(limits(&probed), [Limit::Target, Limit::Below]);
     assert_eq!((probed.verdict.limit, probed.verdict.scenario), (Limit::Target, 0));
-    let shown = Shown::of(&two("/delay/20", "/delay/20"), &[], &Happens::default());
+    let shown = Shown::new(&two("/delay/20", "/delay/20"), &[], &Happens::default());
     assert_eq!(shown.number("/verdict/probe/users"), 30.0);
     let mut load = two("/delay/20", "/delay/20");
     load.scenarios[1] = plan("/delay/20", &[("-q", "50"), ("-z", "4s")]).scenarios.remove(0);
     let reported = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
-    assert_eq!(Probing::of(&load, &reported, ProbeOption::Safe).err(), Some(NotTried::Several));
+    assert_eq!(Probing::new(&load, &reported, ProbeOption::Safe).err(), Some(NotTried::Several));
 }
 
 /// With workers, half of the users go on if each worker has enough of them, and results are reported at a longer
@@ -115,7 +115,7 @@ fn each_worker_has_half_of_its_users() {
         let mut reported = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
         reported.workers_summary =
             Some(WorkersSummary { workers: vec![WorkerResult::default(); 3], ..WorkersSummary::default() });
-        let probing = Probing::of(&load, &reported, ProbeOption::Safe);
+        let probing = Probing::new(&load, &reported, ProbeOption::Safe);
         assert_eq!(probing.as_ref().err().copied(), why, "{users}");
         let interval = probing.ok().and_then(|probing| probing.plan().map(|plan| plan.interval));
         assert_eq!(interval, why.is_none().then_some(Duration::from_millis(50)), "{users}");
@@ -176,7 +176,7 @@ fn too_few_connections_are_reported_from_a_slow_target() {
 #[test]
 fn a_warmup_that_hangs_meets_no_threshold() {
     let hung = plan("/delay/5000", &[("-c", "2"), ("-z", "500ms"), ("--warmup", "300ms"), ("--grace", "100ms")]);
-    let shown = Shown::of(&hung, &["failed < 1"], &Happens::default());
+    let shown = Shown::new(&hung, &["failed < 1"], &Happens::default());
     let summary = shown.summary(Language::En);
     assert!(
         summary.contains("0 started + 2 in flight since the warm-up = 0 succeeded + 0 failed + 2 unfinished"),
@@ -194,7 +194,7 @@ fn a_warmup_that_hangs_meets_no_threshold() {
 fn a_stall_within_a_rate_is_reported() {
     let load = plan("/delay/1", &[("-q", "100"), ("-z", "5s")]);
     let freeze = (Nanos::from_millis(2_000), Nanos::from_millis(3_000));
-    let shown = Shown::of(&load, &[], &Happens { target_stalls: vec![freeze], ..Happens::default() });
+    let shown = Shown::new(&load, &[], &Happens { target_stalls: vec![freeze], ..Happens::default() });
     assert_eq!(shown.report["verdict"]["evidence"], "stalled", "{}", shown.words());
     let [from, to] = ["from_s", "to_s"].map(|name| shown.number(&format!("/verdict/figures/{name}")));
     assert!((1.9..=2.1).contains(&from) && (2.9..=3.1).contains(&to), "{from} {to}");
@@ -208,7 +208,7 @@ fn scenarios_have_rates_of_their_own() {
     let mut second = plan("/delay/400", &[("-c", "1"), ("-z", "2s")]).scenarios.remove(0);
     (second.name, second.begin) = ("watcher".to_owned(), Duration::from_secs(2));
     load.scenarios.push(second);
-    let shown = Shown::of(&load, &[], &Happens::default());
+    let shown = Shown::new(&load, &[], &Happens::default());
     let rate = |number: usize| shown.number(&format!("/scenarios/{number}/requests_per_s"));
     assert!((2_475.0..=2_500.0).contains(&rate(0)), "{}", rate(0));
     assert!((2.0..=2.5).contains(&rate(1)), "{}", rate(1));

@@ -71,9 +71,9 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Runs the plan on one thread, with thresholds, in a new world with these events.
-    pub(crate) fn of(plan: &Plan, thresholds: &[&str], happens: &Happens) -> Self {
+    pub(crate) fn new(plan: &Plan, thresholds: &[&str], happens: &Happens) -> Self {
         let (mut json, mut world) = (Json::default(), SimulatedWorld::new(5, Faults::none()));
-        let result = world.run_and_probe(plan, 1, happens, |reported| json.interval(&Interval::of(reported, plan)));
+        let result = world.run_and_probe(plan, 1, happens, |reported| json.interval(&Interval::new(reported, plan)));
         let run = run(plan, result.expect("a world that works"), thresholds);
         let report = json.value(&run);
         Self { run, report }
@@ -81,7 +81,7 @@ impl Shown {
 
     /// The same for flags, without events.
     pub(crate) fn plainly(path: &str, pairs: &[(&str, &str)]) -> Self {
-        Self::of(&plan(path, pairs), &[], &Happens::default())
+        Self::new(&plan(path, pairs), &[], &Happens::default())
     }
 
     /// The bottleneck.
@@ -111,7 +111,7 @@ impl Shown {
 /// The results of a load with these thresholds.
 pub(crate) fn run(plan: &Plan, result: RunResult, thresholds: &[&str]) -> Run {
     let thresholds: Vec<_> = thresholds.iter().map(|text| Threshold::parse(text).expect("a threshold")).collect();
-    Run::of(RunInput {
+    Run::new(RunInput {
         plan: Arc::new(plan.clone()),
         address: SimulatedWorld::address(),
         lookup: None,

@@ -20,7 +20,7 @@ fn behind<'a>(shown: &'a str, text: &str) -> &'a str {
 /// the waiting time.
 #[test]
 fn the_words_tell_what_a_freeze_does() {
-    let closed = Shown::of(&plan("/delay/5", &[("-c", "10"), ("-z", "3s")]), &[], &frozen());
+    let closed = Shown::new(&plan("/delay/5", &[("-c", "10"), ("-z", "3s")]), &[], &frozen());
     let [english, chinese] = [Language::En, Language::Zh].map(|language| closed.summary(language));
     let hidden = behind(&english, "a closed load starts nothing while its users wait: the slowest answer took ");
     assert!(hidden.starts_with("1.00s, and up to 1,3"), "{english}");
@@ -31,7 +31,7 @@ fn the_words_tell_what_a_freeze_does() {
     assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 
     // 3,000 starts, a third of them in the freeze: 99 of 100 waited for less than 0.97 s.
-    let open = Shown::of(&plan("/", &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]), &[], &frozen());
+    let open = Shown::new(&plan("/", &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]), &[], &frozen());
     let [english, chinese] = [Language::En, Language::Zh].map(|language| open.summary(language));
     assert!(behind(&english, "Their p99 differ by ").starts_with("97"), "{english}");
     assert!(behind(&chinese, "两者 p99 相差 ").starts_with("97"), "{chinese}");
@@ -43,7 +43,7 @@ fn the_words_tell_what_a_freeze_does() {
 fn the_generator_accuses_itself() {
     let stalled = Happens { generator_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() };
     for load in [&[("-c", "10"), ("-z", "3s")][..], &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]] {
-        let shown = Shown::of(&plan("/delay/5", load), &[], &stalled);
+        let shown = Shown::new(&plan("/delay/5", load), &[], &stalled);
         assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("generator", &true.into()));
         let english = shown.summary(Language::En);
         let begins = "the generator was the limit: thread 0 stood still for 1.00s of 3.00s (another program had its core, or it was";
@@ -68,10 +68,10 @@ fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
         let taken = slices.map(|slice| (ms(2 * away * slice), ms(2 * away * slice + away)));
         let shared = Happens { generator_stalls: taken.collect(), ..Happens::default() };
         let load = plan(path, &[("-c", "10"), ("-z", "3s")]);
-        let shown = Shown::of(&load, &[], &shared);
+        let shown = Shown::new(&load, &[], &shared);
         assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("generator", &true.into()), "{path}");
         // With the whole core, the bottleneck is the number of users.
-        assert_eq!(Shown::of(&load, &[], &Happens::default()).limit(), "below", "{path}");
+        assert_eq!(Shown::new(&load, &[], &Happens::default()).limit(), "below", "{path}");
     }
 }
 
@@ -83,7 +83,7 @@ fn a_stall_of_the_target_is_none_of_ours() {
     let stall = vec![(ms(500), ms(1_500))];
     let theirs = Happens { target_stalls: stall.clone(), ..Happens::default() };
     let ours = Happens { generator_stalls: stall, ..Happens::default() };
-    let limits = [theirs, ours].map(|happens| Shown::of(&load, &[], &happens).limit().to_owned());
+    let limits = [theirs, ours].map(|happens| Shown::new(&load, &[], &happens).limit().to_owned());
     assert_eq!(limits, ["target", "generator"]);
 }
 
@@ -94,7 +94,7 @@ fn times_that_include_stalls_of_ours_are_unreliable() {
     let load = plan("/delay/50", &[("-c", "10"), ("-z", "8s")]);
     let of = |stalls: &[u64]| {
         let generator_stalls = stalls.iter().map(|at| (ms(*at), ms(*at + 30))).collect();
-        Shown::of(&load, &[], &Happens { generator_stalls, ..Happens::default() })
+        Shown::new(&load, &[], &Happens { generator_stalls, ..Happens::default() })
     };
     for (stalls, is_unreliable) in [(&[1_000, 2_000, 3_000, 4_000, 5_000, 6_000][..], true), (&[1_000], false)] {
         let shown = of(stalls);

@@ -16,8 +16,8 @@ type Pairs<'a> = &'a [(&'a str, &'a str)];
 
 /// The sum of all response times, including those of incomplete requests at the end, in nanoseconds.
 fn spent(result: &RunResult) -> f64 {
-    let of_class = |class| result.total.class(class).of(Measure::Response).sum();
-    let incomplete = result.total.unfinished().of(Measure::Response).sum();
+    let of_class = |class| result.total.class(class).by_measure(Measure::Response).sum();
+    let incomplete = result.total.unfinished().by_measure(Measure::Response).sum();
     (Class::ALL.into_iter().map(of_class).sum::<u128>() + incomplete) as f64
 }
 

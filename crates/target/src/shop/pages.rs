@@ -38,7 +38,7 @@ pub(crate) struct BadName;
 
 impl ShopPage {
     /// The page of a path, by its first part and the rest; `None` if it is not in the shop.
-    pub(crate) fn of(name: &str, rest: Option<&str>) -> Option<Result<Self, BadName>> {
+    pub(crate) fn from_path(name: &str, rest: Option<&str>) -> Option<Result<Self, BadName>> {
         Some(Ok(match (name, rest) {
             ("login", None) => Self::Login,
             ("logout", None) => Self::Logout,

@@ -153,7 +153,7 @@ impl FormFields {
         }
     }
 
-    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }

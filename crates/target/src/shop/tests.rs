@@ -28,7 +28,7 @@ impl World {
         let body = parts.next().unwrap_or_default();
         let path = target.split('?').next().expect("a path").trim_start_matches('/');
         let (name, rest) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
-        let page = ShopPage::of(name, rest).expect("a page").expect("a good name");
+        let page = ShopPage::from_path(name, rest).expect("a page").expect("a good name");
         let cookie = user.cookie.as_ref().map(|cookie| ("Cookie", format!("sid={cookie}")));
         let token = user.token.as_ref().map(|token| ("Authorization", format!("Bearer {token}")));
         let kind = body.starts_with('{').then(|| ("Content-Type", "application/json".to_owned()));

@@ -23,7 +23,7 @@ fn delays(path: &str, theory: [f64; 2]) {
     let finished = world.play(Vec::new(), Some((&plan, 2))).finished.expect("a load");
     assert_eq!((finished.total.counts.started(), finished.total.counts.succeeded()), (COUNT, COUNT));
     let (held, times) = (world.target().held(), finished.total.class(Class::Succeeded));
-    let service = times.of(Measure::Service);
+    let service = times.by_measure(Measure::Service);
     assert_eq!((service.count(), held.count()), (COUNT, COUNT));
     // Each took as long as its response was delayed, plus the round trip: so did the shortest, the longest, and the sum
     // of all.
@@ -64,7 +64,7 @@ fn users_are_busy() {
     let (plan, mut world) = (load.plan().expect("a good plan"), World::default());
     let finished = world.play(Vec::new(), Some((&plan, 1))).finished.expect("a load");
     let class = finished.total.class(Class::Succeeded);
-    let service = class.of(Measure::Service);
+    let service = class.by_measure(Measure::Service);
     let busy = service.sum() as f64 / (USERS * (finished.wall.0 - ROUND_TRIP)) as f64;
     assert_eq!((service.count(), service.min() >= Some(ROUND_TRIP)), (30_000, true));
     assert!((0.99..=1.0).contains(&busy), "{busy} of {USERS} users were busy");
@@ -97,7 +97,7 @@ fn a_freeze() {
     }
     let times = finished.total.class(Class::Succeeded);
     for (measure, by_hand) in [(Measure::Response, responses), (Measure::Service, services)] {
-        let ours = times.of(measure);
+        let ours = times.by_measure(measure);
         let longest = by_hand.iter().copied().max().expect("some");
         is_by_arithmetic(ours.max().expect("some"), longest, 100);
         // A start that waits for earlier ones waits for their events too: four for each of some 1,100.
@@ -108,8 +108,8 @@ fn a_freeze() {
         assert!((slow..=slow + 5).contains(&ours), "{measure:?}: {ours} slow ones, {slow} by arithmetic");
     }
     // One slow exchange for each connection, and hundreds of slow responses.
-    assert_eq!(times.of(Measure::Service).count_between(100 * MILLI, u64::MAX), 10);
-    assert!(times.of(Measure::Response).count_between(100 * MILLI, u64::MAX) >= 900);
+    assert_eq!(times.by_measure(Measure::Service).count_between(100 * MILLI, u64::MAX), 10);
+    assert!(times.by_measure(Measure::Response).count_between(100 * MILLI, u64::MAX) >= 900);
 }
 
 /// The closed model has the same few slow exchanges, and its response times include no more than these.
@@ -122,7 +122,7 @@ fn a_freeze_under_a_closed_load() {
     assert_eq!(finished.total.counts.started(), finished.total.counts.succeeded());
     let times = finished.total.class(Class::Succeeded);
     for measure in [Measure::Response, Measure::Service] {
-        let times = times.of(measure);
+        let times = times.by_measure(measure);
         assert_eq!(times.count_between(100 * MILLI, u64::MAX), 10, "{measure:?}");
         assert!(times.quantile(0.99) < Some(6 * MILLI), "{measure:?}: {:?}", times.quantile(0.99));
     }

@@ -130,8 +130,8 @@ fn who_reads_on_behind_his_end_gets_what_goes_out_once_no_second_time() {
         // It has failed when the end came, not when it was known that nobody refuses it.
         let failed = finished.total.class(Class::FailedUnanswered);
         for measure in [Measure::Service, Measure::Response] {
-            assert_eq!(failed.of(measure).count(), REQUESTS / 2, "{method}");
-            is_by_arithmetic(failed.of(measure).max().expect("some"), CROSSING.0, 4);
+            assert_eq!(failed.by_measure(measure).count(), REQUESTS / 2, "{method}");
+            is_by_arithmetic(failed.by_measure(measure).max().expect("some"), CROSSING.0, 4);
         }
     }
     for method in REPEATABLE {
@@ -151,8 +151,8 @@ fn what_a_server_read_and_dropped_goes_out_again_where_that_does_no_harm() {
         assert_eq!((counts.reconnects(), read), (REQUESTS - 1, 2 * REQUESTS - 1), "{method}");
         // Its time runs from the first planned start: a round trip to the server before the time of its own connection.
         let times = finished.total.class(Class::Succeeded);
-        let least = times.of(Measure::Service).max().map(|service| service + 2 * LATENCY.0);
-        assert!(times.of(Measure::Response).max() >= least, "{method}");
+        let least = times.by_measure(Measure::Service).max().map(|service| service + 2 * LATENCY.0);
+        assert!(times.by_measure(Measure::Response).max() >= least, "{method}");
     }
     for method in ONCE {
         let (finished, read) = play(End::Drops, method, false);

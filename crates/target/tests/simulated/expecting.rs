@@ -87,7 +87,7 @@ fn a_body_waits_for_a_word_a_final_status_or_a_second() {
             assert_eq!((counts.succeeded(), counts.connections_established()), (succeeded, connections), "{word:?}");
             assert!(came.iter().all(|request| request.ends_with(b"\r\n\r\n")), "{word:?}: a body came before the word");
             let class = if succeeded > 0 { Class::Succeeded } else { Class::FailedAnswered };
-            let service = finished.total.class(class).of(Measure::Service).min().expect("some");
+            let service = finished.total.class(class).by_measure(Measure::Service).min().expect("some");
             is_by_arithmetic(service, waited_ns + ways * LATENCY.0, 12);
             // A body that was never sent is not counted.
             let is_final = matches!(word, Word::Final(_));
@@ -117,7 +117,7 @@ fn a_timeout_that_is_shorter_ends_the_waiting() {
         play(Word::Goes(b""), &["Expect: 100-continue"], |flags| Flags { timeout: Some("300ms".to_owned()), ..flags });
     let counts = &finished.total.counts;
     assert_eq!((counts.failed(), came.len() as u64), (REQUESTS, REQUESTS));
-    let service = finished.total.class(Class::TimedOut).of(Measure::Service).max().expect("some");
+    let service = finished.total.class(Class::TimedOut).by_measure(Measure::Service).max().expect("some");
     is_by_arithmetic(service, 300_000_000, 12);
 }
 

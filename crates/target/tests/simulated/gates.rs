@@ -46,7 +46,7 @@ fn streams_are_answered_in_the_instant_of_the_opening() {
     let finished = played.finished.expect("a load");
     assert_eq!((finished.total.counts.started(), finished.total.counts.succeeded()), (24, 24));
     let times = finished.total.class(Class::Succeeded);
-    let response = times.of(Measure::Response);
+    let response = times.by_measure(Measure::Response);
     let opened = Nanos::from_millis(2_000).0 + 4 * LATENCY.0;
     for time in [response.min(), response.max()] {
         is_by_arithmetic(time.expect("some"), opened, 40);

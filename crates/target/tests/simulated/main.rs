@@ -9,7 +9,7 @@ mod delays;
 mod ended;
 mod expecting;
 mod gates;
+mod messaging;
 mod serving;
-mod talks;
 mod timeouts;
 mod world;

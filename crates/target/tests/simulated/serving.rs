@@ -33,7 +33,7 @@ fn one_is_served_at_a_time() {
 fn a_connection_has_its_behavior() {
     let behavior = Behavior { accept_delay: Duration::from_millis(200), close_after: Some(3), ..Behavior::default() };
     let again = Call { again_ms: vec![300, 400], ..Call::get(1, "/") };
-    let played = World::of(behavior).play(vec![again, Call::get(150, "/")], None);
+    let played = World::new(behavior).play(vec![again, Call::get(150, "/")], None);
     let [first, second] = &played.calls[..] else { panic!("two calls") };
     // The delay begins when the connection is accepted, while the request is not yet in transit.
     come_at(&first.instants, &[201, 300, 400], 2);

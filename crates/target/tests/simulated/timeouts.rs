@@ -27,7 +27,7 @@ fn a_hung_target_is_a_timeout_when_it_is_due() {
         assert_eq!((counts.started(), counts.failed()), (80, 80));
         assert_eq!(counts.failures().collect::<Vec<_>>(), [(Failure::Timeout, 80)]);
         let class = finished.total.class(Class::TimedOut);
-        let times = class.of(Measure::Service);
+        let times = class.by_measure(Measure::Service);
         assert_eq!(times.count(), 80);
         for time in [times.min(), times.max()] {
             is_by_arithmetic(time.expect("some"), SECOND, 20);

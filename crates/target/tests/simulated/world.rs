@@ -189,7 +189,7 @@ pub(crate) struct Played {
 
 impl Default for World {
     fn default() -> Self {
-        Self::of(Behavior::default())
+        Self::new(Behavior::default())
     }
 }
 
@@ -199,7 +199,7 @@ impl World {
     }
 
     /// A world with a target of this behavior.
-    pub(crate) fn of(behavior: Behavior) -> Self {
+    pub(crate) fn new(behavior: Behavior) -> Self {
         let network = Self::network();
         let driver = network.add_host();
         let server_host = driver.host();

@@ -64,7 +64,7 @@ impl Bench {
             driver: chosen(Kind::Poll),
             log_config: engine::RequestLogConfig::default(),
             supplies: engine::DataSources::default(),
-            team: None,
+            backend: None,
         };
         let plan = flags.plan().expect("a good plan");
         let resident = || host::resident_bytes().expect("this system says");
@@ -101,7 +101,7 @@ fn times_add_up(bench: &Bench) {
     let book = book.lock().expect("no thread panicked");
     let own_sum = book.service_ns;
     let succeeded = result.total.class(Class::Succeeded);
-    let service = succeeded.of(Measure::Service);
+    let service = succeeded.by_measure(Measure::Service);
     println!("{} exchanges, own sum {own_sum} ns, engine's sum {} ns", bench.requests, service.sum());
     assert_eq!((service.count(), service.sum()), (bench.requests, own_sum));
     let mean = own_sum as f64 / bench.requests as f64;
@@ -118,7 +118,7 @@ fn times_add_up(bench: &Bench) {
 fn users_are_busy_and_memory_stays(bench: &Bench) {
     let Run { result, memory: (early, late) } = bench.run(PollDriver::new);
     let class = result.total.class(Class::Succeeded);
-    let service = class.of(Measure::Service);
+    let service = class.by_measure(Measure::Service);
     let users = service.sum() as f64 / result.wall.0 as f64;
     println!(
         "sum of service times / time = {users:.3} of {USERS} users; wall {:?}; resident {early} bytes after a tenth, {late} after all",

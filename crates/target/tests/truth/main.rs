@@ -46,7 +46,7 @@ fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
         driver,
         log_config: engine::RequestLogConfig::default(),
         supplies: engine::DataSources::default(),
-        team: None,
+        backend: None,
     }
 }
 
@@ -66,8 +66,12 @@ fn check_sums(result: &RunResult) {
     let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
     assert_eq!(counts.started(), ended, "every start ends once");
     let all = result.total.all();
-    assert_eq!(all.of(Measure::Response).count(), counts.finished(), "every finished exchange has a response time");
-    assert_eq!(result.total.class(Class::Succeeded).of(Measure::Response).count(), counts.succeeded());
+    assert_eq!(
+        all.by_measure(Measure::Response).count(),
+        counts.finished(),
+        "every finished exchange has a response time"
+    );
+    assert_eq!(result.total.class(Class::Succeeded).by_measure(Measure::Response).count(), counts.succeeded());
     assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.responses());
     assert!(counts.attempts() >= counts.finished());
 }
@@ -95,8 +99,8 @@ fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     check_sums(&result);
     assert_eq!(failures(&result), [(Failure::Timeout, 60)]);
     let times = result.total.class(Class::TimedOut);
-    assert_eq!((times.of(Measure::Service).count(), result.total.counts.finished()), (60, 60));
-    let least = times.of(Measure::Service).min();
+    assert_eq!((times.by_measure(Measure::Service).count(), result.total.counts.finished()), (60, 60));
+    let least = times.by_measure(Measure::Service).min();
     assert!(least >= Some(200_000_000), "given up after {least:?} ns");
 }
 
@@ -349,7 +353,7 @@ fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
         assert_eq!(counts.statuses().collect::<Vec<_>>(), [(status as u16, requests)], "{path}");
         assert_eq!((counts.succeeded(), counts.body_bytes()), (requests, requests * body_bytes), "{path}");
         let times = result.total.class(Class::Succeeded);
-        let min = times.of(Measure::Service).min().expect("some");
+        let min = times.by_measure(Measure::Service).min().expect("some");
         assert!(min as f64 >= least * 1e9, "{path}: {min} ns");
     }
     let dropped = run(kind, &Flags { connections: text(2), requests: text(10), ..flags(address, "/drop") }, address, 1);

@@ -44,7 +44,7 @@ enum State {
         key: String,
         head: Vec<u8>,
     },
-    Talking(Session),
+    Established(Session),
 }
 
 /// The state of a WebSocket connection.
@@ -63,7 +63,7 @@ impl WebSocket {
 
     /// A connection restored from its idle state, after the handshake.
     pub fn unparked(offer: Arc<Offer>, parked: IdleState) -> Self {
-        let (state, deflate) = (State::Talking(offer.session(parked.deflate)), parked.deflate);
+        let (state, deflate) = (State::Established(offer.session(parked.deflate)), parked.deflate);
         Self { offer, state, deflate }
     }
 
@@ -90,7 +90,7 @@ impl WebSocket {
             return Ok((input.len(), ConnectionEvent::NeedMore));
         };
         self.deflate = response.deflate;
-        self.state = State::Talking(self.offer.session(response.deflate));
+        self.state = State::Established(self.offer.session(response.deflate));
         Ok((length - had, ConnectionEvent::Ready))
     }
 }
@@ -104,7 +104,7 @@ impl ProtocolConnection for WebSocket {
     }
 
     fn room(&self) -> usize {
-        usize::from(matches!(self.state, State::Talking(_)))
+        usize::from(matches!(self.state, State::Established(_)))
     }
 
     /// [`Payload::Rendered`] is sent as a text message.
@@ -122,7 +122,7 @@ impl ProtocolConnection for WebSocket {
         mask: Mask,
         out: &mut Vec<u8>,
     ) -> Result<(usize, ConnectionEvent<'a>), Fault> {
-        let State::Talking(session) = &mut self.state else { return self.agree(input) };
+        let State::Established(session) = &mut self.state else { return self.agree(input) };
         let received = session.handle(input, &mut scratch.websocket, Some(mask), out);
         let (taken, received) = received.map_err(Fault::WebSocket)?;
         let said = match received {
@@ -140,21 +140,21 @@ impl ProtocolConnection for WebSocket {
     }
 
     fn is_idle(&self) -> bool {
-        matches!(&self.state, State::Talking(session) if !session.is_within_message())
+        matches!(&self.state, State::Established(session) if !session.is_within_message())
     }
 
     fn close(&mut self, mask: Mask, out: &mut Vec<u8>) -> bool {
-        let State::Talking(session) = &mut self.state else { return false };
+        let State::Established(session) = &mut self.state else { return false };
         session.close(NORMAL, Some(mask), out);
         true
     }
 
     fn begun(&self) -> &[u8] {
-        if let State::Talking(session) = &self.state { session.begun() } else { &[] }
+        if let State::Established(session) = &self.state { session.begun() } else { &[] }
     }
 
     fn park(&self) -> Option<IdleState> {
-        let State::Talking(session) = &self.state else { return None };
+        let State::Established(session) = &self.state else { return None };
         session.is_at_rest().then_some(IdleState { deflate: self.deflate })
     }
 }

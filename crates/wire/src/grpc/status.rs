@@ -34,13 +34,13 @@ impl Status {
     pub const UNAUTHENTICATED: Self = Self(16);
 
     /// The status of a code.
-    pub fn of(number: u32) -> Self {
+    pub fn from_number(number: u32) -> Self {
         Self(number.min(u32::from(LAST) + 1) as u8)
     }
 
     /// The status of a response without `grpc-status`, from its HTTP status (`doc/http-grpc-status-mapping.md` of
     /// github.com/grpc/grpc).
-    pub fn of_http(status: u16) -> Self {
+    pub fn from_http_status(status: u16) -> Self {
         match status {
             400 | 431 => Self::INTERNAL,
             401 => Self::UNAUTHENTICATED,
@@ -53,7 +53,7 @@ impl Status {
 
     /// The status of a stream that was reset with this error code (`doc/PROTOCOL-HTTP2.md` there). The document defines
     /// none for a closed stream, for `HTTP_1_1_REQUIRED`, and for unknown codes.
-    pub fn of_reset(code: u32) -> Self {
+    pub fn from_reset_code(code: u32) -> Self {
         match code {
             0..=4 | 6 | 9 | 10 => Self::INTERNAL,
             7 => Self::UNAVAILABLE,
@@ -75,7 +75,7 @@ impl Status {
         match value {
             [digit @ b'0'..=b'9'] => Some(Self(digit - b'0')),
             [b'1'..=b'9', rest @ ..] if value.len() <= 9 && rest.iter().all(u8::is_ascii_digit) => {
-                Some(Self::of(value.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))))
+                Some(Self::from_number(value.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))))
             }
             _ => None,
         }

@@ -59,7 +59,7 @@ fn a_bad_flag_is_found_with_its_first_byte() {
 #[test]
 fn statuses() {
     for number in 0..17 {
-        let status = Status::of(number);
+        let status = Status::from_number(number);
         assert_eq!(Status::read(number.to_string().as_bytes()), Some(status));
         assert_eq!(status.index(), number as usize);
     }
@@ -210,13 +210,13 @@ fn statuses_that_were_not_said() {
         (599, 2),
     ];
     for (status, expected) in of_http {
-        assert_eq!(Status::of_http(status).index(), expected, "{status}");
+        assert_eq!(Status::from_http_status(status).index(), expected, "{status}");
     }
     let of_reset = [13, 13, 13, 13, 13, 2, 13, 14, 1, 13, 13, 8, 7, 2, 2];
     for (code, expected) in of_reset.into_iter().enumerate() {
-        assert_eq!(Status::of_reset(code as u32).index(), expected, "{code}");
+        assert_eq!(Status::from_reset_code(code as u32).index(), expected, "{code}");
     }
-    assert_eq!(Status::of_reset(u32::MAX), Status::UNKNOWN);
+    assert_eq!(Status::from_reset_code(u32::MAX), Status::UNKNOWN);
 }
 
 proptest! {

@@ -55,7 +55,7 @@ impl Body {
     }
 
     /// The body of a response, whose trailer fields may continue on a line that begins with a blank (RFC 9112 5.2).
-    pub(super) fn of_response(length: BodyLength) -> Self {
+    pub(super) fn for_response(length: BodyLength) -> Self {
         Self::with(length, true)
     }
 
@@ -100,7 +100,7 @@ impl Body {
 
 /// The content of complete chunks; `None` when their framing is broken, or they do not end with `bytes`.
 pub fn dechunk(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (mut body, mut rest, mut content) = (Body::of_response(BodyLength::Chunked), bytes, Vec::new());
+    let (mut body, mut rest, mut content) = (Body::for_response(BodyLength::Chunked), bytes, Vec::new());
     loop {
         let (taken, event) = body.handle(rest, &super::LIMITS).ok()?;
         rest = &rest[taken..];

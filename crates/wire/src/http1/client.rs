@@ -186,7 +186,7 @@ impl Client {
             }
             return Ok((taken, Response::Interim(head.status)));
         }
-        self.waits = Waits::Body(Body::of_response(head.body));
+        self.waits = Waits::Body(Body::for_response(head.body));
         Ok((taken, Response::Head(head)))
     }
 }

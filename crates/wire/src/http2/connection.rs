@@ -399,8 +399,8 @@ impl Connection {
     /// Bytes that may be sent on a stream now.
     pub(super) fn room(&mut self, number: u32) -> usize {
         let of_connection = self.send_window;
-        let of_stream = self.streams.find(number).map_or(0, |stream| stream.send_window);
-        of_connection.min(of_stream).max(0) as usize
+        let for_stream = self.streams.find(number).map_or(0, |stream| stream.send_window);
+        of_connection.min(for_stream).max(0) as usize
     }
 
     /// Sends content in frames, as far as there is room. Returns how much.

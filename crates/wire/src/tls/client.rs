@@ -92,7 +92,7 @@ impl ClientConfig {
         let connection = UnbufferedClientConnection::new(self.config.clone(), self.name.clone());
         connection
             .map(|connection| Session::new(Side::Client(Box::new(connection)), Some(self.witness.clone())))
-            .map_err(|error| TlsFault::of(&error))
+            .map_err(|error| TlsFault::from_error(&error))
     }
 
     /// Whether a server requested a client certificate, and there was none.
@@ -146,8 +146,8 @@ fn config_of(
         None => builder.with_client_cert_resolver(Arc::new(NoCertificate(witness.clone()))),
         Some((chain, key)) => {
             let key = private_key(key)?;
-            let of_pair = of_pair(&key);
-            builder.with_client_auth_cert(certificates(chain, CertificatePart::Own)?, key).map_err(of_pair)?
+            let key_pair_error = key_pair_error(&key);
+            builder.with_client_auth_cert(certificates(chain, CertificatePart::Own)?, key).map_err(key_pair_error)?
         }
     };
     config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
@@ -208,7 +208,7 @@ pub(super) fn certificates(text: &[u8], of: CertificatePart) -> Result<Vec<Certi
 const P521: [u8; 7] = [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23];
 
 /// The error for a certificate and key that cannot be used together.
-pub(super) fn of_pair(key: &PrivateKeyDer<'_>) -> impl Fn(rustls::Error) -> SetupError + use<> {
+pub(super) fn key_pair_error(key: &PrivateKeyDer<'_>) -> impl Fn(rustls::Error) -> SetupError + use<> {
     let is_not_built = !crypto::HAS_P521 && key.secret_der().windows(P521.len()).any(|place| place == P521);
     move |error| {
         if is_not_built { SetupError::KeyNotBuilt } else { SetupError::BadPair { reason: error.to_string() } }

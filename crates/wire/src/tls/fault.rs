@@ -69,9 +69,9 @@ pub enum TlsFault {
 const PATH_TOO_DEEP: &str = "MaximumPathDepthExceeded";
 
 impl TlsFault {
-    pub(super) fn of(error: &Error) -> Self {
+    pub(super) fn from_error(error: &Error) -> Self {
         match error {
-            Error::InvalidCertificate(error) => Self::of_certificate(error),
+            Error::InvalidCertificate(error) => Self::from_certificate_error(error),
             Error::NoApplicationProtocol | Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
                 Self::NoProtocol
             }
@@ -105,7 +105,7 @@ impl TlsFault {
         }
     }
 
-    fn of_certificate(error: &CertificateError) -> Self {
+    fn from_certificate_error(error: &CertificateError) -> Self {
         match error {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,

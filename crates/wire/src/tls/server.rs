@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::RootCertStore;
 use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 
-use super::client::{certificates, of_pair, private_key};
+use super::client::{certificates, key_pair_error, private_key};
 use super::crypto;
 use super::{CertificatePart, Session, SetupError, Side, TlsFault};
 
@@ -60,9 +60,9 @@ impl ServerConfig {
             }
         };
         let key = private_key(&settings.key)?;
-        let of_pair = of_pair(&key);
+        let key_pair_error = key_pair_error(&key);
         let chain = certificates(&settings.certificates, CertificatePart::Own)?;
-        let mut config = builder.with_single_cert(chain, key).map_err(of_pair)?;
+        let mut config = builder.with_single_cert(chain, key).map_err(key_pair_error)?;
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
         if let Some(ticketer) = crypto::ticketer() {
             config.ticketer = ticketer;
@@ -78,6 +78,6 @@ impl ServerConfig {
         let connection = UnbufferedServerConnection::new(self.0.clone());
         connection
             .map(|connection| Session::new(Side::Server(Box::new(connection)), None))
-            .map_err(|error| TlsFault::of(&error))
+            .map_err(|error| TlsFault::from_error(&error))
     }
 }

@@ -277,6 +277,6 @@ fn alerts_and_keys_have_their_own_kinds() {
         (Error::InvalidCertificate(Certificate::BadSignature), TlsFault::UnknownIssuer),
     ];
     for (error, expected) in cases {
-        assert_eq!(TlsFault::of(&error), expected, "{error:?}");
+        assert_eq!(TlsFault::from_error(&error), expected, "{error:?}");
     }
 }

@@ -49,7 +49,7 @@ pub enum Opcode {
 }
 
 impl Opcode {
-    fn of(number: u8) -> Option<Self> {
+    fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 => Self::Continuation,
             1 => Self::Text,
@@ -85,7 +85,7 @@ pub(super) fn header_bytes(bytes: &[u8], from: Role, may_compress: bool) -> Resu
     if first & 0x30 != 0 || (is_first_reserved && !may_compress) {
         return Err(Fault::ReservedBits);
     }
-    let opcode = Opcode::of(first & 0x0f).ok_or(Fault::Opcode)?;
+    let opcode = Opcode::from_number(first & 0x0f).ok_or(Fault::Opcode)?;
     // Only the first frame of a message has the compression bit (RFC 7692, 6.1).
     if is_first_reserved && !matches!(opcode, Opcode::Text | Opcode::Binary) {
         return Err(Fault::ReservedBits);
@@ -110,7 +110,7 @@ impl Header {
     /// Parses a header whose length [`header_bytes`] has returned.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let [first, second, rest @ ..] = bytes else { return Err(Fault::Length) };
-        let opcode = Opcode::of(first & 0x0f).ok_or(Fault::Opcode)?;
+        let opcode = Opcode::from_number(first & 0x0f).ok_or(Fault::Opcode)?;
         let (length, rest) = match second & 0x7f {
             126 => {
                 let (length, rest) = rest.split_first_chunk::<2>().ok_or(Fault::Length)?;

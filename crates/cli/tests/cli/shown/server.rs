@@ -14,7 +14,7 @@ pub(crate) struct Script {
 impl Script {
     /// Each connection carries one HTTP/1 request: `say` gets its path, and sends the response.
     pub(crate) fn start(say: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Self {
-        Self::of_bytes(move |stream| {
+        Self::from_bytes(move |stream| {
             let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
             let (mut path, mut line) = (String::new(), String::new());
             while reader.read_line(&mut line).is_ok_and(|count| count > 0) && !line.trim().is_empty() {
@@ -28,7 +28,7 @@ impl Script {
     }
 
     /// Each connection is handled by `say`.
-    pub(crate) fn of_bytes(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn from_bytes(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let say = Arc::new(say);

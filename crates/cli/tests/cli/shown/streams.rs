@@ -44,7 +44,7 @@ fn message(bytes: &[u8]) -> Vec<u8> {
 
 /// Reads until a stream is opened and sends the frames.
 fn http2(frames: Vec<Vec<u8>>) -> Script {
-    Script::of_bytes(move |stream| {
+    Script::from_bytes(move |stream| {
         let mut received = Vec::new();
         let mut piece = [0; 4_096];
         // The preface, settings, and the head of the request come in one piece or in several.
@@ -223,7 +223,7 @@ fn calls_are_shown_as_far_as_they_came() {
 
 /// A handshake, and then these bytes.
 fn websocket(behind: &'static [u8]) -> Script {
-    Script::of_bytes(move |stream| {
+    Script::from_bytes(move |stream| {
         let head = head_of_request(stream);
         let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).expect("a key").trim();
         let mut digest = sha1_smol::Sha1::new();
@@ -309,7 +309,7 @@ fn plain_connections_are_shown_as_far_as_they_came() {
         (b"\xff\xfe\n", None, &["< [message 1, 3 bytes]\n[3 bytes, not text]\n  ff fe 0a\n"]),
         (b"", Some("closed-early"), &[]),
     ] {
-        let script = Script::of_bytes(move |stream| {
+        let script = Script::from_bytes(move |stream| {
             let mut received = [0; 5];
             if stream.read_exact(&mut received).is_ok() {
                 let _ = stream.write_all(response);

@@ -23,7 +23,7 @@ use cluster::{Act, Worker};
 /// The most workers that join at a time.
 const COME_AT_A_TIME: usize = 64;
 /// The interval at which due work is polled when nothing else wakes the worker.
-const LOOKS_EVERY: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// The interval at which the end of the benchmark is polled.
 const LOOKS_WHETHER_OVER: Duration = Duration::from_millis(20);
 /// Worker ids are random in production; these are multiples of this number, which lie as far apart.
@@ -114,7 +114,7 @@ async fn one(number: u64, shared: Rc<WorkerShared>) {
         asks(&mut worker, &mut *bus);
         let next = parts.iter().map(IdlePart::next_at).min().unwrap_or(Nanos::NEVER);
         let wake = worker.wake_at(now).min(next);
-        let left = wake.since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
+        let left = wake.since(now).as_duration().clamp(Duration::from_millis(1), POLL_INTERVAL);
         match tokio::time::timeout(left, received.recv()).await {
             Ok(Some(what)) => worker.hear(what, clock.now()),
             Ok(None) => return,
@@ -133,8 +133,11 @@ fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &WorkerShared, n
                 worker.tell(part, News::Began { part: part.part, slot_grant, slots, from, late }, now);
                 parts.push(IdlePart::new(part, segment, started));
             }
-            Act::Stop { life } => {
-                parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == life).for_each(IdlePart::stop);
+            Act::Stop { run_incarnation } => {
+                parts
+                    .iter_mut()
+                    .filter(|part| (part.of.run, part.of.incarnation) == run_incarnation)
+                    .for_each(IdlePart::stop);
             }
             Act::Abort { run } => parts.iter_mut().filter(|part| part.of.run == run).for_each(IdlePart::stop),
             _ => {}

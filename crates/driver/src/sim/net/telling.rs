@@ -121,6 +121,6 @@ impl Net {
     /// Maximum bytes of the next read.
     pub(super) fn read_limit(&mut self) -> usize {
         let most = self.faults.read_bytes_max as u64;
-        if self.strikes(self.faults.short_read) { self.random.between(1, most) as usize } else { most as usize }
+        if self.draws_fault(self.faults.short_read) { self.random.between(1, most) as usize } else { most as usize }
     }
 }

@@ -63,7 +63,7 @@ impl Net {
             if unsent > 0 && count == 0 {
                 return;
             }
-            let is_short = count > 1 && self.strikes(self.faults.short_write);
+            let is_short = count > 1 && self.draws_fault(self.faults.short_write);
             if is_short {
                 count = self.random.between(1, count as u64 - 1) as usize;
             }
@@ -102,7 +102,7 @@ impl Net {
 
     pub(super) fn send_syn(&mut self, from: usize, to: SocketAddr, tries: u32) {
         let at = self.now + self.latency();
-        if self.strikes(self.faults.syn_lost) {
+        if self.draws_fault(self.faults.syn_lost) {
             return self.try_again(from, to, tries);
         }
         self.happen_at(at, Happening::Syn { from, to, tries });
@@ -121,7 +121,7 @@ impl Net {
 
     fn send_segment(&mut self, from: usize, bytes: Vec<u8>) {
         let Some(to) = self.ends[from].peer else { return };
-        if self.strikes(self.faults.loss) {
+        if self.draws_fault(self.faults.loss) {
             self.lose(from, to);
         }
         if self.ends[from].is_dark {
@@ -171,7 +171,7 @@ impl Net {
     /// The instant at which a segment sent now arrives at an end: after those that were sent before.
     fn arrival(&mut self, to: usize) -> Nanos {
         let mut at = self.now + self.latency();
-        if self.strikes(self.faults.retransmission) {
+        if self.draws_fault(self.faults.retransmission) {
             at += RETRANSMISSION_WAIT;
         }
         let at = at.max(self.ends[to].last_arrival);
@@ -267,7 +267,7 @@ impl Net {
         let response = self.now + self.latency();
         let backlog = self.faults.backlog;
         let listening: Vec<usize> = (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
-        if listening.is_empty() || self.strikes(self.faults.refused) {
+        if listening.is_empty() || self.draws_fault(self.faults.refused) {
             let error = SocketError::Refused;
             return self.happen_at(response, Happening::NotEstablished { end: from, error });
         }

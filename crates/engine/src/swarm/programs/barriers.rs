@@ -46,7 +46,7 @@ fn all_go_on_in_one_instant_and_each_round_forms_anew() {
         assert_eq!(answered(&history, 0), 20 * rounds, "{threads}");
         assert_eq!(history.met, met(20, rounds, 0, 0), "{threads}");
         let seen = history.total.class(Class::Succeeded);
-        let (service, response) = (seen.of(Measure::Service), seen.of(Measure::Response));
+        let (service, response) = (seen.by_measure(Measure::Service), seen.by_measure(Measure::Response));
         for place in 1..=20 {
             let within = |at: u64| at * SECOND / 1_000;
             let there = service.count_between(within(place) - 300_000, within(place) + 700_000);
@@ -54,7 +54,7 @@ fn all_go_on_in_one_instant_and_each_round_forms_anew() {
         }
         // Time spent waiting for others is in no time of a request.
         assert!(response.max() < Some(25_000_000), "{threads}: {:?}", response.max());
-        assert!(seen.of(Measure::Lateness).max() < Some(1_000_000), "{threads}");
+        assert!(seen.by_measure(Measure::Lateness).max() < Some(1_000_000), "{threads}");
         // In each round the slowest of twenty pauses for 100 to 1,000 ms, of a mean of 957.
         let each = history.wall.0 as f64 / 1e6 / rounds as f64;
         assert!((880.0..1_030.0).contains(&each), "{threads}: {each} ms a round");
@@ -73,7 +73,7 @@ fn rounds_are_of_those_that_arrive_next() {
         let seen = history.total.class(Class::Succeeded);
         let BarrierStats { full, by_time, short, .. } = history.met[0];
         assert_eq!((full, by_time, short), (30, 0, 0), "{threads}");
-        assert!(seen.of(Measure::Service).quantile(0.999) >= Some(6_500_000), "{threads}");
+        assert!(seen.by_measure(Measure::Service).quantile(0.999) >= Some(6_500_000), "{threads}");
     }
 }
 
@@ -93,7 +93,7 @@ fn time_lets_them_go_on_and_who_is_late_passes() {
         assert!((10_000..10_100).contains(&wall), "{threads}: {wall} ms");
         // All in one instant, after 2 s.
         let service = history.total.class(Class::Succeeded);
-        let service = service.of(Measure::Service);
+        let service = service.by_measure(Measure::Service);
         assert!(service.max() > Some(8_500_000), "{threads}: {:?}", service.max());
         let first = history.reported.rows.iter().find(|row| row.started > 0).map(|row| (row.from, row.to));
         assert!(first.is_some_and(|(from, to)| from <= Nanos(2 * SECOND) && Nanos(2 * SECOND) <= to), "{first:?}");
@@ -167,7 +167,7 @@ fn waiting_counts_as_a_pause_in_transactions() {
         let time = |number| {
             let timings =
                 history.total.timings(SeriesId::transaction(number), Class::Succeeded).expect("it ended well");
-            timings.of(Measure::Response).max().expect("one") / 1_000_000
+            timings.by_measure(Measure::Response).max().expect("one") / 1_000_000
         };
         let (without, with) = (time(0), time(1));
         assert!((20..30).contains(&without), "{threads}: {without} ms");
@@ -179,7 +179,7 @@ fn waiting_counts_as_a_pause_in_transactions() {
         let history = run(plan, vec![barrier(2, None)], threads);
         let time = |number| {
             let timings = history.total.unfinished_of(SeriesId::transaction(number)).expect("it was cut off");
-            timings.of(Measure::Response).max().expect("one") / 1_000_000
+            timings.by_measure(Measure::Response).max().expect("one") / 1_000_000
         };
         let (without, with) = (time(0), time(1));
         assert!((10..20).contains(&without), "{threads}: {without} ms");
@@ -198,7 +198,7 @@ fn iterations_of_a_rate_meet() {
         assert_eq!([0, 1].map(|step| answered(&history, step)), [400, 400], "{threads}");
         assert_eq!((counts.iterations(), counts.dropped()), (400, 0), "{threads}");
         assert_eq!(history.met, met(10, 40, 0, 0), "{threads}");
-        let slowest = history.total.class(Class::Succeeded).of(Measure::Service).max();
+        let slowest = history.total.class(Class::Succeeded).by_measure(Measure::Service).max();
         assert!(slowest >= Some(9_500_000) && slowest < Some(13_000_000), "{slowest:?}");
         // As many carriers as there may be, and a round that needs more.
         let flags = Flags { requests: Some("60".to_owned()), connections: Some("6".to_owned()), ..rate("100", "10s") };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metrics::{Class, Failure, SeriesId};
 use plan::{DynamicParts, Extract, ExtractFrom, Extraction, Flags, Node, OnFailure, Plan, Value, Which};
 
-use super::loops::{Five, IS_204, looking};
+use super::loops::{Five, IS_204, checked_plan};
 use super::{answered, ask, played, rate, users};
 use crate::DataSources;
 use crate::swarm::history::{History, Setup};
@@ -14,13 +14,13 @@ use crate::swarm::history::{History, Setup};
 fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
     let otherwise = Vec::new();
     let nodes = vec![fork, Node::If { condition: IS_204, then: vec![ask(paths.len())], otherwise }];
-    let mut plan = looking(nodes, flags);
+    let mut plan = checked_plan(nodes, flags);
     let scenario = &mut plan.scenarios[0];
     let plain = scenario.steps[1].clone();
     let of_path = |path: &&str| {
         let mut step = plain.clone();
         step.request.path = (*path).to_owned();
-        step.making = Some(Arc::new(DynamicParts { takes: vec![status()], ..DynamicParts::default() }));
+        step.dynamic_parts = Some(Arc::new(DynamicParts { takes: vec![status()], ..DynamicParts::default() }));
         step
     };
     scenario.steps = paths.iter().map(of_path).chain([plain.clone()]).collect();
@@ -93,7 +93,7 @@ fn a_take_that_finds_nothing_fails_the_block() {
     let mut plan = taking(&["/delay/50", "/status/204"], fork(2, &[1, 0]), users(3, 30));
     let header = ExtractFrom::Header("No-Such".to_owned());
     let missing = Extraction { take: Extract::new(&header, Which::First).expect("a take"), ..status() };
-    plan.scenarios[0].steps[0].making =
+    plan.scenarios[0].steps[0].dynamic_parts =
         Some(Arc::new(DynamicParts { takes: vec![missing], ..DynamicParts::default() }));
     let history = run(plan, 1);
     assert_eq!(history.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::NotTaken, 30)]);
@@ -107,7 +107,7 @@ fn draws_do_not_depend_on_who_ends_first() {
     let seen: Vec<_> = [(1, 1), (1, 2), (1, 7), (2, 1), (3, 2), (5, 7), (9, 1)]
         .map(|(most, threads)| {
             let flags = Flags { requests: Some("300".to_owned()), ..rate("100", "10s") };
-            let mut plan = looking(vec![fork(most, &[0, 1, 0, 0, 1, 0]), ask(0)], flags);
+            let mut plan = checked_plan(vec![fork(most, &[0, 1, 0, 0, 1, 0]), ask(0)], flags);
             plan.scenarios[0].steps[1].request.path = "/delay/40".to_owned();
             plan.scenarios[0].memory.variables = vec![Value::Null];
             let history = run(plan, threads);

@@ -154,7 +154,7 @@ fn who_comes_back_begins_anew() {
         // Four come, and three of them once more.
         assert_eq!([answered(&history, 1), answered(&history, 0)], [7, 4], "{threads}");
         let timings = history.total.timings(SeriesId::transaction(1), Class::Succeeded).expect("some");
-        let slowest = timings.of(metrics::Measure::Response).max().expect("some");
+        let slowest = timings.by_measure(metrics::Measure::Response).max().expect("some");
         assert!(slowest < 2 * SECOND + SECOND / 10, "{threads}: {slowest}");
         assert_eq!(history.total.counts.iterations_cut(), 7, "{threads}");
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use metrics::{Class, Failure, SeriesId};
 use plan::{
-    DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Ground, Interpreters, Meaning, Moment,
-    Names, Node, OnFailure, Pattern, Plan, Rendering, Value, Which,
+    DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Interpreters, Meaning, Moment, Names,
+    Node, OnFailure, Pattern, Plan, Rendering, TextContext, Value, Which,
 };
 
 use super::{answered, ask, or, plan, played, rate, users};
@@ -72,12 +72,12 @@ impl Names for Nothing {
 }
 
 /// Step 0 gets one of five statuses, which users remember; step 1 is plain.
-pub(super) fn looking(nodes: Vec<Node>, flags: Flags) -> Plan {
+pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
     let mut plan = plan(&[(&["/", "/"], nodes)], flags);
     let scenario = &mut plan.scenarios[0];
-    let path = Pattern::parse("/status/${random(200,204)}", Ground::Url).expect("a pattern");
+    let path = Pattern::parse("/status/${random(200,204)}", TextContext::Url).expect("a pattern");
     let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
-    scenario.steps[0].making = Some(Arc::new(DynamicParts {
+    scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
         path: Some(Rendering::new(&path, &mut Nothing).expect("known names")),
         takes: vec![Extraction { variable: 0, name: "status".to_owned(), take, default: None }],
         ..DynamicParts::default()
@@ -91,7 +91,7 @@ pub(super) fn looking(nodes: Vec<Node>, flags: Flags) -> Plan {
 
 fn run(nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
     let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
-    played(Setup { plan: looking(nodes, flags), threads, supplies, ..Setup::calm(11) })
+    played(Setup { plan: checked_plan(nodes, flags), threads, supplies, ..Setup::calm(11) })
 }
 
 fn repeated(condition: u32, is_until: bool, most: u32, on_failure: OnFailure, nodes: Vec<Node>) -> Node {

@@ -38,7 +38,7 @@ fn connections(plan: &mut Plan, count: ConnectionCount) {
 /// The slowest of a step, in milliseconds.
 fn slowest(history: &History, step: u32) -> u64 {
     let timings = history.total.timings(SeriesId::step(step), Class::Succeeded).expect("some went well");
-    timings.of(Measure::Response).max().expect("some") / 1_000_000
+    timings.by_measure(Measure::Response).max().expect("some") / 1_000_000
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn run(paths: &[&str], nodes: Vec<Node>, flags: Flags, connections: u64, threads
 }
 
 fn mean_ms(history: &History, measure: Measure) -> f64 {
-    history.total.class(Class::Succeeded).of(measure).mean().expect("some") / 1e6
+    history.total.class(Class::Succeeded).by_measure(measure).mean().expect("some") / 1e6
 }
 
 /// Twenty users, and four connections that carry one exchange of 10 ms at a time: each waits for four others.
@@ -34,7 +34,7 @@ fn requests_wait_for_a_connection_and_that_is_in_their_time() {
         assert!((37.0..43.0).contains(&mean_ms(&history, Measure::Wait)), "{threads}");
         assert!((1.0..1.1).contains(&(history.wall.0 as f64 / 1e9)), "{threads}: {:?}", history.wall);
         // First come, first served: no user waits for more than all the others.
-        let slowest = history.total.class(Class::Succeeded).of(Measure::Response).max();
+        let slowest = history.total.class(Class::Succeeded).by_measure(Measure::Response).max();
         assert!(slowest < Some(62_000_000), "{threads}: {slowest:?}");
     }
 }

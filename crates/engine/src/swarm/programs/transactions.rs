@@ -17,7 +17,7 @@ fn timed(number: u32, nodes: Vec<Node>) -> Node {
 /// Counts of a transaction: succeeded, failed with a response, failed without one, timed out; and unfinished.
 fn counts(history: &History, number: u32) -> [u64; 5] {
     let (total, series) = (&history.total, SeriesId::transaction(number));
-    let unfinished = total.unfinished_of(series).map_or(0, |timings| timings.of(Measure::Response).count());
+    let unfinished = total.unfinished_of(series).map_or(0, |timings| timings.by_measure(Measure::Response).count());
     let [well, answered, unanswered, timed_out] = Class::ALL.map(|class| total.count_of(series, class));
     [well, answered, unanswered, timed_out, unfinished]
 }
@@ -26,7 +26,7 @@ fn counts(history: &History, number: u32) -> [u64; 5] {
 #[track_caller]
 fn lasts(history: &History, number: u32, class: Class, from: f64, to: f64) {
     let timings = history.total.timings(SeriesId::transaction(number), class).expect("some");
-    within(timings.of(Measure::Response), from, to);
+    within(timings.by_measure(Measure::Response), from, to);
 }
 
 #[track_caller]
@@ -52,8 +52,8 @@ fn it_counts_once_and_takes_what_its_exchanges_take() {
         let counts = &history.total.counts;
         assert_eq!((counts.iterations(), counts.succeeded(), counts.finished()), (120, 480, 480));
         // Times of transactions are not in those of exchanges.
-        assert_eq!(history.total.all().of(Measure::Response).count(), 480);
-        assert!(history.total.all().of(Measure::Response).max() < Some(SECOND / 10));
+        assert_eq!(history.total.all().by_measure(Measure::Response).count(), 480);
+        assert!(history.total.all().by_measure(Measure::Response).max() < Some(SECOND / 10));
     }
 }
 
@@ -69,7 +69,10 @@ fn it_counts_each_time_that_it_is_gone_through() {
     lasts(&history, ALL, Class::Succeeded, 0.0, 30.0 + NETWORK_MS);
     lasts(&history, SLOW, Class::Succeeded, 40.0, 40.0);
     let sum = history.total.timings(SeriesId::transaction(ALL), Class::Succeeded).expect("some");
-    assert!(sum.of(Measure::Response).min() == Some(0) && sum.of(Measure::Response).sum() >= 50 * 30_000_000);
+    assert!(
+        sum.by_measure(Measure::Response).min() == Some(0)
+            && sum.by_measure(Measure::Response).sum() >= 50 * 30_000_000
+    );
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn what_times_out_has_a_time_that_is_at_least_so_long() {
     let history = run(&["/delay/10", "/delay/5000"], nodes, flags, 1);
     assert_eq!([ALL, SLOW].map(|number| counts(&history, number)), [[0, 0, 0, 10, 0], [0; 5]]);
     lasts(&history, ALL, Class::TimedOut, 110.0, 110.0 + 2.0 * NETWORK_MS);
-    let censored = metrics::Censored::of_series(&history.total, SeriesId::transaction(ALL), Measure::Response);
+    let censored = metrics::Censored::for_series(&history.total, SeriesId::transaction(ALL), Measure::Response);
     assert_eq!(censored.count(), 10);
 }
 
@@ -149,7 +152,12 @@ fn what_the_end_cuts_did_not_end() {
         let history = of(&pause);
         assert_eq!((counts(&history, ALL), history.total.counts.iterations_cut()), ([0, 0, 0, 0, 3], 3));
         let unfinished = |history: &History, number| {
-            history.total.unfinished_of(SeriesId::transaction(number)).expect("some").of(Measure::Response).clone()
+            history
+                .total
+                .unfinished_of(SeriesId::transaction(number))
+                .expect("some")
+                .by_measure(Measure::Response)
+                .clone()
         };
         // The pause that was not over is in no time either.
         within(&unfinished(&history, ALL), 10.0, 10.0 + NETWORK_MS);

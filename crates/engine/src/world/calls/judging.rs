@@ -20,14 +20,14 @@ impl CallState {
     fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
         let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
         match self.response.ending(http_status, responses_stream) {
-            Err(StatusError::Http) => judge_failure(Failure::of_http(http_status), step),
+            Err(StatusError::Http) => judge_failure(Failure::from_http_status(http_status), step),
             Err(StatusError::ResponseFault(fault)) => judge_failure(faults::grpc(fault), step),
             Ok(status) if !step.checks.contains_status(status.index() as u16) => {
                 (Outcome::Failed(Failure::GrpcStatus(status.index() as u8)), status)
             }
-            Ok(status) if step.checks.look_further => match &step.call {
-                Some(call) => (step.checks.of_call(kept, call), status),
-                None => (step.checks.of_response(kept), status),
+            Ok(status) if step.checks.checks_more => match &step.call {
+                Some(call) => (step.checks.call_outcome(kept, call), status),
+                None => (step.checks.response_outcome(kept), status),
             },
             Ok(status) => (Outcome::Succeeded, status),
         }
@@ -47,14 +47,14 @@ impl ScenarioRuntime {
     pub(in crate::world) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
         self.call_status(key, fields);
         if let Some(attempt) =
-            self.ledger.attempts.find(key).filter(|attempt| attempt.call.is_some() && attempt.kept.is_some())
+            self.in_flight.attempts.find(key).filter(|attempt| attempt.call.is_some() && attempt.kept.is_some())
         {
             attempt.keep_trailers(fields);
         }
     }
 
     pub(super) fn call_status(&mut self, key: Key, fields: &FieldList) {
-        let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
+        let Some(call) = self.in_flight.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
         let Some(status) = call.response.status(fields) else { return };
         if status != Status::OK
             && let Some(message) = fields.find(b"grpc-message")
@@ -68,10 +68,10 @@ impl ScenarioRuntime {
     /// A call was aborted at its deadline, as its target would end it. Messages without a response waited at least that
     /// long.
     pub(in crate::world) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
-        let attempt = self.ledger.attempts.find(key)?;
+        let attempt = self.in_flight.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        let step = &self.ledger.steps[exchange.step as usize];
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        let step = &self.in_flight.steps[exchange.step as usize];
         let status = Status::DEADLINE_EXCEEDED.index();
         let is_expected = step.checks.contains_status(status as u16);
         if exchange.is_measured {
@@ -84,10 +84,10 @@ impl ScenarioRuntime {
 
     /// A call is over: its status is counted, unless it failed by it. Returns the outcome by the plan.
     pub(in crate::world) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
-        let attempt = self.ledger.attempts.find(key)?;
+        let attempt = self.in_flight.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        let step = &self.ledger.steps[exchange.step as usize];
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        let step = &self.in_flight.steps[exchange.step as usize];
         let (outcome, status) = call.outcome(http_status, attempt.kept.as_deref_mut(), step);
         // The target knows the deadline, and may be slightly ahead of our own timer.
         let is_late = now >= attempt.deadline;
@@ -106,10 +106,10 @@ impl ScenarioRuntime {
 
     /// The peer reset the stream of a call: the outcome by the plan. `None` when this is no call.
     pub(in crate::world) fn judge_reset(&mut self, key: Key, failure: Failure) -> Option<Outcome> {
-        let attempt = self.ledger.attempts.find(key)?;
+        let attempt = self.in_flight.attempts.find(key)?;
         attempt.call.as_ref()?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        let (outcome, status) = judge_failure(failure, &self.ledger.steps[exchange.step as usize]);
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        let (outcome, status) = judge_failure(failure, &self.in_flight.steps[exchange.step as usize]);
         if exchange.is_measured && outcome == Outcome::Succeeded {
             self.seen.counts.grpc_statuses[status.index()] += 1;
         }
@@ -119,7 +119,7 @@ impl ScenarioRuntime {
     /// A call failed: its status is the one that a gRPC client would report, whatever the cause.
     #[cold]
     pub(in crate::world) fn count_failed_call(&mut self, step: u32, failure: Failure) {
-        if self.ledger.steps[step as usize].call.is_some()
+        if self.in_flight.steps[step as usize].call.is_some()
             && let Some(status) = faults::call_status(failure)
         {
             self.seen.counts.grpc_statuses[status.index()] += 1;

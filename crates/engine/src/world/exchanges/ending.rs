@@ -7,7 +7,7 @@ use pacing::Nanos;
 use super::{Attempt, Exchange};
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::mutants::{Bug, strikes};
+use crate::swarm::mutants::{Bug, fault_injected};
 use crate::user::View;
 use crate::world::connections::{CLOSING_MAX, CLOSING_WAIT};
 use crate::world::phase::Phase;
@@ -18,7 +18,7 @@ impl ScenarioRuntime {
     /// The response is complete. `is_clean`: nothing came after it.
     pub(in crate::world) fn end_response<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may respond before it has read the whole request; the rest would come before the next one.
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let has_unsealed = attempt.is_layered && self.pool.has_unsealed(attempt.socket);
         let mut untaken = sockets.unsent(attempt.socket);
         let is_sent = untaken == 0 && !has_unsealed;
@@ -26,8 +26,8 @@ impl ScenarioRuntime {
             untaken = sockets.stop_sending(attempt.socket);
         }
         let Some(head) = attempt.head else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let step = &self.ledger.steps[exchange.step as usize];
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let step = &self.in_flight.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         if !attempt.is_layered {
             let bytes = attempt.bytes_of(step);
@@ -62,11 +62,11 @@ impl ScenarioRuntime {
 
     /// Counts a complete response on a stream; returns its connection, and the outcome by the plan.
     pub(in crate::world) fn judge(&mut self, key: Key, now: Nanos) -> Option<(Socket, Outcome)> {
-        let status = self.ledger.attempts.find(key)?.status?;
+        let status = self.in_flight.attempts.find(key)?.status?;
         let of_call = self.judge_call(key, status, now);
-        let attempt = self.ledger.attempts.find(key)?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.ledger.steps[exchange.step as usize]));
+        let attempt = self.in_flight.attempts.find(key)?;
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.in_flight.steps[exchange.step as usize]));
         self.seen.counts[Counter::Responses] += u64::from(exchange.is_measured);
         self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
         Some((attempt.socket, outcome))
@@ -76,7 +76,7 @@ impl ScenarioRuntime {
     pub(in crate::world) fn take_body(&mut self, key: Key, body: &[u8]) {
         self.seen.counts[Counter::BodyBytes] += body.len() as u64;
         let room = self.kept_room(key, body.len());
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.keep_within(body, room);
     }
 
@@ -89,11 +89,11 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         #[cfg(test)]
-        if strikes(Bug::LeakedSlot) {
-            let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        if fault_injected(Bug::LeakedSlot) {
+            let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange) else { return };
             return self.end_exchange(exchange, None, outcome, now, sockets);
         }
-        if let Some(mut attempt) = self.ledger.attempts.remove(key) {
+        if let Some(mut attempt) = self.in_flight.attempts.remove(key) {
             self.end_exchange(attempt.exchange, Some(&mut attempt), outcome, now, sockets);
         }
     }
@@ -106,16 +106,16 @@ impl ScenarioRuntime {
         done: Nanos,
         sockets: &mut S,
     ) {
-        let Some(exchange) = self.ledger.exchanges.remove(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.remove(key) else { return };
         #[cfg(test)]
-        if strikes(Bug::LostCompletion) {
+        if fault_injected(Bug::LostCompletion) {
             return;
         }
         #[cfg(test)]
-        if strikes(Bug::DoubleCount) {
+        if fault_injected(Bug::DoubleCount) {
             self.seen.outcome(metrics::SeriesId::step(exchange.step), outcome);
         }
-        if !self.ledger.is_simple {
+        if !self.in_flight.is_simple {
             return self.end_with_more(&exchange, attempt, outcome, done, sockets);
         }
         let attempt = attempt.map(|attempt| &*attempt);
@@ -189,37 +189,38 @@ impl ScenarioRuntime {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     pub(super) fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        // A failure happened when its connection ended, however long it was not known whether the request goes out again.
+        // A failure happened when its connection ended, however long it was not known whether the request goes out
+        // again.
         let done = match (outcome, attempt) {
             (Outcome::Failed(_), Some(attempt)) => done.min(attempt.ended),
             _ => done,
         };
         // Where nothing is shown or kept, nothing is a sample.
-        if !self.ledger.is_simple {
+        if !self.in_flight.is_simple {
             self.keep_sample(exchange, attempt, outcome, done);
         }
         if let Outcome::Failed(failure) = outcome {
             self.count_failed_call(exchange.step, failure);
-            if !self.ledger.is_simple || self.work.names_places {
+            if !self.in_flight.is_simple || self.work.names_places {
                 self.blame(exchange.step, failure);
             }
         }
-        if !self.ledger.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
+        if !self.in_flight.is_simple && (self.work.capture_options.rows || self.work.capture_options.bodies) {
             self.keep_more(exchange, attempt, outcome, done);
         }
-        let series = if self.ledger.is_simple {
+        let series = if self.in_flight.is_simple {
             self.work.first_series
         } else {
-            self.ledger.steps[exchange.step as usize].series
+            self.in_flight.steps[exchange.step as usize].series
         };
         if !self.stalls.none_since(exchange.intended) && outcome == Outcome::Succeeded {
-            self.look_at_cover(exchange, attempt, done);
+            self.check_stall_affected(exchange, attempt, done);
         }
         let response_ns = done.since(exchange.intended).0;
-        if response_ns >= self.traces.least_ns {
+        if response_ns >= self.request_log.least_ns {
             self.trace(exchange, attempt, outcome, done);
         }
-        if self.ledger.first_round.is_some() {
+        if self.in_flight.first_round.is_some() {
             let sent = attempt.filter(|attempt| attempt.was_sent() && outcome == Outcome::Succeeded);
             self.note_first(exchange.user, sent.map(|attempt| done.since(attempt.sent)));
         }
@@ -243,7 +244,7 @@ impl ScenarioRuntime {
 
     /// A success that was in flight while the loop was stalled may be stall affected.
     #[cold]
-    pub(super) fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
+    pub(super) fn check_stall_affected(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
         self.seen.counts[Counter::StallAffectedResponses] += u64::from(self.stalls.cover(exchange.intended, done));
         if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
             && self.stalls.cover(sent, done)

@@ -34,15 +34,15 @@ impl ScenarioRuntime {
     /// Sends the head of a request. False where it has no body that could wait.
     #[cold]
     pub(super) fn send_head<S: Sockets>(&mut self, key: Key, socket: Socket, sockets: &mut S) -> bool {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let is_measured = attempt.is_measured;
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
         let step = exchange.step as usize;
-        let Some(head) = body_in(&self.ledger.steps[step].request) else { return false };
+        let Some(head) = body_in(&self.in_flight.steps[step].request) else { return false };
         let begins = self.handed_to(socket);
         let Some(sent) = self.send_part(key, step, 0..head, sockets) else { return true };
-        let deadline = sent + self.ledger.steps[step].timeout.min(WORD_WAIT);
-        if let Some(attempt) = self.ledger.attempts.find(key) {
+        let deadline = sent + self.in_flight.steps[step].timeout.min(WORD_WAIT);
+        if let Some(attempt) = self.in_flight.attempts.find(key) {
             (attempt.sent, attempt.begins, attempt.holds_body) = (sent, begins, true);
         }
         self.arm(key, deadline);
@@ -53,15 +53,15 @@ impl ScenarioRuntime {
     /// Sends the body.
     #[cold]
     pub(in crate::world) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.holds_body = false;
         let (socket, sent) = (attempt.socket, attempt.sent);
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         let step = exchange.step as usize;
-        let request = &self.ledger.steps[step].request;
+        let request = &self.in_flight.steps[step].request;
         let Some(from) = body_in(request) else { return };
         let (to, rest) = (request.front().len(), request.rest().cloned());
-        let deadline = sent + self.ledger.steps[step].timeout;
+        let deadline = sent + self.in_flight.steps[step].timeout;
         // A large body lies by itself.
         if from < to && self.send_part(key, step, from..to, sockets).is_none() {
             return;
@@ -75,9 +75,9 @@ impl ScenarioRuntime {
     /// The server sent no 100, and gets the body now. False when the timeout of the whole request is over.
     #[cold]
     pub(super) fn sends_body_late<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) -> bool {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
-        if attempt.sent + self.ledger.steps[exchange.step as usize].timeout <= now {
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
+        if attempt.sent + self.in_flight.steps[exchange.step as usize].timeout <= now {
             return false;
         }
         self.send_body(key, sockets);
@@ -92,10 +92,10 @@ impl ScenarioRuntime {
         part: std::ops::Range<usize>,
         sockets: &mut S,
     ) -> Option<Nanos> {
-        let attempt = self.ledger.attempts.find(key)?;
+        let attempt = self.in_flight.attempts.find(key)?;
         let (socket, is_layered) = (attempt.socket, attempt.is_layered);
-        let prepared = &self.ledger.steps[step];
-        let outgoing = match self.ledger.templates.get(step).filter(|_| !is_layered) {
+        let prepared = &self.in_flight.steps[step];
+        let outgoing = match self.in_flight.templates.get(step).filter(|_| !is_layered) {
             Some(template) => Outgoing::Template(*template, part),
             None => lent(&mut self.pool.links, &prepared.request.front()[part]),
         };

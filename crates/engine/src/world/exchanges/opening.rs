@@ -24,9 +24,9 @@ impl ScenarioRuntime {
         step: usize,
         sockets: &mut S,
     ) -> Result<(Socket, EndpointSlot), SocketError> {
-        self.pool.links.gather.open();
+        self.pool.links.read_coalescer.open();
         // Handshakes and frames are small pieces that the peer waits for.
-        let prepared = &self.ledger.steps[step];
+        let prepared = &self.in_flight.steps[step];
         let index = usize::from(prepared.origin);
         let origin = &self.pool.origins[index];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
@@ -105,16 +105,16 @@ impl ScenarioRuntime {
         }
         turns.rest(endpoint, at);
         let count = turns.count();
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let place = attempt.exchange;
-        let Some(exchange) = self.ledger.exchanges.find(place) else { return false };
+        let Some(exchange) = self.in_flight.exchanges.find(place) else { return false };
         if usize::from(exchange.refusals) + 1 >= count {
             return false;
         }
         exchange.refusals += 1;
         // It has not been sent, so it is no further attempt.
         exchange.is_moved = true;
-        self.ledger.attempts.remove(key);
+        self.in_flight.attempts.remove(key);
         self.try_exchange(place, sockets);
         true
     }

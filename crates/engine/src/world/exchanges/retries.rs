@@ -4,8 +4,8 @@
 //! may be sent twice (RFC 9110 9.2.2) is sent once more; any other only when the server has not read it: it never
 //! left this machine, or the peer's kernel refused it with nothing of it acknowledged, after the peer had closed its
 //! side (`Sockets::unacknowledged`, `is_reset`). HTTP/2 says itself which requests are unprocessed. Requests that
-//! must be sent only once wait for a look at the sockets first (`looks.rs`), without an attempt. Each attempt in
-//! layers knows how many bytes went to its socket before it (`Attempt::begins`).
+//! must be sent only once wait for a read of the sockets first (`wait_for_read.rs`), without an attempt. Each attempt
+//! in layers knows how many bytes went to its socket before it (`Attempt::begins`).
 
 use driver::{Left, Socket, Sockets};
 use metrics::{Counter, Failure, Outcome};
@@ -13,7 +13,7 @@ use pacing::Nanos;
 
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::mutants::{Bug, strikes};
+use crate::swarm::mutants::{Bug, fault_injected};
 use crate::world::ScenarioRuntime;
 
 /// The peer's kernel refuses what it does not take within a round trip. One that takes it acknowledges that in 200 ms
@@ -38,7 +38,7 @@ impl ScenarioRuntime {
     /// The peer has ended the connection of a request before the first byte of its response. Whether the request is
     /// sent once more.
     pub(in crate::world) fn whether_again<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> Again {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return Again::Never };
         let socket = attempt.socket;
         let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
         let untaken = sockets.unsent(socket);
@@ -61,7 +61,7 @@ impl ScenarioRuntime {
     /// The same for a socket that has failed, with what it left.
     pub(in crate::world) fn whether_again_behind_failure(&mut self, key: Key, socket: Socket, left: Left) -> Again {
         let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return Again::Never };
         // A reset acknowledges nothing, unless the end of the stream came before it.
         let has_ended = attempt.ended != Nanos::NEVER;
         let refused = left.unacknowledged.filter(|_| has_ended).unwrap_or(left.untaken);
@@ -76,7 +76,7 @@ impl ScenarioRuntime {
     /// peer may have seen.
     pub(in crate::world) fn whether_stream_again(&mut self, key: Key, taken: u64) -> Again {
         let Some(is_repeatable) = self.may_be_repeated(key) else { return Again::Never };
-        match self.ledger.attempts.find(key) {
+        match self.in_flight.attempts.find(key) {
             Some(attempt) if attempt.begins >= taken => Again::Now { was_begun: false },
             _ if is_repeatable => Again::Now { was_begun: true },
             _ => Again::Never,
@@ -92,31 +92,31 @@ impl ScenarioRuntime {
 
     /// The same, whatever its connection has carried. A WebSocket or TCP message may never be repeated.
     fn may_be_repeated(&mut self, key: Key) -> Option<bool> {
-        let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.first_byte == Nanos::NEVER)?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        let step = &self.ledger.steps[exchange.step as usize];
-        let may = step.retries && step.talk.is_none() && exchange.tries == 0;
+        let attempt = self.in_flight.attempts.find(key).filter(|attempt| attempt.first_byte == Nanos::NEVER)?;
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        let step = &self.in_flight.steps[exchange.step as usize];
+        let may = step.retries && step.messaging.is_none() && exchange.tries == 0;
         let is_repeatable = step.is_repeatable;
         #[cfg(test)]
-        let is_repeatable = is_repeatable || strikes(Bug::RetriesWhatWasTaken);
+        let is_repeatable = is_repeatable || fault_injected(Bug::RetriesWhatWasTaken);
         may.then_some(is_repeatable)
     }
 
     /// Whether all of a request is among the last bytes that were given to its socket.
     fn is_untouched(&mut self, key: Key, last_bytes: usize) -> bool {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let (socket, begins) = (attempt.socket, attempt.begins);
         if attempt.is_layered {
             return self.layers(socket).is_some_and(|layers| begins >= layers.handed.saturating_sub(last_bytes as u64));
         }
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
-        last_bytes >= attempt.bytes_of(&self.ledger.steps[exchange.step as usize])
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
+        last_bytes >= attempt.bytes_of(&self.in_flight.steps[exchange.step as usize])
     }
 
     /// It is not known whether the peer takes what came after its end: its kernel shows that, by refusing or by
     /// acknowledging it.
     pub(in crate::world) fn await_refusal(&mut self, key: Key, at: Nanos) {
-        if let Some(attempt) = self.ledger.attempts.find(key) {
+        if let Some(attempt) = self.in_flight.attempts.find(key) {
             attempt.ended = at;
         }
         self.arm(key, at + REFUSAL_FIRST);
@@ -124,11 +124,11 @@ impl ScenarioRuntime {
 
     /// Another look at a request whose peer has ended the connection.
     #[cold]
-    pub(in crate::world) fn look_whether_taken<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+    pub(in crate::world) fn recheck_delivery<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let (socket, ended, sent) = (attempt.socket, attempt.ended, attempt.sent);
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let is_due = now >= sent + self.ledger.steps[exchange.step as usize].timeout;
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let is_due = now >= sent + self.in_flight.steps[exchange.step as usize].timeout;
         let waited = now.since(ended);
         match self.whether_again(key, sockets) {
             Again::Perhaps if waited < REFUSAL_WAIT && !is_due => self.arm(key, now + waited.max(REFUSAL_FIRST)),
@@ -157,8 +157,8 @@ impl ScenarioRuntime {
 
     /// The request is sent once more, on another connection. Its intended instant stays.
     pub(in crate::world) fn go_again<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.remove(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(attempt) = self.in_flight.attempts.remove(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         exchange.tries += 1;
         exchange.begun += u8::from(was_begun);
         if exchange.is_measured {
@@ -172,19 +172,21 @@ impl ScenarioRuntime {
     /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What is sent through layers
     /// is counted when it is sent.
     pub(in crate::world) fn count_sent(&mut self, key: Key, untaken: usize) {
-        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        let Some(attempt) =
+            self.in_flight.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
         else {
             return;
         };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let request_bytes = attempt.bytes_of(&self.ledger.steps[exchange.step as usize]);
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
+        let request_bytes = attempt.bytes_of(&self.in_flight.steps[exchange.step as usize]);
         self.seen.counts[Counter::BytesQueued] += request_bytes as u64;
         self.seen.counts[Counter::BytesUnsent] += untaken.min(request_bytes) as u64;
     }
 
     /// The same for a socket that is closed next: nothing more of the request leaves.
     pub(in crate::world) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        let Some(attempt) =
+            self.in_flight.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
         else {
             return;
         };

@@ -50,12 +50,12 @@ impl ScenarioRuntime {
 
     /// Retries what the peer has not processed.
     pub(in crate::world) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let (exchange, was_sent, was_received) =
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
         let moves_max = if self.pool.sharing.is_some() { SHARED_MOVES_MAX } else { TRIES_MAX };
-        let Some(known) = self.ledger.exchanges.find(exchange) else { return };
-        let origin = self.ledger.steps[known.step as usize].origin;
+        let Some(known) = self.in_flight.exchanges.find(exchange) else { return };
+        let origin = self.in_flight.steps[known.step as usize].origin;
         let tries_max = if self.pool.origins[usize::from(origin)].is_unasked { 0 } else { TRIES_MAX };
         // A peer that has begun to respond has processed it.
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
@@ -70,7 +70,7 @@ impl ScenarioRuntime {
             known.moves += 1;
             known.is_moved = true;
         }
-        if let Some(attempt) = self.ledger.attempts.remove(key).filter(|_| is_measured) {
+        if let Some(attempt) = self.in_flight.attempts.remove(key).filter(|_| is_measured) {
             self.count_sent_to_address(&attempt);
         }
         self.try_exchange(exchange, sockets);
@@ -119,7 +119,7 @@ impl ScenarioRuntime {
         now: Nanos,
         sockets: &mut S,
     ) {
-        let (late, is_talk) = (self.unanswered_stage(socket), self.is_talk(socket));
+        let (late, is_messaging) = (self.unanswered_stage(socket), self.is_messaging(socket));
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let place = (connection.origin, connection.endpoint);
         match connection.phase {
@@ -141,7 +141,7 @@ impl ScenarioRuntime {
             }
             Phase::Connect { attempt, since } if attempt == key => {
                 let is_over = now >= since + self.pool.origins[usize::from(connection.origin)].connect_timeout;
-                let attempts = &mut self.ledger.attempts;
+                let attempts = &mut self.in_flight.attempts;
                 let next = connection.layers.as_deref_mut().and_then(|layers| {
                     // An attempt that waited too long is gone already.
                     layers.waiting.retain(|key| attempts.find(*key).is_some());
@@ -164,7 +164,7 @@ impl ScenarioRuntime {
                     layers.waiting.retain(|waiting| *waiting != key);
                 }
             }
-            Phase::Response { .. } if is_talk && sockets.unsent(socket) == 0 => {
+            Phase::Response { .. } if is_messaging && sockets.unsent(socket) == 0 => {
                 self.say_goodbye(socket, now, sockets);
             }
             Phase::Response { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
@@ -173,7 +173,7 @@ impl ScenarioRuntime {
 
     /// The connection is unusable: it is closed, and all that ran or waited on it fails.
     pub(in crate::world) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_begun(socket);
         }
         self.unlink(socket);
@@ -211,13 +211,13 @@ impl ScenarioRuntime {
         match connection.phase {
             Phase::Connect { attempt, .. } => {
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
-                    self.pool.hope.fail(connection.origin);
+                    self.pool.reachability_guard.fail(connection.origin);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
             }
             Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
-                self.pool.hope.fail(connection.origin);
+                self.pool.reachability_guard.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Exchange { .. } | Phase::Shared | Phase::Close => {}
@@ -249,7 +249,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         for key in streams.into_iter().map(Key::from_bits) {
-            let Some(attempt) = self.ledger.attempts.find(key) else { continue };
+            let Some(attempt) = self.in_flight.attempts.find(key) else { continue };
             if !attempt.was_sent() {
                 self.retry(key, failure, at, sockets);
                 continue;
@@ -293,12 +293,12 @@ impl ScenarioRuntime {
         });
         self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late);
         if let Phase::Response { attempt } = connection.phase
-            && self.pool.origins[usize::from(connection.origin)].is_talk()
+            && self.pool.origins[usize::from(connection.origin)].is_messaging()
         {
             // The message that waits for its response was never sent as a whole.
             let is_counted = |attempt: &mut Attempt| attempt.was_sent() && attempt.is_measured;
             self.seen.counts[Counter::MessagesUntaken] +=
-                u64::from(self.ledger.attempts.find(attempt).is_some_and(is_counted));
+                u64::from(self.in_flight.attempts.find(attempt).is_some_and(is_counted));
         }
     }
 }

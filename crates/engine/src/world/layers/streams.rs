@@ -32,14 +32,14 @@ impl ScenarioRuntime {
     /// An attempt on a connection that other users use too: it gets a stream, or waits for one.
     pub(in crate::world) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
         let now = sockets.now();
-        let Some(known) = self.ledger.exchanges.find(exchange) else { return };
+        let Some(known) = self.in_flight.exchanges.find(exchange) else { return };
         let (intended, is_first_try, is_measured) = (known.intended, known.tries == 0, known.is_measured);
         let attempt = self.insert_attempt(exchange, step, is_measured, socket);
         let Some(layers) = self.layers(socket) else { return };
         layers.waiting.push_back(attempt);
         self.start_waiting(socket);
-        if self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
-            let mut deadline = now + self.ledger.steps[step].connect_timeout;
+        if self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
+            let mut deadline = now + self.in_flight.steps[step].connect_timeout;
             if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
                 deadline = deadline.min(open.send_before(intended));
             }
@@ -57,11 +57,11 @@ impl ScenarioRuntime {
             && let Some(key) = layers.waiting.pop_front()
         {
             // An attempt that waited too long is gone already.
-            let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.socket == socket) else {
+            let Some(attempt) = self.in_flight.attempts.find(key).filter(|attempt| attempt.socket == socket) else {
                 continue;
             };
-            let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { continue };
-            let step = &self.ledger.steps[exchange.step as usize];
+            let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { continue };
+            let step = &self.in_flight.steps[exchange.step as usize];
             let Some(request) = &step.http2 else { continue };
             let call = step.call.as_ref();
             attempt.call = call.map(|call| CallState::new(call.is_stream));
@@ -114,10 +114,10 @@ impl ScenarioRuntime {
 
     /// The request is in a piece that was sent, which begins after `begins` bytes.
     pub(super) fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         (attempt.sent, attempt.begins) = (sent, begins);
-        let deadline = sent + self.ledger.steps[exchange.step as usize].timeout;
+        let deadline = sent + self.in_flight.steps[exchange.step as usize].timeout;
         self.seen.counts[Counter::Sent] += u64::from(exchange.is_measured);
         let is_call = attempt.call.is_some();
         self.arm(key, deadline);
@@ -141,7 +141,7 @@ impl ScenarioRuntime {
         if let Some(buffer) = buffer {
             self.pool.links.give_back(buffer);
         }
-        if self.is_talk(socket) {
+        if self.is_messaging(socket) {
             return self.message_taken(socket, sockets);
         }
         if self.pool.has_unsealed(socket) {
@@ -200,7 +200,7 @@ impl ScenarioRuntime {
                     from += taken;
                     // The error of a head is stored in it.
                     if let Some(attempt) =
-                        self.ledger.attempts.find(Key::from_bits(tag)).filter(|_| fault == http2::Fault::Headers)
+                        self.in_flight.attempts.find(Key::from_bits(tag)).filter(|_| fault == http2::Fault::Headers)
                     {
                         attempt.record_fields(PartKind::Head, scratch.fields());
                     }
@@ -257,7 +257,7 @@ impl ScenarioRuntime {
             ConnectionEvent::Room => self.resume(socket),
             ConnectionEvent::Interim { tag, fields, .. } => {
                 self.hear_first(Key::from_bits(tag), at);
-                if let (Some(attempt), Some(fields)) = (self.ledger.attempts.find(Key::from_bits(tag)), fields) {
+                if let (Some(attempt), Some(fields)) = (self.in_flight.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);
                 }
             }
@@ -265,7 +265,7 @@ impl ScenarioRuntime {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 let has_room = self.has_room_for_head(key, fields);
-                if let Some(attempt) = self.ledger.attempts.find(key) {
+                if let Some(attempt) = self.in_flight.attempts.find(key) {
                     attempt.status = Some(status);
                     if attempt.needs.head && !has_room {
                         attempt.kept.get_or_insert_default().is_crowded = true;
@@ -290,7 +290,7 @@ impl ScenarioRuntime {
             }
             ConnectionEvent::Trailers { tag, fields } => {
                 let key = Key::from_bits(tag);
-                if let Some(attempt) = self.ledger.attempts.find(key) {
+                if let Some(attempt) = self.in_flight.attempts.find(key) {
                     attempt.record_fields(PartKind::Trailers, fields);
                 }
                 self.call_trailers(key, fields);
@@ -304,7 +304,7 @@ impl ScenarioRuntime {
                 let key = Key::from_bits(tag);
                 // A server that knows the deadline may abort the call just then.
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
-                let is_due = code == CANCEL && self.ledger.attempts.find(key).is_some_and(is_due);
+                let is_due = code == CANCEL && self.in_flight.attempts.find(key).is_some_and(is_due);
                 let expired = if is_due { self.expire_call(key, at) } else { None };
                 let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
                 let ended = expired.or_else(|| self.judge_reset(key, reset));
@@ -317,7 +317,7 @@ impl ScenarioRuntime {
     }
 
     pub(in crate::world) fn hear_first(&mut self, key: Key, at: Nanos) {
-        if let Some(attempt) = self.ledger.attempts.find(key) {
+        if let Some(attempt) = self.in_flight.attempts.find(key) {
             attempt.first_byte = attempt.first_byte.min(at);
         }
     }
@@ -329,12 +329,13 @@ impl ScenarioRuntime {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
             self.pool.connections.proven += u64::from(is_first);
         }
-        if let Some(attempt) = self.ledger.attempts.find(key) {
-            self.pool.links.gather.hear(attempt.first_byte.since(attempt.sent));
+        if let Some(attempt) = self.in_flight.attempts.find(key) {
+            self.pool.links.read_coalescer.hear(attempt.first_byte.since(attempt.sent));
         }
         // Each step determines whether its connection is used again.
-        let step = self.ledger.attempts.find(key).and_then(|attempt| self.ledger.exchanges.find(attempt.exchange));
-        if step.is_some_and(|exchange| !self.ledger.steps[exchange.step as usize].keep_alive) {
+        let step =
+            self.in_flight.attempts.find(key).and_then(|attempt| self.in_flight.exchanges.find(attempt.exchange));
+        if step.is_some_and(|exchange| !self.in_flight.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);
         }
         self.end_attempt(key, outcome, now, sockets);

@@ -1,48 +1,49 @@
 //! Conversations that have their own connection, which is closed in order at their end, or when the iteration ends
-//! inside them. A message for which the step does not wait is skipped (`talks/passing.rs`): the exchange keeps
+//! inside them. A message for which the step does not wait is skipped (`messaging/passing.rs`): the exchange keeps
 //! waiting until its time is over.
 
 use driver::Sockets;
 
-use crate::program::OpenTalk;
+use crate::program::OpenConversation;
 use crate::world::ScenarioRuntime;
 
 impl ScenarioRuntime {
     /// A conversation begins: a connection that has served other exchanges before it is closed. One that was only
     /// opened is as good as new.
-    pub(super) fn enter_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+    pub(super) fn enter_conversation<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         self.leave_used(user, target, sockets);
         if let Some(place) = self.users.programs.place(user) {
-            place.talks.push(OpenTalk { target, was_there: false });
+            place.conversations.push(OpenConversation { target, was_there: false });
         }
     }
 
     /// A conversation ends.
-    pub(super) fn leave_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+    pub(super) fn leave_conversation<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         if let Some(place) = self.users.programs.place(user) {
-            place.talks.pop();
+            place.conversations.pop();
         }
         self.leave_used(user, target, sockets);
     }
 
     /// The connection of the innermost conversation of a user is established.
-    pub(in crate::world) fn talk_is_there(&mut self, user: u32) {
-        if let Some(talk) = self.users.programs.place(user).and_then(|place| place.talks.last_mut()) {
-            talk.was_there = true;
+    pub(in crate::world) fn conversation_is_open(&mut self, user: u32) {
+        if let Some(messaging) = self.users.programs.place(user).and_then(|place| place.conversations.last_mut()) {
+            messaging.was_there = true;
         }
     }
 
     /// The conversation that a step belongs to has lost its connection. A step that is retried may open another one.
-    pub(in crate::world) fn talk_is_lost(&mut self, user: u32, origin: u16) -> bool {
+    pub(in crate::world) fn conversation_is_lost(&mut self, user: u32, origin: u16) -> bool {
         let Some(place) = self.users.programs.place(user).filter(|place| place.tries == 0) else { return false };
-        let was_there = place.talks.last().is_some_and(|talk| talk.target == origin && talk.was_there);
+        let was_there =
+            place.conversations.last().is_some_and(|messaging| messaging.target == origin && messaging.was_there);
         was_there && !self.has_own(user, origin)
     }
 
     /// The iteration ends within conversations.
-    pub(super) fn leave_talks<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        while let Some(talk) = self.users.programs.place(user).and_then(|place| place.talks.pop()) {
-            self.leave_used(user, talk.target, sockets);
+    pub(super) fn leave_conversations<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        while let Some(messaging) = self.users.programs.place(user).and_then(|place| place.conversations.pop()) {
+            self.leave_used(user, messaging.target, sockets);
         }
     }
 

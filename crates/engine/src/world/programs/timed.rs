@@ -28,7 +28,7 @@ impl ScenarioRuntime {
         while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
             // A step that was dropped has no failure: it could not start in time, and it is unknown how long it would
             // have taken.
-            let of_failure = failure.map_or(Class::TimedOut, |failure| Class::of(Outcome::Failed(failure)));
+            let of_failure = failure.map_or(Class::TimedOut, |failure| Class::from_outcome(Outcome::Failed(failure)));
             let ended = if is_cut { None } else { Some(of_failure) };
             let is_measured = self.record_transaction(open, rests_until, ended, at);
             if let Some(failure) = failure.filter(|_| is_measured && !is_cut) {

@@ -37,7 +37,7 @@ impl States {
         if self.memory.of_user.is_empty() {
             return None;
         }
-        self.of(user).own.as_ref()?.why.clone()
+        self.state(user).own.as_ref()?.why.clone()
     }
 }
 
@@ -52,32 +52,32 @@ impl ScenarioRuntime {
 
     #[cold]
     fn draw_all_own(&mut self, user: u32, now: Nanos) {
-        if self.users.states.of(user).own.is_some() {
+        if self.users.states.state(user).own.is_some() {
             return;
         }
         let streams = u64::from(self.work.streams.max(1));
         let number = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
-        let of_scenario = Random::of_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
-        let of_first = Random::of_stream(of_scenario, number).next_u64();
+        let of_scenario = Random::for_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
+        let of_first = Random::for_stream(of_scenario, number).next_u64();
         let states = &mut self.users.states;
         // Who comes back under a rate is another user, and has draws of its own.
-        let of_user = match states.of(user).lives {
+        let of_user = match states.state(user).lives {
             0 => of_first,
-            lives => Random::of_stream(of_first ^ LIVES, lives.into()).next_u64(),
+            lives => Random::for_stream(of_first ^ LIVES, lives.into()).next_u64(),
         };
         let (memory, mut own) = (states.memory.clone(), OwnDraws::default());
         let mut values = Vec::with_capacity(memory.of_user.len());
         for (place, (variable, pattern)) in memory.of_user.iter().enumerate() {
-            let random = Random::of_stream(of_user, place as u64);
+            let random = Random::for_stream(of_user, place as u64);
             let value = pattern.value(&mut states.values(user, random, now)).unwrap_or_else(|error| {
                 own.why.get_or_insert_with(|| format!("per_user: {error}"));
                 Value::Null
             });
             // Later ones may be made from it.
-            states.of(user).variables[*variable as usize].clone_from(&value);
+            states.state(user).variables[*variable as usize].clone_from(&value);
             values.push(value);
         }
         own.values = values.into();
-        states.of(user).own = Some(Box::new(own));
+        states.state(user).own = Some(Box::new(own));
     }
 }

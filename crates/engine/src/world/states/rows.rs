@@ -88,10 +88,10 @@ impl Rows {
         numbers.retain(|number| *number < work.shared_data.supplies.feeds.len());
         numbers.sort_unstable();
         numbers.dedup();
-        let of_scenario = Random::of_stream(work.program.seed, work.scenario as u64).next_u64();
+        let of_scenario = Random::for_stream(work.program.seed, work.scenario as u64).next_u64();
         let own = |number: &usize| {
             let (feed, waker) = (&work.shared_data.supplies.feeds[*number], waker.clone());
-            let seed = Random::of_stream(of_scenario, *number as u64).next_u64();
+            let seed = Random::for_stream(of_scenario, *number as u64).next_u64();
             OwnFeed { number: *number, reader: feed.reader(move || waker.wake()), seed }
         };
         // A missing feed has no rows: what needs one fails.
@@ -112,8 +112,9 @@ impl Rows {
         if rows.feeds.is_empty() {
             return rows;
         }
-        let needs =
-            |step: &super::PreparedStep| step.making.as_ref().map(|(making, _)| making.uses()).unwrap_or_default();
+        let needs = |step: &super::PreparedStep| {
+            step.dynamic_parts.as_ref().map(|(dynamic_parts, _)| dynamic_parts.uses()).unwrap_or_default()
+        };
         let steps = work.steps.iter().map(needs);
         rows.of_steps = steps.map(|uses| rows.feeds_of(&uses.columns, &uses.expressions, memory, evaluator)).collect();
         let (mut of_all, mut of_iteration) = (Found::default(), Found::default());
@@ -297,7 +298,7 @@ impl Found {
                 }
                 Node::Transaction { nodes, .. }
                 | Node::Repeat { nodes, .. }
-                | Node::Talk { nodes, .. }
+                | Node::Messaging { nodes, .. }
                 | Node::Shuffle(nodes)
                 | Node::InTurn(nodes) => self.walk(nodes),
                 Node::Choose(choices) => choices.iter().for_each(|choice| self.walk(&choice.nodes)),
@@ -316,7 +317,7 @@ impl ScenarioRuntime {
     }
 
     fn turn_now(&mut self, user: u32) -> (RowTurn, bool) {
-        let is_starting = self.users.states.of(user).is_starting;
+        let is_starting = self.users.states.state(user).is_starting;
         let number = self.users.programs.iteration(user);
         let number = match (&self.users.open, is_starting) {
             (Some(_), false) => number,
@@ -336,7 +337,7 @@ impl ScenarioRuntime {
         }
         let turn = self.turn_of(user, self.users.programs.iteration(user));
         let states = &mut self.users.states;
-        states.of(user);
+        states.state(user);
         let held = &mut states.all[user as usize].rows;
         forget(held);
         states.rows.is_used_up(&states.rows.ending, turn, held)
@@ -406,7 +407,7 @@ impl ScenarioRuntime {
 
     /// Rows may have come: lets waiters go on.
     #[cold]
-    pub(in crate::world) fn look_at_rows<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::world) fn resume_row_waiters<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if !self.users.states.rows.has_news() {
             return;
         }
@@ -434,14 +435,14 @@ impl ScenarioRuntime {
 
     /// False when its rows are still on their way.
     fn resume_exchange<S: Sockets>(&mut self, key: Key, part: ForkPart, now: Nanos, sockets: &mut S) -> bool {
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        let Some(exchange) = self.in_flight.exchanges.find(key) else { return true };
         let (user, step) = (exchange.user, exchange.step);
         if self.is_too_late(key, now) {
             self.drop_unsent(key, now, sockets);
             return true;
         }
         let made = self.step_for(user, step, part, sockets);
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        let Some(exchange) = self.in_flight.exchanges.find(key) else { return true };
         match made {
             Ok(None) => return false,
             Ok(Some(step)) => {
@@ -480,7 +481,7 @@ mod tests {
             Node::If { condition: 7, then: vec![ask(1)], otherwise: vec![until(8, 2)] },
             Node::Transaction { number: 0, nodes: vec![Node::Repeat { least: 1, most: 2, nodes: vec![ask(3)] }] },
             Node::Choose(vec![way(4), way(5)]),
-            Node::Shuffle(vec![ask(6), Node::Talk { target: 0, nodes: vec![ask(7)] }]),
+            Node::Shuffle(vec![ask(6), Node::Messaging { target: 0, nodes: vec![ask(7)] }]),
             Node::Parallel { most: 2, steps: vec![8, 9], on_failure: OnFailure::Next },
             Node::Think(Think::Fixed(std::time::Duration::ZERO)),
             Node::Barrier(0),

@@ -19,7 +19,7 @@ impl States {
             .iter()
             .filter_map(|number| self.rows.columns().get(*number as usize).copied())
             .collect();
-        let state = self.of(user);
+        let state = self.state(user);
         let variables = memory.secret_variables.iter().filter_map(|number| state.variables.get(*number as usize));
         let cells = places.iter().filter_map(|(feed, column)| {
             state.rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
@@ -32,7 +32,7 @@ impl ScenarioRuntime {
     /// The secrets of a user, unless they are to be shown.
     #[cold]
     pub(in crate::world) fn secrets_of(&mut self, user: u32) -> Vec<String> {
-        if self.work.keeps.secrets {
+        if self.work.capture_options.secrets {
             return Vec::new();
         }
         let mut secrets = self.users.states.secrets_of(user);
@@ -50,7 +50,7 @@ pub(in crate::world) fn hide(secrets: &[String], sample: &mut Sample) {
     if secrets.is_empty() {
         return;
     }
-    let known = SecretValues::of_values(secrets.iter().map(String::as_str));
+    let known = SecretValues::from_values(secrets.iter().map(String::as_str));
     for part in &mut sample.parts {
         if let Some(hidden) = known.hide_in(&part.bytes) {
             part.bytes = hidden;

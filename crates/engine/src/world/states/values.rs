@@ -93,7 +93,7 @@ impl Values<'_> {
 impl States {
     /// The values of a user. `now`: on the clock of the run.
     pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos) -> Values<'_> {
-        self.of(user);
+        self.state(user);
         let Self { memory, all, counters, evaluator, rows, epoch, .. } = self;
         let State { variables, rows: own, .. } = &all[user as usize];
         Values {

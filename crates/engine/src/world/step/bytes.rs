@@ -142,8 +142,8 @@ impl Rest {
     }
 }
 
-/// Writes a request of HTTP/1, but for a body that is shared, which it gives. A body whose head says so goes in one chunk: where chunks
-/// are cut means nothing.
+/// Writes a request of HTTP/1, but for a body that is shared, which it gives. A body whose head says so goes in one
+/// chunk: where chunks are cut means nothing.
 fn render_into(request: &Request, bytes: &mut Vec<u8>) -> Option<Rest> {
     let version = match request.version {
         plan::HttpVersion::Http10 => wire::http1::Version::Http10,
@@ -172,7 +172,7 @@ const CHUNKS_END: &[u8] = b"\r\n0\r\n\r\n";
 
 /// What opens a conversation is made once for it. Without a path, it is that of nobody.
 pub(super) fn open_anew(
-    making: &DynamicParts,
+    dynamic_parts: &DynamicParts,
     base: &Request,
     request: &mut Request,
     is_open: bool,
@@ -183,5 +183,5 @@ pub(super) fn open_anew(
         return Ok(());
     }
     request.path.clone_from(&base.path);
-    making.remake(base, request, scope)
+    dynamic_parts.remake(base, request, scope)
 }

@@ -80,7 +80,7 @@ impl Deed {
 fn any_failure() -> impl Strategy<Value = Failure> {
     // Also numbers without counters of their own.
     prop_oneof![
-        (0..FAILURE_COUNT).prop_filter_map("a failure", Failure::of_index),
+        (0..FAILURE_COUNT).prop_filter_map("a failure", Failure::from_index),
         any::<u8>().prop_map(Failure::StreamReset),
         any::<u8>().prop_map(Failure::GrpcStatus),
         any::<u8>().prop_map(Failure::CallHttp),
@@ -104,7 +104,7 @@ fn any_count() -> impl Strategy<Value = u64> {
 }
 
 fn any_series() -> impl Strategy<Value = SeriesId> {
-    (0..SeriesId::COUNT).prop_filter_map("a series", SeriesId::of_index)
+    (0..SeriesId::COUNT).prop_filter_map("a series", SeriesId::from_index)
 }
 
 fn any_sample() -> impl Strategy<Value = Sample> {

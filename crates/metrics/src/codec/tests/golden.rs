@@ -157,12 +157,12 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!(counts.failures().collect::<Vec<_>>(), reasons);
         assert_eq!(seen.failures_of(SeriesId::step(7)).collect::<Vec<_>>(), reasons);
         assert_eq!(seen.blamed.places(Failure::Os(113)), [("a.example:80", 1)]);
-        let response = seen.timings(SeriesId::step(0), Class::Succeeded).expect("times").of(Measure::Response);
+        let response = seen.timings(SeriesId::step(0), Class::Succeeded).expect("times").by_measure(Measure::Response);
         assert_eq!((response.count(), response.sum()), (1_000, 500_500_000_000));
         assert_eq!((response.min(), response.max()), (Some(1_000_000), Some(1_000_000_000)));
         assert_eq!((response.quantile(0.5), response.quantile(0.99)), (Some(500_170_751), Some(990_380_031)));
         let unfinished = seen.unfinished_of(SeriesId::step(63)).expect("times");
-        assert_eq!(unfinished.of(Measure::Service).max(), Some(2_500_000_000));
+        assert_eq!(unfinished.by_measure(Measure::Service).max(), Some(2_500_000_000));
         let transaction = SeriesId::transaction(2);
         let ended = Class::ALL.map(|class| seen.count_of(transaction, class));
         assert_eq!((ended, seen.failures_of(transaction).count()), ([1, 0, 0, 1], 1));

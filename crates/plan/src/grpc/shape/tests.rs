@@ -8,7 +8,7 @@ use crate::Schema;
 const ZOO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/peers/grpc/proto/zoo.proto");
 
 fn kind(name: &str) -> MessageDescriptor {
-    let schema = Schema::of_protos(&[ZOO.to_owned()], &[]).expect("a good file");
+    let schema = Schema::from_protos(&[ZOO.to_owned()], &[]).expect("a good file");
     schema.pool.get_message_by_name(name).expect("a type")
 }
 
@@ -46,7 +46,7 @@ const ANIMALS: [&str; 8] = [
 
 #[test]
 fn messages_fit_their_type_at_every_split() {
-    let shape = Shape::of(&kind("zoo.Animal"));
+    let shape = Shape::new(&kind("zoo.Animal"));
     for json in ANIMALS {
         assert!(fits_however_cut(&shape, &animal(json)), "{json}");
     }
@@ -67,7 +67,7 @@ fn messages_fit_their_type_at_every_split() {
 
 #[test]
 fn what_is_no_message_of_the_type_is_found() {
-    let shape = Shape::of(&kind("zoo.Animal"));
+    let shape = Shape::new(&kind("zoo.Animal"));
     let deep = |depth: usize| {
         let mut bytes = Vec::new();
         for _ in 0..depth {
@@ -127,6 +127,6 @@ proptest! {
         }
         bytes.truncate(bytes.len() - cut % 3 % (bytes.len() + 1));
         let decoded = DynamicMessage::decode(kind.clone(), &*bytes);
-        prop_assert_eq!(fits(&Shape::of(&kind), &[&bytes]), decoded.is_ok(), "{:02x?}: {:?}", bytes, decoded.err());
+        prop_assert_eq!(fits(&Shape::new(&kind), &[&bytes]), decoded.is_ok(), "{:02x?}: {:?}", bytes, decoded.err());
     }
 }

@@ -31,7 +31,7 @@ fn values_go_to_their_places_once() {
 
 #[test]
 fn every_place_of_a_text_has_a_value() {
-    let faults = (0..FAILURE_COUNT).filter_map(Failure::of_index).filter_map(|failure| match failure {
+    let faults = (0..FAILURE_COUNT).filter_map(Failure::from_index).filter_map(|failure| match failure {
         Failure::Tls(fault) => Some(fault),
         _ => None,
     });

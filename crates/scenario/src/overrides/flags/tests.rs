@@ -90,7 +90,7 @@ fn what_steps_do_not_say_comes_from_flags() {
         grace: some("2s"),
         interval: some("500ms"),
         warmup: some("1s"),
-        persists: true,
+        ignores_failures: true,
         budget: some("requests=5"),
         consents: vec!["b".to_owned()],
         expect_status: some("404"),
@@ -105,7 +105,7 @@ fn what_steps_do_not_say_comes_from_flags() {
     assert_eq!(file.defaults.headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["X-B"]);
     assert_eq!(draft.request.headers[0].name, "x-a");
     let run = &file.run;
-    assert_eq!((run.seed, run.grace, run.warmup, run.persist), (Some(7), Some(secs(2)), Some(secs(1)), true));
+    assert_eq!((run.seed, run.grace, run.warmup, run.ignores_failures), (Some(7), Some(secs(2)), Some(secs(1)), true));
     assert_eq!((run.interval, &run.consents[..]), (Some(secs(1) / 2), &["a".to_owned(), "b".to_owned()][..]));
     assert!(run.budget.is_some());
 }

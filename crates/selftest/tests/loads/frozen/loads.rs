@@ -102,7 +102,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    pub(crate) fn of(kind: &Kind) -> Self {
+    pub(crate) fn new(kind: &Kind) -> Self {
         let address = SimulatedWorld::address();
         let paths: Vec<&str> = kind.path.split(' ').collect();
         let mut flags = flags(paths[0], kind.flags);

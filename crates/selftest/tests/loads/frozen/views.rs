@@ -49,7 +49,7 @@ impl Drop for Folder {
 
 impl Views {
     /// Runs a load in a world with this seed, and takes all views of it.
-    pub(crate) fn of(load: &Load, seed: u64, faults: Faults) -> Self {
+    pub(crate) fn new(load: &Load, seed: u64, faults: Faults) -> Self {
         let plan = &load.plan;
         let folder = Folder(std::env::temp_dir().join(format!("onrush-frozen-{}-{seed}", std::process::id())));
         std::fs::create_dir_all(&folder.0).expect("a folder");
@@ -64,12 +64,12 @@ impl Views {
         let screen = Screen::plain(Language::En);
         let about = About { version: "0".to_owned(), command: "onrush".to_owned(), ..About::default() };
         let (mut json, mut hdr, mut charts) = (Json::about(about), HdrLog::default(), Charts::new(plan));
-        let (mut table, mut rows) = (IntervalTable::new(screen).of_plan(plan), String::new());
+        let (mut table, mut rows) = (IntervalTable::new(screen).for_plan(plan), String::new());
         let (mut times, mut live) = (String::new(), String::new());
         let mut world = SimulatedWorld::new(seed, faults);
         let result = world.run_and_probe(plan, load.threads, &load.happens, |reported| {
             // The CPU time is that of the machine on which the simulation runs.
-            let mut interval = Interval::of(reported, plan);
+            let mut interval = Interval::new(reported, plan);
             interval.added.cpu_ns = 0;
             let interval = Arc::new(interval);
             file.interval(&interval);
@@ -78,7 +78,7 @@ impl Views {
             charts.interval(&interval);
             rows.push_str(&table.next(&*interval));
             times.push_str(&hdr.interval(&interval, BEGAN + interval.to.as_duration()));
-            live = format!("{:#}\n", report::live_value(&interval, &LiveTotals::of(reported, plan), &[]));
+            live = format!("{:#}\n", report::live_value(&interval, &LiveTotals::new(reported, plan), &[]));
         });
         let run = run(plan, result.expect("a world that works"), load.thresholds);
         let scraped = scraped(page.pages().next().expect("a page"));

@@ -100,7 +100,7 @@ fn threads_meet_and_nothing_is_lost() {
         for thread in 0..4 {
             let sessions = &sessions;
             scope.spawn(move || {
-                let mut random = Random::of_stream(7, thread as u64);
+                let mut random = Random::for_stream(7, thread as u64);
                 for turn in 0..2_000 {
                     let id = make(sessions, turn + thread, &mut random);
                     sessions.visit(id, |session| session.requests += 1).expect("it is there");

@@ -5,12 +5,12 @@ use plan::{ExtractError, NotExtracted};
 use crate::Language;
 
 /// The error in one line.
-pub fn take_error(error: &ExtractError, language: Language) -> String {
+pub fn extract_error(error: &ExtractError, language: Language) -> String {
     language.pick(error.to_string(), error.chinese())
 }
 
 /// The reason why a step extracted nothing, as a part of a line.
-pub fn not_taken(why: &NotExtracted, language: Language) -> String {
+pub fn not_extracted(why: &NotExtracted, language: Language) -> String {
     language.pick(why.to_string(), why.chinese())
 }
 
@@ -83,7 +83,7 @@ mod tests {
             ExtractError::Selector { selector: what(), reason: reason() },
             ExtractError::NoSelectors,
         ] {
-            let (english, chinese) = (take_error(&error, Language::En), take_error(&error, Language::Zh));
+            let (english, chinese) = (extract_error(&error, Language::En), extract_error(&error, Language::Zh));
             assert!(english.is_ascii() && english.contains("; "), "{english}");
             assert!(chinese.contains('；'), "{chinese}");
             for word in [what(), reason()] {
@@ -93,7 +93,7 @@ mod tests {
         for why in
             [NotExtracted::Nothing, NotExtracted::NoJson { reason: reason() }, NotExtracted::TooLarge { form: "HTML" }]
         {
-            let (english, chinese) = (not_taken(&why, Language::En), not_taken(&why, Language::Zh));
+            let (english, chinese) = (not_extracted(&why, Language::En), not_extracted(&why, Language::Zh));
             assert_eq!(english.contains(&reason()), chinese.contains(&reason()), "{chinese}");
             assert!(!chinese.is_ascii() && english.is_ascii(), "{chinese}");
         }

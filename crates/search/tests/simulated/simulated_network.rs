@@ -31,7 +31,7 @@ pub(crate) struct Wanted {
     pub(crate) budget: Duration,
 }
 
-struct Town {
+struct SimulatedNetwork {
     network: Network,
     server: SteppedServer<SimDriver>,
     server_host: Host,
@@ -48,7 +48,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> SearchResult {
     let server_host = driver.host();
     let behavior = Behavior { seed, ..Behavior::default() };
     let server = SteppedServer::start_as(driver, address(), behavior).expect("a free address");
-    let mut town = Town { network, server, server_host };
+    let mut world = SimulatedNetwork { network, server, server_host };
     // A refused request is lost too.
     let goals = [format!("p99(response_time) < {}ms", wanted.limit.as_millis()), "failed / done < 1%".to_owned()];
     let goals = goals.map(|text| Threshold::parse(&text).expect("a goal"));
@@ -65,16 +65,16 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> SearchResult {
     let mut search = Search::new(settings);
     let base = base(wanted);
     loop {
-        let began = town.network.now().as_duration();
+        let began = world.network.now().as_duration();
         match search.next(began) {
             Step::Trial(order) => {
                 let plan = plan_of(&base, wanted, &order, seed);
-                let outcome = town.trial((&plan, &goals), &order, &search, wanted);
-                search.received(&order, outcome, began, town.network.now().as_duration());
+                let outcome = world.trial((&plan, &goals), &order, &search, wanted);
+                search.received(&order, outcome, began, world.network.now().as_duration());
             }
             // Requests waiting in the target leave before the next trial begins.
             Step::Rest => {
-                let rested = town.rest(wanted.limit);
+                let rested = world.rest(wanted.limit);
                 search.rested(Ok(rested.as_duration()));
             }
             Step::Over => return search.found(),
@@ -129,7 +129,7 @@ fn fault(
     own.fault(&TrialEnding { goals, tally, beyond: &beyond, is_open, threads: 1, is_full: false, limit: None })
 }
 
-impl Town {
+impl SimulatedNetwork {
     fn trial(
         &mut self,
         (plan, goals): (&Plan, &[Threshold]),
@@ -162,8 +162,8 @@ impl Town {
             let is_on = run.step(0, |reported| {
                 let lost = goals.iter().map(|goal| goal.lost(reported.added)).collect();
                 let in_flight = reported.total.gauges.in_flight.response.count();
-                let piece = TimePiece::of(reported.added, in_flight, order.bin);
-                let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
+                let piece = TimePiece::new(reported.added, in_flight, order.bin);
+                let mut bin = Bin { lost, times: Moments::new(reported.added), ..Bin::default() };
                 if reported.is_update || reported.from >= ends_at {
                     own.mend(&piece);
                     tally.mend(bin);
@@ -189,7 +189,7 @@ impl Town {
         let finished = run.finish_run(plan, |_| ControlFlow::Continue(())).expect("a simulated driver works");
         let fault = fault(&own, (goals, &tally), &finished.total, !wanted.has_users);
         let times = finished.total.class(Class::Succeeded);
-        let response = times.of(Measure::Response);
+        let response = times.by_measure(Measure::Response);
         let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
         TrialOutcome {
             tally,

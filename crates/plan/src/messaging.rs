@@ -9,7 +9,7 @@ pub const PLACES_MAX: usize = 65_536;
 
 /// One message, and the end of its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Talk {
+pub struct Messaging {
     /// The message, without a frame; `None` when the step only listens.
     pub message: Option<Message>,
     /// The end of the response.

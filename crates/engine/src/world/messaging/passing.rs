@@ -13,10 +13,10 @@ impl ScenarioRuntime {
         if outcome != Outcome::Failed(Failure::Check) {
             return false;
         }
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
-        let step = &self.ledger.steps[exchange.step as usize];
-        if !step.talk.as_deref().is_some_and(|talk| talk.awaits) {
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
+        let step = &self.in_flight.steps[exchange.step as usize];
+        if !step.messaging.as_deref().is_some_and(|messaging| messaging.awaits) {
             return false;
         }
         // The first byte of the response is yet to come.

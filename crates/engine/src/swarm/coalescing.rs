@@ -6,7 +6,7 @@ use plan::Flags;
 
 use super::history::{self, History, Setup};
 use crate::idle::QUIET;
-use crate::world::GATHER_MAX;
+use crate::world::COALESCE_MAX;
 
 fn run(flags: Flags) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -31,7 +31,7 @@ fn responses_on_streams_gather() {
     for (path, least_us, most_us) in
         [("/delay/5", 5, 6), ("/delay/12", 12, 13), ("/delay/30", 20, 20), ("/delay/55", 20, 20)]
     {
-        let gathered = run(streams(path, 10, 20)).most_gathered;
+        let gathered = run(streams(path, 10, 20)).most_coalesced;
         assert!((Nanos(least_us * 1_000)..=Nanos(most_us * 1_000)).contains(&gathered), "{path}: {gathered:?}");
     }
 }
@@ -40,10 +40,10 @@ fn responses_on_streams_gather() {
 #[test]
 fn no_time_is_off_by_more_than_a_thousandth() {
     let history = run(streams("/delay/30", 10, 20));
-    assert_eq!(history.most_gathered, GATHER_MAX);
+    assert_eq!(history.most_coalesced, COALESCE_MAX);
     let seen = history.total.class(Class::Succeeded);
     for measure in [Measure::FirstByte, Measure::Service] {
-        let times = seen.of(measure);
+        let times = seen.by_measure(measure);
         // A turn of 200 responses takes time as well.
         let (least, most) = (times.min().expect("some"), times.quantile(0.99).expect("some"));
         assert!(least >= 30_040_000, "{measure:?}: {least}");
@@ -52,35 +52,39 @@ fn no_time_is_off_by_more_than_a_thousandth() {
         assert!((30_040_000.0..=30_120_000.0 + 60_000.0).contains(&mean), "{measure:?}: {mean}");
     }
     // It sleeps only while nothing is due.
-    assert!(seen.of(Measure::Lateness).quantile(0.99) <= Some(100_000), "{:?}", seen.of(Measure::Lateness).max());
+    assert!(
+        seen.by_measure(Measure::Lateness).quantile(0.99) <= Some(100_000),
+        "{:?}",
+        seen.by_measure(Measure::Lateness).max()
+    );
 }
 
 /// Starts of a rate are due at their instants: no shard sleeps past one.
 #[test]
 fn a_start_that_is_due_is_not_slept_through() {
     let history = run(Flags { rate: Some("9000".to_owned()), ..streams("/delay/30", 10, 20) });
-    assert_eq!(history.most_gathered, GATHER_MAX);
+    assert_eq!(history.most_coalesced, COALESCE_MAX);
     assert_eq!(history.total.counts.started(), 9_000);
-    let lateness = history.total.class(Class::Succeeded).of(Measure::Lateness).max();
+    let lateness = history.total.class(Class::Succeeded).by_measure(Measure::Lateness).max();
     assert!(lateness < Some(15_000), "{lateness:?}");
 }
 
 #[test]
 fn what_is_not_long_does_not_gather() {
-    assert!(run(streams("/", 10, 10)).most_gathered <= Nanos(1_000), "a tenth of a millisecond, or little more");
+    assert!(run(streams("/", 10, 10)).most_coalesced <= Nanos(1_000), "a tenth of a millisecond, or little more");
 }
 
 #[test]
 fn loads_without_streams_do_not_gather() {
     let plain = Flags { http2: false, streams: None, ..streams("/delay/30", 100, 1) };
-    assert_eq!(run(plain.clone()).most_gathered, Nanos::ZERO);
+    assert_eq!(run(plain.clone()).most_coalesced, Nanos::ZERO);
     let rate = Flags { rate: Some("2000".to_owned()), ..plain };
-    assert_eq!(run(rate).most_gathered, Nanos::ZERO);
+    assert_eq!(run(rate).most_coalesced, Nanos::ZERO);
 }
 
 /// Each connection is timed, and a load that opens connections all the time is never batched.
 #[test]
 fn loads_that_open_connections_do_not_gather() {
     let load = Flags { no_keepalive: true, streams: None, ..streams("/delay/30", 50, 1) };
-    assert_eq!(run(load).most_gathered, Nanos::ZERO);
+    assert_eq!(run(load).most_coalesced, Nanos::ZERO);
 }

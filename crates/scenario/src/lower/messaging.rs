@@ -10,11 +10,11 @@ use super::requests::PreparedPart;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
 use crate::diagnostic::Problem;
-use crate::file::{Message, MessageData, Receive, Step, Talk};
+use crate::file::{Message, MessageData, Messaging, Receive, Step};
 
 /// The messages of one exchange.
 pub(super) struct Turn<'a> {
-    pub(super) talk: &'a Talk,
+    pub(super) messaging: &'a Messaging,
     pub(super) send: Option<&'a Message>,
     pub(super) receive: Option<&'a Receive>,
     /// Whether nothing is sent in this block: a ping is exchanged.
@@ -24,30 +24,30 @@ pub(super) struct Turn<'a> {
 impl DynamicParts<'_> {
     /// An exchange on a message connection.
     pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<PreparedPart, Problem> {
-        let Turn { talk, send, receive, is_alone } = turn;
+        let Turn { messaging, send, receive, is_alone } = turn;
         self.naming.at = step.at;
-        let is_ws = talk.responses.is_none();
+        let is_ws = messaging.responses.is_none();
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
-        let place = self.place(&talk.url, Scheme::WebSocket, &mut marks)?;
+        let place = self.place(&messaging.url, Scheme::WebSocket, &mut marks)?;
         self.go_to(&mut draft, &place.marked)?;
-        self.add_talk_flags(&mut draft, talk, is_ws, &mut marks)?;
+        self.add_messaging_flags(&mut draft, messaging, is_ws, &mut marks)?;
         let message = match send {
             Some(message) => Some(self.message(message, &mut draft)?),
             None => None,
         };
         if let Some(message) = &message {
             let bytes = message.constant().unwrap_or(b"-").to_vec();
-            draft.request.body = Some(match draft.request.talk.kind {
+            draft.request.body = Some(match draft.request.messaging.kind {
                 Some(MessageKind::Binary) => DraftBody::Binary(bytes),
                 _ => DraftBody::Bytes(bytes.into()),
             });
         }
-        draft.request.talk.end = match (receive, &talk.responses) {
+        draft.request.messaging.end = match (receive, &messaging.responses) {
             (None, _) if !is_alone => Some(ResponseEnd::None),
             (_, Some(end)) => Some(end.clone()),
             (_, None) => None,
         };
-        let within = receive.and_then(|receive| receive.within).or(talk.timeout);
+        let within = receive.and_then(|receive| receive.within).or(messaging.timeout);
         if let Some(within) = within {
             draft.request.timeout = Some(within.max(Duration::from_millis(1)));
         }
@@ -58,19 +58,25 @@ impl DynamicParts<'_> {
         draft.responses.json.extend(expect.json.iter().cloned());
         let (mut target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
         (made.checks.time, made.checks.size) = (expect.time.clone(), expect.size.clone());
-        if let Some(talk) = &mut made.talk {
-            talk.awaits = !expect.bodies.is_empty() || !expect.json.is_empty();
+        if let Some(messaging) = &mut made.messaging {
+            messaging.awaits = !expect.bodies.is_empty() || !expect.json.is_empty();
         }
-        let mut making = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
-        making.takes = self.takings(receive.map_or(&[], |receive| &receive.take))?;
-        making.messages = message.into_iter().filter(|message| message.constant().is_none()).collect();
-        self.finish(step, (target, made), making)
+        let mut dynamic_parts = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
+        dynamic_parts.takes = self.takings(receive.map_or(&[], |receive| &receive.take))?;
+        dynamic_parts.messages = message.into_iter().filter(|message| message.constant().is_none()).collect();
+        self.finish(step, (target, made), dynamic_parts)
     }
 
-    fn add_talk_flags(&self, draft: &mut Draft, talk: &Talk, is_ws: bool, marks: &mut Marks) -> Result<(), Problem> {
+    fn add_messaging_flags(
+        &self,
+        draft: &mut Draft,
+        messaging: &Messaging,
+        is_ws: bool,
+        marks: &mut Marks,
+    ) -> Result<(), Problem> {
         if is_ws {
-            self.add_headers(draft, &talk.headers, marks)?;
-            draft.request.talk.subprotocols.clone_from(&talk.subprotocols);
+            self.add_headers(draft, &messaging.headers, marks)?;
+            draft.request.messaging.subprotocols.clone_from(&messaging.subprotocols);
         } else {
             draft.request.headers.clear();
         }
@@ -81,12 +87,12 @@ impl DynamicParts<'_> {
     }
 
     fn message(&mut self, message: &Message, draft: &mut Draft) -> Result<Rendering, Problem> {
-        draft.request.talk.kind = message.kind;
+        draft.request.messaging.kind = message.kind;
         match &message.data {
-            MessageData::Text(pattern) => bodies::of_text(pattern).finish(self),
-            MessageData::Json(json) => bodies::of_json(json).finish(self),
-            MessageData::Bytes(bytes) => Ok(Rendering::of_bytes(bytes.clone())),
-            MessageData::File(path) => Ok(Rendering::of_bytes(self.read(path)?)),
+            MessageData::Text(pattern) => bodies::text_pieces(pattern).finish(self),
+            MessageData::Json(json) => bodies::json_pieces(json).finish(self),
+            MessageData::Bytes(bytes) => Ok(Rendering::from_bytes(bytes.clone())),
+            MessageData::File(path) => Ok(Rendering::from_bytes(self.read(path)?)),
         }
     }
 }

@@ -17,7 +17,7 @@ const HOUR: Nanos = Nanos::from_millis(3_600_000);
 fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
     let span = Nanos::from_millis(60);
-    lab.driver().gather(span);
+    lab.driver().coalesce(span);
     for piece in [b"some", b"more"] {
         peer.write_all(piece);
         let (mut begun, mut reported) = (Nanos::ZERO, None);
@@ -33,7 +33,7 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
         // A sleep is requested some microseconds shorter, since it ends late.
         assert!(lay.0 >= span.0 * 9 / 10, "{lay:?}");
     }
-    lab.driver().gather(Nanos::ZERO);
+    lab.driver().coalesce(Nanos::ZERO);
     peer.write_all(b"last");
     assert_eq!(received(&until(&mut lab, |all| received_bytes(all) == 4)), b"last");
     lab.driver().sockets().close(socket);
@@ -42,7 +42,7 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
 /// A wait with a longer allowed delay than any test waits for ends when it is due.
 fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
-    lab.driver().gather(Nanos::from(2 * LIMIT));
+    lab.driver().coalesce(Nanos::from(2 * LIMIT));
     for span in [Nanos::ZERO, Nanos(5_000), Nanos(400_000), Nanos::from_millis(20)] {
         let due = lab.driver().now() + span;
         wait_for(&mut lab, &mut span.clone(), |lab, _| {
@@ -71,7 +71,7 @@ fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Re
             let (socket, peer) = connected(&mut lab);
             let template = lab.driver().sockets().register(Arc::from(&b"ping"[..]));
             tell.send(peer).expect("somebody hears it");
-            lab.driver().gather(HOUR);
+            lab.driver().coalesce(HOUR);
             let bytes = if is_lent { Outgoing::Lent(b"ping".to_vec()) } else { Outgoing::Template(template, 0..4) };
             lab.driver().sockets().send(socket, bytes);
             let over = lab.driver().now() + HOUR;

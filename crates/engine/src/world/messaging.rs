@@ -4,7 +4,7 @@
 //! are framed before the run under a few masks that take turns, so that a send is a template. A message that is
 //! checked is kept up to the bound of bodies; a compressed one is decompressed in pieces. The opening of a
 //! conversation in a scenario file may be dynamic (`open_anew`): once per conversation, by the exchange that opens
-//! it. When its connection has been established once (`OpenTalk`), only a retried step opens another one.
+//! it. When its connection has been established once (`OpenConversation`), only a retried step opens another one.
 
 mod passing;
 mod sending;
@@ -23,8 +23,8 @@ use super::step::PreparedStep;
 use super::transcript::note_of;
 use super::{ScenarioConfig, ScenarioRuntime};
 use crate::faults;
+use crate::messaging::{Expects, PreparedMessaging, Spare};
 use crate::slab::Key;
-use crate::talk::{Expects, PreparedTalk, Spare};
 
 /// Most unsent bytes of replies to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
@@ -32,7 +32,7 @@ const UNSENT_MAX: usize = 1024 * 1024;
 const SEED: u64 = 0x6d61_736b;
 
 /// State of a shard for conversations.
-pub(super) struct Talking {
+pub(super) struct MessagingState {
     /// Frames of each step.
     templates: Vec<Vec<Template>>,
     turn: usize,
@@ -42,13 +42,14 @@ pub(super) struct Talking {
     spare: Spare,
 }
 
-impl Talking {
+impl MessagingState {
     pub(super) fn new<S: Sockets>(work: &ScenarioConfig, sockets: &mut S) -> Self {
-        let mut of_step =
-            |talk: &PreparedTalk| talk.all_frames().map(|frame| sockets.register(frame.clone())).collect();
+        let mut of_step = |messaging: &PreparedMessaging| {
+            messaging.all_frames().map(|frame| sockets.register(frame.clone())).collect()
+        };
         let templates =
-            work.steps.iter().map(|step| step.talk.as_deref().map(&mut of_step).unwrap_or_default()).collect();
-        let random = Random::of_stream(SEED, work.segment.nth(0));
+            work.steps.iter().map(|step| step.messaging.as_deref().map(&mut of_step).unwrap_or_default()).collect();
+        let random = Random::for_stream(SEED, work.segment.nth(0));
         Self { templates, turn: 0, connections: 0, random, spare: Spare::default() }
     }
 
@@ -88,43 +89,43 @@ impl ScenarioRuntime {
     }
 
     /// Whether WebSocket or TCP messages are exchanged on it.
-    pub(super) fn is_talk(&mut self, socket: Socket) -> bool {
+    pub(super) fn is_messaging(&mut self, socket: Socket) -> bool {
         matches!(self.protocol_of(socket), Some(Protocol::WebSocket | Protocol::Tcp))
     }
 
     /// The offer that opens the conversation on a connection.
-    fn opening_of<'a>(&mut self, socket: Socket, steps: &'a [PreparedStep]) -> Option<&'a PreparedTalk> {
+    fn opening_of<'a>(&mut self, socket: Socket, steps: &'a [PreparedStep]) -> Option<&'a PreparedMessaging> {
         let origin = self.pool.connections.find(socket)?.origin;
-        steps[self.pool.origins[usize::from(origin)].opens_with? as usize].talk.as_deref()
+        steps[self.pool.origins[usize::from(origin)].opens_with? as usize].messaging.as_deref()
     }
 
     /// The same by the request that was made for the exchange which opens it.
     fn made_offer(&mut self, socket: Socket) -> Option<Arc<Offer>> {
         let Phase::Connect { attempt, .. } = self.pool.connections.find(socket)?.phase else { return None };
-        let exchange = self.ledger.attempts.find(attempt)?.exchange;
-        let step = self.ledger.exchanges.find(exchange)?.step;
-        let step = &self.ledger.steps[step as usize];
+        let exchange = self.in_flight.attempts.find(attempt)?.exchange;
+        let step = self.in_flight.exchanges.find(exchange)?.step;
+        let step = &self.in_flight.steps[step as usize];
         let made = step.made.as_deref().filter(|made| !made.path.is_empty())?;
-        Some(step.talk.as_ref()?.offer_of(made))
+        Some(step.messaging.as_ref()?.offer_of(made))
     }
 
     /// Begins the protocol on an established connection of messages. False when there is no handshake left to make.
-    pub(super) fn begin_talk<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
+    pub(super) fn begin_messaging<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
         let protocol = self.protocol_of(socket);
         let steps = self.work.steps.clone();
-        let talk = self.opening_of(socket, &steps);
-        let mut line = match (protocol, talk) {
-            (Some(Protocol::WebSocket), Some(talk)) => {
-                let number = self.work.segment.nth(self.pool.talk.connections);
-                let offer = self.made_offer(socket).unwrap_or_else(|| talk.offer.clone());
-                AnyConnection::WebSocket(Box::new(WebSocket::new(offer, PreparedTalk::key(number))))
+        let messaging = self.opening_of(socket, &steps);
+        let mut line = match (protocol, messaging) {
+            (Some(Protocol::WebSocket), Some(messaging)) => {
+                let number = self.work.segment.nth(self.pool.messaging.connections);
+                let offer = self.made_offer(socket).unwrap_or_else(|| messaging.offer.clone());
+                AnyConnection::WebSocket(Box::new(WebSocket::new(offer, PreparedMessaging::key(number))))
             }
             (Some(Protocol::Tcp), _) => {
-                AnyConnection::Tcp(Tcp::new(talk.and_then(|talk| talk.expects.framing()).cloned()))
+                AnyConnection::Tcp(Tcp::new(messaging.and_then(|messaging| messaging.expects.framing()).cloned()))
             }
             _ => return false,
         };
-        self.pool.talk.connections += 1;
+        self.pool.messaging.connections += 1;
         let mut opening = Vec::new();
         line.start(&mut opening);
         if let Some(layers) = self.layers(socket) {
@@ -133,7 +134,7 @@ impl ScenarioRuntime {
         if opening.is_empty() {
             return false;
         }
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_on(socket, true, PartKind::Head, &opening);
         }
         self.send_through(socket, opening, sockets);
@@ -150,7 +151,7 @@ impl ScenarioRuntime {
         else {
             return;
         };
-        let was_sent = self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
+        let was_sent = self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
         if was_sent && matches!(self.expects(attempt), Some(Expects::Nothing)) {
             let now = sockets.now();
             self.end_message(attempt, Outcome::Succeeded, true, now, sockets);
@@ -158,16 +159,16 @@ impl ScenarioRuntime {
     }
 
     fn expects(&mut self, key: Key) -> Option<&Expects> {
-        let attempt = self.ledger.attempts.find(key)?;
-        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
-        self.ledger.steps[exchange.step as usize].talk.as_deref().map(|talk| &talk.expects)
+        let attempt = self.in_flight.attempts.find(key)?;
+        let exchange = self.in_flight.exchanges.find(attempt.exchange)?;
+        self.in_flight.steps[exchange.step as usize].messaging.as_deref().map(|messaging| &messaging.expects)
     }
 
     /// Bytes on a connection of messages.
     #[cold]
     pub(super) fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(from) = self.agree(socket, bytes, at, sockets) else { return };
-        let (mask, mut scratch) = (self.pool.talk.mask(), self.pool.scratch.take().unwrap_or_default());
+        let (mask, mut scratch) = (self.pool.messaging.mask(), self.pool.scratch.take().unwrap_or_default());
         let (mut from, mut end) = (from, None);
         while end.is_none()
             && let Some(connection) = self.pool.connections.find(socket)
@@ -180,7 +181,7 @@ impl ScenarioRuntime {
                 Ok((_, ConnectionEvent::NeedMore)) => break,
                 Ok((taken, said)) => {
                     from += taken;
-                    if self.ledger.records
+                    if self.in_flight.records
                         && let Some((kind, bytes)) = note_of(&said)
                     {
                         self.record_on(socket, false, kind, &bytes);
@@ -188,7 +189,7 @@ impl ScenarioRuntime {
                     end = self.hear_alone(socket, &said, from == length, at, sockets);
                 }
                 Err(fault) => {
-                    if self.ledger.records && fault.was_reported() {
+                    if self.in_flight.records && fault.was_reported() {
                         self.record_on(socket, false, PartKind::Raw, &bytes[from..]);
                     }
                     end = Some(End::Fault(fault));
@@ -209,7 +210,7 @@ impl ScenarioRuntime {
         let (layers, scratch) = (connection.layers.as_deref_mut()?, self.pool.scratch.as_mut()?);
         let read = layers.line.as_mut()?.handle(bytes, scratch, Mask::default(), &mut layers.out);
         let read = read.map(|(taken, said)| (taken, matches!(said, ConnectionEvent::Ready)));
-        if self.ledger.records
+        if self.in_flight.records
             && let Some(attempt) = self.recorded_on(socket)
         {
             attempt.keep_head(&bytes[..read.map_or(bytes.len(), |(taken, _)| taken)]);
@@ -271,7 +272,7 @@ impl ScenarioRuntime {
             ConnectionEvent::Unframed(_) => {
                 let phase = self.pool.connections.find(socket)?.phase;
                 let steps = self.work.steps.clone();
-                let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
+                let is_deaf = |messaging: &PreparedMessaging| matches!(messaging.expects, Expects::Nothing);
                 if !self.opening_of(socket, &steps).is_some_and(is_deaf) {
                     return self.hear_unasked(socket, phase, sockets);
                 }
@@ -327,19 +328,19 @@ impl ScenarioRuntime {
 
     /// The outcome, by the plan, of a message that is a response.
     fn judge_message(&mut self, key: Key, bytes: &[u8], length: u64, is_cut: bool) -> Outcome {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return Outcome::Succeeded };
         attempt.body_bytes = u32::try_from(length).unwrap_or(u32::MAX);
         let number = attempt.stream;
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
-        let step = &self.ledger.steps[exchange.step as usize];
-        let Some(talk) = &step.talk else { return Outcome::Succeeded };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        let step = &self.in_flight.steps[exchange.step as usize];
+        let Some(messaging) = &step.messaging else { return Outcome::Succeeded };
         if !is_cut && step.takes_body {
             attempt.kept.get_or_insert_default().keep(bytes, attempt.needs.body as usize);
         }
         if is_cut {
-            return if talk.is_looked_at { Outcome::Failed(Failure::BodyLimit) } else { Outcome::Succeeded };
+            return if messaging.is_checked { Outcome::Failed(Failure::BodyLimit) } else { Outcome::Succeeded };
         }
-        let is_its_own = !talk.is_numbered || says_seq(bytes, &seq_of(exchange.user, number));
+        let is_its_own = !messaging.is_numbered || says_seq(bytes, &seq_of(exchange.user, number));
         if is_its_own && step.accepts(bytes) { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) }
     }
 
@@ -386,26 +387,26 @@ impl ScenarioRuntime {
     }
 
     fn judge_response(&mut self, key: Key) -> Outcome {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
-        let checks = &self.ledger.steps[exchange.step as usize].checks;
-        if checks.look_further { checks.of_response(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return Outcome::Succeeded };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        let checks = &self.in_flight.steps[exchange.step as usize].checks;
+        if checks.checks_more { checks.response_outcome(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
     }
 
     /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came
     /// after the response.
     fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.first_byte = attempt.first_byte.min(now);
         let socket = attempt.socket;
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
         self.seen.counts[Counter::Responses] += u64::from(is_measured);
         let is_reported = self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported());
         if !is_clean {
             self.seen.counts[Counter::Unsolicited] += 1;
             self.close(socket, sockets);
-        } else if self.ledger.steps[step].keep_alive && !is_reported {
+        } else if self.in_flight.steps[step].keep_alive && !is_reported {
             if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);

@@ -4,8 +4,8 @@ use super::{Body, Draft};
 use crate::address::Scheme;
 use crate::text::check_count;
 use crate::{
-    Address, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, PlanError, Remedy, ResponseEnd, Step, Talk,
-    Version,
+    Address, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Messaging, Need, PlanError, Remedy, ResponseEnd,
+    Step, Version,
 };
 
 /// The largest response of a known length.
@@ -26,7 +26,7 @@ pub struct MessagingOptions {
 
 impl MessagingOptions {
     /// The first option that only a WebSocket has.
-    pub(super) fn of_websocket(&self) -> Option<&'static str> {
+    pub(super) fn websocket_flag(&self) -> Option<&'static str> {
         let given = [
             ("--ws-type", self.kind.is_some()),
             ("--subprotocol", !self.subprotocols.is_empty()),
@@ -48,7 +48,7 @@ pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
 
 impl Draft {
     /// A message and its response as a step. `listens`: there may be no message.
-    pub(super) fn talk_step(&self, address: &Address, listens: bool) -> Result<Step, PlanError> {
+    pub(super) fn messaging_step(&self, address: &Address, listens: bool) -> Result<Step, PlanError> {
         let is_ws = address.scheme == Scheme::WebSocket;
         let scheme = if is_ws { "ws://" } else { "tcp://" };
         let given = [
@@ -59,9 +59,9 @@ impl Draft {
             (!is_ws && !self.request.headers.is_empty()).then_some("-H"),
         ];
         if let Some(one) = given.into_iter().flatten().next() {
-            return Err(PlanError::Conflict { one, other: scheme, remedy: Remedy::TalkIsNoHttp });
+            return Err(PlanError::Conflict { one, other: scheme, remedy: Remedy::MessagingIsNoHttp });
         }
-        if !is_ws && let Some(flag) = self.request.talk.of_websocket() {
+        if !is_ws && let Some(flag) = self.request.messaging.websocket_flag() {
             return Err(PlanError::Needs { flag, needed: Need::WebSocket });
         }
         let message = self.message(is_ws)?;
@@ -78,8 +78,8 @@ impl Draft {
         };
         let has_content =
             response != ResponseEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
-        if let Some(one) = self.responses.of_content().filter(|_| !has_content) {
-            return Err(match self.request.talk.end {
+        if let Some(one) = self.responses.content_flag().filter(|_| !has_content) {
+            return Err(match self.request.messaging.end {
                 Some(ResponseEnd::None) => {
                     PlanError::Conflict { one, other: "--no-response", remedy: Remedy::NoAnswer }
                 }
@@ -89,16 +89,16 @@ impl Draft {
         let request = self.opening(address, is_ws)?;
         let name = if is_ws { request.path.clone() } else { address.host_and_port() };
         Ok(Step {
-            making: None,
+            dynamic_parts: None,
             name,
             request,
             call: None,
-            talk: Some(Talk {
+            messaging: Some(Messaging {
                 awaits: false,
                 message,
                 response,
-                subprotocols: self.request.talk.subprotocols.clone(),
-                offers_deflate: self.request.talk.deflate,
+                subprotocols: self.request.messaging.subprotocols.clone(),
+                offers_deflate: self.request.messaging.deflate,
             }),
             target: 0,
             follow: None,
@@ -137,7 +137,7 @@ impl Draft {
     }
 
     fn message(&self, is_ws: bool) -> Result<Option<Message>, PlanError> {
-        let (body, wanted) = (&self.request.body, self.request.talk.kind);
+        let (body, wanted) = (&self.request.body, self.request.messaging.kind);
         if *body == Some(Body::Numbered) && is_ws {
             return Ok(Some(Message { kind: MessageKind::Text, bytes: Vec::new(), is_numbered: true }));
         }
@@ -168,7 +168,7 @@ impl Draft {
     }
 
     fn response_end(&self, is_ws: bool, message: Option<&Message>) -> Result<ResponseEnd, PlanError> {
-        match (&self.request.talk.end, is_ws) {
+        match (&self.request.messaging.end, is_ws) {
             (None, true) => Ok(ResponseEnd::Message),
             (Some(ResponseEnd::None), true) => Ok(ResponseEnd::None),
             (Some(end), true) => {

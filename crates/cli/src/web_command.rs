@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use report::Language;
-use web::Order;
+use web::RunRequest;
 
 use crate::args::{Command, RunArgs, WatchArgs};
 use crate::exit::Exit;
@@ -14,21 +14,21 @@ use crate::flags::{self, Mode};
 use crate::{dashboards, help, output, redaction, run_scenario, run_url, shutdown, usage};
 
 /// The polling interval of stop requests.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The most scenario files that a page offers.
 const FILES_MAX: usize = 200;
 /// Flags that may send the requests of a file to hosts that the file does not name, or expose them.
 const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-addresses", "insecure", "host"];
 
 /// Serves the page until the program is ended.
-pub(crate) fn page(args: &WatchArgs) -> Exit {
+pub(crate) fn run(args: &WatchArgs) -> Exit {
     let language = usage::language();
     // Before the link is printed: a user who has seen it may end the program.
     let requested = match shutdown::watch_idle(language) {
         Ok(requested) => requested,
         Err(exit) => return exit,
     };
-    let (sender, orders) = channel();
+    let (sender, requests) = channel();
     let site = match dashboards::open(args, Some((sender, files)), language) {
         Ok(site) => site,
         Err(text) => {
@@ -37,9 +37,9 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
         }
     };
     while !requested.is_requested() {
-        match orders.recv_timeout(LOOK_EVERY) {
-            Ok(order) => {
-                carry_out(&order, &site);
+        match requests.recv_timeout(POLL_INTERVAL) {
+            Ok(request) => {
+                carry_out(&request, &site);
                 shutdown::idle();
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -50,12 +50,12 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
 }
 
 /// Carries out one run.
-fn carry_out(order: &Order, site: &web::Site) {
-    usage::speak(order.language);
-    dashboards::show_on(&site.hub(), order.response.clone());
-    redaction::typed(order.words.clone());
+fn carry_out(request: &RunRequest, site: &web::Site) {
+    usage::speak(request.language);
+    dashboards::show_on(&site.hub(), request.response.clone());
+    redaction::typed(request.words.clone());
     output::listen();
-    let read = read(&order.words, order.language);
+    let read = read(&request.words, request.language);
     let exit = read.map(|args| match args.file() {
         Some(file) => run_scenario::play(&args, file),
         None => run_url::run(&args),
@@ -67,11 +67,11 @@ fn carry_out(order: &Order, site: &web::Site) {
     site.hub().done(&received);
     let text = match exit {
         Err(text) => text,
-        Ok(_) if received.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),
+        Ok(_) if received.is_empty() => request.language.pick("the run did not begin", "压测没有启动").to_owned(),
         Ok(_) => received,
     };
     // No effect if the run did begin: then the response was given before.
-    order.response.give(Err(text));
+    request.response.give(Err(text));
 }
 
 /// Parses the words as a run that a page may start.
@@ -91,7 +91,7 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
             format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上查看"),
         ));
     }
-    let Command::Run(args) = Command::of(&matches) else {
+    let Command::Run(args) = Command::from_matches(&matches) else {
         return Err(language.pick("a page starts runs only", "页面只能启动压测").to_owned());
     };
     let flags = &args.flags;

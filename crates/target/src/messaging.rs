@@ -16,7 +16,7 @@ const UNSENT_MAX: usize = 1024 * 1024;
 
 /// The protocol of a long connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speech {
+pub(crate) enum TalkProtocol {
     /// Bytes, echoed as they arrive.
     Tcp,
     /// Messages; compressed in this window, as a power of two, if that was agreed on. Echoed, unless they are commands.
@@ -24,24 +24,24 @@ pub(crate) enum Speech {
 }
 
 /// A long connection. See the module. An idle one owns no other memory.
-pub(crate) struct Talk {
+pub(crate) struct Messaging {
     socket: Socket,
-    speech: Speech,
+    protocol: TalkProtocol,
     /// The instant of the next push; never without pushes.
     push_at: Nanos,
     is_full: bool,
     session: Option<Box<Session>>,
 }
 
-impl Talk {
-    pub(crate) fn start(socket: Socket, speech: Speech, now: Nanos, tools: &mut Tools) -> Self {
-        tools.stats().talks_opened.add(1);
-        tools.stats().talks_open.add(1);
+impl Messaging {
+    pub(crate) fn start(socket: Socket, protocol: TalkProtocol, now: Nanos, tools: &mut Tools) -> Self {
+        tools.stats().long_connections_opened.add(1);
+        tools.stats().long_connections_open.add(1);
         let push_at = tools.behavior().push.map_or(Nanos::NEVER, |every| now + every.into());
         if push_at != Nanos::NEVER {
             tools.timers.insert(push_at, socket);
         }
-        Self { socket, speech, push_at, is_full: false, session: None }
+        Self { socket, protocol, push_at, is_full: false, session: None }
     }
 
     /// Sends the handshake response of WebSocket, and begins the session.
@@ -58,20 +58,22 @@ impl Talk {
         sockets.send(socket, Outgoing::Lent(response));
         tools.stats().statuses[101].add(1);
         let path = requested.target.split('?').next().unwrap_or_default();
-        let speech = Speech::WebSocket { deflate: requested.deflate, has_commands: path == commands::PATH };
-        Self::start(socket, speech, now, tools)
+        let protocol = TalkProtocol::WebSocket { deflate: requested.deflate, has_commands: path == commands::PATH };
+        Self::start(socket, protocol, now, tools)
     }
 
     pub(crate) fn received<S: Sockets>(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut S) -> Wait {
-        let wait = match self.speech {
-            Speech::Tcp => {
+        let wait = match self.protocol {
+            TalkProtocol::Tcp => {
                 let mut copy = tools.buffer();
                 copy.extend_from_slice(bytes);
-                tools.stats().talk_messages.add(1);
+                tools.stats().long_connection_messages.add(1);
                 sockets.send(self.socket, Outgoing::Lent(copy));
                 Wait::More
             }
-            Speech::WebSocket { deflate, has_commands } => self.converse(deflate, has_commands, bytes, tools, sockets),
+            TalkProtocol::WebSocket { deflate, has_commands } => {
+                self.converse(deflate, has_commands, bytes, tools, sockets)
+            }
         };
         if wait == Wait::More && !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
             self.is_full = true;
@@ -97,11 +99,11 @@ impl Talk {
         }
         if sockets.unsent(self.socket) == 0 {
             let mut bytes = tools.buffer();
-            match self.speech {
-                Speech::Tcp => bytes.extend_from_slice(PUSHED),
-                Speech::WebSocket { .. } => websocket::push_message(Kind::Text, false, None, PUSHED, &mut bytes),
+            match self.protocol {
+                TalkProtocol::Tcp => bytes.extend_from_slice(PUSHED),
+                TalkProtocol::WebSocket { .. } => websocket::push_message(Kind::Text, false, None, PUSHED, &mut bytes),
             }
-            tools.stats().talk_pushes.add(1);
+            tools.stats().long_connection_pushes.add(1);
             sockets.send(self.socket, Outgoing::Lent(bytes));
         }
         self.push_at = now.max(self.push_at) + every.into();
@@ -134,7 +136,7 @@ impl Talk {
                     let has_closed = matches!(received, SessionEvent::Close { .. });
                     let mut echo = Vec::new();
                     if let SessionEvent::Message { kind, bytes, .. } = received {
-                        tools.stats().talk_messages.add(1);
+                        tools.stats().long_connection_messages.add(1);
                         let response = if has_commands { commands::response(bytes) } else { None };
                         let bytes = response.as_deref().unwrap_or(bytes);
                         match deflate {
@@ -173,7 +175,7 @@ impl Talk {
 
     /// The connection is over.
     pub(crate) fn ended(&self, tools: &Tools) {
-        tools.stats().talks_open.subtract(1);
-        tools.stats().talks_closed.add(1);
+        tools.stats().long_connections_open.subtract(1);
+        tools.stats().long_connections_closed.add(1);
     }
 }

@@ -36,7 +36,7 @@ struct Rate {
 
 impl Rate {
     /// The rate of counts in equal parts of `part_s` seconds each.
-    fn of(counts: &[f64], part_s: f64) -> Self {
+    fn new(counts: &[f64], part_s: f64) -> Self {
         let count = counts.len().max(1) as f64;
         let mean = counts.iter().sum::<f64>() / count;
         Self { per_s: mean / part_s, variance: variance(counts) / count / part_s.powi(2) }
@@ -53,14 +53,14 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn of(parts: &[Slice], part_s: f64) -> Self {
+    pub(crate) fn new(parts: &[Slice], part_s: f64) -> Self {
         let [ended, succeeded] =
-            [|part: &Slice| part.ended, |part: &Slice| part.succeeded].map(|of| of_each(parts, of));
+            [|part: &Slice| part.ended, |part: &Slice| part.succeeded].map(|of| values_of_parts(parts, of));
         Self {
             failing: failing(parts),
             responses: [ended.iter().sum(), succeeded.iter().sum()],
-            ended: Rate::of(&ended, part_s),
-            succeeded: Rate::of(&succeeded, part_s),
+            ended: Rate::new(&ended, part_s),
+            succeeded: Rate::new(&succeeded, part_s),
         }
     }
 }
@@ -80,21 +80,21 @@ impl Steady {
         let all = slices.span().as_secs_f64();
         let spans = [all - (2.0 * response_s).min(all / 2.0), all / 2.0, all / 4.0, all / 8.0];
         let mut spans = spans.into_iter().take_while(|span| *span >= STEADY_MIN_S.min(all / 2.0));
-        spans.find_map(|span| Self::of(slices, span, response_s))
+        spans.find_map(|span| Self::new(slices, span, response_s))
     }
 
     /// The rate of the last stretch of this length, when it is steady.
-    fn of(slices: &Slices, span_s: f64, response_s: f64) -> Option<Self> {
+    fn new(slices: &Slices, span_s: f64, response_s: f64) -> Option<Self> {
         let width = slices.width.as_secs_f64();
         let parts = parts_of(STEADY_PARTS, span_s, response_s);
         // A stretch shorter than its slices has no slice of its own.
         let each = ((span_s / width / parts as f64) as usize).max(1);
         let last = slices.each.len().checked_sub(each * parts)?;
         let parts = grouped(&slices.each[last..], each);
-        let ended = of_each(&parts, |part| part.ended);
+        let ended = values_of_parts(&parts, |part| part.ended);
         (mean(&ended) > 0.0 && is_steady(&ended)).then(|| Self {
             span: Nanos(slices.width.0 * (each * parts.len()) as u64),
-            sample: Sample::of(&parts, width * each as f64),
+            sample: Sample::new(&parts, width * each as f64),
         })
     }
 
@@ -154,7 +154,7 @@ pub(crate) fn compare(
         return None;
     }
     let parts = grouped(&slices[slices.len() - each * parts..], each);
-    let now = Sample::of(&parts, width.as_secs_f64() * each as f64);
+    let now = Sample::new(&parts, width.as_secs_f64() * each as f64);
     compare_samples(&before.sample, &now, kept, spread, PROBE_RESPONSES_MIN)
 }
 
@@ -213,7 +213,7 @@ pub(crate) fn grouped(slices: &[Slice], each: usize) -> Vec<Slice> {
     slices.chunks(each.max(1)).map(sum).collect()
 }
 
-fn of_each(parts: &[Slice], of: impl Fn(&Slice) -> u64) -> Vec<f64> {
+fn values_of_parts(parts: &[Slice], of: impl Fn(&Slice) -> u64) -> Vec<f64> {
     parts.iter().map(|part| of(part) as f64).collect()
 }
 

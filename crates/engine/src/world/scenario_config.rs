@@ -32,7 +32,7 @@ pub(crate) struct ScenarioConfig {
     pub(crate) segment: Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
     /// Options for additional captures.
-    pub(crate) keeps: CaptureOptions,
+    pub(crate) capture_options: CaptureOptions,
     /// The program of its users.
     pub(crate) program: Arc<Program>,
     /// Pacing: minimum time between iteration starts of one user; and the iterations of each user.
@@ -54,7 +54,7 @@ pub(crate) struct ScenarioConfig {
     pub(crate) secrets: plan::SecretValues,
     /// The shared budget; none without a bound.
     pub(crate) budget: Option<Arc<SharedBudget>>,
-    /// The barriers of its users, and its party there; none without barriers.
+    /// The barriers of its users, and its participant there; none without barriers.
     pub(crate) barriers: Option<(Arc<Barriers>, usize)>,
     /// Memory of users: variables and the like.
     pub(crate) memory: Arc<Memory>,

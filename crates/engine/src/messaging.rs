@@ -51,7 +51,7 @@ impl Expects {
 
 /// Prepared messages of a WebSocket or TCP step.
 #[derive(Debug)]
-pub(crate) struct PreparedTalk {
+pub(crate) struct PreparedMessaging {
     /// The message as sent; empty for a step that only receives.
     pub(crate) frames: Vec<Arc<[u8]>>,
     /// The message compressed in the largest window.
@@ -67,7 +67,7 @@ pub(crate) struct PreparedTalk {
     pub(crate) offer: Arc<Offer>,
     pub(crate) is_numbered: bool,
     /// Messages are checked as a whole.
-    pub(crate) is_looked_at: bool,
+    pub(crate) is_checked: bool,
     /// Messages that fail the checks are skipped.
     pub(crate) awaits: bool,
     /// The message, where it is shown.
@@ -125,7 +125,7 @@ pub(crate) struct ShownMessage {
 }
 
 impl ShownMessage {
-    fn of(message: &Message) -> Self {
+    fn new(message: &Message) -> Self {
         match message.kind {
             MessageKind::Ping => Self { kind: PartKind::Control, bytes: b"ping".to_vec() },
             _ => Self {
@@ -137,31 +137,34 @@ impl ShownMessage {
 }
 
 /// Whether messages are checked as a whole.
-pub(crate) fn looks_at_messages(step: &Step) -> bool {
-    let is_numbered = || step.talk.iter().flat_map(|talk| &talk.message).any(|message| message.is_numbered);
-    let takes_body = || step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body());
-    step.talk.is_some() && (is_numbered() || takes_body() || step.checks.want_body())
+pub(crate) fn has_message_checks(step: &Step) -> bool {
+    let is_numbered =
+        || step.messaging.iter().flat_map(|messaging| &messaging.message).any(|message| message.is_numbered);
+    let takes_body = || {
+        step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(|taking| taking.take.wants_body())
+    };
+    step.messaging.is_some() && (is_numbered() || takes_body() || step.checks.want_body())
 }
 
-impl PreparedTalk {
+impl PreparedMessaging {
     /// `None` for an HTTP step. `is_recorded`: messages may be shown.
     pub(crate) fn new(step: &Step, is_recorded: bool) -> Option<Self> {
-        let talk = step.talk.as_ref()?;
+        let messaging = step.messaging.as_ref()?;
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned()).unwrap_or_default();
-        let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
-        let compressible = talk.message.as_ref().filter(|_| talk.offers_deflate && !is_ping).cloned();
-        let is_numbered = talk.message.as_ref().is_some_and(|message| message.is_numbered);
-        let is_looked_at = looks_at_messages(step);
+        let is_ping = messaging.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
+        let compressible = messaging.message.as_ref().filter(|_| messaging.offers_deflate && !is_ping).cloned();
+        let is_numbered = messaging.message.as_ref().is_some_and(|message| message.is_numbered);
+        let is_checked = has_message_checks(step);
         let framed = |framing| Expects::Framed(Arc::new(framing));
         Some(Self {
-            frames: talk.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
+            frames: messaging.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
             deflated: compressible.as_ref().map(|message| frames(message, Some(WINDOW_BITS_MAX))).unwrap_or_default(),
             narrow: Default::default(),
             message: compressible,
-            kind: talk.message.as_ref().map_or(MessageKind::Plain, |message| message.kind),
-            expects: match &talk.response {
+            kind: messaging.message.as_ref().map_or(MessageKind::Plain, |message| message.kind),
+            expects: match &messaging.response {
                 ResponseEnd::None => Expects::Nothing,
                 ResponseEnd::Message if is_ping => Expects::Pong,
                 ResponseEnd::Message => Expects::Message,
@@ -176,16 +179,20 @@ impl PreparedTalk {
             offer: Arc::new(Offer {
                 host,
                 target: step.request.path.clone(),
-                protocols: talk.subprotocols.clone(),
+                protocols: messaging.subprotocols.clone(),
                 headers,
-                offers_deflate: talk.offers_deflate,
+                offers_deflate: messaging.offers_deflate,
                 message_bytes_max: MESSAGE_BYTES_MAX,
-                kept_bytes_max: if is_looked_at || is_recorded { CHECKED_BODY_BYTES_MAX } else { 0 },
+                kept_bytes_max: if is_checked || is_recorded { CHECKED_BODY_BYTES_MAX } else { 0 },
             }),
             is_numbered,
-            is_looked_at,
-            awaits: talk.awaits,
-            said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(ShownMessage::of),
+            is_checked,
+            awaits: messaging.awaits,
+            said: messaging
+                .message
+                .as_ref()
+                .filter(|message| is_recorded && !message.is_numbered)
+                .map(ShownMessage::new),
         })
     }
 
@@ -230,7 +237,7 @@ impl PreparedTalk {
 
     /// Bytes for the key of a connection: it is no secret, and differs for each.
     pub(crate) fn key(number: u64) -> [u8; 16] {
-        let mut random = Random::of_stream(SEED, number);
+        let mut random = Random::for_stream(SEED, number);
         let words = [random.next_u64().to_le_bytes(), random.next_u64().to_le_bytes()];
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&words[0]);
@@ -238,7 +245,7 @@ impl PreparedTalk {
         bytes
     }
 
-    /// The message for the `turn`-th send, and its number among [`PreparedTalk::all_frames`] if it is one of them.
+    /// The message for the `turn`-th send, and its number among [`PreparedMessaging::all_frames`] if it is one of them.
     pub(crate) fn frame(&self, deflate: Option<Deflate>, turn: usize) -> Option<(&Arc<[u8]>, Option<usize>)> {
         let pick = |frames: &[Arc<[u8]>]| (!frames.is_empty()).then(|| turn % frames.len());
         let (frames, first) = match (deflate, &self.message) {
@@ -252,7 +259,7 @@ impl PreparedTalk {
         pick(frames).map(|at| (&frames[at], first.map(|first| first + at)))
     }
 
-    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] returns.
+    /// All frames, in the order of the numbers that [`PreparedMessaging::frame`] returns.
     pub(crate) fn all_frames(&self) -> impl Iterator<Item = &Arc<[u8]>> + '_ {
         self.frames.iter().chain(&self.deflated)
     }

@@ -1,10 +1,10 @@
 //! WebSocket and TCP connections, and their messages.
 
-use plan::{Flags, Ground, MessageKind, PlanError, ResponseEnd};
+use plan::{Flags, MessageKind, PlanError, ResponseEnd, TextContext};
 
 use super::{expects, extracts, requests, urls};
 use crate::diagnostic::{Problem, Wanted, shortened};
-use crate::file::{Action, Message, MessageData, Receive, Talk};
+use crate::file::{Action, Message, MessageData, Messaging, Receive};
 use crate::keys::{MESSAGE, RECEIVE, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
@@ -13,7 +13,11 @@ use crate::tree::{Node, Value};
 const DATA: [&str; 4] = ["text", "json", "hex", "file"];
 
 /// A step that opens a connection, and its name.
-pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
+pub(super) fn messaging(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    verb: &'static str,
+) -> Read<(Action, String)> {
     let url = fields.need(reader, verb).and_then(|node| urls::url(reader, node, verb));
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
     let (mut headers, mut subprotocols, mut responses) = (Vec::new(), Vec::new(), None);
@@ -28,7 +32,7 @@ pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'sta
     let steps = fields.get("steps").map(|node| super::some(reader, node, object)).unwrap_or_default();
     let url = url?;
     let name = requests::series(verb, &url);
-    Some((Action::Talk(Box::new(Talk { url, headers, subprotocols, responses, timeout, steps })), name))
+    Some((Action::Messaging(Box::new(Messaging { url, headers, subprotocols, responses, timeout, steps })), name))
 }
 
 /// Sets the flag for the text of a key.
@@ -49,7 +53,7 @@ fn responses_of(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<Respon
         let mut flags = Flags::default();
         put(&mut flags, text);
         let draft = reader.value(node.at, flags.draft());
-        end = end.or(draft.and_then(|draft| draft.request.talk.end));
+        end = end.or(draft.and_then(|draft| draft.request.messaging.end));
     }
     end
 }
@@ -58,7 +62,7 @@ pub(super) fn send(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Ac
     let node = fields.need(reader, "send")?;
     let message = match &node.value {
         Value::Map(_) => message(reader, node)?,
-        _ => Message { data: MessageData::Text(reader.pattern(node, Ground::Text)?), kind: None },
+        _ => Message { data: MessageData::Text(reader.pattern(node, TextContext::Text)?), kind: None },
     };
     Some((Action::Send(Box::new(message)), "send".to_owned()))
 }
@@ -66,7 +70,7 @@ pub(super) fn send(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Ac
 fn message(reader: &mut Reader<'_>, node: &Node) -> Read<Message> {
     let mut fields = Fields::open(reader, node, &MESSAGE)?;
     fields.at_most_one(reader, &DATA);
-    let text = fields.get("text").and_then(|node| reader.pattern(node, Ground::Text)).map(MessageData::Text);
+    let text = fields.get("text").and_then(|node| reader.pattern(node, TextContext::Text)).map(MessageData::Text);
     let json = fields.get("json").and_then(|node| reader.json(node)).map(MessageData::Json);
     let bytes = fields.get("hex").and_then(|node| hex(reader, node)).map(MessageData::Bytes);
     let file = fields.get("file").and_then(|node| reader.path(node)).map(MessageData::File);

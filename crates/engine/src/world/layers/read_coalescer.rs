@@ -13,18 +13,18 @@
 use pacing::Nanos;
 
 /// The longest that data stays unread.
-pub(crate) const GATHER_MAX: Nanos = Nanos(20_000);
+pub(crate) const COALESCE_MAX: Nanos = Nanos(20_000);
 /// The divisor of the response time that bounds it, as exact as a quantile of a histogram is.
 const PART: u64 = 1_000;
 /// Responses that count as recent: these, and as many before.
 const WINDOW: u32 = 1_000;
-/// Responses of a window that may be faster than the bound allows: they are stamped late by [`GATHER_MAX`] at most, and
+/// Responses of a window that may be faster than the bound allows: they are stamped late by [`COALESCE_MAX`] at most, and
 /// no quantile above the first shows that.
 const FAST_MAX: usize = 10;
 
 /// Recent response times of a shard.
 #[derive(Debug)]
-pub(crate) struct Gather {
+pub(crate) struct ReadCoalescer {
     /// The shortest times of this window, in order: the last is the first that counts. And that of the last window.
     fastest: [Nanos; FAST_MAX + 1],
     least_before: Nanos,
@@ -34,14 +34,14 @@ pub(crate) struct Gather {
     is_over: bool,
 }
 
-impl Default for Gather {
+impl Default for ReadCoalescer {
     fn default() -> Self {
         let fastest = [Nanos::NEVER; FAST_MAX + 1];
         Self { fastest, least_before: Nanos::ZERO, responses: 0, span: Nanos::ZERO, is_over: false }
     }
 }
 
-impl Gather {
+impl ReadCoalescer {
     /// How long received data may stay unread now.
     #[inline]
     pub(crate) fn span(&self) -> Nanos {
@@ -77,7 +77,7 @@ impl Gather {
     }
 
     fn allowed(&self, least: Nanos) -> Nanos {
-        if self.is_over { Nanos::ZERO } else { Nanos(least.0 / PART).min(GATHER_MAX) }
+        if self.is_over { Nanos::ZERO } else { Nanos(least.0 / PART).min(COALESCE_MAX) }
     }
 }
 
@@ -88,9 +88,9 @@ mod tests {
     const WHOLE: u64 = WINDOW as u64;
 
     /// Records `count` responses, each after `time`.
-    fn received(gather: &mut Gather, count: u64, time: Nanos) -> Nanos {
-        (0..count).for_each(|_| gather.hear(time));
-        gather.span()
+    fn received(coalescer: &mut ReadCoalescer, count: u64, time: Nanos) -> Nanos {
+        (0..count).for_each(|_| coalescer.hear(time));
+        coalescer.span()
     }
 
     #[test]
@@ -98,58 +98,62 @@ mod tests {
         for (time, span) in
             [(0, 0), (1, 1), (100, 100), (1_000, 1_000), (19_999, 19_999), (50_000, 20_000), (9_000_000, 20_000)]
         {
-            let mut gather = Gather::default();
-            assert_eq!(received(&mut gather, 2 * WHOLE, Nanos(time * 1_000)), Nanos(span), "{time} us");
+            let mut coalescer = ReadCoalescer::default();
+            assert_eq!(received(&mut coalescer, 2 * WHOLE, Nanos(time * 1_000)), Nanos(span), "{time} us");
         }
     }
 
     #[test]
     fn nothing_is_known_before_two_windows_are_full() {
-        let mut gather = Gather::default();
-        assert_eq!(received(&mut gather, 2 * WHOLE - 1, Nanos::from_millis(50)), Nanos::ZERO);
-        assert_eq!(received(&mut gather, 1, Nanos::from_millis(50)), GATHER_MAX);
+        let mut coalescer = ReadCoalescer::default();
+        assert_eq!(received(&mut coalescer, 2 * WHOLE - 1, Nanos::from_millis(50)), Nanos::ZERO);
+        assert_eq!(received(&mut coalescer, 1, Nanos::from_millis(50)), COALESCE_MAX);
     }
 
     #[test]
     fn a_few_fast_responses_change_nothing_and_one_more_at_once_and_for_two_windows() {
-        let mut gather = Gather::default();
-        received(&mut gather, 2 * WHOLE + WHOLE / 2, Nanos::from_millis(50));
-        assert_eq!(received(&mut gather, FAST_MAX as u64, Nanos(100_000)), GATHER_MAX);
-        assert_eq!(received(&mut gather, 1, Nanos(300_000)), Nanos(300));
-        assert_eq!(received(&mut gather, 2 * WHOLE, Nanos::from_millis(50)), Nanos(300));
-        assert_eq!(received(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+        let mut coalescer = ReadCoalescer::default();
+        received(&mut coalescer, 2 * WHOLE + WHOLE / 2, Nanos::from_millis(50));
+        assert_eq!(received(&mut coalescer, FAST_MAX as u64, Nanos(100_000)), COALESCE_MAX);
+        assert_eq!(received(&mut coalescer, 1, Nanos(300_000)), Nanos(300));
+        assert_eq!(received(&mut coalescer, 2 * WHOLE, Nanos::from_millis(50)), Nanos(300));
+        assert_eq!(received(&mut coalescer, WHOLE, Nanos::from_millis(50)), COALESCE_MAX);
     }
 
     #[test]
     fn in_every_order_of_times_all_but_a_few_are_long() {
         let times: Vec<u64> = (0..WHOLE).map(|number| 1 + number * 7_919 % WHOLE).collect();
         for turned in [0, 1, 17, 500, 999] {
-            let mut gather = Gather::default();
+            let mut coalescer = ReadCoalescer::default();
             for time in times.iter().cycle().skip(turned).take(2 * WHOLE as usize) {
-                gather.hear(Nanos(*time * 10_000));
+                coalescer.hear(Nanos(*time * 10_000));
             }
-            assert_eq!(gather.span(), Nanos((FAST_MAX as u64 + 1) * 10), "the eleventh of 1 to 1,000, of 10 us each");
+            assert_eq!(
+                coalescer.span(),
+                Nanos((FAST_MAX as u64 + 1) * 10),
+                "the eleventh of 1 to 1,000, of 10 us each"
+            );
         }
     }
 
     #[test]
     fn a_new_connection_ends_it_for_a_while() {
-        let mut gather = Gather::default();
-        received(&mut gather, 3 * WHOLE - 1, Nanos::from_millis(50));
-        gather.open();
+        let mut coalescer = ReadCoalescer::default();
+        received(&mut coalescer, 3 * WHOLE - 1, Nanos::from_millis(50));
+        coalescer.open();
         assert_eq!(
-            received(&mut gather, 1 + WHOLE, Nanos::from_millis(50)),
+            received(&mut coalescer, 1 + WHOLE, Nanos::from_millis(50)),
             Nanos::ZERO,
             "all of a window comes after it"
         );
-        assert_eq!(received(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+        assert_eq!(received(&mut coalescer, WHOLE, Nanos::from_millis(50)), COALESCE_MAX);
     }
 
     #[test]
     fn what_is_over_stays_over() {
-        let mut gather = Gather::default();
-        received(&mut gather, 2 * WHOLE, Nanos::from_millis(50));
-        gather.end();
-        assert_eq!(received(&mut gather, 9 * WHOLE, Nanos::from_millis(50)), Nanos::ZERO);
+        let mut coalescer = ReadCoalescer::default();
+        received(&mut coalescer, 2 * WHOLE, Nanos::from_millis(50));
+        coalescer.end();
+        assert_eq!(received(&mut coalescer, 9 * WHOLE, Nanos::from_millis(50)), Nanos::ZERO);
     }
 }

@@ -9,7 +9,7 @@ use crate::protocol::{BarrierRelease, Phase, RunIntent, State};
 
 /// The intents of the current run, as far as its report knows.
 #[derive(Debug, Default)]
-pub(super) struct Orders {
+pub(super) struct RunIntents {
     changes: Vec<Change>,
     rounds: Vec<Nanos>,
     met: Vec<BarrierRelease>,
@@ -17,9 +17,9 @@ pub(super) struct Orders {
     pub(super) are_old: bool,
 }
 
-impl Orders {
+impl RunIntents {
     /// The intents of a state.
-    pub(super) fn of(state: &State) -> Self {
+    pub(super) fn from_state(state: &State) -> Self {
         let (changes, rounds, met) = (state.changes.clone(), state.rounds.clone(), state.met.clone());
         Self { changes, rounds, met, are_old: false }
     }
@@ -27,7 +27,7 @@ impl Orders {
     /// Puts them into a state that was read, or takes those of the state if another leader may have set others.
     pub(super) fn resume(&mut self, state: &mut State) {
         if self.are_old {
-            *self = Self::of(state);
+            *self = Self::from_state(state);
         }
         self.hold_in(state);
     }
@@ -44,7 +44,7 @@ impl Leader {
     /// the measured load.
     pub fn change(&mut self, change: Change, ends_at: Option<Nanos>) {
         self.ends(ends_at);
-        self.orders.changes.push(change);
+        self.run_intents.changes.push(change);
         self.give_orders();
     }
 
@@ -57,7 +57,7 @@ impl Leader {
 
     /// Starts users of a scenario that wait for each other at this instant, counted from the start of the run.
     pub fn release(&mut self, scenario: usize, at: Nanos) {
-        if let Some(round) = self.orders.rounds.get_mut(scenario).filter(|round| **round != at) {
+        if let Some(round) = self.run_intents.rounds.get_mut(scenario).filter(|round| **round != at) {
             *round = at;
             self.give_orders();
         }
@@ -65,12 +65,12 @@ impl Leader {
 
     /// Releases users that wait at a barrier.
     pub fn let_go(&mut self, met: BarrierRelease) {
-        BarrierRelease::push(&mut self.orders.met, met);
+        BarrierRelease::push(&mut self.run_intents.met, met);
         self.give_orders();
     }
 
     fn give_orders(&mut self) {
-        self.orders.hold_in(&mut self.state);
+        self.run_intents.hold_in(&mut self.state);
         self.is_dirty = true;
     }
 

@@ -8,8 +8,8 @@ use wire::connection::{ALONE, AnyConnection, ExchangeStart, Mask, Payload, Proto
 use wire::websocket::Deflate;
 
 use super::seq_of;
+use crate::messaging::{Expects, SAID_BYTES_MAX};
 use crate::slab::Key;
-use crate::talk::{Expects, SAID_BYTES_MAX};
 use crate::world::ScenarioRuntime;
 use crate::world::exchanges::Attempt;
 
@@ -23,39 +23,39 @@ impl ScenarioRuntime {
         is_measured: bool,
         sockets: &mut S,
     ) {
-        if let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange)
-            && let Some(user) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.user)
+        if let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange)
+            && let Some(user) = self.in_flight.exchanges.find(exchange).map(|exchange| exchange.user)
         {
-            self.talk_is_there(user);
+            self.conversation_is_open(user);
         }
         let deflate = self.deflate_on(socket);
-        let turn = self.pool.talk.turn;
-        self.pool.talk.turn = turn.wrapping_add(1);
-        let prepared = &self.ledger.steps[step];
-        let Some(talk) = &prepared.talk else { return };
+        let turn = self.pool.messaging.turn;
+        self.pool.messaging.turn = turn.wrapping_add(1);
+        let prepared = &self.in_flight.steps[step];
+        let Some(messaging) = &prepared.messaging else { return };
         if prepared.message.is_some() {
             return self.send_made(key, socket, step, is_measured, sockets);
         }
-        let Some((bytes, number)) = talk.frame(deflate, turn) else {
+        let Some((bytes, number)) = messaging.frame(deflate, turn) else {
             return self.listen(key, socket, step, sockets);
         };
-        if let Some(said) = &talk.said
-            && let Some(attempt) = self.ledger.attempts.find(key)
+        if let Some(said) = &messaging.said
+            && let Some(attempt) = self.in_flight.attempts.find(key)
         {
             attempt.record(true, said.kind, &said.bytes);
         }
-        if talk.is_numbered {
+        if messaging.is_numbered {
             return self.send_numbered(key, socket, step, is_measured, sockets);
         }
         if let Some(connection) = self.pool.connections.find(socket)
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: messaging.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
-        let (has_response, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
-        let template = number.and_then(|number| self.pool.talk.templates[step].get(number).copied());
+        let (has_response, timeout) = (!matches!(messaging.expects, Expects::Nothing), prepared.timeout);
+        let template = number.and_then(|number| self.pool.messaging.templates[step].get(number).copied());
         let bytes = bytes.clone();
         let sent = self.begin_message(socket, sockets);
         if self.layers(socket).is_some_and(|layers| layers.is_sealed()) {
@@ -77,17 +77,17 @@ impl ScenarioRuntime {
 
     /// Nothing is sent: the next message is awaited, from now on.
     fn listen<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, sockets: &mut S) {
-        let prepared = &self.ledger.steps[step];
-        let Some(talk) = &prepared.talk else { return };
+        let prepared = &self.in_flight.steps[step];
+        let Some(messaging) = &prepared.messaging else { return };
         if let Some(connection) = self.pool.connections.find(socket)
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: messaging.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
         let (timeout, now) = (prepared.timeout, sockets.now());
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.sent = now;
         self.arm(key, now + timeout);
     }
@@ -115,7 +115,7 @@ impl ScenarioRuntime {
             layers.sent_in = wait;
             layers.message.end = layers.handed;
         }
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.sent = sent;
         self.arm(key, sent + timeout);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);
@@ -142,7 +142,7 @@ impl ScenarioRuntime {
     /// when its connection is closed.
     pub(in crate::world) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let is_counted = |attempt: &&mut Attempt| attempt.is_layered && attempt.was_sent() && attempt.is_measured;
-        let Some(attempt) = self.ledger.attempts.find(key).filter(is_counted) else { return };
+        let Some(attempt) = self.in_flight.attempts.find(key).filter(is_counted) else { return };
         let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
         match self.protocol_of(socket) {
             Some(Protocol::Tcp) => self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late),
@@ -157,25 +157,26 @@ impl ScenarioRuntime {
 
     /// Sends a message that was made for this exchange.
     fn send_made<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
-        let (deflate, mask) = (self.deflate_on(socket), self.pool.talk.mask());
-        let prepared = &self.ledger.steps[step];
-        let (Some(talk), Some(message), timeout) = (&prepared.talk, &prepared.message, prepared.timeout) else {
+        let (deflate, mask) = (self.deflate_on(socket), self.pool.messaging.mask());
+        let prepared = &self.in_flight.steps[step];
+        let (Some(messaging), Some(message), timeout) = (&prepared.messaging, &prepared.message, prepared.timeout)
+        else {
             return;
         };
-        if self.ledger.records
-            && let Some(attempt) = self.ledger.attempts.find(key)
+        if self.in_flight.records
+            && let Some(attempt) = self.in_flight.attempts.find(key)
         {
-            let kind = if talk.kind == MessageKind::Ping { PartKind::Control } else { PartKind::Message };
+            let kind = if messaging.kind == MessageKind::Ping { PartKind::Control } else { PartKind::Message };
             attempt.record(true, kind, &message[..message.len().min(SAID_BYTES_MAX)]);
         }
         if let Some(connection) = self.pool.connections.find(socket)
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: messaging.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
-        let frame = talk.framed(message, deflate, mask, &mut self.pool.talk.spare);
+        let frame = messaging.framed(message, deflate, mask, &mut self.pool.messaging.spare);
         let sent = self.begin_message(socket, sockets);
         if self.send_through(socket, frame, sockets) {
             self.mark_message(key, socket, sent, timeout, is_measured);
@@ -184,14 +185,14 @@ impl ScenarioRuntime {
 
     /// Sends a message that contains its own number.
     fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
-        let (number, timeout) = (self.pool.talk.turn as u32, self.ledger.steps[step].timeout);
-        let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange) else { return };
-        let Some(user) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
+        let (number, timeout) = (self.pool.messaging.turn as u32, self.in_flight.steps[step].timeout);
+        let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        let Some(user) = self.in_flight.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
         let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
-        if self.ledger.records {
+        if self.in_flight.records {
             self.record_on(socket, true, PartKind::Message, text.as_bytes());
         }
-        let (mut frame, mask) = (self.pool.links.buffer(), self.pool.talk.mask());
+        let (mut frame, mask) = (self.pool.links.buffer(), self.pool.messaging.mask());
         if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
             line.begin(
                 ALONE,
@@ -204,7 +205,7 @@ impl ScenarioRuntime {
         if !self.send_through(socket, frame, sockets) {
             return;
         }
-        if let Some(attempt) = self.ledger.attempts.find(key) {
+        if let Some(attempt) = self.in_flight.attempts.find(key) {
             attempt.stream = number;
         }
         self.mark_message(key, socket, sent, timeout, is_measured);
