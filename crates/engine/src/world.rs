@@ -2,7 +2,7 @@
 //!
 //! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; state that
 //! only an active exchange needs is released when it ends, so an idle connection is a few words. `Users` decides the
-//! next action of each user, `Ledger` has the exchanges in flight and their outcomes, `Pool` the connections and
+//! next action of each user, `InFlight` has the exchanges in flight and their outcomes, `Pool` the connections and
 //! their destinations.
 
 mod addresses;
@@ -30,6 +30,7 @@ mod open_users;
 mod origins;
 mod phase;
 mod programs;
+mod reachability;
 mod redirect_state;
 mod redirects;
 mod request_log;
@@ -47,7 +48,7 @@ mod wait_for_read;
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{AddressSlots, Distribution, InFlightAges, Snapshot};
+use metrics::{Distribution, InFlightAges, Snapshot};
 use pacing::Nanos;
 use plan::CaptureOptions;
 use wire::connection::Scratch;
@@ -57,6 +58,7 @@ use crate::budget_lease::BudgetLease;
 use crate::slab::Slab;
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
+use addresses::AddressCounts;
 use barriers::BarrierWaiters;
 use changing::PauseWindow;
 use closed::Closed;
@@ -76,6 +78,7 @@ use open::Open;
 use origins::ExtraConnections;
 pub(crate) use origins::Origin;
 use programs::Programs;
+use reachability::ReachabilityGuard;
 use redirects::Steps;
 use request_log::RequestLog;
 pub(crate) use scenario_config::{ClosedWork, Counters, OpenWork, ScenarioConfig};
@@ -173,9 +176,7 @@ struct Pool {
     lookups: Lookups,
     /// Targets of redirects that do not resolve.
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
-    /// Addresses are counted apart, and the slots of those that are.
-    counts_addresses: bool,
-    address_slots: AddressSlots,
+    addresses: AddressCounts,
     reachability_guard: ReachabilityGuard,
     heads: HeadMemory,
     /// Scratch memory of connections with layers for the time of a call; taken while one of them is read.
@@ -201,27 +202,6 @@ struct Instants {
     waits: u64,
     /// When WebSocket peers have agreed to the end of the run, or had time to.
     parts_until: Nanos,
-}
-
-/// Whether a run that never reached its target should go on.
-#[derive(Clone, Copy, Debug, Default)]
-struct ReachabilityGuard {
-    was_connected: bool,
-    failed_connects: u64,
-    /// Origins that could not be reached, a bit for each; the last one stands for all after it.
-    unreached: u64,
-}
-
-impl ReachabilityGuard {
-    /// A connection to this origin failed.
-    fn fail(&mut self, origin: u16) {
-        self.failed_connects += 1;
-        self.unreached |= Self::bit(origin);
-    }
-
-    fn bit(origin: u16) -> u64 {
-        1 << origin.min(63)
-    }
 }
 
 impl ScenarioRuntime {
@@ -284,8 +264,7 @@ impl ScenarioRuntime {
             sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
-            counts_addresses: false,
-            address_slots: AddressSlots::default(),
+            addresses: AddressCounts::default(),
             reachability_guard: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),

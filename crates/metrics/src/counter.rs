@@ -267,7 +267,7 @@ counters! {
     /// All that came, asked for or not.
     MessagesReceived = 29, messages_received, "messages.received";
     /// Messages of WebSocket that came while none of ours waited for an answer, or before ours had left.
-    UnsolicitedMessages = 30, unsolicited_messages, "messages.unsolicited_messages";
+    UnsolicitedMessages = 30, unsolicited_messages, "messages.unsolicited";
     /// Connections that were tried.
     ConnectionsTried = 22, connections_tried, "connections.tried";
     /// Ready to carry requests: with TLS, after the handshake.

@@ -7,13 +7,20 @@ use super::ScenarioRuntime;
 use super::connections::NO_SLOT;
 use super::exchanges::Attempt;
 
+/// The addresses that are counted apart.
+#[derive(Default)]
+pub(super) struct AddressCounts {
+    pub(super) are_counted: bool,
+    slots: AddressSlots,
+}
+
 impl ScenarioRuntime {
     /// The slot of the address of a connection that is opened; it is counted there.
     pub(super) fn slot_of_address(&mut self, origin: usize, to: &Peer) -> u8 {
         let is_one = self.pool.origins[origin].turns.is_one();
-        let Some(address) = to.ip().filter(|_| self.pool.counts_addresses || !is_one) else { return NO_SLOT };
-        self.pool.counts_addresses = true;
-        let slots: &mut AddressSlots = &mut self.pool.address_slots;
+        let Some(address) = to.ip().filter(|_| self.pool.addresses.are_counted || !is_one) else { return NO_SLOT };
+        self.pool.addresses.are_counted = true;
+        let slots: &mut AddressSlots = &mut self.pool.addresses.slots;
         let slot = slots.slot(address);
         self.seen.by_address.at(slot, slots).tried += 1;
         slot
@@ -27,7 +34,7 @@ impl ScenarioRuntime {
     /// A connection is established.
     #[inline]
     pub(super) fn count_established(&mut self, socket: Socket) {
-        if self.pool.counts_addresses {
+        if self.pool.addresses.are_counted {
             self.count_established_at_address(socket);
         }
     }
@@ -36,7 +43,7 @@ impl ScenarioRuntime {
     fn count_established_at_address(&mut self, socket: Socket) {
         let slot = self.slot_of(socket);
         if slot != NO_SLOT {
-            self.seen.by_address.at(slot, &self.pool.address_slots).established += 1;
+            self.seen.by_address.at(slot, &self.pool.addresses.slots).established += 1;
         }
     }
 
@@ -44,7 +51,7 @@ impl ScenarioRuntime {
     #[inline(never)]
     pub(super) fn count_address(&mut self, attempt: Option<&Attempt>, outcome: Outcome, response_ns: u64) {
         let Some(attempt) = attempt.filter(|attempt| attempt.slot != NO_SLOT) else { return };
-        let tally = self.seen.by_address.at(attempt.slot, &self.pool.address_slots);
+        let tally = self.seen.by_address.at(attempt.slot, &self.pool.addresses.slots);
         let is_answered = matches!(Class::from_outcome(outcome), Class::Succeeded | Class::FailedAnswered);
         tally.sent += u64::from(attempt.was_sent());
         tally.answered += u64::from(is_answered);
@@ -56,7 +63,7 @@ impl ScenarioRuntime {
     #[cold]
     pub(super) fn count_sent_to_address(&mut self, attempt: &Attempt) {
         if attempt.slot != NO_SLOT && attempt.was_sent() {
-            self.seen.by_address.at(attempt.slot, &self.pool.address_slots).sent += 1;
+            self.seen.by_address.at(attempt.slot, &self.pool.addresses.slots).sent += 1;
         }
     }
 }

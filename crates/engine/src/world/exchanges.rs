@@ -300,7 +300,7 @@ impl ScenarioRuntime {
             head: None,
             status: None,
             stream: 0,
-            slot: if self.pool.counts_addresses { self.slot_of(socket) } else { NO_SLOT },
+            slot: if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT },
             begins: 0,
             kept: None,
             call: None,
