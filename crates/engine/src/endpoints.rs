@@ -109,7 +109,7 @@ const REST: Nanos = Nanos::from_millis(5_000);
 
 /// The endpoints of an origin on one shard: whose turn it is, and which rest.
 #[derive(Clone)]
-pub(crate) struct Turns {
+pub(crate) struct EndpointRotation {
     places: Places,
     /// The only endpoint, where there is one and it stays so.
     single: Option<Peer>,
@@ -122,7 +122,7 @@ pub(crate) struct Turns {
     opened: u64,
 }
 
-impl Turns {
+impl EndpointRotation {
     pub(crate) fn new(places: Places, name: Option<Arc<AddressSet>>) -> Self {
         let single = if name.is_none() { places.single() } else { None };
         let mut turns = Self { single, name, version: 0, known: Vec::new(), used: Vec::new(), opened: 0, places };
@@ -249,14 +249,14 @@ mod tests {
         let spread = places(&[("to", ":9001-9064")], 1_000_000).expect("places");
         assert_eq!(spread.counts().1, 64);
         assert!(spread.counts().0 < 4);
-        let (_, to, _) = Turns::new(spread, None).next(65, Nanos::ZERO);
+        let (_, to, _) = EndpointRotation::new(spread, None).next(65, Nanos::ZERO);
         assert_eq!(to.ip().map(|to| to.port()), Some(9_002));
     }
 
     #[test]
     fn addresses_are_dealt_out_in_turn() {
         let some = places(&[("from", "127.0.0.5-127.0.0.6"), ("to", ":1-2")], 10).expect("places");
-        let mut turns = Turns::new(some, None);
+        let mut turns = EndpointRotation::new(some, None);
         let picked: Vec<String> = (0..5)
             .map(|number| {
                 let (_, to, from) = turns.next(number, Nanos::ZERO);
@@ -267,13 +267,13 @@ mod tests {
     }
 
     /// The ports that five connections in a row go to.
-    fn ports(turns: &mut Turns, at: Nanos) -> [u16; 5] {
+    fn ports(turns: &mut EndpointRotation, at: Nanos) -> [u16; 5] {
         [0, 1, 2, 3, 4].map(|number| turns.next(number, at).1.ip().map_or(0, |to| to.port()))
     }
 
     #[test]
     fn an_endpoint_rests_while_another_does_not() {
-        let mut turns = Turns::new(places(&[("to", ":1-3")], 10).expect("places"), None);
+        let mut turns = EndpointRotation::new(places(&[("to", ":1-3")], 10).expect("places"), None);
         let later = Nanos::from_millis(1_000);
         assert_eq!(ports(&mut turns, later), [1, 2, 3, 1, 2]);
         turns.rest(1, later);
@@ -293,7 +293,7 @@ mod tests {
         let target = flags.plan().expect("a plan").scenarios[0].target().clone();
         let of = |number: u8| SocketAddr::from(([127, 0, 0, number], 81));
         let set = Arc::new(AddressSet::new(&target, &[of(2), of(3)]));
-        let mut turns = Turns::new(Places::these(&[of(2), of(3)]), Some(set.clone()));
+        let mut turns = EndpointRotation::new(Places::these(&[of(2), of(3)]), Some(set.clone()));
         assert!(turns.single().is_none() && !turns.is_one());
         let mut taken = |number| {
             turns.update();

@@ -3,7 +3,7 @@
 //! A question is asked of a resolver, which follows aliases by itself; so all records of an answer are read, and the
 //! aliases are followed among them. An answer that is not to this question is another one's, or forged.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The size of UDP answers that is asked for: it passes every usual path in one piece.
 const UDP_BYTES_MAX: u16 = 1_232;
@@ -115,8 +115,8 @@ impl Question {
         if questions == 0 && code != 0 {
             return Ok(Answer::Refused(code));
         }
-        let asked = (|| Some((reader.name()?, reader.number()?, reader.number()?)))().ok_or(DnsFault::Malformed)?;
-        if questions != 1 || asked != (self.name.clone(), self.kind.code(), CLASS_IN) {
+        let given = (|| Some((reader.name()?, reader.number()?, reader.number()?)))().ok_or(DnsFault::Malformed)?;
+        if questions != 1 || given != (self.name.clone(), self.kind.code(), CLASS_IN) {
             return Err(DnsFault::OtherQuestion);
         }
         match code {
@@ -281,7 +281,7 @@ mod tests {
         out
     }
 
-    fn asked(name: &str) -> Question {
+    fn question(name: &str) -> Question {
         Question::new(0x1234, name, AddressKind::V4).expect("a name")
     }
 
@@ -293,7 +293,7 @@ mod tests {
     const POINTER: &[u8] = &[0xc0, HEAD_BYTES as u8];
 
     #[test]
-    fn a_question_is_asked_as_the_rfc_writes_it() {
+    fn a_question_is_written_as_in_the_rfc() {
         let question = Question::new(7, "Example.COM.", AddressKind::V6).expect("a name");
         let expected = b"\x00\x07\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01\x07example\x03com\x00\x00\x1c\x00\x01\
             \x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00";
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn addresses_are_found_behind_aliases() {
-        let question = asked("shop.example");
+        let question = self::question("shop.example");
         let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
         let plain = message(&question, 0x8180, &[(POINTER, 1, 60, &one), (POINTER, 1, 30, &other)]);
         let all = vec![Ipv4Addr::from(one).into(), Ipv4Addr::from(other).into()];
@@ -324,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_without_addresses_is_told_apart() {
-        let question = asked("shop.example");
+    fn answers_without_addresses_differ() {
+        let question = self::question("shop.example");
         let cases = [
             (0x8180, Answer::NoAddress),
             (0x8183, Answer::NoName),
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_answers_another_question_is_not_taken() {
-        let question = asked("shop.example");
+        let question = self::question("shop.example");
         let good = message(&question, 0x8180, &[(POINTER, 1, 60, &[192, 0, 2, 1])]);
         let (mut id, mut query) = (good.clone(), good.clone());
         (id[1], query[2]) = (0x35, 0x01);
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_cut_and_every_changed_byte_ends_well() {
-        let question = asked("shop.example");
+        let question = self::question("shop.example");
         let front = name("front.example");
         let records: [(&[u8], u16, u32, &[u8]); 3] =
             [(POINTER, 5, 20, &front), (&front, 1, 60, &[192, 0, 2, 1]), (&[0xc0, 40], 1, 60, &[192, 0, 2, 2])];

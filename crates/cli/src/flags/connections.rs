@@ -30,10 +30,10 @@ flags! {
         "域名有多个地址时使用哪些（各连接轮流）：one-family、all 或 first [默认：one-family，即先接受连接的那一种地址（IPv4 或 IPv6）]";
     "dns-ttl": Kind::Text("TIME"), modes::LOADS, page;
         "Look names up again after this time, or never [default: when the TTL of the answer ends]",
-        "多久重新解析一次域名，或 never [默认：按 DNS 应答的 TTL]";
+        "多久重新解析一次域名，或 never [默认：按 DNS 响应的 TTL]";
     "dns": Kind::Text("SERVER"), modes::LOADS, page;
         "Ask this name server, like 10.0.0.2 or 10.0.0.2:5353 [default: those of this machine]",
-        "使用的 DNS 服务器，如 10.0.0.2 或 10.0.0.2:5353 [默认：本机配置的服务器]";
+        "使用的 DNS 服务器，如 10.0.0.2 或 10.0.0.2:5353 [默认：本机配置的 DNS 服务器]";
     "unix-socket": Kind::Text("PATH"), modes::LOADS;
         "Connect to this Unix domain socket instead", "改为连接这个 Unix 域套接字";
 }

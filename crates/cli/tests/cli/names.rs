@@ -213,9 +213,9 @@ fn an_address_of_another_kind_is_not_loaded() {
         // It is neither loaded beside the others ...
         let load = Load::start(&words);
         wait_for("it is loaded", || served.requests("/")[0] > 10);
-        let asked = dns.asked();
+        let questions = dns.questions();
         dns.says(Says::addresses(&[node(0), far]));
-        wait_for("the name is looked up", || dns.asked() >= asked + 4);
+        wait_for("the name is looked up", || dns.questions() >= questions + 4);
         let seen = load.stop();
         assert_eq!(seen["requests"]["failed"], 0, "{seen:#}");
         assert!(note(&seen, "addresses-refused").contains(&far.to_string()));
@@ -248,10 +248,10 @@ fn a_lookup_that_fails_keeps_the_addresses() {
             ["-c", "2", "-q", "200", "-z", "100s", "--dns", dns.address(), "--dns-ttl", "1s", "-o", "json", &url];
         let load = Load::start(&words);
         wait_for("it is loaded", || served.requests("/")[0] > before + 10);
-        let (asked, before) = (dns.asked(), served.requests("/")[0]);
+        let (questions, before) = (dns.questions(), served.requests("/")[0]);
         dns.says(says.clone());
         // Each lookup asks for both kinds of addresses, some more than once.
-        wait_for("lookups fail", || dns.asked() > asked + 8);
+        wait_for("lookups fail", || dns.questions() > questions + 8);
         wait_for("the load goes on", || served.requests("/")[0] > before + 50);
         let seen = load.stop();
         assert_eq!(seen["requests"]["failed"], 0, "{seen:#}");
@@ -282,7 +282,7 @@ fn answers_of_every_form_are_read() {
 }
 
 #[test]
-fn a_name_that_cannot_be_looked_up_is_told() {
+fn a_name_that_cannot_be_looked_up_is_reported() {
     let dns = NameServer::start(Says::addresses(&[]));
     let cases = [
         (Says::addresses(&[]), "the host 'shop.test' is unknown", "找不到主机 'shop.test'"),

@@ -17,7 +17,7 @@ use super::shard::{self, Ends, Report};
 use super::world::HoldRuntime;
 use super::{HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 use crate::names::{AddressSet, Refresher};
 use crate::remote::Where;
 use crate::run::is_looked_up_again;
@@ -127,7 +127,7 @@ impl Holding {
         let is_moving = !options.names.is_empty() && is_looked_up_again(&plan.target);
         let name = is_moving.then(|| Arc::new(AddressSet::new(&plan.target, &options.names)));
         let names: Vec<_> = name.iter().cloned().collect();
-        let turns = Turns::new(to.clone(), name);
+        let turns = EndpointRotation::new(to.clone(), name);
         let own = whole.count_of_first(plan.connections).min(whole.slot_count().into());
         let shards = (options.threads.max(1) as u64).min(own).max(1) as u32;
         let orders = if part.is_some() { Orders::of_part } else { Orders::new };

@@ -8,13 +8,13 @@ use wire::connection::{
 };
 use wire::tls::ClientConfig;
 
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 use crate::messaging::PreparedMessaging;
 use crate::world::PreparedStep;
 
 /// The configuration, the same for all shards.
 pub(super) struct HoldConfig {
-    pub(super) turns: Turns,
+    pub(super) turns: EndpointRotation,
     /// For a partition, the segment that it holds: it has its own addresses for them.
     pub(super) part: Option<Segment>,
     pub(super) tls: Option<ClientConfig>,
@@ -30,7 +30,7 @@ pub(super) struct HoldConfig {
 }
 
 impl HoldConfig {
-    pub(super) fn new(plan: &Hold, turns: Turns, tls: Option<ClientConfig>) -> Self {
+    pub(super) fn new(plan: &Hold, turns: EndpointRotation, tls: Option<ClientConfig>) -> Self {
         Self {
             turns,
             part: None,

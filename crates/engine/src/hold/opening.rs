@@ -113,18 +113,18 @@ impl HoldRuntime {
 
     /// Whether a connection that was not established goes to another address: to one that did not fail either.
     pub(super) fn goes_elsewhere(&mut self, number: u32, failure: Failure, now: Nanos) -> bool {
-        if self.is_closing() || !is_of_peer(failure) || self.turns_of.single().is_some() {
+        if self.is_closing() || !is_of_peer(failure) || self.rotation.single().is_some() {
             return false;
         }
-        self.turns_of.rest(self.connections[number as usize].endpoint, now);
-        self.turns_of.is_any_awake(now)
+        self.rotation.rest(self.connections[number as usize].endpoint, now);
+        self.rotation.is_any_awake(now)
     }
 
     /// Opens a connection that was counted, at the address whose turn it is.
     fn open_again<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
-        self.turns_of.update();
+        self.rotation.update();
         let turn = self.job.turn_of(self.segment.nth(u64::from(number)));
-        let (endpoint, to, from) = self.turns_of.next(turn, sockets.now());
+        let (endpoint, to, from) = self.rotation.next(turn, sockets.now());
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         let opened = sockets.open(&OpenOptions { to, from, no_delay: true });

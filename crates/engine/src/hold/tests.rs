@@ -15,7 +15,7 @@ use super::job::HoldConfig;
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
 use super::world::{HoldRuntime, Phase};
 use crate::Places;
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 
 mod peers;
 
@@ -115,7 +115,7 @@ fn carry_out(scene: &Scene) -> Story {
     let mut server = SteppedServer::start_as(server_driver, address, behavior).expect("a server");
     let mut driver: SimDriver = network.add_host();
     let host = driver.host();
-    let job = Arc::new(HoldConfig::new(&plan, Turns::new(Places::these(&[address]), None), None));
+    let job = Arc::new(HoldConfig::new(&plan, EndpointRotation::new(Places::these(&[address]), None), None));
     let mut world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());
     let started = driver.now();
     world.start_at(started);
@@ -325,7 +325,7 @@ fn a_run_that_does_not_listen_is_reported_little() {
     // There is no listener there, so each connection is tried again and again.
     let job = Arc::new(HoldConfig::new(
         &plan,
-        Turns::new(Places::these(&["10.0.0.1:1".parse().expect("an address")]), None),
+        EndpointRotation::new(Places::these(&["10.0.0.1:1".parse().expect("an address")]), None),
         None,
     ));
     let network = Network::new(1, Faults::none());

@@ -10,7 +10,7 @@ use wire::connection::{AnyConnection, IdleState, Mask, Scratch};
 use wire::tls;
 
 use super::job::HoldConfig;
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 use crate::faults;
 use crate::messaging::PreparedMessaging;
 use crate::timers::Timers;
@@ -175,7 +175,7 @@ pub(super) struct HoldRuntime {
     /// Bytes of the longest message as sent, sealed or not.
     pub(super) message_bytes_max: usize,
     /// The endpoints of its connections.
-    pub(super) turns_of: Turns,
+    pub(super) rotation: EndpointRotation,
     /// Connections that were not established at one address, and go to another one next; with their failures.
     pub(super) elsewhere: VecDeque<(u32, Failure)>,
     /// The HTTP request.
@@ -236,7 +236,7 @@ impl HoldRuntime {
             message_bytes_max: frame_bytes + frame_bytes.div_ceil(RECORD_BYTES) * SEAL_BYTES_MAX,
             request,
             frame_turn: 0,
-            turns_of: job.turns.clone(),
+            rotation: job.turns.clone(),
             elsewhere: VecDeque::new(),
             opening: 0,
             open: 0,

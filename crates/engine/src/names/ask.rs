@@ -51,8 +51,8 @@ pub(super) fn ask(servers: &[SocketAddr], names: &[String], until: Instant) -> R
 fn ask_for(servers: &[SocketAddr], name: &str, until: Instant) -> Result<Records, LookupFault> {
     let kinds = [AddressKind::V4, AddressKind::V6];
     let answers = std::thread::scope(|scope| {
-        let asked = kinds.map(|kind| scope.spawn(move || resolve(servers, name, kind, until)));
-        asked.map(|answer| answer.join().unwrap_or_else(|_| Err(LookupFault::Server("no answer".to_owned()))))
+        let lookups = kinds.map(|kind| scope.spawn(move || resolve(servers, name, kind, until)));
+        lookups.map(|answer| answer.join().unwrap_or_else(|_| Err(LookupFault::Server("no answer".to_owned()))))
     });
     let mut found: Option<Records> = None;
     let mut fault = LookupFault::NoName;

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_this_machine_is_asked() {
+    fn without_a_file_this_machine_is_the_server() {
         let config = ResolverConfig::parse("");
         assert_eq!(config.servers, ["127.0.0.1:53".parse().expect("an address")]);
         assert_eq!(config.candidates("shop.example"), ["shop.example"]);

@@ -17,7 +17,7 @@ use crate::barriers::Barriers;
 use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
 use crate::data_sources::SharedData;
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 use crate::messaging::has_message_checks;
 use crate::request_log::RequestLogConfig;
 use crate::series::catalog;
@@ -134,8 +134,12 @@ fn works(
             let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
             let places = Places::resolve(target, addresses, connections)?;
             let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());
-            let origin =
-                Origin::new(Arc::new(target.clone()), Turns::new(places, name.clone()), tls.clone(), connect_timeout);
+            let origin = Origin::new(
+                Arc::new(target.clone()),
+                EndpointRotation::new(places, name.clone()),
+                tls.clone(),
+                connect_timeout,
+            );
             Ok(origin.opened_with(opens_with.map(|step| step as u32)))
         });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();

@@ -10,7 +10,7 @@ use plan::Target;
 
 use super::ScenarioRuntime;
 use super::origins::{ORIGINS_MAX, Origin, is_same_place};
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 use crate::{Places, ResolveError};
 
 /// Interval at which the loop polls lookups in progress.
@@ -51,7 +51,7 @@ fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
     let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(failure)?;
     let tls = crate::client_tls(&target).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
     let places = Places::these(resolved.all());
-    Ok(Origin::new(target, Turns::new(places, None), tls, connect_timeout))
+    Ok(Origin::new(target, EndpointRotation::new(places, None), tls, connect_timeout))
 }
 
 /// The failure of an exchange whose host cannot be used.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use wire::tls::ClientConfig;
 
 use super::ScenarioRuntime;
-use crate::endpoints::Turns;
+use crate::endpoints::EndpointRotation;
 
 /// Most origins of a shard with those that redirects add; a further one is a failure.
 pub(super) const ORIGINS_MAX: usize = 256;
@@ -21,7 +21,7 @@ pub(super) const ORIGINS_MAX: usize = 256;
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) target: Arc<Target>,
-    pub(crate) turns: Turns,
+    pub(crate) turns: EndpointRotation,
     /// TLS client configuration, where connections are secured.
     pub(crate) tls: Option<ClientConfig>,
     /// Connect timeout: the longest that a step to it allows.
@@ -33,7 +33,12 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn new(target: Arc<Target>, turns: Turns, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
+    pub(crate) fn new(
+        target: Arc<Target>,
+        turns: EndpointRotation,
+        tls: Option<ClientConfig>,
+        connect_timeout: Nanos,
+    ) -> Self {
         let is_unasked = target.target_policy == TargetPolicy::Anywhere && turns.are_far();
         Self { target, turns, tls, connect_timeout, is_unasked, opens_with: None }
     }

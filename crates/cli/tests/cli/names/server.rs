@@ -14,7 +14,7 @@ pub(super) enum Says {
     Truncates(Vec<Ipv4Addr>),
     /// The same behind two aliases.
     Aliases(Vec<Ipv4Addr>),
-    /// An alias without its addresses; those of the alias when asked for it.
+    /// An alias without its addresses; those of the alias to a question for it.
     AliasAlone(Vec<Ipv4Addr>),
     /// Two aliases of each other.
     Circle,
@@ -41,7 +41,7 @@ const UDP_BYTES_MAX: usize = 1_232;
 pub(super) struct NameServer {
     address: String,
     says: Arc<Mutex<Says>>,
-    asked: Arc<AtomicU64>,
+    questions: Arc<AtomicU64>,
 }
 
 impl NameServer {
@@ -56,12 +56,12 @@ impl NameServer {
         .next()
         .expect("some port is free");
         let address = udp.local_addr().expect("an address").to_string();
-        let server = Self { address, says: Arc::new(Mutex::new(says)), asked: Arc::default() };
-        let (says, asked) = (server.says.clone(), server.asked.clone());
+        let server = Self { address, says: Arc::new(Mutex::new(says)), questions: Arc::default() };
+        let (says, questions) = (server.says.clone(), server.questions.clone());
         std::thread::spawn(move || {
             let mut question = [0; 4_096];
             while let Ok((length, from)) = udp.recv_from(&mut question) {
-                asked.fetch_add(1, Ordering::Relaxed);
+                questions.fetch_add(1, Ordering::Relaxed);
                 let answer = answer(&question[..length], &says.lock().expect("it lives"), false);
                 // The asker may be gone.
                 let _ = udp.send_to(&answer, from);
@@ -86,8 +86,8 @@ impl NameServer {
     }
 
     /// Questions over UDP so far.
-    pub(super) fn asked(&self) -> u64 {
-        self.asked.load(Ordering::Relaxed)
+    pub(super) fn questions(&self) -> u64 {
+        self.questions.load(Ordering::Relaxed)
     }
 }
 

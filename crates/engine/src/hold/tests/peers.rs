@@ -50,7 +50,7 @@ fn back_after(seed: u64, count: u64) -> Vec<Nanos> {
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
     server.sockets().listen(&ListenOptions { on: address, share_port: false }).expect("it listens");
     let plan = flags_of_tcp(count).plan().expect("a good plan");
-    let job = Arc::new(HoldConfig::new(&plan, Turns::new(Places::these(&[address]), None), None));
+    let job = Arc::new(HoldConfig::new(&plan, EndpointRotation::new(Places::these(&[address]), None), None));
     let mut world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());
     world.start_at(driver.now());
     let (mut theirs, mut back): (Vec<Socket>, Vec<Nanos>) = (Vec::new(), Vec::new());
