@@ -97,7 +97,7 @@ pub(crate) fn values(run: &Run) -> Value {
 
 /// What became of the lookups of names, for the report.
 pub(crate) fn names(run: &Run) -> Value {
-    let list = |addresses: &[std::net::IpAddr]| addresses.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let list = |addresses: &[core::net::IpAddr]| addresses.iter().map(ToString::to_string).collect::<Vec<_>>();
     let one = |name: &engine::NameReport| {
         let changes = name.changes.iter().map(|change| {
             json!({"after_s": change.after.as_secs_f64(), "came": list(&change.came), "left": list(&change.left)})

@@ -19,7 +19,7 @@ const FAILED_AGAIN: Duration = Duration::from_secs(5);
 
 /// Who knows the addresses of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum KnownBy {
     /// That is found out by the first lookup.
     Unknown,
     /// A name server, which says how long they are valid.
@@ -32,7 +32,7 @@ enum Source {
 
 struct Watched {
     set: Arc<AddressSet>,
-    source: Source,
+    source: KnownBy,
 }
 
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Refresher {
         let watched: Vec<Mutex<Watched>> = sets
             .iter()
             .filter(again)
-            .map(|set| Mutex::new(Watched { set: set.clone(), source: Source::Unknown }))
+            .map(|set| Mutex::new(Watched { set: set.clone(), source: KnownBy::Unknown }))
             .collect();
         let refresher = Self::default();
         let now = Instant::now();
@@ -118,28 +118,28 @@ fn next(shared: &Shared) -> Option<usize> {
 /// Looks a name up, and returns when it is due again.
 fn look_up(watched: &mut Watched, stop: &StopHandle) -> Duration {
     let (set, options) = (&watched.set, watched.set.target().names);
-    if watched.source == Source::Unknown && options.server.is_none() && !own_addresses(set.host()).is_empty() {
-        watched.source = Source::Hosts(hosts_changed_at());
+    if watched.source == KnownBy::Unknown && options.server.is_none() && !own_addresses(set.host()).is_empty() {
+        watched.source = KnownBy::Hosts(hosts_changed_at());
     }
     let found = match watched.source {
-        Source::Hosts(known) => {
+        KnownBy::Hosts(known) => {
             let changed = hosts_changed_at();
             if known == changed {
                 return LOOKUP_EVERY_MIN;
             }
-            watched.source = Source::Hosts(changed);
+            watched.source = KnownBy::Hosts(changed);
             let addresses = own_addresses(set.host());
             if addresses.is_empty() { Err(LookupFault::NoName) } else { Ok(addresses) }
         }
-        Source::System => of_system(set.host()),
-        Source::Unknown | Source::Server(_) => match ask_again(options.server, set.host()) {
+        KnownBy::System => of_system(set.host()),
+        KnownBy::Unknown | KnownBy::Server(_) => match ask_again(options.server, set.host()) {
             Ok(records) => {
-                watched.source = Source::Server(records.ttl.max(LOOKUP_EVERY_MIN));
+                watched.source = KnownBy::Server(records.ttl.max(LOOKUP_EVERY_MIN));
                 Ok(records.addresses)
             }
             // The name is known to this machine in another way.
-            Err(_) if watched.source == Source::Unknown && options.server.is_none() => {
-                watched.source = Source::System;
+            Err(_) if watched.source == KnownBy::Unknown && options.server.is_none() => {
+                watched.source = KnownBy::System;
                 set.is_of_system();
                 of_system(set.host())
             }
@@ -158,11 +158,11 @@ fn look_up(watched: &mut Watched, stop: &StopHandle) -> Duration {
     }
     match (options.again, watched.source) {
         (LookupAgain::After(time), _) => time,
-        (_, Source::Server(ttl)) if has_failed => ttl.min(FAILED_AGAIN),
-        (_, Source::Unknown) => FAILED_AGAIN,
-        (_, Source::Server(ttl)) => ttl,
-        (_, Source::Hosts(_)) => LOOKUP_EVERY_MIN,
-        (_, Source::System) => SYSTEM_EVERY,
+        (_, KnownBy::Server(ttl)) if has_failed => ttl.min(FAILED_AGAIN),
+        (_, KnownBy::Unknown) => FAILED_AGAIN,
+        (_, KnownBy::Server(ttl)) => ttl,
+        (_, KnownBy::Hosts(_)) => LOOKUP_EVERY_MIN,
+        (_, KnownBy::System) => SYSTEM_EVERY,
     }
 }
 

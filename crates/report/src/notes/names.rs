@@ -1,6 +1,6 @@
 //! Notes about the addresses of a name: which came and left, which are not loaded, and lookups that failed.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use engine::{AddressChange, NameReport};
 
@@ -85,7 +85,7 @@ pub(super) fn one_of_several(name: &NameReport, language: Language) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use core::time::Duration;
 
     use super::*;
 
