@@ -197,7 +197,7 @@ mod tests {
         total.counts[Counter::Sent] = 150;
         let rows = AddressFigures::all(&total);
         let sums: Vec<_> = rows.iter().map(|row| (row.of, row.sent)).collect();
-        let expected = [(AddressOf::Rest, 50), (AddressOf::Address(at(0)), 60), (AddressOf::Address(at(1)), 40)];
+        let expected = [(AddressOf::Address(at(0)), 60), (AddressOf::Address(at(1)), 40), (AddressOf::Rest, 50)];
         assert_eq!(sums, expected);
         assert!(AddressFigures::all(&Snapshot::default()).is_empty());
     }

@@ -110,7 +110,8 @@ const TABLE: &[(&[&str], Meant)] = &[
         Flag("--threshold 'p99(response_time) < 200ms'"),
     ),
     (&["--status", "--ok-status", "--expected-status", "--success-codes"], Flag("--expect-status 200,300-399")),
-    (&["--dns", "--dns-server", "--add-host", "--lookup"], Flag("--resolve HOST:PORT:ADDRESS")),
+    (&["--add-host"], Flag("--resolve HOST:PORT:ADDRESS")),
+    (&["--dns-server", "--dns-servers", "--resolver", "--lookup"], Flag("--dns SERVER")),
     (&["--bind", "--interface", "--local-address", "--local-addr", "-B"], Flag("--source-ip ADDRESSES")),
     (
         &["--url", "--target", "--uri", "--address"],
