@@ -143,13 +143,14 @@ pub enum Note {
 impl Note {
     /// The notes about a name. `connections`: those that were tried.
     pub(crate) fn of_name(name: &NameReport, connections: u64) -> Vec<Self> {
-        let all: [(bool, fn(Box<NameReport>) -> Self); 4] = [
-            (!name.changes.is_empty(), Self::AddressesChanged),
-            (!name.refused.is_empty(), Self::AddressesRefused),
-            (name.failed > 0, Self::LookupsFailed),
-            (name.addresses.len() > 1 && connections == 1, Self::OneOfAddresses),
+        let note = |is_so: bool, note: fn(Box<NameReport>) -> Self| is_so.then(|| note(Box::new(name.clone())));
+        let all = [
+            note(!name.changes.is_empty(), Self::AddressesChanged),
+            note(!name.refused.is_empty(), Self::AddressesRefused),
+            note(name.failed > 0, Self::LookupsFailed),
+            note(name.addresses.len() > 1 && connections == 1, Self::OneOfAddresses),
         ];
-        all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note(Box::new(name.clone()))).collect()
+        all.into_iter().flatten().collect()
     }
 
     /// A stable name.

@@ -328,7 +328,7 @@ fn a_scenario_has_a_network_of_its_own() {
     let folder = crate::Folder::new("network");
     let file = folder.file(
         "network.yaml",
-        &format!(
+        format!(
             "target: {}\nnetwork: {{dns: '{}'}}\nscenarios:\n  all:\n    load: {{users: 6, iterations: 60}}\n    steps: [get: /]\n  \
              one:\n    network: {{addresses: first}}\n    load: {{users: 6, iterations: 60}}\n    steps: [get: /bytes/3]\n",
             served.url(""),

@@ -42,7 +42,7 @@ pub(crate) fn options(workers: Workers) -> RunOptions {
         driver: driver::choose(Choice::Poll).expect("a driver"),
         log_config: RequestLogConfig { slowest: 0, log: None },
         supplies: DataSources::default(),
-        workers: Some(Arc::new(workers)),
+        backend: Some(Arc::new(workers)),
     }
 }
 

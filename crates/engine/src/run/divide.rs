@@ -127,22 +127,7 @@ fn works(
     let warmup = Nanos::from(plan.warmup);
     let levels = Arc::new(levels(scenario, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
-    let connections = scenario.load.connections();
-    let origins =
-        scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
-            let to_it = scenario.steps.iter().filter(|step| step.target == number);
-            let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
-            let places = Places::resolve(target, addresses, connections)?;
-            let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());
-            let origin = Origin::new(
-                Arc::new(target.clone()),
-                EndpointRotation::new(places, name.clone()),
-                tls.clone(),
-                connect_timeout,
-            );
-            Ok(origin.opened_with(opens_with.map(|step| step as u32)))
-        });
-    let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
+    let origins = origins_of(scenario, ways)?;
     let secrets = plan::SecretValues::from_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
@@ -189,6 +174,25 @@ fn works(
         }
     };
     Ok((0..count).map(work).collect())
+}
+
+/// The origins of a scenario, one for each of its targets.
+fn origins_of(scenario: &Scenario, ways: &[Way]) -> Result<Arc<[Origin]>, PlacesError> {
+    let origins =
+        scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
+            let to_it = scenario.steps.iter().filter(|step| step.target == number);
+            let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
+            let places = Places::resolve(target, addresses, scenario.load.connections())?;
+            let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());
+            let origin = Origin::new(
+                Arc::new(target.clone()),
+                EndpointRotation::new(places, name.clone()),
+                tls.clone(),
+                connect_timeout,
+            );
+            Ok(origin.opened_with(opens_with.map(|step| step as u32)))
+        });
+    Ok(origins.collect::<Result<Vec<_>, PlacesError>>()?.into())
 }
 
 /// Whether all users of a scenario begin at once, with nothing but one exchange after the other, each on a connection

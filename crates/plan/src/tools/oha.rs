@@ -249,12 +249,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             no_keepalive: given.has("--disable-keepalive"),
             version: Some(version),
             streams: (version == Version::Http2 && streams > 1).then_some(streams),
-            security: Security {
-                cacert: given.last("--cacert").map(str::to_owned),
-                cert: given.last("--cert").map(str::to_owned),
-                key: given.last("--key").map(str::to_owned),
-                ..super::trusting(given.has("--insecure"))
-            },
+            security: security_of(&given),
             route_overrides: RouteOverrides {
                 connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
                 unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
@@ -292,6 +287,15 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             aborts: !waits,
         }),
     })
+}
+
+fn security_of(given: &GivenFlags) -> Security {
+    Security {
+        cacert: given.last("--cacert").map(str::to_owned),
+        cert: given.last("--cert").map(str::to_owned),
+        key: given.last("--key").map(str::to_owned),
+        ..super::trusting(given.has("--insecure"))
+    }
 }
 
 fn headers_of(given: &GivenFlags, has_body: bool) -> Result<Vec<Header>, ToolFault> {
