@@ -211,8 +211,9 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let run = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
     // A connection that has sent a message is known to be open.
     wait_for("all are there", || counted(&listen, "messages") == COUNT);
-    // The next server may listen there when this one has exited.
+    // The next server may listen there when the kernel has closed the sockets of this one.
     drop(server);
+    wait_for("nothing listens there", || std::net::TcpStream::connect(&listen).is_err());
     let server = serve();
     wait_for("all are back", || counted(&listen, "messages") == COUNT);
     signal(&run.0, "-INT");
