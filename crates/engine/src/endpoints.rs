@@ -160,6 +160,11 @@ impl EndpointRotation {
         self.used.iter().any(|used| self.known[usize::from(*used)].1 <= now)
     }
 
+    /// The address of an endpoint, where there are several.
+    pub(crate) fn endpoint(&self, endpoint: u16) -> Option<SocketAddr> {
+        self.known.get(usize::from(endpoint)).filter(|_| self.single.is_none())?.0.ip()
+    }
+
     /// There is one endpoint, and there was no other.
     pub(crate) fn is_one(&self) -> bool {
         self.known.len() <= 1

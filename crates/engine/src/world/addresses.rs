@@ -4,7 +4,7 @@ use driver::{Peer, Socket};
 use metrics::{AddressSlots, Class, Outcome};
 
 use super::ScenarioRuntime;
-use super::connections::NO_SLOT;
+use super::connections::{LAST_ENDPOINT, NO_SLOT};
 use super::exchanges::Attempt;
 
 /// The addresses that are counted apart.
@@ -28,7 +28,10 @@ impl ScenarioRuntime {
 
     /// The slot of the address of a connection.
     pub(super) fn slot_of(&mut self, socket: Socket) -> u8 {
-        self.pool.connections.find(socket).map_or(NO_SLOT, |connection| connection.slot)
+        let Some(connection) = self.pool.connections.find(socket) else { return NO_SLOT };
+        let (origin, endpoint) = (usize::from(connection.origin), connection.endpoint);
+        let address = self.pool.origins[origin].turns.endpoint(endpoint.into()).filter(|_| endpoint < LAST_ENDPOINT);
+        address.map_or(NO_SLOT, |address| self.pool.addresses.slots.slot(address))
     }
 
     /// A connection is established.

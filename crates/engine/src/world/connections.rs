@@ -15,10 +15,13 @@ pub(crate) const CLOSING_MAX: usize = 1_024;
 /// The slot of a connection whose address is not counted apart.
 pub(crate) const NO_SLOT: u8 = u8::MAX;
 
-/// Where a connection goes: the number of its endpoint, and the slot of its address.
+/// The number that stands for all endpoints from it on.
+pub(crate) const LAST_ENDPOINT: u8 = u8::MAX;
+
+/// Where a connection goes: the number of its endpoint, the last one for all after it, and the slot of its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndpointSlot {
-    pub(crate) endpoint: u16,
+    pub(crate) endpoint: u8,
     pub(crate) slot: u8,
 }
 
@@ -26,9 +29,7 @@ pub(crate) struct Connection {
     generation: u32,
     /// Its origin, and the number of its endpoint there.
     pub(crate) origin: u16,
-    pub(crate) endpoint: u16,
-    /// The slot of its address, where addresses are counted apart; else [`NO_SLOT`].
-    pub(crate) slot: u8,
+    pub(crate) endpoint: u8,
     pub(crate) phase: Phase,
     /// It has carried a response, so the peer may close it at any time.
     pub(crate) is_reused: bool,
@@ -60,7 +61,7 @@ impl Connections {
         Self { entries: Vec::with_capacity(count), closing: 0, proven: 0, alone: Vec::new() }
     }
 
-    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16, at: EndpointSlot) {
+    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16, endpoint: u8) {
         let index = socket.index as usize;
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
@@ -68,15 +69,8 @@ impl Connections {
         if let Some(alone) = self.alone.get_mut(usize::from(origin)) {
             *alone += u64::from(phase.is_alone());
         }
-        self.entries[index] = Some(Connection {
-            generation: socket.generation,
-            origin,
-            endpoint: at.endpoint,
-            slot: at.slot,
-            phase,
-            is_reused: false,
-            layers: None,
-        });
+        self.entries[index] =
+            Some(Connection { generation: socket.generation, origin, endpoint, phase, is_reused: false, layers: None });
     }
 
     #[inline]

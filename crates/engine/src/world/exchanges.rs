@@ -255,9 +255,10 @@ impl ScenarioRuntime {
             Ok((socket, at)) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
                 if let Some(attempt) = self.in_flight.attempts.find(attempt) {
-                    (attempt.opened, attempt.slot) = (true, at.slot);
+                    attempt.opened = true;
+                    attempt.slot = at.slot;
                 }
-                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at);
+                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at.endpoint);
                 if self.pool.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
                 }
@@ -276,12 +277,13 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
-        let (needs, is_layered) = if self.in_flight.is_simple {
-            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered)
+        let (needs, is_layered, slot) = if self.in_flight.is_simple {
+            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered, NO_SLOT)
         } else {
+            let slot = if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT };
             let step = &self.in_flight.steps[step];
             let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };
-            (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered())
+            (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered(), slot)
         };
         let attempt = Attempt {
             body_bytes: 0,
@@ -300,7 +302,7 @@ impl ScenarioRuntime {
             head: None,
             status: None,
             stream: 0,
-            slot: if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT },
+            slot,
             begins: 0,
             kept: None,
             call: None,

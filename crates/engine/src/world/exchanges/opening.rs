@@ -8,7 +8,7 @@ use super::ONE_SEGMENT_BYTES;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
-use crate::world::connections::{EndpointSlot, NO_SLOT};
+use crate::world::connections::{EndpointSlot, LAST_ENDPOINT, NO_SLOT};
 use crate::world::phase::Phase;
 use crate::world::{Deadline, ScenarioRuntime};
 
@@ -19,6 +19,7 @@ pub(crate) fn is_of_peer(failure: Failure) -> bool {
 
 impl ScenarioRuntime {
     /// Opens a connection for a step; returns it with its endpoint.
+    #[inline]
     pub(super) fn open_connection<S: Sockets>(
         &mut self,
         step: usize,
@@ -30,13 +31,25 @@ impl ScenarioRuntime {
         let index = usize::from(prepared.origin);
         let origin = &self.pool.origins[index];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
-        match origin.turns.single() {
-            Some(to) => {
-                let options = OpenOptions { to: to.clone(), from: None, no_delay };
-                self.open_at(&options, sockets).map(|socket| (socket, EndpointSlot { endpoint: 0, slot: NO_SLOT }))
-            }
-            None => self.open_in_turn(index, no_delay, sockets),
+        let Some(to) = origin.turns.single() else { return self.open_in_turn(index, no_delay, sockets) };
+        let options = OpenOptions { to: to.clone(), from: None, no_delay };
+        self.seen.counts[Counter::ConnectionsTried] += 1;
+        let mut opened = sockets.open(&options);
+        if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
+            opened = self.open_in_place_of_others(&options, sockets);
         }
+        opened.map(|socket| (socket, EndpointSlot { endpoint: 0, slot: NO_SLOT }))
+    }
+
+    /// Connections that only wait for the peer's close make way for one that works.
+    #[cold]
+    fn open_in_place_of_others<S: Sockets>(
+        &mut self,
+        options: &OpenOptions,
+        sockets: &mut S,
+    ) -> Result<Socket, SocketError> {
+        self.pool.connections.drain_closing(|socket| sockets.close(socket));
+        sockets.open(options)
     }
 
     /// Opens a connection to the endpoint whose turn it is; where that fails at once, to another one.
@@ -54,9 +67,16 @@ impl ScenarioRuntime {
             let number = self.number_of(self.pool.origins[origin].turns.opened());
             let (endpoint, to, from) = self.pool.origins[origin].turns.next(number, now);
             let slot = self.slot_of_address(origin, &to);
-            let opened = self.open_at(&OpenOptions { to, from, no_delay }, sockets);
+            let options = OpenOptions { to, from, no_delay };
+            self.seen.counts[Counter::ConnectionsTried] += 1;
+            let mut opened = sockets.open(&options);
+            if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
+                opened = self.open_in_place_of_others(&options, sockets);
+            }
             match opened {
-                Ok(socket) => return Ok((socket, EndpointSlot { endpoint, slot })),
+                Ok(socket) => {
+                    return Ok((socket, EndpointSlot { endpoint: endpoint.min(LAST_ENDPOINT.into()) as u8, slot }));
+                }
                 Err(error) if is_of_peer(faults::while_connecting(error)) => {
                     self.pool.origins[origin].turns.rest(endpoint, now);
                     failed = Err(error);
@@ -77,24 +97,13 @@ impl ScenarioRuntime {
         }
     }
 
-    fn open_at<S: Sockets>(&mut self, options: &OpenOptions, sockets: &mut S) -> Result<Socket, SocketError> {
-        self.seen.counts[Counter::ConnectionsTried] += 1;
-        let opened = sockets.open(options);
-        if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
-            // Connections that only wait for the peer's close make way for one that works.
-            self.pool.connections.drain_closing(|socket| sockets.close(socket));
-            return sockets.open(options);
-        }
-        opened
-    }
-
     /// A connection was not established: an exchange goes to another address, until each was tried once. False when it
     /// does not.
     #[cold]
     pub(in crate::world) fn goes_elsewhere<S: Sockets>(
         &mut self,
         key: Key,
-        (origin, endpoint): (u16, u16),
+        (origin, endpoint): (u16, u8),
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -103,7 +112,9 @@ impl ScenarioRuntime {
         if turns.single().is_some() || !is_of_peer(failure) {
             return false;
         }
-        turns.rest(endpoint, at);
+        if endpoint < LAST_ENDPOINT {
+            turns.rest(endpoint.into(), at);
+        }
         let count = turns.count();
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let place = attempt.exchange;
@@ -124,7 +135,7 @@ impl ScenarioRuntime {
     pub(in crate::world) fn end_unconnected<S: Sockets>(
         &mut self,
         key: Key,
-        place: (u16, u16),
+        place: (u16, u8),
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -144,7 +155,7 @@ impl ScenarioRuntime {
         }
         match self.open_connection(0, sockets) {
             Ok((socket, endpoint)) => {
-                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0, endpoint);
+                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0, endpoint.endpoint);
                 self.add_layers(socket, user, 0);
                 let deadline = since + self.pool.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
