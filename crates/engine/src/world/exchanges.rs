@@ -255,8 +255,7 @@ impl ScenarioRuntime {
             Ok((socket, at)) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
                 if let Some(attempt) = self.in_flight.attempts.find(attempt) {
-                    attempt.opened = true;
-                    attempt.slot = at.slot;
+                    (attempt.opened, attempt.slot) = (true, at.slot);
                 }
                 self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at.endpoint);
                 if self.pool.origins[usize::from(origin)].is_layered() {
