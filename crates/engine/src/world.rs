@@ -250,7 +250,6 @@ impl ScenarioRuntime {
                 && steps.is_simple()
                 && users.programs.is_constant()
                 && origins.len() == 1
-                && origins[0].turns.single().is_some()
                 && work.capture_options == CaptureOptions::default(),
             records: work.capture_options.failures || steps.fixed.iter().any(|step| step.is_shown),
             why: String::new(),

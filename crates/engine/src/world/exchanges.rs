@@ -276,13 +276,13 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
-        let (needs, is_layered, slot) = if self.in_flight.is_simple {
-            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered, NO_SLOT)
+        let slot = if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT };
+        let (needs, is_layered) = if self.in_flight.is_simple {
+            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered)
         } else {
-            let slot = if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT };
             let step = &self.in_flight.steps[step];
             let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };
-            (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered(), slot)
+            (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered())
         };
         let attempt = Attempt {
             body_bytes: 0,

@@ -224,7 +224,7 @@ impl ScenarioRuntime {
             let sent = attempt.filter(|attempt| attempt.was_sent() && outcome == Outcome::Succeeded);
             self.note_first(exchange.user, sent.map(|attempt| done.since(attempt.sent)));
         }
-        if !self.in_flight.is_simple && self.pool.addresses.are_counted {
+        if self.pool.addresses.are_counted {
             self.count_address(attempt, outcome, response_ns);
         }
         let timings = self.seen.outcome(series, outcome);
