@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use driver::Peer;
+use metrics::AddressSlots;
 use pacing::Nanos;
 use plan::{Sources, Target, errors};
 
@@ -116,16 +117,27 @@ pub(crate) struct EndpointRotation {
     /// Addresses that are looked up again.
     name: Option<Arc<AddressSet>>,
     version: u32,
-    /// Every endpoint that there was, until when it rests, and the places of those in use among them.
-    known: Vec<(Peer, Nanos)>,
+    /// Every endpoint that there was, and the places of those in use among them.
+    known: Vec<KnownEndpoint>,
     used: Vec<u16>,
     opened: u64,
+    /// The endpoint of the last connection.
+    last: u16,
+}
+
+#[derive(Clone)]
+struct KnownEndpoint {
+    to: Peer,
+    rests_until: Nanos,
+    /// The slot of its address, once it is counted apart.
+    slot: Option<u8>,
 }
 
 impl EndpointRotation {
     pub(crate) fn new(places: Places, name: Option<Arc<AddressSet>>) -> Self {
         let single = if name.is_none() { places.single() } else { None };
-        let mut turns = Self { single, name, version: 0, known: Vec::new(), used: Vec::new(), opened: 0, places };
+        let mut turns =
+            Self { single, name, version: 0, known: Vec::new(), used: Vec::new(), opened: 0, last: 0, places };
         turns.use_all();
         turns
     }
@@ -133,8 +145,8 @@ impl EndpointRotation {
     fn use_all(&mut self) {
         self.used.clear();
         for to in &self.places.to {
-            let place = self.known.iter().position(|(known, _)| known == to).unwrap_or_else(|| {
-                self.known.push((to.clone(), Nanos::ZERO));
+            let place = self.known.iter().position(|known| known.to == *to).unwrap_or_else(|| {
+                self.known.push(KnownEndpoint { to: to.clone(), rests_until: Nanos::ZERO, slot: None });
                 self.known.len() - 1
             });
             self.used.push(place.min(usize::from(u16::MAX)) as u16);
@@ -157,12 +169,16 @@ impl EndpointRotation {
 
     /// Some endpoint in use has not failed of late.
     pub(crate) fn is_any_awake(&self, now: Nanos) -> bool {
-        self.used.iter().any(|used| self.known[usize::from(*used)].1 <= now)
+        self.used.iter().any(|used| self.known[usize::from(*used)].rests_until <= now)
     }
 
-    /// The address of an endpoint, where there are several.
-    pub(crate) fn endpoint(&self, endpoint: u16) -> Option<SocketAddr> {
-        self.known.get(usize::from(endpoint)).filter(|_| self.single.is_none())?.0.ip()
+    /// The slot of the address of an endpoint; none where there is only one.
+    pub(crate) fn slot(&mut self, endpoint: u16, slots: &mut AddressSlots) -> Option<u8> {
+        let known = self.known.get_mut(usize::from(endpoint)).filter(|_| self.single.is_none())?;
+        if known.slot.is_none() {
+            known.slot = known.to.ip().map(|address| slots.slot(address));
+        }
+        known.slot
     }
 
     /// There is one endpoint, and there was no other.
@@ -180,22 +196,28 @@ impl EndpointRotation {
         self.opened
     }
 
+    /// The endpoint of the last connection.
+    pub(crate) fn last(&self) -> u16 {
+        self.last
+    }
+
     /// The endpoint of connection `number`: which one it is, and with it the address of ours.
     pub(crate) fn next(&mut self, number: u64, now: Nanos) -> (u16, Peer, Option<IpAddr>) {
         self.opened += 1;
         let (count, first) = (self.used.len(), (number % self.used.len() as u64) as usize);
-        let awake = |place: &usize| self.known[usize::from(self.used[*place])].1 <= now;
+        let awake = |place: &usize| self.known[usize::from(self.used[*place])].rests_until <= now;
         let place = (first..first + count).map(|place| place % count).find(awake).unwrap_or(first);
         let turn = number / count as u64;
         let from = self.places.from[(turn % self.places.from.len() as u64) as usize];
         let used = self.used[place];
-        (used, self.known[usize::from(used)].0.clone(), from)
+        self.last = used;
+        (used, self.known[usize::from(used)].to.clone(), from)
     }
 
     /// A connection to this endpoint failed: others have its turns for a while.
     pub(crate) fn rest(&mut self, endpoint: u16, now: Nanos) {
-        if let Some((_, until)) = self.known.get_mut(usize::from(endpoint)) {
-            *until = now + REST;
+        if let Some(known) = self.known.get_mut(usize::from(endpoint)) {
+            known.rests_until = now + REST;
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use plan::{AddressChoice, Target};
 
-use crate::names::{LookupFault, ask_server, in_order};
+use crate::names::{self, LookupFault, in_order};
 
 #[cfg(feature = "dns")]
 use name_servers::look_up;
@@ -196,7 +196,7 @@ fn resolve_by(
     if target.unix.is_some() {
         return Ok(Resolved::given((Ipv4Addr::LOCALHOST, target.port).into()));
     }
-    let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
+    let (host, port) = target.dialed();
     let mut unconsented_hosts = given_hosts(target);
     let allow_all = |unconsented_hosts: Vec<UnconsentedHost>| match unconsented_hosts.is_empty() {
         true => Ok(()),
@@ -210,10 +210,10 @@ fn resolve_by(
         allow_all(unconsented_hosts)?;
         return Ok(Resolved::given((address, first.port).into()));
     }
-    let names = [host.as_str(), target.host.as_str()];
+    let names = [host, target.host.as_str()];
     if let Ok(address) = host.parse::<IpAddr>() {
         if !target.target_policy.allows(&names, address) {
-            unconsented_hosts.push(UnconsentedHost { host: host.clone(), address, port, is_given: true });
+            unconsented_hosts.push(UnconsentedHost { host: host.to_owned(), address, port, is_given: true });
         }
         allow_all(unconsented_hosts)?;
         let zone = target.zone.as_deref().filter(|_| target.dial.is_none());
@@ -227,7 +227,7 @@ fn resolve_by(
     // One address of a name is enough to require consent for the name.
     let far = addresses.iter().find(|address| !target.target_policy.allows(&names, **address));
     unconsented_hosts.extend(far.map(|address| UnconsentedHost {
-        host: host.clone(),
+        host: host.to_owned(),
         address: *address,
         port,
         is_given: false,
@@ -235,7 +235,7 @@ fn resolve_by(
     allow_all(unconsented_hosts)?;
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
-        [] => return Err(ResolveError::Unknown { host: host.clone() }),
+        [] => return Err(ResolveError::Unknown { host: host.to_owned() }),
         // All of them are used, whichever accepts.
         [first, rest @ ..] if needs_no_choice(*first, rest, target.names.addresses) => *first,
         [first, ..] => *addresses.iter().find(|address| accepts(address)).unwrap_or(first),
@@ -257,7 +257,7 @@ fn by_server(server: SocketAddr, host: &str) -> Result<Vec<IpAddr>, ResolveError
     if host == "localhost" {
         return look_up(host);
     }
-    ask_server(server, host).map_err(|fault| match fault {
+    names::ask(Some(server), host).map(|records| records.addresses).map_err(|fault| match fault {
         LookupFault::NoName => ResolveError::Unknown { host: host.to_owned() },
         LookupFault::Server(reason) => ResolveError::Server { host: host.to_owned(), reason },
     })

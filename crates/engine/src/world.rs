@@ -264,7 +264,7 @@ impl ScenarioRuntime {
             sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
-            addresses: AddressCounts::default(),
+            addresses: AddressCounts::of(&origins),
             reachability_guard: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),

@@ -108,7 +108,7 @@ pub enum AddressOutlier {
 }
 
 impl AddressOutlier {
-    /// The address that fails alone, or the slowest one of those that are slow.
+    /// The address that fails alone, or the slow one with the highest ratio.
     pub(crate) fn of(total: &Snapshot) -> Option<Self> {
         let all = total.by_address.all();
         let others =

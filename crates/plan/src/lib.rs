@@ -357,6 +357,11 @@ impl Step {
 }
 
 impl Target {
+    /// The host and port that connections go to.
+    pub fn dialed(&self) -> (&str, u16) {
+        self.dial.as_ref().map_or((&self.host, self.port), |(host, port)| (host, *port))
+    }
+
     /// Host and port, for messages.
     pub fn place(&self) -> String {
         match &self.unix {

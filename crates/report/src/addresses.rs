@@ -4,15 +4,12 @@ use figures::{AddressFigures, AddressOf, AddressOutlier, Quantile, Run};
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::format::{Align, count, pad, time};
+use crate::format::{count, time};
 use crate::json::distribution::distribution;
 use crate::page::percentile;
 use crate::screen::Screen;
-use crate::wrap::cut;
+use crate::steps::named_rows;
 
-const NAME_WIDTH: usize = 33;
-const NAME_WIDTH_MIN: usize = 12;
-const CELL_WIDTH: usize = 11;
 /// Most addresses that are shown; the report has all.
 const SHOWN_MAX: usize = 64;
 
@@ -31,23 +28,13 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         return String::new();
     }
     let (language, words) = (screen.language, screen.language.words());
-    let connections = language.pick("connections", "连接");
-    let cells = [connections, words.requests_column, words.failed, "p50", "p99", words.max];
-    let name_width = screen.columns().map_or(NAME_WIDTH, |columns| {
-        columns.saturating_sub(CELL_WIDTH * cells.len()).clamp(NAME_WIDTH_MIN, NAME_WIDTH)
-    });
-    let line = |name: &str, cells: &[String]| {
-        let cells: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
-        format!("{}{cells}\n", pad(&cut(name, name_width - 1), name_width, Align::Left))
-    };
-    let mut text = format!("\n{}", line(language.pick("Addresses", "地址"), &cells.map(str::to_owned)));
-    for row in run.addresses.iter().take(SHOWN_MAX) {
+    let heads = [language.pick("connections", "连接"), words.requests_column, words.failed, "p50", "p99", words.max];
+    let row = |row: &AddressFigures| {
         let at = |quantile| row.response.as_ref().map_or("-".to_owned(), |times| percentile(times, quantile));
-        let cells = [count(row.established), count(row.sent), count(row.failed)];
-        let cells = [&cells[..], &[at(Quantile::P50), at(Quantile::P99), at(Quantile::Max)]].concat();
-        text.push_str(&line(&name(row.of, language), &cells));
-    }
-    text
+        let (p50, p99, max) = (at(Quantile::P50), at(Quantile::P99), at(Quantile::Max));
+        (name(row.of, language), [count(row.established), count(row.sent), count(row.failed), p50, p99, max])
+    };
+    named_rows(language.pick("Addresses", "地址"), &heads, run.addresses.iter().take(SHOWN_MAX).map(row), screen)
 }
 
 /// The address that is unlike all others, in words; empty without one.

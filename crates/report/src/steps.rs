@@ -11,7 +11,8 @@ use crate::page::percentile;
 use crate::screen::Screen;
 use crate::wrap::cut;
 
-const NAME_WIDTH: usize = 44;
+/// The width of a table where the screen has room for it.
+const WIDTH: usize = 99;
 const NAME_WIDTH_MIN: usize = 12;
 const CELL_WIDTH: usize = 11;
 
@@ -48,18 +49,30 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
 
 fn rows(title: &str, counted: &str, parts: &[StepPart], screen: &Screen, text: &mut String) {
     let words = screen.language.words();
-    let cells = [counted, words.failed, "p50", "p99", words.max];
-    let rest = CELL_WIDTH * cells.len();
-    let name_width =
-        screen.columns().map_or(NAME_WIDTH, |columns| columns.saturating_sub(rest).clamp(NAME_WIDTH_MIN, NAME_WIDTH));
-    let head: String = cells.map(|name| pad(name, CELL_WIDTH, Align::Right)).concat();
-    text.push_str(&format!("\n{}{head}\n", pad(&cut(title, name_width - 1), name_width, Align::Left)));
-    for part in parts {
+    let heads = [counted, words.failed, "p50", "p99", words.max];
+    let row = |part: &StepPart| {
         let at = |quantile| percentile(&part.response, quantile);
         let cells = [count(part.finished), count(part.failed), at(Quantile::P50), at(Quantile::P99), at(Quantile::Max)];
-        let row: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
-        text.push_str(&format!("{}{row}\n", pad(&cut(&part.name, name_width - 1), name_width, Align::Left)));
-    }
+        (part.name.clone(), cells)
+    };
+    text.push_str(&named_rows(title, &heads, parts.iter().map(row), screen));
+}
+
+/// A table of figures below a blank line: a line for each name, cut where the screen is narrow.
+pub(crate) fn named_rows<const N: usize>(
+    title: &str,
+    heads: &[&str; N],
+    rows: impl Iterator<Item = (String, [String; N])>,
+    screen: &Screen,
+) -> String {
+    let rest = CELL_WIDTH * N;
+    let most = WIDTH - rest;
+    let name_width = screen.columns().map_or(most, |columns| columns.saturating_sub(rest).clamp(NAME_WIDTH_MIN, most));
+    let line =
+        |name: &str, cells: String| format!("{}{cells}\n", pad(&cut(name, name_width - 1), name_width, Align::Left));
+    let head = line(title, heads.map(|name| pad(name, CELL_WIDTH, Align::Right)).concat());
+    let rows = rows.map(|(name, cells)| line(&name, cells.map(|cell| pad(&cell, CELL_WIDTH, Align::Right)).concat()));
+    format!("\n{head}{}", rows.collect::<String>())
 }
 
 /// The steps as JSON, for the report.

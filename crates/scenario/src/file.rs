@@ -193,31 +193,14 @@ pub struct Scenario {
     pub connections: Option<u64>,
     /// Whether variables and cookies are carried over from one iteration to the next.
     pub carries_state: bool,
-    /// How the addresses of names are used, where that is not as in the whole file.
-    pub network: Network,
+    /// The flags of `network`: how the addresses of names are used, where that is not as in the whole file.
+    pub network: Flags,
     /// The steps of `on_start`, done once per user before its first iteration.
     pub start: Vec<Step>,
     /// The steps of one iteration.
     pub steps: Vec<Step>,
     /// The steps of `on_stop`, done once per user after its last iteration.
     pub stop: Vec<Step>,
-}
-
-/// How the addresses of names are used: values as the flags of the same names have them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the flag of its name")]
-pub struct Network {
-    pub addresses: Option<String>,
-    pub dns_ttl: Option<String>,
-    pub dns: Option<String>,
-}
-
-impl Network {
-    /// These values as flags.
-    pub(crate) fn flags(&self) -> Flags {
-        let Self { addresses, dns_ttl, dns } = self.clone();
-        Flags { addresses, dns_ttl, dns, ..Flags::default() }
-    }
 }
 
 /// A threshold with its position.

@@ -22,14 +22,14 @@ use std::time::Duration;
 use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
-    Arrivals, BodyBytes, CaptureOptions, ConnectionCount, Interpreters, Load as PlanLoad, Memory, OnFailure, Plan,
-    PlanError, Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
+    Arrivals, BodyBytes, CaptureOptions, ConnectionCount, Flags, Interpreters, Load as PlanLoad, Memory, OnFailure,
+    Plan, PlanError, Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
     ValuePattern,
 };
 
 use crate::Opened;
 use crate::diagnostic::{DiagnosticSink, Diagnostics, Problem};
-use crate::file::{Action, Amount, File, Iterations, Limit, Load, Network, Scenario, Step};
+use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
 use names::Naming;
@@ -215,7 +215,7 @@ impl<'a> Lowering<'a> {
             every: None,
             connections: None,
             carries_state: true,
-            network: Network::default(),
+            network: Flags::default(),
             start: Vec::new(),
             steps: steps.to_vec(),
             stop: Vec::new(),
@@ -332,8 +332,8 @@ impl DynamicParts<'_> {
             ..Program::default()
         };
         let (steps, mut targets, transactions) = nodes.into_parts();
-        if scenario.network != Network::default() {
-            let names = scenario.network.flags().over(&self.file.defaults.typed).draft().unwrap_or_default();
+        if !scenario.network.given().is_empty() {
+            let names = scenario.network.over(&self.file.defaults.typed).draft().unwrap_or_default();
             targets.iter_mut().for_each(|target| target.names = names.connection.names);
         }
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };

@@ -17,8 +17,8 @@ use std::time::Duration;
 use plan::Budget;
 
 use crate::diagnostic::{NameFault, Problem, Things, shortened};
-use crate::file::{Amount, File, Name, Network, Run, Scenario, Secret, Step, Variable};
-use crate::keys::{FILE, NETWORK, Object, RUN, SCENARIO};
+use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
+use crate::keys::{FILE, Object, RUN, SCENARIO};
 use crate::reader::{Fields, Read, Reader};
 use crate::source::Span;
 use crate::tree::Node;
@@ -45,8 +45,8 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     if let Some(read) = fields.get("defaults").and_then(|node| defaults::defaults(reader, node)) {
         file.defaults = read;
     }
-    if let Some(read) = fields.get("network").and_then(|node| network(reader, node)) {
-        file.defaults.typed = read.flags().over(&file.defaults.typed);
+    if let Some(read) = fields.get("network").and_then(|node| defaults::network(reader, node)) {
+        file.defaults.typed = read.over(&file.defaults.typed);
         file.defaults.flags = file.defaults.typed.draft().unwrap_or_default();
     }
     file.before = fields.get("setup").map(|node| maybe(reader, node)).unwrap_or_default();
@@ -120,7 +120,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
         reader.found.add(fields.place("load"), Problem::Needs { key: "preconnect", needed: "connections" });
     }
     let carries_state = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
-    let network = fields.get("network").and_then(|node| network(reader, node)).unwrap_or_default();
+    let network = fields.get("network").and_then(|node| defaults::network(reader, node)).unwrap_or_default();
     let start = fields.get("on_start").map(|node| maybe(reader, node)).unwrap_or_default();
     let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();
     let stop = fields.get("on_stop").map(|node| maybe(reader, node)).unwrap_or_default();
@@ -129,26 +129,6 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     // An invalid load was reported; the steps are checked all the same.
     let load = load.unwrap_or_default();
     Some(Scenario { name, load, begin, every, connections, carries_state, network, start, steps, stop })
-}
-
-fn network(reader: &mut Reader<'_>, node: &Node) -> Read<Network> {
-    let mut fields = Fields::open(reader, node, &NETWORK)?;
-    let mut network = Network::default();
-    for (key, put) in [
-        ("addresses", (|network, text| network.addresses = Some(text)) as fn(&mut Network, String)),
-        ("dns_ttl", |network, text| network.dns_ttl = Some(text)),
-        ("dns", |network, text| network.dns = Some(text)),
-    ] {
-        let Some(node) = fields.get(key) else { continue };
-        let Some(text) = reader.owned(node) else { continue };
-        put(&mut network, text.clone());
-        // Parsed by itself, so that an error is reported at its position.
-        let mut alone = Network::default();
-        put(&mut alone, text);
-        reader.value(node.at, alone.flags().draft());
-    }
-    fields.close();
-    Some(network)
 }
 
 /// Reads optional steps.

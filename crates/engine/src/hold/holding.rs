@@ -38,8 +38,8 @@ pub struct Holding {
     workers: Workers,
     /// Counts of source addresses and of target endpoints.
     places: (usize, usize),
-    /// The name of the target, and the threads that look it up again.
-    names: (Vec<Arc<AddressSet>>, Refresher),
+    /// Looks the name of the target up again.
+    names: Refresher,
     cpu_before: CpuTime,
 }
 
@@ -110,7 +110,7 @@ impl Holding {
         };
         let going =
             RunLoop::begin(shard_threads, started, HoldAggregator::of(setting, parts, Vec::new()), stop.clone());
-        let (places, names) = ((0, 0), (Vec::new(), Refresher::default()));
+        let (places, names) = ((0, 0), Refresher::default());
         Ok(Self { options, going, orders, stop: stop.clone(), workers, places, names, cpu_before })
     }
 
@@ -164,8 +164,7 @@ impl Holding {
         );
         let going = RunLoop::begin(shard_threads, started, aggregator, stop.clone());
         let (workers, places) = (Workers::default(), to.counts());
-        let refresher = Refresher::start(&names, stop)?;
-        let names = (names, refresher);
+        let names = Refresher::start(names, stop)?;
         Ok(Self { options, going, orders, stop: stop.clone(), workers, places, names, cpu_before })
     }
 
@@ -224,7 +223,7 @@ impl Holding {
             cpu: aggregator.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
             refused: tls.and_then(ClientConfig::refused),
             lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_requested_in_vain),
-            names: self.names.0.iter().map(|name| name.report()).collect(),
+            names: self.names.reports(),
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: aggregator.lags,

@@ -20,8 +20,8 @@ const OTHERS_MAX: usize = 10_000;
 
 /// The addresses of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Records {
-    pub(super) addresses: Vec<IpAddr>,
+pub(crate) struct Records {
+    pub(crate) addresses: Vec<IpAddr>,
     /// How long they are valid.
     pub(super) ttl: Duration,
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use plan::{LOOKUP_EVERY_MIN, LookupAgain};
 
 use super::config::{hosts_changed_at, own_addresses};
-use super::{AddressSet, LookupFault, SYSTEM_EVERY, ask_again};
+use super::{AddressSet, LookupFault, NameReport, SYSTEM_EVERY, ask};
 use crate::addresses_of;
 use crate::control::StopHandle;
 
@@ -51,30 +51,30 @@ struct Shared {
 /// Looks names up again until it is dropped.
 #[derive(Default)]
 pub(crate) struct Refresher {
+    sets: Vec<Arc<AddressSet>>,
     shared: Arc<Shared>,
 }
 
 impl Refresher {
     /// Begins to look up these names. A name without an address that may be loaded stops the run.
-    pub(crate) fn start(sets: &[Arc<AddressSet>], stop: &StopHandle) -> Result<Self, std::io::Error> {
-        let again = |set: &&Arc<AddressSet>| set.target().names.again != LookupAgain::Never;
-        let watched: Vec<Mutex<Watched>> = sets
-            .iter()
-            .filter(again)
-            .map(|set| Mutex::new(Watched { set: set.clone(), source: KnownBy::Unknown }))
-            .collect();
-        let refresher = Self::default();
+    pub(crate) fn start(sets: Vec<Arc<AddressSet>>, stop: &StopHandle) -> Result<Self, std::io::Error> {
+        let watched = |set: &Arc<AddressSet>| Mutex::new(Watched { set: set.clone(), source: KnownBy::Unknown });
+        let watched: Arc<[Mutex<Watched>]> = sets.iter().map(watched).collect();
+        let refresher = Self { sets, shared: Arc::default() };
         let now = Instant::now();
-        let threads = watched.len().min(THREADS_MAX);
         refresher.shared.queue.lock().expect("no holder of the lock panics").due =
             (0..watched.len()).map(|name| Reverse((now, name))).collect();
-        let watched = Arc::new(watched);
-        for _ in 0..threads {
+        for _ in 0..watched.len().min(THREADS_MAX) {
             let (shared, watched, stop) = (refresher.shared.clone(), watched.clone(), stop.clone());
             let thread = std::thread::Builder::new().name("names".to_owned());
             thread.spawn(move || work(&shared, &watched, &stop))?;
         }
         Ok(refresher)
+    }
+
+    /// What became of the lookups of each name.
+    pub(crate) fn reports(&self) -> Vec<NameReport> {
+        self.sets.iter().map(|set| set.report()).collect()
     }
 }
 
@@ -132,7 +132,7 @@ fn look_up(watched: &mut Watched, stop: &StopHandle) -> Duration {
             if addresses.is_empty() { Err(LookupFault::NoName) } else { Ok(addresses) }
         }
         KnownBy::System => of_system(set.host()),
-        KnownBy::Unknown | KnownBy::Server(_) => match ask_again(options.server, set.host()) {
+        KnownBy::Unknown | KnownBy::Server(_) => match ask(options.server, set.host()) {
             Ok(records) => {
                 watched.source = KnownBy::Server(records.ttl.max(LOOKUP_EVERY_MIN));
                 Ok(records.addresses)

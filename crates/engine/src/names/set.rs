@@ -74,7 +74,7 @@ fn kind_of(address: IpAddr) -> Kind {
 /// The addresses of the name of a target.
 #[derive(Debug)]
 pub(crate) struct AddressSet {
-    target: Arc<Target>,
+    target: Target,
     /// Kinds of the addresses at the start.
     kinds: Vec<Kind>,
     /// The family of all addresses, where only one is used.
@@ -103,9 +103,9 @@ impl AddressSet {
             }
         }
         let is_ipv4 = addresses.first().map(SocketAddr::is_ipv4);
-        let report = NameReport { host: name_of(target).to_owned(), ..NameReport::default() };
+        let report = NameReport { host: target.dialed().0.to_owned(), ..NameReport::default() };
         Self {
-            target: Arc::new(target.clone()),
+            target: target.clone(),
             kinds,
             is_ipv4: is_ipv4.filter(|_| target.names.addresses != AddressChoice::All),
             began,
@@ -116,7 +116,7 @@ impl AddressSet {
 
     /// The name.
     pub(super) fn host(&self) -> &str {
-        name_of(&self.target)
+        self.target.dialed().0
     }
 
     pub(super) fn target(&self) -> &Target {
@@ -126,7 +126,7 @@ impl AddressSet {
     /// The lookups of the two have the same results.
     pub(crate) fn fits(&self, target: &Target) -> bool {
         let (own, other) = (&self.target, target);
-        (own.host == other.host && own.port == other.port && own.dial == other.dial)
+        (own.host == other.host && own.dialed() == other.dialed())
             && (own.names == other.names && own.target_policy == other.target_policy)
     }
 
@@ -199,7 +199,7 @@ impl AddressSet {
 
     /// Those of the addresses that are used, with the port, in an order that does not depend on the answer.
     fn chosen(&self, found: Vec<IpAddr>, now: &[SocketAddr]) -> Vec<SocketAddr> {
-        let port = now.first().map_or(self.target.port, SocketAddr::port);
+        let (_, port) = self.target.dialed();
         let of_family =
             |is_ipv4: bool| found.iter().copied().filter(|one| one.is_ipv4() == is_ipv4).collect::<Vec<_>>();
         let chosen = match self.is_ipv4.map(of_family) {
@@ -223,11 +223,6 @@ pub(crate) fn in_order(addresses: &mut Vec<SocketAddr>) {
     addresses.sort_unstable();
     addresses.dedup();
     addresses.truncate(ADDRESSES_MAX);
-}
-
-/// The name that is looked up for a target.
-fn name_of(target: &Target) -> &str {
-    target.dial.as_ref().map_or(&target.host, |(host, _)| host)
 }
 
 fn without(all: &[SocketAddr], others: &[SocketAddr]) -> Vec<IpAddr> {

@@ -22,13 +22,13 @@ use wire::tls::ClientConfig;
 use super::aggregator::{LoadAggregator, Update};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
-use super::ways::{names_of, ways};
+use super::ways::ways;
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;
-use crate::names::{AddressSet, Refresher};
+use crate::names::Refresher;
 use crate::remote::{Where, WorkersSummary};
 use crate::run_loop::RunLoop;
 use crate::shard::{self, Ends, Report};
@@ -57,8 +57,8 @@ pub struct Running {
     changes: Arc<Changes>,
     shared_data: SharedData,
     barriers: Option<Arc<Barriers>>,
-    /// The names of targets, and the threads that look them up again.
-    names: (Vec<Arc<AddressSet>>, Refresher),
+    /// Looks the names of targets up again.
+    names: Refresher,
     cpu_before: CpuTime,
     machine_before: Option<MachineTime>,
     /// When the measured time begins, since the Unix epoch.
@@ -143,7 +143,7 @@ impl Running {
         let aggregator = aggregator.with_barriers(&plan.barriers);
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
         let (stop, barriers, machine_before) = (stop.clone(), None, None);
-        let names = (Vec::new(), Refresher::default());
+        let names = Refresher::default();
         Ok(Self {
             plan,
             options,
@@ -171,7 +171,7 @@ impl Running {
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
         let changes = divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
-        let ways = ways(&plan, &options);
+        let (ways, names) = ways(&plan, &options);
         let assignments = divide::assignments(&plan, &ways, options.threads, part)?;
         let barriers = divide::barriers_of(&assignments);
         let scenarios = assignments.iter().map(divide::scenarios_of).collect();
@@ -226,10 +226,9 @@ impl Running {
         (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.stop_level_of().tell_of_change());
         let place = if part.begins.is_some() { Where::Partition } else { Where::Here };
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
-        let names = names_of(&ways);
-        let refresher = Refresher::start(&names, stop)?;
+        let names = Refresher::start(names, stop)?;
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
-        let (stop, names) = (stop.clone(), (names, refresher));
+        let stop = stop.clone();
         Ok(Self {
             plan,
             options,
@@ -303,7 +302,7 @@ impl Running {
             requested_per_s: scenarios.iter().map(|scenario| scenario.requested_per_s).sum(),
             verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
             scenarios,
-            names: self.names.0.iter().map(|name| name.report()).collect(),
+            names: self.names.reports(),
             ends: judged::ends(&finished),
             timelines,
             probes: Vec::new(),

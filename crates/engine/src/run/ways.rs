@@ -26,12 +26,13 @@ impl Way {
     }
 }
 
-/// The ways to all targets of a plan, in their order. Targets with the same name share its addresses.
-pub(super) fn ways(plan: &Plan, options: &RunOptions) -> Vec<Way> {
+/// The ways to all targets of a plan, in their order, and the names that are looked up again. Targets with the same name
+/// share its addresses.
+pub(super) fn ways(plan: &Plan, options: &RunOptions) -> (Vec<Way>, Vec<Arc<AddressSet>>) {
     let first = (options.address, options.tls.clone());
     let single = std::iter::once(first).chain(options.others.iter().cloned());
     let mut ways: Vec<Way> = single.map(|(address, tls)| Way::to(address, tls)).collect();
-    let mut known: Vec<Arc<AddressSet>> = Vec::new();
+    let mut names: Vec<Arc<AddressSet>> = Vec::new();
     let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
     for ((way, addresses), target) in ways.iter_mut().zip(&options.names).zip(targets) {
         if addresses.is_empty() {
@@ -41,29 +42,18 @@ pub(super) fn ways(plan: &Plan, options: &RunOptions) -> Vec<Way> {
         if !is_looked_up_again(target) {
             continue;
         }
-        let fits = known.iter().find(|set| set.fits(target) && *set.addresses() == **addresses).cloned();
+        let fits = names.iter().find(|set| set.fits(target) && *set.addresses() == **addresses).cloned();
         way.name = Some(fits.unwrap_or_else(|| {
-            known.push(Arc::new(AddressSet::new(target, addresses)));
-            known[known.len() - 1].clone()
+            names.push(Arc::new(AddressSet::new(target, addresses)));
+            names[names.len() - 1].clone()
         }));
     }
-    ways
-}
-
-/// The names of the ways, each once.
-pub(super) fn names_of(ways: &[Way]) -> Vec<Arc<AddressSet>> {
-    let mut names: Vec<Arc<AddressSet>> = Vec::new();
-    for name in ways.iter().filter_map(|way| way.name.as_ref()) {
-        if !names.iter().any(|known| Arc::ptr_eq(known, name)) {
-            names.push(name.clone());
-        }
-    }
-    names
+    (ways, names)
 }
 
 /// Whether the name of a target may move: it is no address, not this machine, and no addresses are given in its place.
 pub(crate) fn is_looked_up_again(target: &Target) -> bool {
-    let host = target.dial.as_ref().map_or(&target.host, |(host, _)| host);
+    let (host, _) = target.dialed();
     let is_given = target.unix.is_some() || !target.places.is_empty() || host.parse::<IpAddr>().is_ok();
     !is_given && target.names.again != LookupAgain::Never && plan::is_name_of_others(host)
 }

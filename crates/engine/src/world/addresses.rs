@@ -1,60 +1,96 @@
 //! Measurements by address, where a name has several: of each connection, and of each attempt on it.
 
-use driver::{Peer, Socket};
+use driver::Socket;
 use metrics::{AddressSlots, Class, Outcome};
 
+use super::Origin;
 use super::ScenarioRuntime;
-use super::connections::{LAST_ENDPOINT, NO_SLOT};
-use super::exchanges::Attempt;
+use super::exchanges::{Attempt, Exchange};
+use crate::slab::Key;
+
+/// The slot of an exchange whose address is not counted apart.
+pub(super) const NO_SLOT: u8 = u8::MAX;
 
 /// The addresses that are counted apart.
 #[derive(Default)]
 pub(super) struct AddressCounts {
-    pub(super) are_counted: bool,
+    /// The connections to some origin have several endpoints, or may get others.
+    pub(super) rotate: bool,
+    are_counted: bool,
     slots: AddressSlots,
 }
 
+impl AddressCounts {
+    pub(super) fn of(origins: &[Origin]) -> Self {
+        Self { rotate: origins.iter().any(|origin| origin.turns.single().is_none()), ..Self::default() }
+    }
+
+    /// There is more than one, or was.
+    pub(super) fn are_counted(&self) -> bool {
+        self.are_counted
+    }
+}
+
 impl ScenarioRuntime {
-    /// The slot of the address of a connection that is opened; it is counted there.
-    pub(super) fn slot_of_address(&mut self, origin: usize, to: &Peer) -> u8 {
-        let is_one = self.pool.origins[origin].turns.is_one();
-        let Some(address) = to.ip().filter(|_| self.pool.addresses.are_counted || !is_one) else { return NO_SLOT };
+    /// A connection to an endpoint is tried. From the second address of a name on they are counted apart.
+    pub(super) fn count_tried(&mut self, origin: usize, endpoint: u16) {
+        let turns = &mut self.pool.origins[origin].turns;
+        if !self.pool.addresses.are_counted && turns.is_one() {
+            return;
+        }
         self.pool.addresses.are_counted = true;
-        let slots: &mut AddressSlots = &mut self.pool.addresses.slots;
-        let slot = slots.slot(address);
-        self.seen.by_address.at(slot, slots).tried += 1;
-        slot
-    }
-
-    /// The slot of the address of a connection.
-    pub(super) fn slot_of(&mut self, socket: Socket) -> u8 {
-        let Some(connection) = self.pool.connections.find(socket) else { return NO_SLOT };
-        let (origin, endpoint) = (usize::from(connection.origin), connection.endpoint);
-        let address = self.pool.origins[origin].turns.endpoint(endpoint.into()).filter(|_| endpoint < LAST_ENDPOINT);
-        address.map_or(NO_SLOT, |address| self.pool.addresses.slots.slot(address))
-    }
-
-    /// A connection is established.
-    #[inline]
-    pub(super) fn count_established(&mut self, socket: Socket) {
-        if self.pool.addresses.are_counted {
-            self.count_established_at_address(socket);
+        let slots = &mut self.pool.addresses.slots;
+        if let Some(slot) = turns.slot(endpoint, slots) {
+            self.seen.by_address.at(slot, slots).tried += 1;
         }
     }
 
-    #[cold]
-    fn count_established_at_address(&mut self, socket: Socket) {
-        let slot = self.slot_of(socket);
-        if slot != NO_SLOT {
+    /// A connection was opened at the endpoint whose turn it was.
+    #[inline(never)]
+    pub(super) fn note_endpoint(&mut self, socket: Socket, origin: u16) {
+        let endpoint = self.pool.origins[usize::from(origin)].turns.last();
+        if let Some(connection) = self.pool.connections.find(socket) {
+            connection.goes_to(endpoint);
+        }
+    }
+
+    /// An attempt of an exchange is on this connection.
+    #[inline(never)]
+    pub(super) fn note_address(&mut self, exchange: Key, socket: Socket) {
+        let slot = self.slot_of(socket).unwrap_or(NO_SLOT);
+        if let Some(exchange) = self.in_flight.exchanges.find(exchange) {
+            exchange.slot = slot;
+        }
+    }
+
+    /// The slot of the address of a connection.
+    fn slot_of(&mut self, socket: Socket) -> Option<u8> {
+        if !self.pool.addresses.are_counted {
+            return None;
+        }
+        let (origin, endpoint) = self.pool.connections.find(socket)?.place();
+        self.pool.origins[usize::from(origin)].turns.slot(endpoint?, &mut self.pool.addresses.slots)
+    }
+
+    /// A connection is established.
+    #[inline(never)]
+    pub(super) fn count_established(&mut self, socket: Socket) {
+        if let Some(slot) = self.slot_of(socket) {
             self.seen.by_address.at(slot, &self.pool.addresses.slots).established += 1;
         }
     }
 
-    /// A measured exchange ended on this attempt.
+    /// A measured exchange ended.
     #[inline(never)]
-    pub(super) fn count_address(&mut self, attempt: Option<&Attempt>, outcome: Outcome, response_ns: u64) {
-        let Some(attempt) = attempt.filter(|attempt| attempt.slot != NO_SLOT) else { return };
-        let tally = self.seen.by_address.at(attempt.slot, &self.pool.addresses.slots);
+    pub(super) fn count_address(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        response_ns: u64,
+    ) {
+        let Some(attempt) = attempt.filter(|_| exchange.slot != NO_SLOT) else { return };
+        let tally = self.seen.by_address.at(exchange.slot, &self.pool.addresses.slots);
         let is_answered = matches!(Class::from_outcome(outcome), Class::Succeeded | Class::FailedAnswered);
         tally.sent += u64::from(attempt.was_sent());
         tally.answered += u64::from(is_answered);
@@ -62,11 +98,11 @@ impl ScenarioRuntime {
         tally.response.record(response_ns);
     }
 
-    /// A measured attempt ended, and its exchange did not, or is incomplete.
+    /// A measured attempt on the address of this slot ended, and its exchange did not, or is incomplete.
     #[cold]
-    pub(super) fn count_sent_to_address(&mut self, attempt: &Attempt) {
-        if attempt.slot != NO_SLOT && attempt.was_sent() {
-            self.seen.by_address.at(attempt.slot, &self.pool.addresses.slots).sent += 1;
+    pub(super) fn count_sent_to_address(&mut self, slot: u8, attempt: &Attempt) {
+        if slot != NO_SLOT && attempt.was_sent() {
+            self.seen.by_address.at(slot, &self.pool.addresses.slots).sent += 1;
         }
     }
 }

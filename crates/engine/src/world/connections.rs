@@ -12,24 +12,14 @@ pub(crate) const CLOSING_WAIT: Nanos = Nanos::from_millis(500);
 /// Connections of a shard that wait for that; beyond it they are closed at once.
 pub(crate) const CLOSING_MAX: usize = 1_024;
 
-/// The slot of a connection whose address is not counted apart.
-pub(crate) const NO_SLOT: u8 = u8::MAX;
-
-/// The number that stands for all endpoints from it on.
-pub(crate) const LAST_ENDPOINT: u8 = u8::MAX;
-
-/// Where a connection goes: the number of its endpoint, the last one for all after it, and the slot of its address.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EndpointSlot {
-    pub(crate) endpoint: u8,
-    pub(crate) slot: u8,
-}
+/// The number that stands for all endpoints from it on: a connection has one byte for it.
+const LAST_ENDPOINT: u8 = u8::MAX;
 
 pub(crate) struct Connection {
     generation: u32,
     /// Its origin, and the number of its endpoint there.
     pub(crate) origin: u16,
-    pub(crate) endpoint: u8,
+    endpoint: u8,
     pub(crate) phase: Phase,
     /// It has carried a response, so the peer may close it at any time.
     pub(crate) is_reused: bool,
@@ -38,6 +28,16 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Its origin and the number of its endpoint there, if that has one of its own.
+    pub(crate) fn place(&self) -> (u16, Option<u16>) {
+        (self.origin, (self.endpoint < LAST_ENDPOINT).then_some(self.endpoint.into()))
+    }
+
+    /// Sets the number of its endpoint.
+    pub(crate) fn goes_to(&mut self, endpoint: u16) {
+        self.endpoint = endpoint.min(LAST_ENDPOINT.into()) as u8;
+    }
+
     /// The peer has ended the TLS session.
     pub(crate) fn is_reported(&self) -> bool {
         self.layers.as_ref().is_some_and(|layers| layers.was_reported())
@@ -61,7 +61,7 @@ impl Connections {
         Self { entries: Vec::with_capacity(count), closing: 0, proven: 0, alone: Vec::new() }
     }
 
-    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16, endpoint: u8) {
+    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16) {
         let index = socket.index as usize;
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
@@ -69,8 +69,14 @@ impl Connections {
         if let Some(alone) = self.alone.get_mut(usize::from(origin)) {
             *alone += u64::from(phase.is_alone());
         }
-        self.entries[index] =
-            Some(Connection { generation: socket.generation, origin, endpoint, phase, is_reused: false, layers: None });
+        self.entries[index] = Some(Connection {
+            generation: socket.generation,
+            origin,
+            endpoint: 0,
+            phase,
+            is_reused: false,
+            layers: None,
+        });
     }
 
     #[inline]

@@ -73,7 +73,7 @@ impl ScenarioRuntime {
         };
         self.trace_end(exchange, attempt, RequestRecordEnd::Unfinished, now);
         if let Some(attempt) = attempt {
-            self.count_sent_to_address(attempt);
+            self.count_sent_to_address(exchange.slot, attempt);
         }
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
         let since = |at: Nanos| now.since(at).0;

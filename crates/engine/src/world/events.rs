@@ -80,7 +80,9 @@ impl ScenarioRuntime {
         self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
         let origin = connection.origin;
-        self.count_established(socket);
+        if self.pool.addresses.rotate {
+            self.count_established(socket);
+        }
         match attempt {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
@@ -297,7 +299,7 @@ impl ScenarioRuntime {
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                let (place, failure) = ((connection.origin, connection.endpoint), faults::while_connecting(error));
+                let (place, failure) = (connection.place(), faults::while_connecting(error));
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
                     self.pool.reachability_guard.fail(connection.origin);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);

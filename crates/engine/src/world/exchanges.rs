@@ -7,21 +7,20 @@ mod opening;
 mod retries;
 
 use driver::{Outgoing, Socket, Sockets};
-use metrics::{Counter, Failure, Outcome, RequestRecordEnd};
+use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 use wire::connection::{ALONE, ExchangeStart, Http1, Mask, Payload, ProtocolConnection, ResponseKind};
 use wire::http1::ResponseHead;
 
+use super::addresses::NO_SLOT;
 use super::calls::CallState;
 use super::captured_response::KeptBody;
-use super::connections::NO_SLOT;
 use super::layers::Links;
 use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
 use super::{Deadline, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
-use crate::user::View;
 pub(crate) use opening::is_of_peer;
 pub(super) use retries::Again;
 
@@ -45,6 +44,8 @@ pub(crate) struct Exchange {
     pub(crate) moves: u8,
     /// Addresses that did not accept its connection.
     pub(crate) refusals: u16,
+    /// The slot of the address of its last attempt, where addresses are counted apart; else [`NO_SLOT`].
+    pub(in crate::world) slot: u8,
     /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
     /// It is in the figures: it did not end in a warm-up.
@@ -80,8 +81,6 @@ pub(crate) struct Attempt {
     pub(crate) kept: Option<Box<KeptBody>>,
     /// Its bytes are sent through layers.
     pub(super) is_layered: bool,
-    /// The slot of the address of its connection.
-    pub(super) slot: u8,
     /// Its connection was opened for it.
     pub(super) opened: bool,
     /// Its head has left, and its body waits for a 100 of the server.
@@ -119,6 +118,7 @@ impl Exchange {
             begun: 0,
             moves: 0,
             refusals: 0,
+            slot: NO_SLOT,
             is_moved: false,
             is_measured: intended >= counts_from,
         }
@@ -242,6 +242,9 @@ impl ScenarioRuntime {
             if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Response { attempt };
             }
+            if self.pool.addresses.rotate {
+                self.note_address(key, socket);
+            }
             return self.send_request(attempt, sockets);
         }
         if self.pool.is_layered
@@ -251,13 +254,17 @@ impl ScenarioRuntime {
         }
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
-        match self.open_connection(step, sockets) {
-            Ok((socket, at)) => {
+        match self.open_connection(step, since, sockets) {
+            Ok(socket) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
                 if let Some(attempt) = self.in_flight.attempts.find(attempt) {
-                    (attempt.opened, attempt.slot) = (true, at.slot);
+                    attempt.opened = true;
                 }
-                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin, at.endpoint);
+                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin);
+                if self.pool.addresses.rotate {
+                    self.note_endpoint(socket, origin);
+                    self.note_address(key, socket);
+                }
                 if self.pool.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
                 }
@@ -276,7 +283,6 @@ impl ScenarioRuntime {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
-        let slot = if self.pool.addresses.are_counted { self.slot_of(socket) } else { NO_SLOT };
         let (needs, is_layered) = if self.in_flight.is_simple {
             (self.in_flight.steps.fixed[0].needs, self.pool.is_layered)
         } else {
@@ -301,7 +307,6 @@ impl ScenarioRuntime {
             head: None,
             status: None,
             stream: 0,
-            slot,
             begins: 0,
             kept: None,
             call: None,
@@ -417,25 +422,6 @@ impl ScenarioRuntime {
         let (Some(open), Some(exchange)) = (&self.users.open, self.in_flight.exchanges.find(key)) else { return false };
         // A retry has been sent once before.
         exchange.tries == 0 && open.send_before(exchange.intended) <= now
-    }
-
-    /// Drops an exchange that waited too long for what it is made of.
-    #[cold]
-    pub(super) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        let is_measured = self.in_flight.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
-        self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_measured);
-        self.drop_exchange(key, now, sockets);
-    }
-
-    fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        if let Some(exchange) = self.in_flight.exchanges.remove(key) {
-            if exchange.is_measured {
-                self.trace_end(&exchange, None, RequestRecordEnd::Dropped, now);
-                self.seen.drop_start(now.since(exchange.intended).0);
-            }
-            self.forget_step(exchange.step);
-            self.next(exchange.user, View::NoConnection, now, now, sockets);
-        }
     }
 
     /// The connection is established: the request is sent.

@@ -377,7 +377,9 @@ impl ScenarioRuntime {
         self.pool.connections.turn_into(socket, Phase::Shared);
         self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
-        self.count_established(socket);
+        if self.pool.addresses.rotate {
+            self.count_established(socket);
+        }
         self.ready_for_streams(socket, attempt, user, at, sockets);
     }
 

@@ -296,7 +296,7 @@ impl ScenarioRuntime {
             // Usually some user is free, and no start waits.
             if open.queue.is_empty()
                 && !self.users.programs.has_setup_or_teardown()
-                && let Some(user) = open.next_idle(self.pool.addresses.are_counted)
+                && let Some(user) = open.next_idle(self.pool.addresses.are_counted())
             {
                 self.begin_start(user, start, sockets);
                 continue;
@@ -358,7 +358,7 @@ impl ScenarioRuntime {
         if open.queue.is_empty() {
             return false;
         }
-        let user = match open.next_idle(self.pool.addresses.are_counted) {
+        let user = match open.next_idle(self.pool.addresses.are_counted()) {
             Some(user) => user,
             // Each waiting start has a user that gets ready.
             None if open.waiting() <= open.starting => return false,
@@ -446,7 +446,7 @@ impl ScenarioRuntime {
         let Some(open) = &mut self.users.open else { return };
         if view == View::NoConnection {
             // Users with a start go first.
-            if self.pool.addresses.are_counted { open.idle.push_back(user) } else { open.idle.push_front(user) }
+            if self.pool.addresses.are_counted() { open.idle.push_back(user) } else { open.idle.push_front(user) }
         } else if open.queue.is_empty() {
             open.idle.push_back(user);
         } else {

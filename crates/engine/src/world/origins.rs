@@ -264,6 +264,7 @@ impl ScenarioRuntime {
             return None;
         }
         self.pool.is_layered |= origin.is_layered();
+        self.pool.addresses.rotate |= origin.turns.single().is_none();
         if !origin.is_shared() {
             self.pool.links.read_coalescer.end();
         }

@@ -6,7 +6,7 @@ use plan::draft::{Load as Wanted, Stages};
 use plan::{ConnectionCount, Flags, Load as PlanLoad, PlanError, UserShape, errors, listed, parse_count};
 
 use crate::Opened;
-use crate::file::{Amount, File, Iterations, Load, Network, Scenario};
+use crate::file::{Amount, File, Iterations, Load, Scenario};
 use crate::read::load::DURATION_LONG;
 
 errors! {
@@ -89,11 +89,8 @@ fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
         defaults.expect.status = None;
     }
     defaults.typed = merged;
-    for Network { addresses, dns_ttl, dns } in file.scenarios.iter_mut().map(|one| &mut one.network) {
-        *addresses = addresses.take().filter(|_| flags.addresses.is_none());
-        *dns_ttl = dns_ttl.take().filter(|_| flags.dns_ttl.is_none());
-        *dns = dns.take().filter(|_| flags.dns.is_none());
-    }
+    let given = flags.given();
+    file.scenarios.iter_mut().for_each(|one| one.network = one.network.without(|flag| given.contains(&flag)));
     Ok(())
 }
 

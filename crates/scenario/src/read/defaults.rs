@@ -4,7 +4,7 @@ use plan::Flags;
 
 use super::{expects, requests, steps};
 use crate::file::Defaults;
-use crate::keys::{DEFAULTS, Kind};
+use crate::keys::{DEFAULTS, Kind, NETWORK, Object};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::Node;
 
@@ -50,19 +50,19 @@ const SWITCHES: [(&str, bool, Set); 6] = [
     ("ws_deflate", true, |flags| flags.ws_deflate = true),
 ];
 
-pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
-    let mut fields = Fields::open(reader, node, &DEFAULTS)?;
-    let mut defaults = Defaults {
-        headers: fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default(),
-        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(true),
-        expect: fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
-        on_failure: fields.get("on_failure").and_then(|node| steps::on_failure(reader, node)),
-        ..Defaults::default()
-    };
+/// Keys of `network`, which are flags with a value too.
+const NETWORK_TEXTS: [(&str, Put); 3] = [
+    ("addresses", |flags, text| flags.addresses = Some(text)),
+    ("dns_ttl", |flags, text| flags.dns_ttl = Some(text)),
+    ("dns", |flags, text| flags.dns = Some(text)),
+];
+
+/// The flags of keys with a value.
+fn flags(reader: &mut Reader<'_>, fields: &mut Fields<'_>, object: &Object, texts: &[(&'static str, Put)]) -> Flags {
     let mut flags = Flags::default();
-    for (key, put) in TEXTS {
+    for (key, put) in texts {
         let Some(node) = fields.get(key) else { continue };
-        let texts = match DEFAULTS.field(key).map(|field| &field.kind) {
+        let texts = match object.field(key).map(|field| &field.kind) {
             Some(Kind::OneOrMore(_)) => reader.one_or_more(node, Reader::owned),
             _ => reader.owned(node).into_iter().collect(),
         };
@@ -74,6 +74,27 @@ pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
             reader.value(node.at, alone.draft());
         }
     }
+    flags
+}
+
+/// How the addresses of names are used, as flags.
+pub(super) fn network(reader: &mut Reader<'_>, node: &Node) -> Read<Flags> {
+    let mut fields = Fields::open(reader, node, &NETWORK)?;
+    let flags = flags(reader, &mut fields, &NETWORK, &NETWORK_TEXTS);
+    fields.close();
+    Some(flags)
+}
+
+pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
+    let mut fields = Fields::open(reader, node, &DEFAULTS)?;
+    let mut defaults = Defaults {
+        headers: fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default(),
+        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(true),
+        expect: fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
+        on_failure: fields.get("on_failure").and_then(|node| steps::on_failure(reader, node)),
+        ..Defaults::default()
+    };
+    let mut flags = flags(reader, &mut fields, &DEFAULTS, &TEXTS);
     for (key, when, put) in SWITCHES {
         let Some(node) = fields.get(key) else { continue };
         if reader.switch(node) == Some(when) {

@@ -1,7 +1,7 @@
 //! The end of an attempt, and of its exchange: it is judged, recorded, and its user goes on.
 
 use driver::{Socket, Sockets};
-use metrics::{Counter, Failure, Measure, Outcome};
+use metrics::{Counter, Failure, Measure, Outcome, RequestRecordEnd};
 use pacing::Nanos;
 
 use super::{Attempt, Exchange};
@@ -162,6 +162,25 @@ impl ScenarioRuntime {
         self.go_on_behind(exchange, attempt, outcome, done, sockets);
     }
 
+    /// Drops an exchange that waited too long for what it is made of.
+    #[cold]
+    pub(in crate::world) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let is_measured = self.in_flight.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
+        self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_measured);
+        self.drop_exchange(key, now, sockets);
+    }
+
+    pub(super) fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        if let Some(exchange) = self.in_flight.exchanges.remove(key) {
+            if exchange.is_measured {
+                self.trace_end(&exchange, None, RequestRecordEnd::Dropped, now);
+                self.seen.drop_start(now.since(exchange.intended).0);
+            }
+            self.forget_step(exchange.step);
+            self.next(exchange.user, View::NoConnection, now, now, sockets);
+        }
+    }
+
     /// The user goes on after its exchange.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
@@ -224,8 +243,8 @@ impl ScenarioRuntime {
             let sent = attempt.filter(|attempt| attempt.was_sent() && outcome == Outcome::Succeeded);
             self.note_first(exchange.user, sent.map(|attempt| done.since(attempt.sent)));
         }
-        if self.pool.addresses.are_counted {
-            self.count_address(attempt, outcome, response_ns);
+        if self.pool.addresses.rotate {
+            self.count_address(exchange, attempt, outcome, response_ns);
         }
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, response_ns);

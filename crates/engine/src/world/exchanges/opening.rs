@@ -8,7 +8,6 @@ use super::ONE_SEGMENT_BYTES;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
-use crate::world::connections::{EndpointSlot, LAST_ENDPOINT, NO_SLOT};
 use crate::world::phase::Phase;
 use crate::world::{Deadline, ScenarioRuntime};
 
@@ -18,38 +17,23 @@ pub(crate) fn is_of_peer(failure: Failure) -> bool {
 }
 
 impl ScenarioRuntime {
-    /// Opens a connection for a step; returns it with its endpoint.
+    /// Opens a connection for a step. `now`: about this instant.
     #[inline]
     pub(super) fn open_connection<S: Sockets>(
         &mut self,
         step: usize,
+        now: Nanos,
         sockets: &mut S,
-    ) -> Result<(Socket, EndpointSlot), SocketError> {
+    ) -> Result<Socket, SocketError> {
         self.pool.links.read_coalescer.open();
         // Handshakes and frames are small pieces that the peer waits for.
         let prepared = &self.in_flight.steps[step];
         let index = usize::from(prepared.origin);
         let origin = &self.pool.origins[index];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
-        let Some(to) = origin.turns.single() else { return self.open_in_turn(index, no_delay, sockets) };
+        let Some(to) = origin.turns.single() else { return self.open_in_turn(index, no_delay, now, sockets) };
         let options = OpenOptions { to: to.clone(), from: None, no_delay };
-        self.seen.counts[Counter::ConnectionsTried] += 1;
-        let mut opened = sockets.open(&options);
-        if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
-            opened = self.open_in_place_of_others(&options, sockets);
-        }
-        opened.map(|socket| (socket, EndpointSlot { endpoint: 0, slot: NO_SLOT }))
-    }
-
-    /// Connections that only wait for the peer's close make way for one that works.
-    #[cold]
-    fn open_in_place_of_others<S: Sockets>(
-        &mut self,
-        options: &OpenOptions,
-        sockets: &mut S,
-    ) -> Result<Socket, SocketError> {
-        self.pool.connections.drain_closing(|socket| sockets.close(socket));
-        sockets.open(options)
+        self.open_at(&options, sockets)
     }
 
     /// Opens a connection to the endpoint whose turn it is; where that fails at once, to another one.
@@ -58,25 +42,17 @@ impl ScenarioRuntime {
         &mut self,
         origin: usize,
         no_delay: bool,
+        now: Nanos,
         sockets: &mut S,
-    ) -> Result<(Socket, EndpointSlot), SocketError> {
-        let now = sockets.now();
+    ) -> Result<Socket, SocketError> {
         self.pool.origins[origin].turns.update();
         let mut failed = Err(SocketError::Unreachable);
         for _ in 0..self.pool.origins[origin].turns.count() {
             let number = self.number_of(self.pool.origins[origin].turns.opened());
             let (endpoint, to, from) = self.pool.origins[origin].turns.next(number, now);
-            let slot = self.slot_of_address(origin, &to);
-            let options = OpenOptions { to, from, no_delay };
-            self.seen.counts[Counter::ConnectionsTried] += 1;
-            let mut opened = sockets.open(&options);
-            if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
-                opened = self.open_in_place_of_others(&options, sockets);
-            }
-            match opened {
-                Ok(socket) => {
-                    return Ok((socket, EndpointSlot { endpoint: endpoint.min(LAST_ENDPOINT.into()) as u8, slot }));
-                }
+            self.count_tried(origin, endpoint);
+            match self.open_at(&OpenOptions { to, from, no_delay }, sockets) {
+                Ok(socket) => return Ok(socket),
                 Err(error) if is_of_peer(faults::while_connecting(error)) => {
                     self.pool.origins[origin].turns.rest(endpoint, now);
                     failed = Err(error);
@@ -85,6 +61,19 @@ impl ScenarioRuntime {
             }
         }
         failed
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every new connection is opened here, on one of two ways")]
+    fn open_at<S: Sockets>(&mut self, options: &OpenOptions, sockets: &mut S) -> Result<Socket, SocketError> {
+        self.seen.counts[Counter::ConnectionsTried] += 1;
+        let opened = sockets.open(options);
+        if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
+            // Connections that only wait for the peer's close make way for one that works.
+            self.pool.connections.drain_closing(|socket| sockets.close(socket));
+            return sockets.open(options);
+        }
+        opened
     }
 
     /// The number of a connection to an origin among those of all shards: the first ones have their places there, later
@@ -103,7 +92,7 @@ impl ScenarioRuntime {
     pub(in crate::world) fn goes_elsewhere<S: Sockets>(
         &mut self,
         key: Key,
-        (origin, endpoint): (u16, u8),
+        (origin, endpoint): (u16, Option<u16>),
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -112,8 +101,8 @@ impl ScenarioRuntime {
         if turns.single().is_some() || !is_of_peer(failure) {
             return false;
         }
-        if endpoint < LAST_ENDPOINT {
-            turns.rest(endpoint.into(), at);
+        if let Some(endpoint) = endpoint {
+            turns.rest(endpoint, at);
         }
         let count = turns.count();
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
@@ -135,7 +124,7 @@ impl ScenarioRuntime {
     pub(in crate::world) fn end_unconnected<S: Sockets>(
         &mut self,
         key: Key,
-        place: (u16, u8),
+        place: (u16, Option<u16>),
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -153,9 +142,12 @@ impl ScenarioRuntime {
             // Another user of its link has opened it, or only an exchange knows how it is opened.
             return self.next(user, View::Nothing, since, since, sockets);
         }
-        match self.open_connection(0, sockets) {
-            Ok((socket, endpoint)) => {
-                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0, endpoint.endpoint);
+        match self.open_connection(0, since, sockets) {
+            Ok(socket) => {
+                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0);
+                if self.pool.addresses.rotate {
+                    self.note_endpoint(socket, 0);
+                }
                 self.add_layers(socket, user, 0);
                 let deadline = since + self.pool.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));

@@ -164,7 +164,8 @@ impl ScenarioRuntime {
         if exchange.is_measured {
             self.seen.counts[Counter::Reconnects] += 1;
             self.seen.counts[Counter::BegunBefore] += u64::from(was_begun);
-            self.count_sent_to_address(&attempt);
+            let slot = exchange.slot;
+            self.count_sent_to_address(slot, &attempt);
         }
         self.try_exchange(attempt.exchange, sockets);
     }

@@ -61,7 +61,7 @@ impl ScenarioRuntime {
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
-        let is_measured = known.is_measured;
+        let (is_measured, slot) = (known.is_measured, known.slot);
         if was_sent {
             known.tries += 1;
             self.seen.counts[Counter::Reconnects] += u64::from(is_measured);
@@ -71,7 +71,7 @@ impl ScenarioRuntime {
             known.is_moved = true;
         }
         if let Some(attempt) = self.in_flight.attempts.remove(key).filter(|_| is_measured) {
-            self.count_sent_to_address(&attempt);
+            self.count_sent_to_address(slot, &attempt);
         }
         self.try_exchange(exchange, sockets);
     }
@@ -121,7 +121,7 @@ impl ScenarioRuntime {
     ) {
         let (late, is_messaging) = (self.unanswered_stage(socket), self.is_messaging(socket));
         let Some(connection) = self.pool.connections.find(socket) else { return };
-        let place = (connection.origin, connection.endpoint);
+        let place = connection.place();
         match connection.phase {
             Phase::Shared => {
                 let Some(layers) = connection.layers.as_deref_mut() else { return };
@@ -207,7 +207,7 @@ impl ScenarioRuntime {
         at: Nanos,
         sockets: &mut S,
     ) {
-        let place = (connection.origin, connection.endpoint);
+        let place = connection.place();
         match connection.phase {
             Phase::Connect { attempt, .. } => {
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {

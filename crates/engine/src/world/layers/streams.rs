@@ -35,6 +35,9 @@ impl ScenarioRuntime {
         let Some(known) = self.in_flight.exchanges.find(exchange) else { return };
         let (intended, is_first_try, is_measured) = (known.intended, known.tries == 0, known.is_measured);
         let attempt = self.insert_attempt(exchange, step, is_measured, socket);
+        if self.pool.addresses.rotate {
+            self.note_address(exchange, socket);
+        }
         let Some(layers) = self.layers(socket) else { return };
         layers.waiting.push_back(attempt);
         self.start_waiting(socket);
