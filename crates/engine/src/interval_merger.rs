@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use pacing::Nanos;
 
-pub(crate) use owned::OwnedInterval;
-pub(crate) use owned::Remark;
+pub(crate) use owned::{OwnedInterval, Remark};
 
 use crate::remote::WorkersSummary;
 #[cfg(test)]

@@ -71,10 +71,8 @@ impl HoldRuntime {
                 self.open_again(number, sockets);
             }
         }
-        while self.next_open(now) <= now && self.seen.counts.tried() - before < u64::from(OPEN_BATCH) {
-            if !self.elsewhere.is_empty() {
-                break;
-            }
+        let has_room = |tried: u64| tried - before < u64::from(OPEN_BATCH);
+        while self.elsewhere.is_empty() && self.next_open(now) <= now && has_room(self.seen.counts.tried()) {
             let first = self.connections.len() as u32;
             if first < self.count && self.open_at(first) <= now {
                 self.connections.push(Connection {
@@ -124,9 +122,9 @@ impl HoldRuntime {
     fn open_again<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
         self.rotation.update();
         let turn = self.job.turn_of(self.segment.nth(u64::from(number)));
-        let (endpoint, to, from) = self.rotation.next(turn, sockets.now());
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
+        let (endpoint, to, from) = self.rotation.next(turn, since);
         let opened = sockets.open(&OpenOptions { to, from, no_delay: true });
         let connection = &mut self.connections[number as usize];
         (connection.since, connection.phase) = (since, Phase::Connects);

@@ -5,11 +5,8 @@ use metrics::{AddressSlots, Class, Outcome};
 
 use super::Origin;
 use super::ScenarioRuntime;
-use super::exchanges::{Attempt, Exchange};
+use super::exchanges::{Attempt, Exchange, NO_SLOT};
 use crate::slab::Key;
-
-/// The slot of an exchange whose address is not counted apart.
-pub(super) const NO_SLOT: u8 = u8::MAX;
 
 /// The addresses that are counted apart.
 #[derive(Default)]

@@ -12,7 +12,6 @@ use pacing::Nanos;
 use wire::connection::{ALONE, ExchangeStart, Http1, Mask, Payload, ProtocolConnection, ResponseKind};
 use wire::http1::ResponseHead;
 
-use super::addresses::NO_SLOT;
 use super::calls::CallState;
 use super::captured_response::KeptBody;
 use super::layers::Links;
@@ -26,6 +25,9 @@ pub(super) use retries::Again;
 
 /// A request larger than one segment is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
+
+/// The slot of an exchange whose address is not counted apart.
+pub(super) const NO_SLOT: u8 = u8::MAX;
 
 /// Most retries of an exchange.
 pub(crate) const TRIES_MAX: u8 = 16;
