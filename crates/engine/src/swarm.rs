@@ -16,6 +16,7 @@ mod data_sources;
 mod expected;
 mod history;
 pub(crate) mod mutants;
+mod lifetimes;
 mod oracles;
 mod parts;
 mod plans;

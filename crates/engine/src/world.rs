@@ -23,6 +23,7 @@ mod failure_samples;
 mod first;
 mod graceful_close;
 mod layers;
+mod lifetimes;
 mod lookups;
 mod messaging;
 mod open;
@@ -72,6 +73,7 @@ use first::FirstRound;
 #[cfg(test)]
 pub(crate) use layers::COALESCE_MAX;
 use layers::Links;
+use lifetimes::Lifetimes;
 use lookups::Lookups;
 use messaging::MessagingState;
 use open::Open;
@@ -177,6 +179,8 @@ struct Pool {
     /// Targets of redirects that do not resolve.
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
     addresses: AddressCounts,
+    /// Limits of kept connections, where there are some.
+    lifetimes: Option<Box<Lifetimes>>,
     reachability_guard: ReachabilityGuard,
     heads: HeadMemory,
     /// Scratch memory of connections with layers for the time of a call; taken while one of them is read.
@@ -265,6 +269,7 @@ impl ScenarioRuntime {
             lookups: Lookups::default(),
             unknown: Vec::new(),
             addresses: AddressCounts::of(&origins),
+            lifetimes: Lifetimes::of(&origins),
             reachability_guard: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),
@@ -289,6 +294,7 @@ impl ScenarioRuntime {
         let mut world = Self { work, users, in_flight, pool, timers, seen, instants, stalls, request_log };
         world.check_budget_lease();
         world.order_first_rows();
+        world.arm_limits(started);
         world
     }
 
@@ -327,6 +333,7 @@ impl ScenarioRuntime {
                 Deadline::User { user, at } if self.is_canceled(user) => self.cancel(user, at, now, sockets),
                 Deadline::User { user, at } => self.next(user, View::Rested, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
+                Deadline::Limits => self.close_old(now, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
                 Deadline::Message(index) => self.message_due(index, now),
             }

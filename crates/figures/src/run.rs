@@ -253,7 +253,7 @@ impl Run {
                 .then(|| CoordinatedOmission::new(&total, &recorded.succeeded, &plan))
                 .flatten(),
             stalled: StallImpact::new(&total, &result.shards),
-            notes: with_more(notes, &plan, (&tally, &result.names), &recorded.succeeded),
+            notes: with_more(notes, &plan, &tally, name_notes(&result.names, &total), &recorded.succeeded),
             changes,
             cpu_ns: total.cpu_ns,
             cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
@@ -336,7 +336,8 @@ impl Run {
 fn with_more(
     mut notes: Vec<Note>,
     plan: &Plan,
-    (tally, names): (&Tally, &[NameReport]),
+    tally: &Tally,
+    of_names: Vec<Note>,
     succeeded: &Timings,
 ) -> Vec<Note> {
     let (left, users) = (tally.users_left(), tally.users_without_stop());
@@ -344,10 +345,15 @@ fn with_more(
     let all = || plan.scenarios.iter().map(plan::Scenario::users).sum();
     notes.extend((left > 0).then(|| Note::UsersLeft { left, of: (!has_rate).then(all) }));
     notes.extend((users > 0).then_some(Note::UsersWithoutStop { users }));
-    notes.extend(names.iter().flat_map(|name| Note::of_name(name, tally.connections_tried())));
+    notes.extend(of_names);
     let service = succeeded.by_measure(Measure::Service);
     notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));
     notes
+}
+
+/// The notes about names.
+fn name_notes(names: &[NameReport], total: &Snapshot) -> Vec<Note> {
+    names.iter().flat_map(|name| Note::of_name(name, total)).collect()
 }
 
 /// Times of successes; response and service times include the incomplete ones.

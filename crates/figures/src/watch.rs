@@ -3,10 +3,10 @@
 //!
 //! For each interval: call [`Watch::wants`], read that from the kernel, pass both to [`Watch::interval`].
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use engine::NameReport;
-use metrics::Failure;
+use metrics::{Failure, Snapshot};
 
 use crate::Interval;
 
@@ -131,7 +131,14 @@ pub enum Note {
         users: u64,
     },
     /// The addresses of a name changed.
-    AddressesChanged(Box<NameReport>),
+    AddressesChanged {
+        /// The name.
+        name: Box<NameReport>,
+        /// Of the addresses at the end, those that came and got none of the connections.
+        unused: Vec<IpAddr>,
+        /// The number of connections that were established, to all addresses.
+        established: u64,
+    },
     /// Addresses of a name were not loaded.
     AddressesRefused(Box<NameReport>),
     /// Lookups of a name failed.
@@ -141,11 +148,27 @@ pub enum Note {
 }
 
 impl Note {
-    /// The notes about a name. `connections`: those that were tried.
-    pub(crate) fn of_name(name: &NameReport, connections: u64) -> Vec<Self> {
+    /// The notes about a name.
+    pub(crate) fn of_name(name: &NameReport, total: &Snapshot) -> Vec<Self> {
+        let (connections, established) = (total.counts.connections_tried(), total.counts.connections_established());
+        let used: Vec<IpAddr> = total
+            .by_address
+            .all()
+            .into_iter()
+            .filter(|(_, tally)| tally.established > 0)
+            .filter_map(|(address, _)| address.map(|address| address.ip()))
+            .collect();
+        let has_come = |address: &IpAddr| name.changes.iter().any(|change| change.came.contains(address));
+        let unused = name.addresses.iter().filter(|address| has_come(address) && !used.contains(address));
+        let changed = || Self::AddressesChanged {
+            name: Box::new(name.clone()),
+            // Connections that end follow by themselves, and an address may have come just now.
+            unused: unused.filter(|_| total.counts.connections_retired() == 0).copied().collect(),
+            established,
+        };
         let note = |is_so: bool, note: fn(Box<NameReport>) -> Self| is_so.then(|| note(Box::new(name.clone())));
         let all = [
-            note(!name.changes.is_empty(), Self::AddressesChanged),
+            (!name.changes.is_empty()).then(changed),
             note(!name.refused.is_empty(), Self::AddressesRefused),
             note(name.failed > 0, Self::LookupsFailed),
             note(name.addresses.len() > 1 && connections == 1, Self::OneOfAddresses),
@@ -165,7 +188,7 @@ impl Note {
             Self::SpeaksTls => "speaks-tls",
             Self::UsersLeft { .. } => "users-left",
             Self::UsersWithoutStop { .. } => "users-without-stop",
-            Self::AddressesChanged(_) => "addresses-changed",
+            Self::AddressesChanged { .. } => "addresses-changed",
             Self::AddressesRefused(_) => "addresses-refused",
             Self::LookupsFailed(_) => "lookups-failed",
             Self::OneOfAddresses(_) => "one-of-addresses",

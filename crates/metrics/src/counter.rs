@@ -274,6 +274,8 @@ counters! {
     ConnectionsEstablished = 23, connections_established, "connections.established" in Live;
     /// Closed because bytes came that belong to no request.
     Unsolicited = 26, unsolicited, "connections.unsolicited";
+    /// Closed by us at a limit: --connection-requests, --connection-age or --keepalive-idle.
+    ConnectionsRetired = 37, connections_retired, "connections.retired";
     /// Handshakes that took up an earlier session.
     TlsResumed = 24, tls_resumed, "connections.tls_resumed";
     /// Exchanges that completed after the last start.

@@ -194,6 +194,7 @@ impl Draft {
             Scheme::Http => self.step(url)?,
             Scheme::WebSocket | Scheme::Tcp => {
                 self.responses.refuse_http()?;
+                self.connection.refuse_limits(url.scheme)?;
                 self.messaging_step(url, false)?
             }
         };
@@ -230,6 +231,7 @@ impl Draft {
             sources: connection.sources.clone().unwrap_or_default(),
             places,
             names: connection.names,
+            connection_limits: connection.limits()?,
             target_policy: TargetPolicy::Anywhere,
         })
     }

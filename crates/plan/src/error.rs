@@ -203,7 +203,7 @@ errors! {
         "{flag} wants a time like 500ms, 10s, 2m or 1h30m, at most 3650d, not '{value}'",
         "{flag} 的值 '{value}' 无效：应为 500ms、10s、2m、1h30m 这样的时间（最长 3650d）";
     /// A time span below its minimum.
-    DurationTooShort { flag: &'static str, value: String, least: &'static str };
+    DurationTooShort { flag: &'static str, value: String, least: String };
         "{flag} wants at least {least}, not '{value}'",
         "{flag} 的值 '{value}' 太小：至少为 {least}";
     /// An invalid rate.

@@ -92,6 +92,9 @@ layered_options! {
         addresses: Option<String> = "addresses";
         dns_ttl: Option<String> = "dns-ttl";
         dns: Option<String> = "dns";
+        connection_requests: Option<String> = "connection-requests";
+        connection_age: Option<String> = "connection-age";
+        keepalive_idle: Option<String> = "keepalive-idle";
         consents: Vec<String> = "allow-host";
         ignores_failures: bool = "no-abort-on-failures";
         budget: Option<String> = "budget";

@@ -25,6 +25,7 @@ mod budget;
 mod charset;
 mod checks;
 mod config;
+mod connection_limits;
 mod cookies;
 mod curl;
 mod curl_url;
@@ -92,6 +93,7 @@ pub use hold::{HOLD_MAX, Hold, HoldWork};
 pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
 pub use messaging::{MESSAGE_BYTES_MAX, Message, MessageKind, Messaging, PLACES_MAX, ResponseEnd};
+pub use connection_limits::{CONNECTION_TIME_MIN, ConnectionLimits};
 pub use names::{AddressChoice, LOOKUP_EVERY_MIN, LookupAgain, NameOptions};
 pub use pattern::{
     ARGUMENTS_MAX, Argument, Filling, Function, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault, PatternPart,
@@ -228,6 +230,8 @@ pub struct Target {
     pub places: Vec<Endpoint>,
     /// How the addresses of its name are used.
     pub names: NameOptions,
+    /// The limits of its kept connections.
+    pub connection_limits: ConnectionLimits,
     /// The target policy.
     pub target_policy: TargetPolicy,
 }

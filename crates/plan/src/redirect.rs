@@ -69,6 +69,7 @@ impl Follow {
             sources: Sources::Usual,
             places,
             names: base.names,
+            connection_limits: base.connection_limits,
         }
     }
 

@@ -87,8 +87,8 @@ fn text_of_span(span: Duration) -> String {
     format!("{}s", span.as_secs_f64())
 }
 
-fn least_text(least: Duration) -> &'static str {
-    if least > MILLI { "100ms" } else { "1ms" }
+fn least_text(least: Duration) -> String {
+    if least < Duration::from_secs(1) { format!("{}ms", least.as_millis()) } else { format!("{}s", least.as_secs()) }
 }
 
 /// Parses a rate like `5000`, `100/m`, `2.5/s`, `1000/h`, with up to three decimals; a number without a unit is per

@@ -18,9 +18,8 @@ pub fn note_so_far(note: &Note, language: Language) -> String {
         }
         Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::DelayedAcks { .. } | Note::SpeaksTls => text,
         Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => text,
-        Note::AddressesChanged(_) | Note::AddressesRefused(_) | Note::LookupsFailed(_) | Note::OneOfAddresses(_) => {
-            text
-        }
+        Note::AddressesChanged { .. } | Note::AddressesRefused(_) => text,
+        Note::LookupsFailed(_) | Note::OneOfAddresses(_) => text,
     }
 }
 
@@ -86,7 +85,9 @@ pub fn note_text(note: &Note, language: Language) -> String {
             )
         }
         Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => return users_gone(note, language),
-        Note::AddressesChanged(name) => return names::moved(name, language),
+        Note::AddressesChanged { name, unused, established } => {
+            return names::moved(name, unused, *established, language);
+        }
         Note::AddressesRefused(name) => return names::refused(name, language),
         Note::LookupsFailed(name) => return names::failed(name, language),
         Note::OneOfAddresses(name) => return names::one_of_several(name, language),

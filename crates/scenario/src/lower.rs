@@ -334,7 +334,10 @@ impl DynamicParts<'_> {
         let (steps, mut targets, transactions) = nodes.into_parts();
         if !scenario.network.given().is_empty() {
             let names = scenario.network.over(&self.file.defaults.typed).draft().unwrap_or_default();
-            targets.iter_mut().for_each(|target| target.names = names.connection.names);
+            targets.iter_mut().for_each(|target| {
+                target.names = names.connection.names;
+                target.connection_limits = names.connection.limits;
+            });
         }
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
         let of_user = self.user_values();

@@ -41,6 +41,7 @@ mod iterations;
 mod json;
 mod kept;
 mod large_bodies;
+mod lifetimes;
 mod mapping;
 mod meant;
 mod mistakes;

@@ -205,6 +205,52 @@ fn a_name_that_moves_is_followed() {
     }
 }
 
+/// Kept connections stay, and the report says which address got none.
+#[test]
+fn kept_connections_stay_where_they_are() {
+    let dns = NameServer::start(Says::addresses(&[node(0)]));
+    let served = Nodes::start(2);
+    let url = served.url("/");
+    let words = ["-c", "4", "--threads", "1", "-z", "100s", "--dns", dns.address(), "-o", "json", &url];
+    let load = Load::start(&words);
+    // All are opened before the first of them gets a response.
+    wait_for("the old address is loaded", || served.requests("/")[0] > 10);
+    let questions = dns.questions();
+    dns.says(Says::addresses(&nodes(2)));
+    wait_for("the name is looked up", || dns.questions() >= questions + 6);
+    let seen = load.stop();
+    assert_eq!(served.requests("/")[1], 0);
+    let text = note(&seen, "addresses-changed");
+    assert!(text.contains("127.0.0.3 got none of the ") && text.contains("--connection-age 30s"), "{text}");
+}
+
+/// Kept connections follow when they reach their age, and nothing is lost.
+#[test]
+fn kept_connections_follow_by_their_age() {
+    for version in ["--http1.1", "--http2"] {
+        let dns = NameServer::start(Says::addresses(&[node(0)]));
+        let served = Nodes::start(2);
+        let url = served.url("/");
+        let words = ["-c", "4", "-z", "100s", version, "--connection-age", "500ms", "--dns", dns.address()];
+        let load = Load::start(&[&words[..], &["-o", "json", &url]].concat());
+        wait_for("the old address is loaded", || served.requests("/")[0] > 100);
+        dns.says(Says::addresses(&[node(1)]));
+        wait_for("the new address is loaded", || served.requests("/")[1] > 100);
+        // No connection is older than its age, so the old address is left some time after that.
+        wait_for("the old address is left", || {
+            let [old, new] = served.requests("/")[..] else { panic!("two nodes") };
+            wait_for("the new address goes on", || served.requests("/")[1] > new + 1_000);
+            served.requests("/")[0] == old
+        });
+        let seen = load.stop();
+        let counts = &seen["requests"];
+        assert_eq!((&counts["failed"], &counts["reconnects"]), (&0.into(), &0.into()), "{seen:#}");
+        let ended = ["succeeded", "unfinished"].map(|key| counts[key].as_u64().expect("a count"));
+        let received: u64 = served.requests("/").iter().sum();
+        assert!((ended[0]..=ended[0] + ended[1]).contains(&received), "{received}: {seen:#}");
+    }
+}
+
 /// Not one byte goes to an address that is public, or link-local, when the name moves there.
 #[test]
 fn an_address_of_another_kind_is_not_loaded() {
@@ -305,7 +351,7 @@ fn a_name_that_cannot_be_looked_up_is_reported() {
     }
     for (flag, value, says) in [
         ("--dns", "dns.example", "--dns wants the address of a name server"),
-        ("--dns-ttl", "10ms", "--dns-ttl"),
+        ("--dns-ttl", "10ms", "--dns-ttl wants at least 1s, not '10ms'"),
         ("--addresses", "some", "--addresses wants one of one-family, all, first"),
     ] {
         check(&output(&["-n", "1", flag, value, "http://shop.test:9/"]), 2, says);

@@ -124,6 +124,16 @@ impl Connections {
         self.closing = 0;
     }
 
+    /// The connections for which this holds.
+    pub(crate) fn all_that(&self, holds: impl Fn(Socket, &Connection) -> bool) -> Vec<Socket> {
+        let of = |(index, entry): (usize, &Option<Connection>)| {
+            let connection = entry.as_ref()?;
+            let socket = Socket { index: index as u32, generation: connection.generation };
+            holds(socket, connection).then_some(socket)
+        };
+        self.entries.iter().enumerate().filter_map(of).collect()
+    }
+
     /// All connections, with their phases.
     pub(crate) fn phases(&self) -> Vec<(Socket, Phase)> {
         let of = |(index, entry): (usize, &Option<Connection>)| {

@@ -11,6 +11,8 @@ pub(crate) enum Deadline {
     User { user: u32, at: Nanos },
     /// A connection that waits for the peer to close first.
     Closing(driver::Socket),
+    /// The next look at limits of connections in time.
+    Limits,
     /// A connection that is opened in advance.
     Preparing(driver::Socket),
     /// The attempt at this position, if its next message is due.

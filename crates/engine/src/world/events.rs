@@ -56,6 +56,9 @@ impl ScenarioRuntime {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
         self.seen.connect.record(at.since(since).0);
+        if self.pool.lifetimes.is_some() {
+            self.begin_life(socket, at);
+        }
         if !self.pool.is_layered {
             return self.ready_alone(socket, at, sockets);
         }

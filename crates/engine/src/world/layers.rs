@@ -406,6 +406,9 @@ impl ScenarioRuntime {
         self.pool.links.sockets[link] = Some(socket);
         self.soil(socket);
         self.start_waiting(socket);
+        if self.pool.is_used_up(socket) {
+            self.leave_at_limit(socket, sockets);
+        }
         if let Some(user) = user {
             self.next(user, View::Nothing, at, at, sockets);
         }
@@ -450,6 +453,21 @@ impl Layers {
     pub(super) fn take_attempts(&mut self) -> (Vec<u64>, VecDeque<Key>) {
         let streams = self.line.as_mut().map(|line| line.take_unprocessed(0)).unwrap_or_default();
         (streams, std::mem::take(&mut self.waiting))
+    }
+
+    /// The connection takes the requests of its link.
+    pub(super) fn is_linked_in(&self, links: &Links, socket: Socket) -> bool {
+        links.sockets.get(self.link) == Some(&Some(socket))
+    }
+
+    /// When frames last came.
+    pub(super) fn received_at(&self) -> Nanos {
+        self.received_at
+    }
+
+    /// No stream is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.is_idle())
     }
 
     /// What is sent is sealed by TLS.

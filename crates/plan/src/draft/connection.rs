@@ -7,7 +7,7 @@ use crate::address::Scheme;
 use crate::file::read_file;
 use crate::text::{MILLI, check_count, check_span};
 use crate::{
-    Address, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX,
+    Address, ConnectionLimits, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX,
     Sources, Tls, TlsVersion, Trust, Version,
 };
 
@@ -32,6 +32,8 @@ pub struct Connection {
     pub places: Vec<Endpoint>,
     /// How the addresses of a name are used.
     pub names: NameOptions,
+    /// The limits of kept connections.
+    pub limits: ConnectionLimits,
     /// The route overrides.
     pub route_overrides: RouteOverrides,
 }
@@ -62,6 +64,21 @@ pub struct Security {
 impl Connection {
     pub(super) fn connect_timeout(&self) -> Result<Duration, PlanError> {
         check_span("--connect-timeout", self.connect_timeout.unwrap_or(CONNECT_TIMEOUT_DEFAULT), MILLI)
+    }
+
+    /// The limits of kept connections.
+    pub(super) fn limits(&self) -> Result<ConnectionLimits, PlanError> {
+        match self.limits.flag().filter(|_| self.no_keepalive) {
+            Some(other) => Err(PlanError::Conflict { one: "--no-keepalive", other, remedy: Remedy::LimitsAreOfKept }),
+            None => Ok(self.limits),
+        }
+    }
+
+    /// Checks that no limit of kept connections is given: those of messages end as their steps say.
+    pub(super) fn refuse_limits(&self, scheme: Scheme) -> Result<(), PlanError> {
+        let other = if scheme == Scheme::WebSocket { "ws://" } else { "tcp://" };
+        let conflict = |one| PlanError::Conflict { one, other, remedy: Remedy::MessagingIsNoHttp };
+        self.limits.flag().map_or(Ok(()), |flag| Err(conflict(flag)))
     }
 
     /// The protocol, and the number of concurrent exchanges on each connection.

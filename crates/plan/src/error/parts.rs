@@ -185,6 +185,10 @@ errors! {
     StreamsStay;
         "streams share a connection that stays; use -c for connections that do not",
         "多个流共用一个长连接；短连接请用 -c 指定并发数";
+    /// Limits of connections are those of persistent ones.
+    LimitsAreOfKept;
+        "a limit is of connections that are kept; leave one of them out",
+        "限制只对保持的长连接有意义；请去掉其中一个";
     /// gRPC has one method and one version.
     GrpcIsHttp2;
         "a gRPC call is a POST over HTTP/2",

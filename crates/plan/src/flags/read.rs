@@ -14,7 +14,7 @@ use crate::names::{ADDRESS_CHOICES, NameOptions, parse_dns_server, parse_lookup_
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
 use crate::{
-    Address, Arrivals, Budget, CaptureOptions, DataIs, Draft, Header, HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck,
+    Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, DataIs, Draft, Header, HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck,
     MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck,
     TlsVersion, USERS_MAX, Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
@@ -359,6 +359,12 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
                 .unwrap_or_default(),
             again: read(&flags.dns_ttl, parse_lookup_again)?.unwrap_or_default(),
             server: read(&flags.dns, parse_dns_server)?,
+        },
+        limits: ConnectionLimits {
+            requests: count("--connection-requests", &flags.connection_requests, 1, u64::from(u32::MAX))?
+                .map(|count| count as u32),
+            age: span("--connection-age", &flags.connection_age, CONNECTION_TIME_MIN)?,
+            idle: span("--keepalive-idle", &flags.keepalive_idle, CONNECTION_TIME_MIN)?,
         },
         route_overrides: RouteOverrides {
             resolve: all(&flags.resolve, Resolve::parse)?,

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use engine::{AddressChange, NameReport};
 
 use crate::Language;
-use crate::format::{counted, time};
+use crate::format::{count, counted, time};
 
 /// Changes and addresses that are shown; the others are counted.
 const SHOWN_MAX: usize = 3;
@@ -31,7 +31,7 @@ fn change(change: &AddressChange, language: Language) -> String {
 }
 
 /// The addresses of a name changed during the run.
-pub(super) fn moved(name: &NameReport, language: Language) -> String {
+pub(super) fn moved(name: &NameReport, unused: &[IpAddr], established: u64, language: Language) -> String {
     let host = &name.host;
     let shown: Vec<String> = name.changes.iter().take(SHOWN_MAX).map(|one| change(one, language)).collect();
     let shown = shown.join(language.pick("; ", "；"));
@@ -39,11 +39,20 @@ pub(super) fn moved(name: &NameReport, language: Language) -> String {
         0 => String::new(),
         more => language.pick(format!("; {more} more changes"), format!("；另有 {more} 次变化")),
     };
+    let (of, all) = (list(unused, language), counted(established, "connection"));
+    let end = match unused {
+        [] => "",
+        _ => &*language.pick(
+            format!("; {of} got none of the {all}: --connection-age 30s lets open ones follow"),
+            format!("；{} 个连接都没有用到 {of}：--connection-age 30s 可使已有连接到期后改用新地址", count(established)),
+        ),
+    };
     language.pick(
         format!(
-            "the addresses of {host} changed: {shown}{more}; new connections followed, open ones stayed where they were"
+            "the addresses of {host} changed: {shown}{more}; new connections followed, open ones stayed where they \
+             were{end}"
         ),
-        format!("{host} 的地址有变化：{shown}{more}；新连接使用新地址，已有连接保持原地址"),
+        format!("{host} 的地址有变化：{shown}{more}；新连接使用新地址，已有连接保持原地址{end}"),
     )
 }
 
@@ -103,18 +112,23 @@ mod tests {
         let mut name = NameReport { host: "shop.example".to_owned(), ..NameReport::default() };
         name.changes = vec![one(3, &["10.0.0.4"], &["10.0.0.1"]), one(9, &[], &["10.0.0.2"])];
         assert_eq!(
-            moved(&name, Language::En),
+            moved(&name, &[], 400, Language::En),
             "the addresses of shop.example changed: 10.0.0.4 came and 10.0.0.1 left after 3.00s; 10.0.0.2 left after \
              9.00s; new connections followed, open ones stayed where they were"
         );
         assert_eq!(
-            moved(&name, Language::Zh),
+            moved(&name, &[], 400, Language::Zh),
             "shop.example 的地址有变化：3.00s 时新增 10.0.0.4，移除 10.0.0.1；9.00s 时移除 10.0.0.2；\
              新连接使用新地址，已有连接保持原地址"
         );
         name.changes =
             (0..5).map(|at| one(at, &["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5"], &[])).collect();
-        let text = moved(&name, Language::En);
+        let unused = of(&["10.0.0.4"]);
+        let text = moved(&name, &unused, 400, Language::En);
+        assert!(text.ends_with("10.0.0.4 got none of the 400 connections: --connection-age 30s lets open ones follow"));
+        let text = moved(&name, &unused, 400, Language::Zh);
+        assert!(text.contains("；400 个连接都没有用到 10.0.0.4：--connection-age 30s"), "{text}");
+        let text = moved(&name, &[], 400, Language::En);
         assert!(text.contains("10.0.0.3 and 2 more came after 2.00s; 2 more changes;"), "{text}");
     }
 

@@ -193,6 +193,10 @@ fn connections_in_words(run: &Run, language: Language) -> String {
             format!("TLS 握手 {handshakes} 次（其中 {resumed} 次会话恢复）"),
         ));
     }
+    if counts.connections_retired() > 0 {
+        let retired = count(counts.connections_retired());
+        parts.push(language.pick(format!("{retired} closed at a limit"), format!("达到限制而关闭 {retired} 个")));
+    }
     if counts.reconnects() > 0 {
         parts.push(sent_again(counts, language));
     }

@@ -25,8 +25,8 @@ keys! {
         "What holds for each step unless it says otherwise",
         "所有步骤的默认设置，步骤中可另行指定";
     "network": Kind::Object(&NETWORK),
-        "How the addresses of names are used; also in a scenario",
-        "域名的地址如何使用；也可写在场景中";
+        "Addresses of names, and limits of kept connections; also in a scenario",
+        "域名的地址如何使用，以及长连接的限制；也可写在场景中";
     "setup": Kind::MaybeSteps,
         "Steps that are done once before the run and are not measured; all users see what they take",
         "压测开始前执行一次的步骤，不计入测量；其提取的值所有用户可用";
@@ -134,6 +134,13 @@ keys! {
         "域名有多个地址时使用哪些，同 --addresses";
     "dns_ttl": Kind::Text, "When names are looked up again: a time, or never, as --dns-ttl", "多久重新解析域名，或 never，同 --dns-ttl";
     "dns": Kind::Text, "The name server to ask, as --dns", "使用的 DNS 服务器，同 --dns";
+    "connection_requests": Kind::Count,
+        "Close a kept connection after this number of requests, as --connection-requests",
+        "长连接上的请求达到此数后关闭，同 --connection-requests";
+    "connection_age": Kind::Time, "Close a kept connection at this age, as --connection-age", "长连接建立多久后关闭，同 --connection-age";
+    "keepalive_idle": Kind::Time,
+        "Close a kept connection that had no request for so long, as --keepalive-idle",
+        "长连接空闲多久后关闭，同 --keepalive-idle";
 }
 
 keys! {
@@ -147,8 +154,8 @@ keys! {
         "Connections to each host that its users share; requests wait for a free one. With a rate, how many serve it [default: each user has its own]",
         "用户共用的连接数（每个主机），请求会等待空闲的连接；使用 rate 时为承载它的连接数 [默认：每个用户有自己的连接]";
     "network": Kind::Object(&NETWORK),
-        "How the addresses of names are used [default: as in the file]",
-        "域名的地址如何使用 [默认：同文件顶层的设置]";
+        "Addresses of names, and limits of kept connections [default: as in the file]",
+        "域名的地址如何使用，以及长连接的限制 [默认：同文件顶层的设置]";
     "carry_state": Kind::Switch,
         "Carry variables and cookies on to the next iteration [default: each begins as after 'on_start']",
         "变量和 Cookie 保留到下一次迭代 [默认：每次迭代都从 on_start 之后的状态开始]";

@@ -51,10 +51,13 @@ const SWITCHES: [(&str, bool, Set); 6] = [
 ];
 
 /// Keys of `network`, which are flags with a value too.
-const NETWORK_TEXTS: [(&str, Put); 3] = [
+const NETWORK_TEXTS: [(&str, Put); 6] = [
     ("addresses", |flags, text| flags.addresses = Some(text)),
     ("dns_ttl", |flags, text| flags.dns_ttl = Some(text)),
     ("dns", |flags, text| flags.dns = Some(text)),
+    ("connection_requests", |flags, text| flags.connection_requests = Some(text)),
+    ("connection_age", |flags, text| flags.connection_age = Some(text)),
+    ("keepalive_idle", |flags, text| flags.keepalive_idle = Some(text)),
 ];
 
 /// The flags of keys with a value.

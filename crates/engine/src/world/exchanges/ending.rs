@@ -43,7 +43,9 @@ impl ScenarioRuntime {
         self.seen.counts[Counter::Responses] += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
         self.seen.counts[Counter::Kept] += u64::from(is_kept && is_measured);
-        if is_kept {
+        if is_kept && self.pool.lifetimes.is_some() && self.pool.reaches_limit(socket, now) {
+            self.close_at_limit(socket, now, sockets);
+        } else if is_kept {
             if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);

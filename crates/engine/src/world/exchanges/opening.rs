@@ -78,12 +78,17 @@ impl ScenarioRuntime {
 
     /// The number of a connection to an origin among those of all shards: the first ones have their places there, later
     /// ones take turns here.
-    fn number_of(&self, opened: u64) -> u64 {
-        let own = (self.work.share.users / u64::from(self.work.streams)).max(1);
+    pub(in crate::world) fn number_of(&self, opened: u64) -> u64 {
+        let own = self.own_connections();
         match opened.checked_sub(own) {
             None => self.work.segment.nth(opened),
             Some(more) => self.work.segment.nth(own - 1) + more + 1,
         }
+    }
+
+    /// The number of connections to an origin that are the first of their users.
+    pub(in crate::world) fn own_connections(&self) -> u64 {
+        (self.work.share.users / u64::from(self.work.streams)).max(1)
     }
 
     /// A connection was not established: an exchange goes to another address, until each was tried once. False when it

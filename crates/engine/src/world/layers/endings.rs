@@ -76,22 +76,48 @@ impl ScenarioRuntime {
         self.try_exchange(exchange, sockets);
     }
 
+    /// A connection that has reached a limit takes no further requests: those that wait for a stream go to another.
+    #[cold]
+    pub(in crate::world) fn leave_at_limit<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        if !self.is_linked(socket) {
+            return;
+        }
+        self.seen.counts[Counter::ConnectionsRetired] += 1;
+        self.unlink(socket);
+        let waiting = self.layers(socket).map(|layers| std::mem::take(&mut layers.waiting)).unwrap_or_default();
+        for key in waiting {
+            let Some(attempt) = self.in_flight.attempts.remove(key) else { continue };
+            if let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) {
+                // It has not been sent, so it is no further attempt.
+                exchange.is_moved = true;
+            }
+            self.try_exchange(attempt.exchange, sockets);
+        }
+    }
+
+    /// The connection takes the requests of its link.
+    fn is_linked(&mut self, socket: Socket) -> bool {
+        let layers = self.pool.connections.find(socket).and_then(|connection| connection.layers.as_deref());
+        layers.is_some_and(|layers| layers.is_linked_in(&self.pool.links, socket))
+    }
+
     /// A connection that takes no further requests and has none in flight is closed.
-    pub(super) fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(in crate::world) fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         if connection.phase != Phase::Shared {
             return;
         }
-        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        if self.pool.is_used_up(socket) {
+            self.leave_at_limit(socket, sockets);
+        }
+        let Some(layers) = self.layers(socket) else { return };
         let Some(line) = &layers.line else { return };
         let (is_over, is_used_up) = (line.is_idle(), line.is_used_up());
         if is_used_up {
             self.unlink(socket);
             self.move_waiting(socket, Failure::Goaway, now, sockets);
         }
-        let is_linked = self.layers(socket).map(|layers| layers.link);
-        let is_linked = is_linked.is_some_and(|link| self.pool.links.sockets[link] == Some(socket));
-        if is_over && !is_linked {
+        if is_over && !self.is_linked(socket) {
             if let Some(layers) = self.layers(socket)
                 && let Some(line) = &mut layers.line
             {

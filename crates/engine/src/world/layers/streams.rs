@@ -48,6 +48,9 @@ impl ScenarioRuntime {
             }
             self.arm(attempt, deadline);
         }
+        if self.pool.is_used_up(socket) {
+            self.leave_at_limit(socket, sockets);
+        }
     }
 
     /// Waiting attempts get streams, as many as there are.
@@ -57,6 +60,7 @@ impl ScenarioRuntime {
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
             && line.room() > 0
+            && !self.pool.lifetimes.as_ref().is_some_and(|lifetimes| lifetimes.is_used_up(socket))
             && let Some(key) = layers.waiting.pop_front()
         {
             // An attempt that waited too long is gone already.
@@ -74,6 +78,9 @@ impl ScenarioRuntime {
                 line.send(attempt.stream, Arc::default(), true, &mut layers.out);
             }
             layers.leaving.push(key);
+            if let Some(lifetimes) = &mut self.pool.lifetimes {
+                lifetimes.take_request(socket);
+            }
             has_begun = true;
         }
         if has_begun {

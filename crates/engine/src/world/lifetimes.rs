@@ -1,0 +1,226 @@
+//! Limits of kept connections: their requests, their age, and the time without a request.
+//!
+//! A connection that has reached a limit takes no further request: it is closed between two requests, and with streams
+//! when the last of them is over. Whoever needs one next opens it. The first connections of a load begin together, so
+//! their limits are drawn evenly from nothing to the limit; those of later ones from its last tenth. Requests are
+//! counted where they begin or end; times are looked at in rounds.
+
+use std::time::Duration;
+
+use driver::{Socket, Sockets};
+use metrics::Counter;
+use pacing::{Nanos, Random};
+use plan::ConnectionLimits;
+
+use super::Origin;
+use super::ScenarioRuntime;
+use super::deadline::Deadline;
+use super::phase::Phase;
+use super::{Pool, connections::Connection};
+
+/// Rounds within the shortest limit in time.
+const ROUNDS: u32 = 20;
+/// The longest time between two rounds, and the shortest.
+const ROUND_MAX: Nanos = Nanos::from_millis(500);
+const ROUND_MIN: Nanos = Nanos::from_millis(2);
+/// Later connections end in the last part of a limit: one of this number.
+const LAST_PART: u64 = 10;
+
+/// What is left to each connection until its limits.
+pub(super) struct Lifetimes {
+    /// By the index of its socket.
+    lives: Vec<Life>,
+    /// The number of connections to each origin so far.
+    opened: Vec<u64>,
+    /// The time between two rounds; none without a limit in time.
+    round: Option<Nanos>,
+}
+
+#[derive(Clone, Copy)]
+struct Life {
+    /// That of its socket: an index is used again.
+    generation: u32,
+    /// Requests that it may still carry.
+    requests: u32,
+    ends: Nanos,
+    /// The longest time without a request, and the end of the last one.
+    idle: Nanos,
+    used: Nanos,
+}
+
+impl Life {
+    const NONE: Self =
+        Self { generation: 0, requests: u32::MAX, ends: Nanos::NEVER, idle: Nanos::NEVER, used: Nanos::ZERO };
+
+    fn of(limits: &ConnectionLimits, at: Nanos, round: Nanos, is_first: bool, random: &mut Random) -> Self {
+        let mut drawn = |limit: u64| match is_first {
+            true => random.below(limit.max(1)),
+            false => limit - random.below(limit / LAST_PART + 1),
+        };
+        Self {
+            generation: 0,
+            requests: limits.requests.map_or(u32::MAX, |most| drawn(u64::from(most)).max(1) as u32),
+            // Nothing lasts longer than its limit, though rounds are rare.
+            ends: limits.age.map_or(Nanos::NEVER, |age| at + Nanos(drawn(nanos(age))).since(round)),
+            idle: limits.idle.map_or(Nanos::NEVER, |idle| Nanos(nanos(idle)).since(round)),
+            used: at,
+        }
+    }
+
+    fn is_over(&self, now: Nanos) -> bool {
+        self.requests == 0 || self.ends <= now
+    }
+
+    fn is_idle_too_long(&self, now: Nanos) -> bool {
+        self.idle != Nanos::NEVER && now.since(self.used) >= self.idle
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The time between two rounds for these limits.
+fn round_for(limits: &ConnectionLimits) -> Option<Nanos> {
+    let shortest = [limits.age, limits.idle].into_iter().flatten().min()?;
+    Some(Nanos(nanos(shortest / ROUNDS)).clamp(ROUND_MIN, ROUND_MAX))
+}
+
+impl Lifetimes {
+    /// None where no origin has limits.
+    pub(super) fn of(origins: &[Origin]) -> Option<Box<Self>> {
+        let all = || origins.iter().map(|origin| &origin.target.connection_limits);
+        if all().all(ConnectionLimits::is_empty) {
+            return None;
+        }
+        Some(Box::new(Self { lives: Vec::new(), opened: Vec::new(), round: all().filter_map(round_for).min() }))
+    }
+
+    /// A connection begins. `own`: connections of users to an origin that are the first of their users; `number`: that
+    /// of this one among all, for its draws.
+    fn begin(&mut self, socket: Socket, origin: usize, limits: &ConnectionLimits, own: u64, at: Nanos, number: u64) {
+        let index = socket.index as usize;
+        if self.lives.len() <= index {
+            self.lives.resize(index + 1, Life::NONE);
+        }
+        let mut random = Random::for_stream(origin as u64, number);
+        let round = self.round.unwrap_or(Nanos::ZERO);
+        let life = Life::of(limits, at, round, self.opened[origin] < own, &mut random);
+        self.lives[index] = Life { generation: socket.generation, ..life };
+        self.opened[origin] += 1;
+    }
+
+    fn known(&self, socket: Socket) -> Option<&Life> {
+        self.lives.get(socket.index as usize).filter(|life| life.generation == socket.generation)
+    }
+
+    fn life(&mut self, socket: Socket) -> Option<&mut Life> {
+        self.lives.get_mut(socket.index as usize).filter(|life| life.generation == socket.generation)
+    }
+
+    /// A request begins on a stream.
+    pub(super) fn take_request(&mut self, socket: Socket) {
+        if let Some(life) = self.life(socket) {
+            life.requests = life.requests.saturating_sub(1);
+        }
+    }
+
+    /// A connection takes no further request on a stream.
+    pub(super) fn is_used_up(&self, socket: Socket) -> bool {
+        self.known(socket).is_some_and(|life| life.requests == 0)
+    }
+}
+
+impl Pool {
+    /// An exchange ended on a connection that carries one at a time. True when it was the last.
+    #[cold]
+    pub(super) fn reaches_limit(&mut self, socket: Socket, now: Nanos) -> bool {
+        let Some(life) = self.lifetimes.as_mut().and_then(|lifetimes| lifetimes.life(socket)) else { return false };
+        life.requests = life.requests.saturating_sub(1);
+        life.used = now;
+        life.is_over(now)
+    }
+
+    /// A connection with streams takes no further request.
+    pub(super) fn is_used_up(&self, socket: Socket) -> bool {
+        self.lifetimes.as_ref().is_some_and(|lifetimes| lifetimes.is_used_up(socket))
+    }
+
+    /// Whether a connection is to be closed in this round.
+    fn is_over(&self, socket: Socket, connection: &Connection, now: Nanos) -> bool {
+        let Some(life) = self.lifetimes.as_ref().and_then(|lifetimes| lifetimes.known(socket)) else {
+            return false;
+        };
+        match (connection.phase, &connection.layers) {
+            (Phase::Exchange { .. }, _) => life.is_over(now) || life.is_idle_too_long(now),
+            (Phase::Shared, Some(layers)) => {
+                let used = layers.received_at();
+                layers.is_linked_in(&self.links, socket)
+                    && (life.is_over(now) || layers.is_idle() && Life { used, ..*life }.is_idle_too_long(now))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl ScenarioRuntime {
+    /// A connection is open: its limits begin.
+    #[cold]
+    pub(super) fn begin_life(&mut self, socket: Socket, at: Nanos) {
+        let Some(connection) = self.pool.connections.find(socket) else { return };
+        let origin = usize::from(connection.origin);
+        let Some(lifetimes) = &mut self.pool.lifetimes else { return };
+        if lifetimes.opened.len() <= origin {
+            lifetimes.opened.resize(origin + 1, 0);
+        }
+        let opened = lifetimes.opened[origin];
+        let (number, own) = (self.number_of(opened), self.own_connections());
+        let origin_of = &self.pool.origins[origin];
+        // Conversations end as their steps say.
+        let is_endless = origin_of.is_messaging();
+        let limits = if is_endless { ConnectionLimits::default() } else { origin_of.target.connection_limits };
+        if let Some(lifetimes) = &mut self.pool.lifetimes {
+            lifetimes.begin(socket, origin, &limits, own, at, number);
+        }
+    }
+
+    /// The next round is due.
+    pub(super) fn arm_limits(&mut self, now: Nanos) {
+        if let Some(round) = self.pool.lifetimes.as_ref().and_then(|lifetimes| lifetimes.round) {
+            self.timers.insert(now + round, Deadline::Limits);
+        }
+    }
+
+    /// Closes what is too old, or had no request for too long.
+    #[cold]
+    pub(super) fn close_old<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        let pool = &self.pool;
+        for socket in pool.connections.all_that(|socket, connection| pool.is_over(socket, connection, now)) {
+            let Some(connection) = self.pool.connections.find(socket) else { continue };
+            match connection.phase {
+                Phase::Exchange { user } => {
+                    let origin = connection.origin;
+                    self.forget_own(user, origin, socket);
+                    self.close_at_limit(socket, now, sockets);
+                }
+                Phase::Shared => {
+                    self.leave_at_limit(socket, sockets);
+                    self.retire(socket, now, sockets);
+                }
+                _ => {}
+            }
+        }
+        self.arm_limits(now);
+    }
+
+    /// Closes a connection that carries one exchange at a time and has none now.
+    #[cold]
+    pub(super) fn close_at_limit<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        self.seen.counts[Counter::ConnectionsRetired] += 1;
+        if !self.layers(socket).is_some_and(|layers| layers.is_sealed()) {
+            return self.close(socket, sockets);
+        }
+        self.await_close(socket, now, sockets);
+        self.response_goodbye(socket, sockets);
+    }
+}
