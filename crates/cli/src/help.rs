@@ -3,12 +3,14 @@
 
 pub(crate) mod manual;
 pub(crate) mod page;
+#[cfg(test)]
+pub(crate) mod reference;
 mod texts;
 
 use clap::{Arg, ArgAction, Command};
 use report::Language;
 
-use crate::flags::{self, Mode};
+use crate::options::flags::{self, Mode};
 use texts::purpose;
 #[cfg(test)]
 pub(crate) use texts::{about, examples, usage};

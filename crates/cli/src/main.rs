@@ -4,78 +4,27 @@
 #[macro_use]
 extern crate claims;
 
-mod args;
-mod artifacts;
-mod bus;
-mod capacity;
-mod check;
-mod config_layers;
-mod consent;
-mod ctl;
-mod dashboards;
-mod data_sources;
-mod demo;
-mod destinations;
-mod doctor;
-mod ending;
+mod commands;
 mod exit;
-mod experiment_output;
-mod exporting;
-mod fail_if;
-mod failure_rate_guard;
-mod files;
-mod find_max;
-mod flags;
-mod foreign_args;
-mod generate;
-mod grpc;
-mod headless;
 mod help;
-mod hold;
-mod init;
-mod journals;
-mod live;
-mod machine;
-#[cfg(feature = "nats")]
-mod on_bus;
+mod options;
 mod output;
-mod parse_addr;
-mod past;
-mod probe;
-mod probing;
-mod progress;
-mod proxies;
-mod recover;
-mod recovered_run;
-mod redaction;
-#[cfg(test)]
-mod reference;
-mod request_log;
-mod run_scenario;
-mod run_settings;
-mod run_url;
-mod selftest;
-mod serve;
-mod shutdown;
-mod signals;
-mod stop_file;
-mod sweep;
-mod tool;
-mod usage;
-mod validate_args;
-mod web_command;
-mod worker;
-mod worker_loss_notices;
+mod session;
 mod workers;
-mod wrapped_command;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::Command;
-use config_layers::ConfigLayers;
+use commands::{
+    bus, capacity, check, compat, completions, ctl, demo, doctor, find_max, grpc, history, hold, init, recover, run,
+    run_file, selftest, serve, sweep, web, worker,
+};
 use exit::Exit;
+use options::args::Command;
+use options::{foreign_args, usage};
 use report::Language;
+use session::config_layers::ConfigLayers;
+use session::wrapped_command;
 
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -83,7 +32,7 @@ fn main() -> ExitCode {
     let words = foreign_args::plain_help(usage::plain_language(std::env::args_os().collect()));
     let language = usage::language_of(&words);
     if let Some((tool, words)) = foreign_args::tool_of(&words) {
-        return tool::run(tool, &words, language);
+        return compat::run(tool, &words, language);
     }
     let words = match usage::early(words) {
         usage::Early::Words(words) => words,
@@ -136,8 +85,8 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
     }
     match command {
         Command::Run(args) => match args.file() {
-            Some(file) => run_scenario::play(&args, file),
-            None => run_url::run(&args),
+            Some(file) => run_file::play(&args, file),
+            None => run::run(&args),
         },
         Command::Demo(args) => demo::demo(&args),
         Command::Serve(args) => serve::serve(&args),
@@ -145,11 +94,11 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Hold(args) => hold::hold(&args),
         Command::Check(files) => check::check(&files),
         Command::Init(args) => init::init(&args),
-        Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
-        Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
-        Command::Compare { sides, fail_if, is_json } => past::compare(&sides, &fail_if, is_json, usage::language()),
+        Command::Report { run, file } => history::report(&run, file.as_deref(), usage::language()),
+        Command::History { is_json, is_trend } => history::history(is_json, is_trend, usage::language()),
+        Command::Compare { sides, fail_if, is_json } => history::compare(&sides, &fail_if, is_json, usage::language()),
         Command::Recover(journals, args) => recover::recover(&journals, &args),
-        Command::Web(args) => web_command::run(&args),
+        Command::Web(args) => web::run(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::FindMax(args) => find_max::find_max(&args),
         Command::Sweep(args) => sweep::sweep(&args),
@@ -159,8 +108,8 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),
-        Command::Completions(shell) => generate::completions(shell, language),
-        Command::Man(called) => generate::manual(&called, language),
+        Command::Completions(shell) => completions::completions(shell, language),
+        Command::Man(called) => completions::manual(&called, language),
     }
 }
 

@@ -7,7 +7,7 @@ use plan::SecretValues;
 use report::{Doing, Language, Room, Screen};
 
 use crate::exit::Exit;
-use crate::redaction;
+use crate::session::redaction;
 
 /// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

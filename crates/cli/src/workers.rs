@@ -1,6 +1,9 @@
 //! Workers that this process leads. `--workers N`: processes of this machine, which it starts and ends. `--hosts`:
 //! processes of other machines, which it starts over ssh. `--cluster`: those on a bus.
 
+pub(crate) mod journals;
+#[cfg(feature = "nats")]
+pub(crate) mod on_bus;
 mod ssh;
 
 use std::collections::BTreeSet;
@@ -17,10 +20,9 @@ use pacing::Nanos;
 use plan::{Hold, Load, Plan, PlanError, Scenario, Target, TargetPolicy, UserShape, parse_count};
 use report::Language;
 
-use crate::args::EngineArgs;
 use crate::exit::Exit;
-use crate::journals;
-use crate::run_settings::RunSettings;
+use crate::options::args::EngineArgs;
+use crate::session::run_settings::RunSettings;
 use ssh::{BusAccess, HOSTS_MAX, RemoteWorker, SshSetup};
 
 /// The most processes on one machine.
@@ -240,7 +242,7 @@ impl WorkerPlan {
 }
 
 #[cfg(feature = "nats")]
-use crate::on_bus::{lead as on_bus, seed_of_run};
+use crate::workers::on_bus::{lead as on_bus, seed_of_run};
 
 /// The error of a build without NATS.
 #[cfg(not(feature = "nats"))]

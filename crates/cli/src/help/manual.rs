@@ -6,7 +6,7 @@ use report::Language;
 
 use super::texts::{EXIT_CODES, Example, PATHS, about, examples, purpose, usage};
 use super::{COMMANDS, FRONT_ENDS, QUESTIONS, text};
-use crate::flags::{self, Mode};
+use crate::options::flags::{self, Mode};
 
 /// All pages: the words after `onrush`, the command, and its flags.
 pub(crate) fn pages() -> Vec<(&'static str, &'static str, Option<Mode>)> {

@@ -6,7 +6,7 @@ use report::{Language, wrap};
 
 use super::texts::{EXIT_CODES, Example, PATHS, Text, about, examples, purpose, usage};
 use super::{COMMANDS, QUESTIONS};
-use crate::flags::{self, Mode, Row};
+use crate::options::flags::{self, Mode, Row};
 
 /// The column of the help texts.
 const TEXT_COLUMN: usize = 28;

@@ -25,7 +25,8 @@ fn connections_end_after_their_requests() {
             let accepted = || stats(&plain)["connections"]["accepted"].as_u64().expect("a count");
             let before = accepted();
             let url = served.url("/bytes/100");
-            let words = ["-c", "10", "-n", "2000", "--connection-requests", "20", "--driver", driver, "-o", "json", &url];
+            let words =
+                ["-c", "10", "-n", "2000", "--connection-requests", "20", "--driver", driver, "-o", "json", &url];
             let seen = report(&output(&[&words[..], more].concat()));
             assert_eq!(number(&seen, "/requests/succeeded"), 2_000, "{seen:#}");
             assert_eq!((number(&seen, "/requests/failed"), number(&seen, "/requests/reconnects")), (0, 0));
@@ -50,7 +51,11 @@ fn nginx_gets_each_request_once() {
         for limit in [["--connection-requests", "7"], ["--connection-age", "10ms"], ["--keepalive-idle", "10ms"]] {
             let words = ["-c", "20", "-n", "3000", version, limit[0], limit[1], "-o", "json", &url];
             let seen = report(&output(&words));
-            assert_eq!((number(&seen, "/requests/succeeded"), number(&seen, "/requests/failed")), (3_000, 0), "{seen:#}");
+            assert_eq!(
+                (number(&seen, "/requests/succeeded"), number(&seen, "/requests/failed")),
+                (3_000, 0),
+                "{seen:#}"
+            );
         }
         assert_eq!(nginx.stop().lines, 9_000);
     }

@@ -1,0 +1,29 @@
+//! What every run needs: settings, consent, views, files, signals.
+
+pub(crate) mod artifacts;
+pub(crate) mod config_layers;
+pub(crate) mod consent;
+pub(crate) mod dashboards;
+pub(crate) mod data_sources;
+pub(crate) mod destinations;
+pub(crate) mod ending;
+pub(crate) mod experiment_output;
+pub(crate) mod exporting;
+pub(crate) mod failure_rate_guard;
+pub(crate) mod files;
+pub(crate) mod live;
+pub(crate) mod machine;
+pub(crate) mod probe;
+pub(crate) mod probing;
+pub(crate) mod progress;
+pub(crate) mod proxies;
+pub(crate) mod recovered_run;
+pub(crate) mod redaction;
+pub(crate) mod request_log;
+pub(crate) mod run_settings;
+pub(crate) mod shutdown;
+pub(crate) mod signals;
+pub(crate) mod stop_file;
+pub(crate) mod validate_args;
+pub(crate) mod worker_losses;
+pub(crate) mod wrapped_command;
