@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     borrowed.words = usage::plain_language(borrowed.words);
     let language = usage::language_of(&borrowed.words);
     usage::speak(language);
-    let exit = obey(&borrowed.words, curl, language);
+    let exit = run_command(&borrowed.words, curl, language);
     if let Some(sources) = borrowed.say_sources(language).filter(|_| exit == Exit::Usage) {
         output::note(&sources);
     }
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the command of these words. `curl`: the words after `curl`.
-fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> Exit {
+fn run_command(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> Exit {
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return usage::explain(&error, language),

@@ -138,7 +138,7 @@ pub fn snapshots_of_bytes(all: &[Vec<u8>], scenarios: usize) -> Option<Vec<Snaps
 #[derive(Serialize, Deserialize)]
 struct WireEnd {
     wall: Nanos,
-    scenarios: Vec<WireScene>,
+    scenarios: Vec<WireScenario>,
     shards: Vec<WireShard>,
     cpu: (u64, u64),
     used_up: Vec<(String, u64, bool)>,
@@ -147,7 +147,7 @@ struct WireEnd {
 
 /// The stop instant, the exchanges in flight halfway and at the end, and the part of the budget that ended it;
 /// completions per slice of equal width, and the times of first exchanges.
-type WireScene = (Nanos, Option<(u64, u64)>, Option<u8>, (Nanos, Vec<WireSlice>), Vec<u8>);
+type WireScenario = (Nanos, Option<(u64, u64)>, Option<u8>, (Nanos, Vec<WireSlice>), Vec<u8>);
 
 /// Ended, succeeded, refused, in flight, stalled.
 type WireSlice = (u64, u64, u64, u64, u64);
@@ -225,7 +225,7 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
         Some(ThreadUsage { cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns, lag })
     };
     let part = |number: u8| BudgetPart::ALL.get(usize::from(number)).copied();
-    let scene = |(stopped_at, backlog, spent, (width, each), first_times): WireScene| {
+    let scene = |(stopped_at, backlog, spent, (width, each), first_times): WireScenario| {
         let (spent, slices) = (spent.and_then(part), slices_of(width, each)?);
         Some(WireScenarioOutcome { stopped_at, backlog, spent, slices, first_times: times_of_bytes(&first_times)? })
     };

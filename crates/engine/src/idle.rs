@@ -14,7 +14,7 @@ use pacing::Nanos;
 use plan::Flags;
 use target::{ServeOptions, Server};
 
-use crate::user::View;
+use crate::user::LastExchange;
 use crate::{RunOptions, StopHandle};
 
 /// The role of this process instead of the test: `serve KIND` or `hold KIND COUNT ADDRESS`.
@@ -45,18 +45,18 @@ const AGAIN: Nanos = Nanos(1_000_000);
 
 /// Pause of a user of this test: users start one after the other, so that few are in flight at one time, and do nothing
 /// after their first exchange.
-pub(crate) fn pause_after(view: View) -> Option<Nanos> {
+pub(crate) fn pause_after(view: LastExchange) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
-        (0, _) | (_, View::NoConnection) => None,
-        (_, View::Rested) => {
+        (0, _) | (_, LastExchange::NoConnection) => None,
+        (_, LastExchange::Rested) => {
             let more = |now| (now < MOST_IN_FLIGHT).then_some(now + 1);
             IN_FLIGHT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err().then_some(AGAIN)
         }
-        (millis, View::Ended | View::Failed) => {
+        (millis, LastExchange::Ended | LastExchange::Failed) => {
             IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
             Some(Nanos::from_millis(millis))
         }
-        (_, View::Nothing) => {
+        (_, LastExchange::Nothing) => {
             let number = STARTED.fetch_add(1, Ordering::Relaxed);
             (number < USERS.load(Ordering::Relaxed)).then(|| Nanos(number * START_EVERY.0))
         }

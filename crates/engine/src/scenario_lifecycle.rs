@@ -12,7 +12,7 @@ use pacing::{Nanos, RevokedSlots};
 use plan::BudgetPart;
 
 use crate::control::{Changes, StopLevel};
-use crate::slices::{Follower, Slices};
+use crate::slices::{SliceRecorder, Slices};
 use crate::times::{Backlog, Times};
 use crate::world::{ScenarioConfig, ScenarioRuntime};
 
@@ -48,7 +48,7 @@ pub(crate) struct ScenarioLifecycle {
     users: Option<u64>,
     /// While draining: (completed, succeeded) counts of this snapshot at the moment starts stopped.
     base: Option<(u64, u64)>,
-    follower: Follower,
+    follower: SliceRecorder,
 }
 
 /// The outcome of a scenario on a shard.
@@ -86,7 +86,7 @@ impl ScenarioLifecycle {
             has_left: false,
             users: None,
             base: None,
-            follower: Follower::new(times.measured_from(), times.begins(), times.duration),
+            follower: SliceRecorder::new(times.measured_from(), times.begins(), times.duration),
         }
     }
 
@@ -105,7 +105,7 @@ impl ScenarioLifecycle {
         let begins = self.is_warming && now >= self.times.measured_from();
         if begins {
             self.is_warming = false;
-            self.world.close_books();
+            self.world.settle_budget();
             self.world.begin_measuring(true);
             self.follower.begin();
         }
@@ -216,16 +216,16 @@ impl ScenarioLifecycle {
     /// one are dropped. Until then there is something to do; never, once it has left.
     #[cold]
     pub(crate) fn leave<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> Nanos {
-        if !self.has_left && now >= self.world.parts_until() {
+        if !self.has_left && now >= self.world.closing_until() {
             self.world.abandon_all(sockets);
             self.has_left = true;
         }
-        if self.has_left { Nanos::NEVER } else { self.world.parts_until() }
+        if self.has_left { Nanos::NEVER } else { self.world.closing_until() }
     }
 
     /// Swaps what was seen since the last time for an empty snapshot.
     pub(crate) fn hand_over(&mut self, now: Nanos, seen: &mut Box<Snapshot>) {
-        self.world.close_books();
+        self.world.settle_budget();
         self.follower.hand_over(&self.world.seen);
         std::mem::swap(&mut self.world.seen, seen);
         if !self.is_over() {

@@ -45,7 +45,7 @@ pub(crate) enum Report {
     /// `upto`.
     Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    TooManyFailures { shard: usize, is_failing: bool },
+    Unreachable { shard: usize, is_failing: bool },
     /// All its users of a scenario wait for users of other shards.
     Gathered { shard: usize, scenario: usize, at: Nanos },
     /// An event of users that wait for users of other partitions.
@@ -91,7 +91,7 @@ pub(crate) struct Shard<D: Driver> {
     times: Times,
     publisher: Publisher,
     /// The last word of the stop level: it stays the same until there is a new intent.
-    wished: u64,
+    control_word: u64,
     /// The next tick of the lag.
     lag_at: Nanos,
     /// When the clock is checked again.
@@ -150,7 +150,7 @@ impl<D: Driver> Shard<D> {
             owners: Vec::new(),
             times,
             publisher,
-            wished: 0,
+            control_word: 0,
             lag_at: begins + LAG_EVERY,
             alarm: Nanos::ZERO,
             turned_at: begins,
@@ -167,10 +167,10 @@ impl<D: Driver> Shard<D> {
         }
         each(&mut self.lifecycles, |lifecycle| lifecycle.world.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
-        let wished = self.publisher.ends.stop_level.load_word();
+        let control_word = self.publisher.ends.stop_level.load_word();
         // Most turns are for sockets and users only.
-        let is_alarmed = now >= self.alarm || wished != self.wished;
-        if is_alarmed && !self.run_periodic(now, turned_at, wished) {
+        let is_alarmed = now >= self.alarm || control_word != self.control_word;
+        if is_alarmed && !self.run_periodic(now, turned_at, control_word) {
             return Tick::Over;
         }
         let (mut next, mut is_failing, mut is_ended) = (Nanos::NEVER, true, false);
@@ -182,24 +182,24 @@ impl<D: Driver> Shard<D> {
                 continue;
             }
             if lifecycle.world.is_rendezvous() {
-                self.publisher.play_round(lifecycle);
+                self.publisher.release_rendezvous(lifecycle);
             }
             lifecycle.world.turn(now, sockets);
             if lifecycle.world.is_rendezvous() && lifecycle.world.has_gathered() {
                 self.publisher.tell_gathered(lifecycle.scenario, now);
             }
-            is_ended |= lifecycle.should_end(now, is_alarmed, StopLevel::level(wished));
+            is_ended |= lifecycle.should_end(now, is_alarmed, StopLevel::level(control_word));
             next = next.min(lifecycle.world.next_turn(now));
             is_failing &= lifecycle.world.is_failing();
         }
         if is_ended {
-            return self.end_scenes(now, is_alarmed, wished);
+            return self.end_scenarios(now, is_alarmed, control_word);
         }
         if is_alarmed {
             self.set_alarm();
         }
         if is_failing != self.publisher.was_failing {
-            self.publisher.tell_hope(is_failing);
+            self.publisher.report_reachability(is_failing);
         }
         Tick::Wait { until: next.min(self.alarm) }
     }
@@ -215,10 +215,10 @@ impl<D: Driver> Shard<D> {
 
     /// Ends scenarios that have nothing left to do, or no time for it. The others have their turn at once.
     #[cold]
-    fn end_scenes(&mut self, now: Nanos, is_alarmed: bool, wished: u64) -> Tick {
+    fn end_scenarios(&mut self, now: Nanos, is_alarmed: bool, control_word: u64) -> Tick {
         for index in 0..self.lifecycles.len() {
             let lifecycle = &self.lifecycles[index];
-            if !lifecycle.is_over() && lifecycle.should_end(now, is_alarmed, StopLevel::level(wished)) {
+            if !lifecycle.is_over() && lifecycle.should_end(now, is_alarmed, StopLevel::level(control_word)) {
                 self.begin_shutdown(index);
             }
         }
@@ -227,9 +227,9 @@ impl<D: Driver> Shard<D> {
     }
 
     /// Handles what is not due at every turn; the turn before was at `turned_at`. False when the run is gone.
-    fn run_periodic(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
-        if StopLevel::changes(wished) != self.wished {
-            self.wished = StopLevel::changes(wished);
+    fn run_periodic(&mut self, now: Nanos, turned_at: Nanos, control_word: u64) -> bool {
+        if StopLevel::changes(control_word) != self.control_word {
+            self.control_word = StopLevel::changes(control_word);
             self.change_load();
         }
         let mut begins = false;
@@ -237,7 +237,7 @@ impl<D: Driver> Shard<D> {
             begins |= lifecycle.begin_measuring(now);
         }
         if begins {
-            self.publisher.report_usage();
+            self.publisher.reset_usage_baseline();
         }
         self.lifecycles.iter_mut().for_each(|lifecycle| lifecycle.follow(now));
         // What was seen before belongs to the interval that is over, so it is handed over before anything is done.
@@ -249,7 +249,7 @@ impl<D: Driver> Shard<D> {
         // For a shard that was stalled meanwhile: what it had not started by then is not started late.
         let lease = if now >= lease { lease.min(turned_at) } else { lease };
         for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
-            lifecycle.check_end(now, StopLevel::level(wished), lease);
+            lifecycle.check_end(now, StopLevel::level(control_word), lease);
         }
         true
     }
@@ -289,7 +289,7 @@ impl<D: Driver> Shard<D> {
         let was_warming = self.lifecycles[index].begin_shutdown(at, is_cut, self.driver.sockets());
         self.playing -= 1;
         if was_warming && self.playing == 0 {
-            self.publisher.report_usage();
+            self.publisher.reset_usage_baseline();
         }
         if self.lifecycles[index].world.is_rendezvous() {
             self.publisher.tell_left(self.lifecycles[index].scenario);

@@ -102,7 +102,7 @@ impl Slices {
 }
 
 /// The slices of one scenario on a shard, in progress.
-pub(crate) struct Follower {
+pub(crate) struct SliceRecorder {
     slices: Slices,
     /// When the next slice ends; never, when there are no more.
     next_at: Nanos,
@@ -112,7 +112,7 @@ pub(crate) struct Follower {
     carried: Slice,
 }
 
-impl Follower {
+impl SliceRecorder {
     /// Slices are counted from `measured_from` on, wherever it `begins`: those of a partition that joins a load later
     /// are those of the others.
     pub(crate) fn new(measured_from: Nanos, begins: Nanos, duration: Option<Nanos>) -> Self {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_ended_is_in_its_stretch_across_snapshots() {
-        let mut follower = Follower::new(Nanos(100 * MILLI), Nanos::ZERO, Some(Nanos(3_200 * MILLI)));
+        let mut follower = SliceRecorder::new(Nanos(100 * MILLI), Nanos::ZERO, Some(Nanos(3_200 * MILLI)));
         let (mut seen, last) = (Snapshot::default(), Nanos(3_300 * MILLI));
         end(&mut seen, 3);
         follower.close_slices(Nanos(110 * MILLI), last, &seen, 7);
@@ -197,18 +197,18 @@ mod tests {
 
     #[test]
     fn no_stretch_reaches_beyond_the_load() {
-        let mut follower = Follower::new(Nanos::ZERO, Nanos::ZERO, Some(Nanos(12 * MILLI)));
+        let mut follower = SliceRecorder::new(Nanos::ZERO, Nanos::ZERO, Some(Nanos(12 * MILLI)));
         let seen = Snapshot::default();
         follower.close_slices(Nanos(50 * MILLI), Nanos(12 * MILLI), &seen, 0);
         assert_eq!((follower.next_at(), follower.take().each.len()), (Nanos::NEVER, 2));
-        assert_eq!(Follower::new(Nanos::ZERO, Nanos::ZERO, None).next_at(), Nanos::NEVER);
+        assert_eq!(SliceRecorder::new(Nanos::ZERO, Nanos::ZERO, None).next_at(), Nanos::NEVER);
     }
 
     /// A partition that joins at 27 ms: its first slice is the third of ten milliseconds, and the rest of it.
     #[test]
     fn a_part_that_joins_later_has_the_stretches_of_the_others() {
         let begin = Nanos(100 * MILLI);
-        let mut follower = Follower::new(begin, begin + Nanos(27 * MILLI), Some(Nanos(3_200 * MILLI)));
+        let mut follower = SliceRecorder::new(begin, begin + Nanos(27 * MILLI), Some(Nanos(3_200 * MILLI)));
         let mut seen = Snapshot::default();
         end(&mut seen, 2);
         assert_eq!(follower.next_at(), begin + Nanos(30 * MILLI));

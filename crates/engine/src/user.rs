@@ -19,7 +19,7 @@ pub(crate) enum Next {
 
 /// State of the last exchange of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
+pub(crate) enum LastExchange {
     /// There was no exchange.
     Nothing,
     /// A pause has passed since.
@@ -34,13 +34,13 @@ pub(crate) enum View {
 
 /// The budget of iterations that the users of a shard may still begin.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct StartQuota {
     pub(crate) starts: Option<u64>,
     /// No more starts: the time is over, or the run was stopped.
     pub(crate) is_over: bool,
 }
 
-impl Budget {
+impl StartQuota {
     pub(crate) fn is_spent(&self) -> bool {
         self.is_over || self.starts == Some(0)
     }
@@ -88,15 +88,15 @@ pub(crate) struct User {
     /// Its phase.
     pub(crate) stage: UserPhase,
     /// It leaves, as its program says.
-    pub(crate) has_incomplete: bool,
+    pub(crate) is_leaving: bool,
     /// It is gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }
 
-impl Budget {
+impl StartQuota {
     /// The next action of a user that sends, waits for the complete response, and sends again.
-    pub(crate) fn next(&mut self, view: View, is_measured: bool) -> Next {
-        if view == View::NoConnection && !self.is_spent() {
+    pub(crate) fn next(&mut self, view: LastExchange, is_measured: bool) -> Next {
+        if view == LastExchange::NoConnection && !self.is_spent() {
             return Next::Rest(REFUSED_PAUSE);
         }
         #[cfg(test)]

@@ -58,7 +58,7 @@ use wire::http1::HeadMemory;
 use crate::budget_lease::BudgetLease;
 use crate::slab::Slab;
 use crate::timers::Timers;
-use crate::user::{Budget, User, View};
+use crate::user::{LastExchange, StartQuota, User};
 use addresses::AddressCounts;
 use barriers::BarrierWaiters;
 use changing::PauseWindow;
@@ -119,7 +119,7 @@ struct Users {
     gave_up: u64,
     /// Users that still have to run `on_stop`.
     pending_teardown: u64,
-    budget: Budget,
+    budget: StartQuota,
     /// The lease of this shard on the budget of the run; once no request is left, nothing begins any more.
     budget_lease: Option<BudgetLease>,
     is_out_of_requests: bool,
@@ -205,7 +205,7 @@ struct Instants {
     /// Waits for the sockets so far.
     waits: u64,
     /// When WebSocket peers have agreed to the end of the run, or had time to.
-    parts_until: Nanos,
+    closing_until: Nanos,
 }
 
 impl ScenarioRuntime {
@@ -226,7 +226,7 @@ impl ScenarioRuntime {
             ended: 0,
             gave_up: 0,
             pending_teardown: 0,
-            budget: Budget { starts: work.share.starts, is_over: false },
+            budget: StartQuota { starts: work.share.starts, is_over: false },
             budget_lease: work.budget.take().map(|pool| BudgetLease::new(pool, started)),
             is_out_of_requests: false,
             inside: 0,
@@ -284,7 +284,7 @@ impl ScenarioRuntime {
             counts_from: started + work.warmup,
             read_until: started,
             waits: 0,
-            parts_until: Nanos::ZERO,
+            closing_until: Nanos::ZERO,
         };
         if pool.sharing.is_some() {
             pool.connections.count_alone(pool.origins.len());
@@ -331,7 +331,7 @@ impl ScenarioRuntime {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
                 Deadline::User { user, at } if !self.wakes(user, at) => {}
                 Deadline::User { user, at } if self.is_canceled(user) => self.cancel(user, at, now, sockets),
-                Deadline::User { user, at } => self.next(user, View::Rested, at, now, sockets),
+                Deadline::User { user, at } => self.next(user, LastExchange::Rested, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Limits => self.close_old(now, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
@@ -462,10 +462,10 @@ impl ScenarioRuntime {
     }
 
     /// Runs the next action of a user. `intended` is when it became free, `now` when the loop got to it.
-    fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
+    fn next<S: Sockets>(&mut self, user: u32, view: LastExchange, intended: Nanos, now: Nanos, sockets: &mut S) {
         let mut view = view;
         if !self.in_flight.is_simple {
-            let Some(received) = self.hear_of(user, view, intended, sockets) else { return };
+            let Some(received) = self.on_exchange_end(user, view, intended, sockets) else { return };
             view = received;
         }
         if self.users.open.is_some() {
@@ -478,7 +478,7 @@ impl ScenarioRuntime {
             }
             return self.park(user, sockets);
         }
-        if self.users.closed.is_rendezvous() && view != View::NoConnection {
+        if self.users.closed.is_rendezvous() && view != LastExchange::NoConnection {
             let is_inside = !self.in_flight.is_simple && self.users.all[user as usize].is_inside;
             let goes_on = if is_inside { !self.users.budget.is_over } else { !self.users.budget.is_spent() };
             if goes_on && self.users.closed.gather(user) {

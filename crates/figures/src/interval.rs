@@ -137,7 +137,7 @@ impl Added {
             connections_open: added.gauges.connections_open,
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
             tally: Tally::new(added),
-            failures: FailureCount::all(&added.counts, &added.blamed),
+            failures: FailureCount::all(&added.counts, &added.failures_by_host),
             cpu_ns: added.cpu_ns,
             lateness: parts::class_independent(added, Measure::Lateness),
             response,

@@ -259,11 +259,11 @@ impl Run {
             cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
             cpu_share: cpu_share(total.cpu_ns, result.wall, result.threads),
             host,
-            head: total.particulars.head().to_vec(),
+            head: total.tool_details.head().to_vec(),
             samples: total.samples().to_vec(),
-            slowest: total.particulars.slowest.sorted(),
-            rows_left_out: total.particulars.rows_left_out,
-            rows: total.particulars.take_rows(),
+            slowest: total.tool_details.slowest.sorted(),
+            rows_left_out: total.tool_details.rows_left_out,
+            rows: total.tool_details.take_rows(),
             succeeded,
             tally,
             recorded,
@@ -333,13 +333,7 @@ impl Run {
 }
 
 /// The notes, with those that follow from the figures alone.
-fn with_more(
-    mut notes: Vec<Note>,
-    plan: &Plan,
-    tally: &Tally,
-    of_names: Vec<Note>,
-    succeeded: &Timings,
-) -> Vec<Note> {
+fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, of_names: Vec<Note>, succeeded: &Timings) -> Vec<Note> {
     let (left, users) = (tally.users_left(), tally.users_without_stop());
     let has_rate = plan.scenarios.iter().any(|scenario| matches!(scenario.load, plan::Load::Open { .. }));
     let all = || plan.scenarios.iter().map(plan::Scenario::users).sum();
@@ -417,8 +411,8 @@ impl Recorded {
             every: total.all(),
             chains: total.chains.clone(),
             connect: total.connect.clone(),
-            before: total.particulars.before.clone(),
-            reading: total.particulars.reading.clone(),
+            before: total.tool_details.before.clone(),
+            reading: total.tool_details.reading.clone(),
         }
     }
 }

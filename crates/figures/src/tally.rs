@@ -17,9 +17,9 @@ pub struct FailureCount {
 
 impl FailureCount {
     /// All failures, each with its hosts.
-    pub(crate) fn all(counts: &Counts, blamed: &FailuresByHost) -> Vec<Self> {
+    pub(crate) fn all(counts: &Counts, failures_by_host: &FailuresByHost) -> Vec<Self> {
         let one = |(failure, count)| {
-            let places = blamed.places(failure).into_iter().map(|(place, _)| place.to_owned()).collect();
+            let places = failures_by_host.places(failure).into_iter().map(|(place, _)| place.to_owned()).collect();
             Self { failure, count, places }
         };
         counts.failures().map(one).collect()
@@ -71,11 +71,11 @@ impl Tally {
             users: seen.gauges.users,
             connections_open: seen.gauges.connections_open,
             failed: counts.failed(),
-            first_length: seen.particulars.first_length,
-            lengths_differ: seen.particulars.lengths_differ,
+            first_length: seen.tool_details.first_length,
+            lengths_differ: seen.tool_details.lengths_differ,
             statuses: counts.statuses().collect(),
             grpc_statuses: counts.grpc_statuses().collect(),
-            failures: FailureCount::all(counts, &seen.blamed),
+            failures: FailureCount::all(counts, &seen.failures_by_host),
         }
     }
 

@@ -11,10 +11,10 @@ mod addresses;
 mod counts;
 mod held;
 mod number;
-mod particulars;
 mod samples;
 mod series;
 mod times;
+mod tool_details;
 mod traced;
 
 #[cfg(test)]
@@ -158,13 +158,13 @@ impl Section {
             Self::Thread => counts::put_sparse(out, &[seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns]),
             Self::Gauges => times::put_gauges(out, &seen.gauges),
             Self::ServerTexts => samples::put_server_texts(out, &seen.server_texts),
-            Self::FailuresByHost => samples::put_blamed(out, &seen.blamed),
+            Self::FailuresByHost => samples::put_failures_by_host(out, &seen.failures_by_host),
             Self::Samples => samples::put_all(out, &seen.samples),
-            Self::ToolDetails => particulars::put_all(out, &seen.particulars),
+            Self::ToolDetails => tool_details::put_all(out, &seen.tool_details),
             Self::Series => series::put_timings(out, &seen.table),
             Self::SeriesFailures => series::put_failures(out, &seen.table),
-            Self::Slowest => traced::put_slowest(out, &seen.particulars.slowest),
-            Self::Traces => traced::put_traces(out, &seen.particulars.slowest),
+            Self::Slowest => traced::put_slowest(out, &seen.tool_details.slowest),
+            Self::Traces => traced::put_traces(out, &seen.tool_details.slowest),
             Self::LostAfter => times::put_ages(out, &seen.lost_after),
             Self::ByAddress => addresses::put_all(out, &seen.by_address),
         }
@@ -197,14 +197,14 @@ impl Section {
             }
             Self::Gauges => seen.gauges = times::read_gauges(from)?,
             Self::ServerTexts => seen.server_texts = samples::read_server_texts(from)?,
-            Self::FailuresByHost => seen.blamed = samples::read_blamed(from)?,
+            Self::FailuresByHost => seen.failures_by_host = samples::read_failures_by_host(from)?,
             Self::Samples => seen.samples = samples::read_all(from)?,
-            Self::ToolDetails => seen.particulars = particulars::read_all(from)?,
+            Self::ToolDetails => seen.tool_details = tool_details::read_all(from)?,
             Self::Series => series::read_timings(from, &mut seen.table)?,
             Self::SeriesFailures => series::read_failures(from, &mut seen.table)?,
-            Self::Slowest => seen.particulars.slowest = traced::read_slowest(from)?,
+            Self::Slowest => seen.tool_details.slowest = traced::read_slowest(from)?,
             Self::Traces => {
-                seen.particulars.slowest = traced::read_traces(&seen.particulars.slowest, from)?;
+                seen.tool_details.slowest = traced::read_traces(&seen.tool_details.slowest, from)?;
             }
             Self::LostAfter => seen.lost_after = times::read_ages(from)?,
             Self::ByAddress => seen.by_address = addresses::read_all(from)?,

@@ -50,9 +50,9 @@ pub struct Snapshot {
     /// response.
     pub chains: Distribution,
     /// Data that only some views use.
-    pub particulars: ToolDetails,
+    pub tool_details: ToolDetails,
     /// Failures by host, when the load goes to several hosts.
-    pub blamed: FailuresByHost,
+    pub failures_by_host: FailuresByHost,
     /// Measurements by address, where a name has several.
     pub by_address: ByAddress,
     /// Recorded exchanges, where enabled: the first ones.
@@ -294,10 +294,10 @@ impl Snapshot {
         for (status, text) in &other.server_texts {
             self.hear(usize::from(*status), text);
         }
-        self.blamed.merge(&other.blamed);
+        self.failures_by_host.merge(&other.failures_by_host);
         self.by_address.merge(&other.by_address);
         self.chains.merge(&other.chains);
-        self.particulars.merge(&other.particulars);
+        self.tool_details.merge(&other.tool_details);
         for sample in &other.samples {
             self.keep_sample(sample.clone());
         }
@@ -326,10 +326,10 @@ impl Snapshot {
         (self.cpu_ns, self.run_delay_ns) = (0, 0);
         self.server_texts.clear();
         self.samples.clear();
-        self.blamed.clear();
+        self.failures_by_host.clear();
         self.by_address.clear();
         self.chains.clear();
-        self.particulars.clear();
+        self.tool_details.clear();
         self.table.clear();
     }
 }

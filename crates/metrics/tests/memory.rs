@@ -168,7 +168,7 @@ fn costly() -> Vec<Vec<u8>> {
                 status: 0,
                 is_answered: false,
             };
-            (0..10_000).for_each(|_| seen.particulars.keep_row(row));
+            (0..10_000).for_each(|_| seen.tool_details.keep_row(row));
         }),
     ]
 }

@@ -75,6 +75,7 @@ pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{ConfigError, ConfigFault, Setting, parse_config, read_config};
+pub use connection_limits::{CONNECTION_TIME_MIN, ConnectionLimits};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, SCENARIO_OF_URL, URLS_FILE_BYTES_MAX, URLS_MAX};
@@ -93,7 +94,6 @@ pub use hold::{HOLD_MAX, Hold, HoldWork};
 pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
 pub use messaging::{MESSAGE_BYTES_MAX, Message, MessageKind, Messaging, PLACES_MAX, ResponseEnd};
-pub use connection_limits::{CONNECTION_TIME_MIN, ConnectionLimits};
 pub use names::{AddressChoice, LOOKUP_EVERY_MIN, LookupAgain, NameOptions};
 pub use pattern::{
     ARGUMENTS_MAX, Argument, Filling, Function, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault, PatternPart,

@@ -173,7 +173,7 @@ fn requested_by_workers(name: &str) -> Vec<String> {
 }
 
 /// Workers have an account of their own without any data: their requests go to the account of the leader, and replies
-/// come back. So they can write nothing that others obey, whatever reply subject they name, and cannot read the reports
+/// come back. So they can write nothing that others run_command, whatever reply subject they name, and cannot read the reports
 /// of others.
 fn accounts(name: &str, passwords: &Passwords) -> String {
     let (requested, leads, there) = (requested_by_workers(name), format!("onrush.{name}.leads"), "onrush.there.*");

@@ -42,7 +42,7 @@ use crate::workers;
 const THREADS_MAX: u64 = 1_024;
 
 /// Carries out a load that is ready.
-pub(crate) type Carry<'a> = &'a dyn Fn(&Load, Prepared, &RunSettings) -> Exit;
+pub(crate) type RunLoad<'a> = &'a dyn Fn(&Load, Prepared, &RunSettings) -> Exit;
 
 /// Runs `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 }
 
 /// The same with another way to carry out the load. `grows`: the load may become larger than its flags say.
-pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
+pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: RunLoad<'_>) -> Exit {
     let (load, flags) = (Load::new(&args.view), &args.flags);
     let bare = flags.url.as_deref().map(str::trim).filter(|word| usage::is_bare_word(word));
     if let Some(word) = bare.filter(|word| usage::is_command(word)) {

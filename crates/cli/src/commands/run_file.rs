@@ -12,7 +12,7 @@ use scenario::{
     Amount, DataFormat, DataSet, Diagnostics, Encoding, Lowered, Lowering, Opened, Outside, Problem, RowPick, RowShare,
 };
 
-use crate::commands::run::{Carry, Load, Prepared, Sources, run_input};
+use crate::commands::run::{Load, Prepared, RunLoad, Sources, run_input};
 use crate::exit::Exit;
 use crate::options::args::{EngineArgs, RunArgs, USER_AGENT};
 use crate::output;
@@ -25,7 +25,7 @@ pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
 }
 
 /// The same with another way to carry out the load. `grows`: the load may become larger than the file says.
-pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_>) -> Exit {
+pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: RunLoad<'_>) -> Exit {
     let language = Load::new(&args.view).view.language;
     if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
         output::complain(&language.pick(
@@ -108,7 +108,7 @@ struct ScenarioRunner<'a> {
     args: &'a RunArgs,
     opened: &'a Opened,
     language: Language,
-    carry: Carry<'a>,
+    carry: RunLoad<'a>,
 }
 
 /// Reports all diagnostics of a file.

@@ -203,11 +203,11 @@ impl Aggregator for LoadAggregator {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
-            Report::TooManyFailures { shard, is_failing } => {
+            Report::Unreachable { shard, is_failing } => {
                 self.failing[shard] = is_failing;
                 let are_all = self.failing.iter().all(|&is| is);
                 if self.place == Where::Partition {
-                    self.reported_up.push_back(PartMessage::TooManyFailures(are_all));
+                    self.reported_up.push_back(PartMessage::Unreachable(are_all));
                 } else if are_all {
                     self.stop.abort();
                 }

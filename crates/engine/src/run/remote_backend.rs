@@ -84,7 +84,7 @@ pub enum PartMessage {
     /// All users wait, and no more of them will come: the number of releases received by then.
     Stuck(u64),
     /// Whether every user has failed to connect, and none ever did.
-    TooManyFailures(bool),
+    Unreachable(bool),
 }
 
 impl RunReporter {
@@ -118,7 +118,7 @@ impl RunReporter {
 
     /// Whether every user of a partition has failed to connect, and none ever did.
     pub fn failing(&self, part: usize, is_failing: bool) {
-        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_failing });
+        let _ = self.reports.send(Report::Unreachable { shard: part, is_failing });
     }
 
     /// All users of a scenario in this partition wait for those of the others.

@@ -44,7 +44,7 @@ impl Publisher {
     }
 
     /// Reports the usage so far, or drops it when it does not count.
-    pub(super) fn report_usage(&mut self) {
+    pub(super) fn reset_usage_baseline(&mut self) {
         self.cpu_ns = host::thread_cpu_ns();
         self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
     }
@@ -52,7 +52,7 @@ impl Publisher {
     /// Puts the usage of the thread into the snapshot of its first scenario.
     pub(super) fn tell_spending(&mut self, seen: &mut ShardSnapshots) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
-        self.report_usage();
+        self.reset_usage_baseline();
         if let Some(first) = seen.first_mut() {
             first.cpu_ns = self.cpu_ns - cpu_before;
             first.run_delay_ns = self.run_delay_ns.saturating_sub(delay_before);
@@ -60,14 +60,14 @@ impl Publisher {
     }
 
     #[cold]
-    pub(super) fn tell_hope(&mut self, is_failing: bool) {
+    pub(super) fn report_reachability(&mut self, is_failing: bool) {
         self.was_failing = is_failing;
         // A run that is gone is noticed at the next hand-over.
-        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_failing });
+        let _ = self.ends.reports.send(Report::Unreachable { shard: self.ends.shard, is_failing });
     }
 
     /// Starts users that wait for each other, at the instant of their release.
-    pub(super) fn play_round(&self, lifecycle: &mut ScenarioLifecycle) {
+    pub(super) fn release_rendezvous(&self, lifecycle: &mut ScenarioLifecycle) {
         lifecycle.start_released(&self.ends.changes);
     }
 

@@ -87,12 +87,8 @@ fn a_connection_gets_no_older_than_its_age() {
 fn a_connection_without_requests_is_closed() {
     for http2 in [false, true] {
         let of = |idle: &str| {
-            let flags = Flags {
-                requests: Some("50".to_owned()),
-                keepalive_idle: Some(idle.to_owned()),
-                http2,
-                ..load("/", 5)
-            };
+            let flags =
+                Flags { requests: Some("50".to_owned()), keepalive_idle: Some(idle.to_owned()), http2, ..load("/", 5) };
             let mut plan = plan(flags);
             plan.scenarios[0].program = Program::after_pause(Duration::from_millis(300));
             let counts = run(plan);

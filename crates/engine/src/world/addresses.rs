@@ -5,7 +5,7 @@ use metrics::{AddressSlots, Class, Outcome};
 
 use super::Origin;
 use super::ScenarioRuntime;
-use super::exchanges::{Attempt, Exchange, NO_SLOT};
+use super::exchanges::{Attempt, Exchange, NO_ADDRESS_SLOT};
 use crate::slab::Key;
 
 /// The addresses that are counted apart.
@@ -54,9 +54,9 @@ impl ScenarioRuntime {
     /// An attempt of an exchange is on this connection.
     #[inline(never)]
     pub(super) fn note_address(&mut self, exchange: Key, socket: Socket) {
-        let slot = self.slot_of(socket).unwrap_or(NO_SLOT);
+        let slot = self.slot_of(socket).unwrap_or(NO_ADDRESS_SLOT);
         if let Some(exchange) = self.in_flight.exchanges.find(exchange) {
-            exchange.slot = slot;
+            exchange.address_slot = slot;
         }
     }
 
@@ -86,8 +86,8 @@ impl ScenarioRuntime {
         outcome: Outcome,
         response_ns: u64,
     ) {
-        let Some(attempt) = attempt.filter(|_| exchange.slot != NO_SLOT) else { return };
-        let tally = self.seen.by_address.at(exchange.slot, &self.pool.addresses.slots);
+        let Some(attempt) = attempt.filter(|_| exchange.address_slot != NO_ADDRESS_SLOT) else { return };
+        let tally = self.seen.by_address.at(exchange.address_slot, &self.pool.addresses.slots);
         let is_answered = matches!(Class::from_outcome(outcome), Class::Succeeded | Class::FailedAnswered);
         tally.sent += u64::from(attempt.was_sent());
         tally.answered += u64::from(is_answered);
@@ -98,7 +98,7 @@ impl ScenarioRuntime {
     /// A measured attempt on the address of this slot ended, and its exchange did not, or is incomplete.
     #[cold]
     pub(super) fn count_sent_to_address(&mut self, slot: u8, attempt: &Attempt) {
-        if slot != NO_SLOT && attempt.was_sent() {
+        if slot != NO_ADDRESS_SLOT && attempt.was_sent() {
             self.seen.by_address.at(slot, &self.pool.addresses.slots).sent += 1;
         }
     }

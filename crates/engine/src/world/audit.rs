@@ -48,7 +48,7 @@ impl ScenarioRuntime {
                 Phase::Response { attempt } | Phase::Connect { attempt, .. } => {
                     self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
-                Phase::Exchange { user } => self.owns(user, origin, socket),
+                Phase::Idle { user } => self.owns(user, origin, socket),
                 Phase::Prepare { user, .. } => !self.owns(user, origin, socket),
                 Phase::Shared | Phase::Close => true,
             };

@@ -7,7 +7,7 @@ use driver::Sockets;
 use pacing::{Nanos, RevokedSlots, UserProfile};
 
 use super::{ClosedWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
-use crate::user::{Next, View};
+use crate::user::{LastExchange, Next};
 
 /// The closed load of a shard.
 pub(crate) struct Closed {
@@ -246,7 +246,7 @@ impl ScenarioRuntime {
                 break;
             }
             let Some(user) = gathering.released.pop() else { break };
-            self.act(user, View::Nothing, at, now, sockets);
+            self.act(user, LastExchange::Nothing, at, now, sockets);
         }
         self.users.closed.compute(self.instants.started);
     }
@@ -259,7 +259,7 @@ impl ScenarioRuntime {
             if is_lost {
                 return self.park(user, sockets);
             }
-            return self.next(user, View::Nothing, intended, now, sockets);
+            return self.next(user, LastExchange::Nothing, intended, now, sockets);
         }
         if is_lost {
             return;
@@ -268,7 +268,7 @@ impl ScenarioRuntime {
         let user = &mut self.users.all[index as usize];
         if std::mem::take(&mut user.is_parked) {
             self.users.closed.parked -= 1;
-            self.next(index as u32, View::Nothing, intended, now, sockets);
+            self.next(index as u32, LastExchange::Nothing, intended, now, sockets);
         }
     }
 
@@ -319,7 +319,14 @@ impl ScenarioRuntime {
 
     /// Runs the next action of a user.
     #[inline]
-    pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn act<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: LastExchange,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
         if !self.in_flight.is_simple {
             return self.act_in_program(user, view, intended, now, sockets);
         }

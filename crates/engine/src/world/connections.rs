@@ -39,8 +39,8 @@ impl Connection {
     }
 
     /// The peer has ended the TLS session.
-    pub(crate) fn is_reported(&self) -> bool {
-        self.layers.as_ref().is_some_and(|layers| layers.was_reported())
+    pub(crate) fn peer_closed_tls(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.peer_closed_tls())
     }
 }
 

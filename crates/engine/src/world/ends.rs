@@ -46,9 +46,9 @@ impl ScenarioRuntime {
         if self.work.capture_options.bodies {
             let mut head = self.pool.heads.last().to_vec();
             wire::http1::unfold(&mut head);
-            self.seen.particulars.hear_head(&head);
+            self.seen.tool_details.hear_head(&head);
         }
-        self.part_all(now, sockets);
+        self.close_gracefully(now, sockets);
     }
 
     /// An exchange did not end before the run.
@@ -73,7 +73,7 @@ impl ScenarioRuntime {
         };
         self.trace_end(exchange, attempt, RequestRecordEnd::Unfinished, now);
         if let Some(attempt) = attempt {
-            self.count_sent_to_address(exchange.slot, attempt);
+            self.count_sent_to_address(exchange.address_slot, attempt);
         }
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
         let since = |at: Nanos| now.since(at).0;

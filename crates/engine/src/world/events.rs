@@ -8,11 +8,11 @@ use wire::http1::Ending;
 
 use super::ScenarioRuntime;
 use super::connections::Connection;
-use super::exchanges::Again;
+use super::exchanges::RetryDecision;
 use super::phase::Phase;
 use crate::faults;
 use crate::slab::Key;
-use crate::user::View;
+use crate::user::LastExchange;
 
 /// Result of parsing some bytes.
 enum Received {
@@ -30,7 +30,7 @@ enum Received {
 struct Cut {
     is_reused: bool,
     /// Whether the request is sent once more.
-    again: Again,
+    again: RetryDecision,
     /// The end of the stream does not show the end of the response.
     may_be_short: bool,
     /// Its end by the protocol state.
@@ -78,7 +78,7 @@ impl ScenarioRuntime {
         };
         connection.phase = match attempt {
             Ok(attempt) => Phase::Response { attempt },
-            Err(user) => Phase::Exchange { user },
+            Err(user) => Phase::Idle { user },
         };
         self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
@@ -90,7 +90,7 @@ impl ScenarioRuntime {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
                 self.keep_own(user, origin, socket);
-                self.next(user, View::Nothing, at, at, sockets);
+                self.next(user, LastExchange::Nothing, at, at, sockets);
             }
         }
     }
@@ -122,7 +122,7 @@ impl ScenarioRuntime {
 
     /// Its user drops a connection that is gone, if it was idle.
     pub(super) fn forget_idle(&mut self, socket: Socket, connection: &Connection) {
-        if let Phase::Exchange { user } = connection.phase {
+        if let Phase::Idle { user } = connection.phase {
             self.forget_own(user, connection.origin, socket);
         }
     }
@@ -141,7 +141,7 @@ impl ScenarioRuntime {
                 }
             },
             // These bytes were not requested: what follows them could not be told apart from a response.
-            Phase::Exchange { user } => {
+            Phase::Idle { user } => {
                 let origin = self.origin_of(socket);
                 self.forget_own(user, origin, socket);
                 self.seen.counts[Counter::Unsolicited] += 1;
@@ -209,16 +209,16 @@ impl ScenarioRuntime {
             return self.lose(socket, failure, at, sockets);
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
-        let mut again = Again::Never;
+        let mut again = RetryDecision::Never;
         if let Phase::Response { attempt } = phase {
             let Some(known) = self.in_flight.attempts.find(attempt) else { return };
-            if known.ended != Nanos::NEVER {
+            if known.peer_closed_at != Nanos::NEVER {
                 // It is known already, from TLS.
                 return;
             }
             if is_cut_off || !known.line.ends_with_connection() {
-                again = self.whether_again(attempt, sockets);
-                if again == Again::Perhaps {
+                again = self.retry_decision(attempt, sockets);
+                if again == RetryDecision::Perhaps {
                     return self.await_refusal(attempt, at);
                 }
                 self.count_last_sent(attempt, sockets);
@@ -227,13 +227,13 @@ impl ScenarioRuntime {
         let ending = self.handle_end(socket);
         let cut = Cut { is_reused, again, may_be_short: is_cut_off, ending };
         if let Phase::Response { attempt } = phase
-            && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported())
+            && self.pool.connections.find(socket).is_some_and(|connection| connection.peer_closed_tls())
             && sockets.unsent(socket) == 0
             && !self.pool.has_unsealed(socket)
         {
             // TLS reported it, and got its reply.
             self.await_close(socket, at, sockets);
-            self.response_goodbye(socket, sockets);
+            self.reply_close_notify(socket, sockets);
             return self.end_cut_attempt(attempt, cut, at, sockets);
         }
         let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
@@ -245,8 +245,8 @@ impl ScenarioRuntime {
             Phase::Connect { attempt, .. } => {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
-            Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
-            Phase::Exchange { user } => self.forget_own(user, connection.origin, socket),
+            Phase::Prepare { user, .. } => self.next(user, LastExchange::NoConnection, at, at, sockets),
+            Phase::Idle { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}
         }
     }
@@ -283,8 +283,8 @@ impl ScenarioRuntime {
             self.unlink(socket);
         }
         let again = match self.pool.connections.find(socket).map(|connection| connection.phase) {
-            Some(Phase::Response { attempt }) => self.whether_again_behind_failure(attempt, socket, left),
-            _ => Again::Never,
+            Some(Phase::Response { attempt }) => self.retry_decision_behind_failure(attempt, socket, left),
+            _ => RetryDecision::Never,
         };
         let ending = self.handle_end(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
@@ -310,7 +310,7 @@ impl ScenarioRuntime {
             }
             Phase::Prepare { user, .. } => {
                 self.pool.reachability_guard.fail(connection.origin);
-                self.next(user, View::NoConnection, at, at, sockets);
+                self.next(user, LastExchange::NoConnection, at, at, sockets);
             }
             Phase::Response { attempt } => {
                 self.count_sent(attempt, untaken);
@@ -319,7 +319,7 @@ impl ScenarioRuntime {
                 self.seen.counts[Counter::CutOff] += u64::from(is_cut);
                 self.end_cut(attempt, again, failure, at, sockets);
             }
-            Phase::Exchange { user } => self.forget_own(user, connection.origin, socket),
+            Phase::Idle { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}
         }
     }

@@ -21,13 +21,13 @@ use super::{Deadline, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 pub(crate) use opening::is_of_peer;
-pub(super) use retries::Again;
+pub(super) use retries::RetryDecision;
 
 /// A request larger than one segment is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
 
 /// The slot of an exchange whose address is not counted apart.
-pub(super) const NO_SLOT: u8 = u8::MAX;
+pub(super) const NO_ADDRESS_SLOT: u8 = u8::MAX;
 
 /// Most retries of an exchange.
 pub(crate) const TRIES_MAX: u8 = 16;
@@ -46,8 +46,8 @@ pub(crate) struct Exchange {
     pub(crate) moves: u8,
     /// Addresses that did not accept its connection.
     pub(crate) refusals: u16,
-    /// The slot of the address of its last attempt, where addresses are counted apart; else [`NO_SLOT`].
-    pub(in crate::world) slot: u8,
+    /// The slot of the address of its last attempt, where addresses are counted apart; else [`NO_ADDRESS_SLOT`].
+    pub(in crate::world) address_slot: u8,
     /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
     /// It is in the figures: it did not end in a warm-up.
@@ -65,7 +65,7 @@ pub(crate) struct Attempt {
     /// Never, until a byte of the response comes.
     pub(crate) first_byte: Nanos,
     /// When its peer ended the connection; never, unless it is not known yet whether the request was taken.
-    pub(crate) ended: Nanos,
+    pub(crate) peer_closed_at: Nanos,
     pub(crate) deadline: Nanos,
     /// Protocol state of HTTP/1.
     pub(crate) line: Http1,
@@ -88,7 +88,7 @@ pub(crate) struct Attempt {
     /// Its head has left, and its body waits for a 100 of the server.
     pub(super) holds_body: bool,
     /// Bytes handed to the socket before its first; for one in layers.
-    pub(super) begins: u64,
+    pub(super) stream_offset: u64,
     /// State of a gRPC call, once it has a stream.
     pub(super) call: Option<CallState>,
 }
@@ -120,7 +120,7 @@ impl Exchange {
             begun: 0,
             moves: 0,
             refusals: 0,
-            slot: NO_SLOT,
+            address_slot: NO_ADDRESS_SLOT,
             is_moved: false,
             is_measured: intended >= counts_from,
         }
@@ -168,7 +168,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         if self.users.budget_lease.is_some() && !self.may_start() {
-            return self.forgo(step, intended);
+            return self.skip_over_budget(step, intended);
         }
         let is_measured = intended >= self.instants.counts_from;
         let counter = self.counter_of(step, intended);
@@ -178,7 +178,7 @@ impl ScenarioRuntime {
 
     /// No budget is left for it. A redirect that is not followed is no exchange, and its iteration is cut.
     #[cold]
-    fn forgo(&mut self, step: u32, intended: Nanos) {
+    fn skip_over_budget(&mut self, step: u32, intended: Nanos) {
         if intended < self.instants.measured_from || !self.in_flight.steps.is_hop(step) {
             return;
         }
@@ -303,13 +303,13 @@ impl ScenarioRuntime {
             socket,
             sent: Nanos::NEVER,
             first_byte: Nanos::NEVER,
-            ended: Nanos::NEVER,
+            peer_closed_at: Nanos::NEVER,
             deadline: Nanos::NEVER,
             line: Http1::default(),
             head: None,
             status: None,
             stream: 0,
-            begins: 0,
+            stream_offset: 0,
             kept: None,
             call: None,
         };
@@ -359,7 +359,7 @@ impl ScenarioRuntime {
             // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
             return;
         }
-        if attempt.ended != Nanos::NEVER {
+        if attempt.peer_closed_at != Nanos::NEVER {
             return self.recheck_delivery(key, now, sockets);
         }
         if attempt.holds_body && self.sends_body_late(key, now, sockets) {
@@ -480,7 +480,7 @@ impl ScenarioRuntime {
         let begins = self.handed_to(socket);
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
-        (attempt.sent, attempt.begins) = (sent, begins);
+        (attempt.sent, attempt.stream_offset) = (sent, begins);
         let deadline = sent + self.in_flight.steps[step].timeout;
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);

@@ -210,11 +210,11 @@ impl ScenarioRuntime {
         let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, u64::from(attempt.body_bytes)));
         let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
         if self.work.capture_options.bodies && is_answered {
-            self.seen.particulars.reading.record(done.since(first_byte).0);
-            self.seen.particulars.before.record(sent.since(exchange.intended).0);
+            self.seen.tool_details.reading.record(done.since(first_byte).0);
+            self.seen.tool_details.before.record(sent.since(exchange.intended).0);
             let first = *self.in_flight.first_length.get_or_insert(length);
-            self.seen.particulars.first_length = self.seen.particulars.first_length.max(first);
-            self.seen.particulars.lengths_differ += u64::from(length != first);
+            self.seen.tool_details.first_length = self.seen.tool_details.first_length.max(first);
+            self.seen.tool_details.lengths_differ += u64::from(length != first);
         }
         if self.work.capture_options.rows {
             let row = Row {
@@ -227,7 +227,7 @@ impl ScenarioRuntime {
                 status: attempt.and_then(|one| one.head.map(|head| head.status).or(one.status)).unwrap_or(0),
                 is_answered,
             };
-            self.seen.particulars.keep_row(row);
+            self.seen.tool_details.keep_row(row);
         }
     }
 

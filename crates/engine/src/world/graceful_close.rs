@@ -15,19 +15,19 @@ use super::phase::Phase;
 
 /// At the end of a run, how long WebSocket peers have to agree to our closes: many times a local response time, and
 /// little for a user who waits for the report. The closes are on their way in any case.
-const PARTING_WAIT: Nanos = Nanos::from_millis(250);
+const GRACEFUL_CLOSE_WAIT: Nanos = Nanos::from_millis(250);
 
 impl ScenarioRuntime {
     /// TLS `close_notify` was received. The reply is sent at once, since some peers wait for that before they close.
-    pub(super) fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(super) fn on_close_notify<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
-            Phase::Close => self.response_goodbye(socket, sockets),
-            Phase::Exchange { user } => {
+            Phase::Close => self.reply_close_notify(socket, sockets),
+            Phase::Idle { user } => {
                 let origin = self.origin_of(socket);
                 self.forget_own(user, origin, socket);
                 self.await_close(socket, at, sockets);
-                self.response_goodbye(socket, sockets);
+                self.reply_close_notify(socket, sockets);
             }
             Phase::Response { attempt } => {
                 let ending =
@@ -35,7 +35,7 @@ impl ScenarioRuntime {
                 match ending.map(|attempt| attempt.line.handle_end()) {
                     Some(_) => {
                         self.end_response(attempt, true, at, sockets);
-                        self.response_goodbye(socket, sockets);
+                        self.reply_close_notify(socket, sockets);
                     }
                     None => self.peer_closed(socket, at, sockets),
                 }
@@ -46,7 +46,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends `close_notify` in reply; the peer closes its socket next.
-    pub(super) fn response_goodbye<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(super) fn reply_close_notify<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let mut goodbye = self.pool.links.buffer();
         let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
         if layers.say_goodbye(&mut goodbye) {
@@ -67,7 +67,7 @@ impl ScenarioRuntime {
         let (streams, waiting) = layers.take_attempts();
         let taken = refused.filter(|_| is_reused).map(|bytes| layers.handed.saturating_sub(bytes as u64));
         self.await_close(socket, at, sockets);
-        self.response_goodbye(socket, sockets);
+        self.reply_close_notify(socket, sockets);
         self.end_streams(streams, taken, Failure::ClosedEarly, at, sockets);
         for key in waiting {
             self.retry(key, Failure::ClosedEarly, at, sockets);
@@ -101,7 +101,7 @@ impl ScenarioRuntime {
 
     /// The peer ended the conversation, or broke its rules: the connection is closed after the reply. `reason`: what
     /// the peer gave itself.
-    pub(super) fn part_from<S: Sockets>(
+    pub(super) fn close_behind_peer<S: Sockets>(
         &mut self,
         socket: Socket,
         failure: Failure,
@@ -120,7 +120,7 @@ impl ScenarioRuntime {
                 }
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
-            Phase::Exchange { user } => {
+            Phase::Idle { user } => {
                 let origin = self.origin_of(socket);
                 self.forget_own(user, origin, socket);
             }
@@ -129,10 +129,10 @@ impl ScenarioRuntime {
     }
 
     /// The run is over: WebSocket peers are notified, and have a moment to agree. All other connections are closed.
-    pub(crate) fn part_all<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(crate) fn close_gracefully<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for (socket, phase) in self.pool.connections.phases() {
             let is_websocket = self.protocol_of(socket) == Some(Protocol::WebSocket);
-            let is_conversation = is_websocket && matches!(phase, Phase::Response { .. } | Phase::Exchange { .. });
+            let is_conversation = is_websocket && matches!(phase, Phase::Response { .. } | Phase::Idle { .. });
             if is_conversation && self.send_close(socket, sockets) {
                 self.pool.connections.turn_into(socket, Phase::Close);
                 self.pool.connections.closing += 1;
@@ -140,12 +140,12 @@ impl ScenarioRuntime {
                 self.close_last(socket, sockets);
             }
         }
-        self.instants.parts_until = now + PARTING_WAIT;
+        self.instants.closing_until = now + GRACEFUL_CLOSE_WAIT;
     }
 
     /// When the wait for peers ends; earlier, when all of them are gone.
-    pub(crate) fn parts_until(&self) -> Nanos {
-        if self.pool.connections.closing == 0 { Nanos::ZERO } else { self.instants.parts_until }
+    pub(crate) fn closing_until(&self) -> Nanos {
+        if self.pool.connections.closing == 0 { Nanos::ZERO } else { self.instants.closing_until }
     }
 
     /// Drops peers that have not agreed by now.

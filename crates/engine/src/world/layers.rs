@@ -35,7 +35,7 @@ use super::phase::Phase;
 use super::{ScenarioConfig, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
-use crate::user::View;
+use crate::user::LastExchange;
 #[cfg(test)]
 pub(crate) use read_coalescer::COALESCE_MAX;
 use read_coalescer::ReadCoalescer;
@@ -324,7 +324,7 @@ impl ScenarioRuntime {
                     self.received_plain(socket, &mut plain, at, sockets);
                 }
                 if is_closed {
-                    self.peer_says_goodbye(socket, at, sockets);
+                    self.on_close_notify(socket, at, sockets);
                 }
             }
         }
@@ -410,7 +410,7 @@ impl ScenarioRuntime {
             self.leave_at_limit(socket, sockets);
         }
         if let Some(user) = user {
-            self.next(user, View::Nothing, at, at, sockets);
+            self.next(user, LastExchange::Nothing, at, at, sockets);
         }
     }
 
@@ -476,7 +476,7 @@ impl Layers {
     }
 
     /// The peer has ended the TLS session.
-    pub(super) fn was_reported(&self) -> bool {
+    pub(super) fn peer_closed_tls(&self) -> bool {
         self.tls.as_ref().is_some_and(|session| !session.is_handshaking() && session.is_closed_by_peer())
     }
 

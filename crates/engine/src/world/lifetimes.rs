@@ -152,7 +152,7 @@ impl Pool {
             return false;
         };
         match (connection.phase, &connection.layers) {
-            (Phase::Exchange { .. }, _) => life.is_over(now) || life.is_idle_too_long(now),
+            (Phase::Idle { .. }, _) => life.is_over(now) || life.is_idle_too_long(now),
             (Phase::Shared, Some(layers)) => {
                 let used = layers.received_at();
                 layers.is_linked_in(&self.links, socket)
@@ -198,7 +198,7 @@ impl ScenarioRuntime {
         for socket in pool.connections.all_that(|socket, connection| pool.is_over(socket, connection, now)) {
             let Some(connection) = self.pool.connections.find(socket) else { continue };
             match connection.phase {
-                Phase::Exchange { user } => {
+                Phase::Idle { user } => {
                     let origin = connection.origin;
                     self.forget_own(user, origin, socket);
                     self.close_at_limit(socket, now, sockets);
@@ -221,6 +221,6 @@ impl ScenarioRuntime {
             return self.close(socket, sockets);
         }
         self.await_close(socket, now, sockets);
-        self.response_goodbye(socket, sockets);
+        self.reply_close_notify(socket, sockets);
     }
 }

@@ -286,7 +286,7 @@ impl ScenarioRuntime {
     /// These bytes were not requested: what follows them could not be told apart from a response.
     #[cold]
     fn hear_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
-        if let Phase::Exchange { user } = phase {
+        if let Phase::Idle { user } = phase {
             let origin = self.origin_of(socket);
             self.forget_own(user, origin, socket);
             self.seen.counts[Counter::Unsolicited] += 1;
@@ -366,7 +366,7 @@ impl ScenarioRuntime {
             None | Some(End::Over) => {}
             // The peer is notified before the connection is dropped.
             Some(End::Fault(fault)) if fault.was_reported() => {
-                self.part_from(socket, faults::line(fault), "", at, sockets)
+                self.close_behind_peer(socket, faults::line(fault), "", at, sockets)
             }
             Some(End::Fault(fault)) => {
                 if let Phase::Response { attempt } = phase {
@@ -381,7 +381,7 @@ impl ScenarioRuntime {
                     let said = self.work.secrets.hide(&reason);
                     self.seen.hear(usize::from(code), &said);
                 }
-                self.part_from(socket, Failure::WebSocketClose(code), &reason, at, sockets);
+                self.close_behind_peer(socket, Failure::WebSocketClose(code), &reason, at, sockets);
             }
         }
     }
@@ -402,13 +402,13 @@ impl ScenarioRuntime {
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
         self.seen.counts[Counter::Responses] += u64::from(is_measured);
-        let is_reported = self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported());
+        let peer_closed_tls = self.pool.connections.find(socket).is_some_and(|connection| connection.peer_closed_tls());
         if !is_clean {
             self.seen.counts[Counter::Unsolicited] += 1;
             self.close(socket, sockets);
-        } else if self.in_flight.steps[step].keep_alive && !is_reported {
+        } else if self.in_flight.steps[step].keep_alive && !peer_closed_tls {
             if let Some(connection) = self.pool.connections.find(socket) {
-                connection.phase = Phase::Exchange { user };
+                connection.phase = Phase::Idle { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
                 self.pool.connections.proven += u64::from(is_first);
             }

@@ -14,7 +14,7 @@ use pacing::{Nanos, RevokedSlots, Segment};
 
 use super::programs::UserTurn;
 use super::{OpenWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
-use crate::user::View;
+use crate::user::LastExchange;
 
 /// Starts of a shard that may wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
@@ -403,7 +403,7 @@ impl ScenarioRuntime {
         let Some(open) = &mut self.users.open else { return };
         open.is_halted = false;
         for user in std::mem::take(&mut open.halted) {
-            self.next_open(user, View::Ended, now, now, sockets);
+            self.next_open(user, LastExchange::Ended, now, now, sockets);
         }
     }
 
@@ -412,7 +412,7 @@ impl ScenarioRuntime {
     pub(super) fn next_open<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -421,7 +421,7 @@ impl ScenarioRuntime {
         // A begun iteration goes on, one step after the other, until nothing is started any more.
         if self.users.all[user as usize].is_inside {
             if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
-                && view != View::NoConnection
+                && view != LastExchange::NoConnection
                 && !self.users.budget.is_over
             {
                 return open.halted.push(user);
@@ -430,7 +430,7 @@ impl ScenarioRuntime {
                 return;
             }
         }
-        if self.users.all[user as usize].has_incomplete {
+        if self.users.all[user as usize].is_leaving {
             if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
                 && !self.users.budget.is_over
             {
@@ -444,7 +444,7 @@ impl ScenarioRuntime {
             return;
         }
         let Some(open) = &mut self.users.open else { return };
-        if view == View::NoConnection {
+        if view == LastExchange::NoConnection {
             // Users with a start go first.
             if self.pool.addresses.are_counted() { open.idle.push_back(user) } else { open.idle.push_front(user) }
         } else if open.queue.is_empty() {

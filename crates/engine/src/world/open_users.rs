@@ -11,7 +11,7 @@ use pacing::Nanos;
 
 use super::programs::UserTurn;
 use super::{START_BATCH, ScenarioRuntime};
-use crate::user::{UserPhase, View};
+use crate::user::{LastExchange, UserPhase};
 
 impl ScenarioRuntime {
     /// A user of an open load is outside an iteration. True when it gets ready for one, or has stopped: it serves no
@@ -21,7 +21,7 @@ impl ScenarioRuntime {
     pub(super) fn is_in_setup_or_teardown<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -46,7 +46,7 @@ impl ScenarioRuntime {
     #[cold]
     #[inline(never)]
     pub(super) fn gets_ready<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) -> bool {
-        self.starts_later(user, View::Nothing, now, now, sockets)
+        self.starts_later(user, LastExchange::Nothing, now, now, sockets)
     }
 
     /// Whether a user is in `on_start` or `on_stop`, outside iterations.
@@ -71,7 +71,7 @@ impl ScenarioRuntime {
     #[cold]
     #[inline(never)]
     pub(super) fn give_way<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) {
-        self.users.all[user as usize].has_incomplete = false;
+        self.users.all[user as usize].is_leaving = false;
         self.leave(user, UserTurn { intended: now, taken_up: now, is_counted: false }, sockets);
     }
 

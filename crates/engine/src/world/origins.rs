@@ -27,7 +27,7 @@ pub(crate) struct Origin {
     /// Connect timeout: the longest that a step to it allows.
     pub(super) connect_timeout: Nanos,
     /// No consent was required to load it, since the load is small: it stays small when requests are refused.
-    pub(super) is_unasked: bool,
+    pub(super) lacks_consent: bool,
     /// The step whose conversation a connection begins with.
     pub(super) opens_with: Option<u32>,
 }
@@ -39,8 +39,8 @@ impl Origin {
         tls: Option<ClientConfig>,
         connect_timeout: Nanos,
     ) -> Self {
-        let is_unasked = target.target_policy == TargetPolicy::Anywhere && turns.are_far();
-        Self { target, turns, tls, connect_timeout, is_unasked, opens_with: None }
+        let lacks_consent = target.target_policy == TargetPolicy::Anywhere && turns.are_far();
+        Self { target, turns, tls, connect_timeout, lacks_consent, opens_with: None }
     }
 
     /// Sets the step that opens conversations with it: the first one that goes to it.
@@ -238,13 +238,13 @@ impl ScenarioRuntime {
                 continue;
             }
             while let Some(socket) = self.take_own(user, origin) {
-                self.part_with(socket, sockets);
+                self.close_unneeded(socket, sockets);
             }
         }
     }
 
     /// Closes an idle connection that its user gave up; a WebSocket peer is notified.
-    pub(super) fn part_with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(super) fn close_unneeded<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         if self.is_messaging(socket) {
             let now = sockets.now();
             self.say_goodbye(socket, now, sockets);

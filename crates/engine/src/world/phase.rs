@@ -13,8 +13,8 @@ pub(crate) enum Phase {
     Connect { attempt: Key, since: Nanos },
     /// The response of this attempt.
     Response { attempt: Key },
-    /// The next exchange of its user.
-    Exchange { user: u32 },
+    /// The next exchange of its user: it is idle.
+    Idle { user: u32 },
     /// The requests of its link: it has streams.
     Shared,
     /// The peer's close.

@@ -1,4 +1,4 @@
-//! Users execute their programs: the effect of an ended exchange on the iteration (`hear_of`), and the next operation
+//! Users execute their programs: the effect of an ended exchange on the iteration (`on_exchange_end`), and the next operation
 //! (`go_on`).
 //!
 //! A user whose operations send nothing yields to others after a bounded number of them. At a rate an iteration may
@@ -21,7 +21,7 @@ use super::{Deadline, ScenarioRuntime};
 pub(super) use forks::Use;
 
 use crate::program::{CompiledProgram, Position, RandomKey, UserAction};
-use crate::user::{REFUSED_PAUSE, UserPhase, View};
+use crate::user::{LastExchange, REFUSED_PAUSE, UserPhase};
 
 /// Delay to the next iteration of a user whose iteration requested nothing: a loop of nothing would never end.
 const NOTHING_PAUSE: Nanos = Nanos::from_millis(1);
@@ -201,15 +201,21 @@ impl ScenarioRuntime {
     /// Handles the end of an exchange, or of a pause, for the iteration of a user. `None` when others of its exchanges
     /// are in flight.
     #[inline(never)]
-    pub(super) fn hear_of<S: Sockets>(&mut self, user: u32, view: View, at: Nanos, sockets: &mut S) -> Option<View> {
+    pub(super) fn on_exchange_end<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: LastExchange,
+        at: Nanos,
+        sockets: &mut S,
+    ) -> Option<LastExchange> {
         if !self.users.all[user as usize].is_inside {
             return Some(view);
         }
         let view = self.hear_of_fork(user, view, at, sockets)?;
-        if matches!(view, View::Failed | View::NoConnection) {
+        if matches!(view, LastExchange::Failed | LastExchange::NoConnection) {
             self.handle_failure(user, at, sockets);
         } else if let Some(place) = self.users.programs.place(user)
-            && view == View::Ended
+            && view == LastExchange::Ended
         {
             place.tries = 0;
         }
@@ -238,7 +244,7 @@ impl ScenarioRuntime {
             OnFailure::Stop => {
                 // A user in `on_stop` leaves anyway.
                 let leaves = users.all[user as usize].stage != UserPhase::Stopping;
-                users.all[user as usize].has_incomplete |= leaves;
+                users.all[user as usize].is_leaving |= leaves;
                 self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
             }
@@ -365,14 +371,14 @@ impl ScenarioRuntime {
     pub(super) fn act_in_program<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
     ) {
         let one = self.users.all[user as usize];
         let is_spent = if one.is_inside { self.users.budget.is_over } else { self.users.budget.is_spent() };
-        if (is_spent || one.has_incomplete) && one.stage != UserPhase::Stopping {
+        if (is_spent || one.is_leaving) && one.stage != UserPhase::Stopping {
             self.cut_iteration(user, now, sockets);
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
@@ -381,17 +387,17 @@ impl ScenarioRuntime {
         }
         if !one.is_inside && matches!(one.stage, UserPhase::New | UserPhase::Starting) && self.lacks_rows_to_start(user)
         {
-            self.users.all[user as usize].has_incomplete = true;
+            self.users.all[user as usize].is_leaving = true;
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if self.starts_later(user, view, intended, now, sockets) {
             return;
         }
-        if view == View::NoConnection {
+        if view == LastExchange::NoConnection {
             return self.rest(user, intended + REFUSED_PAUSE);
         }
         if !one.is_inside && (self.has_had_all(user) || self.is_used_up(user)) {
-            self.users.all[user as usize].has_incomplete = true;
+            self.users.all[user as usize].is_leaving = true;
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if !one.is_inside && self.is_paced(user, intended) {
@@ -413,13 +419,13 @@ impl ScenarioRuntime {
     pub(super) fn go_on_behind_rows<S: Sockets>(&mut self, user: u32, turn: UserTurn, now: Nanos, sockets: &mut S) {
         if self.users.budget.is_over {
             // Nothing is begun any more.
-            return self.next(user, View::Rested, now, now, sockets);
+            return self.next(user, LastExchange::Rested, now, now, sockets);
         }
         if self.go_on(user, turn, sockets) {
             return;
         }
         if self.users.open.is_some() {
-            return self.next(user, View::Rested, now, now, sockets);
+            return self.next(user, LastExchange::Rested, now, now, sockets);
         }
         self.rest(user, now + NOTHING_PAUSE);
     }
@@ -428,7 +434,7 @@ impl ScenarioRuntime {
     pub(super) fn goes_on_open<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -437,11 +443,11 @@ impl ScenarioRuntime {
             return false;
         }
         let tries_again = self.users.programs.place(user).is_some_and(|place| place.tries > 0);
-        if self.is_over_for(user) || (view == View::NoConnection && !tries_again) {
+        if self.is_over_for(user) || (view == LastExchange::NoConnection && !tries_again) {
             self.cut_iteration(user, now, sockets);
             return false;
         }
-        if view == View::NoConnection {
+        if view == LastExchange::NoConnection {
             self.rest(user, intended + REFUSED_PAUSE);
             return true;
         }

@@ -37,14 +37,14 @@ pub(crate) struct Steps {
     free: Vec<u32>,
     /// Dynamic steps of exchanges that are over, kept for reuse, by the steps of the plan that they are made of.
     #[expect(clippy::vec_box, reason = "they lie in boxes wherever they are")]
-    blanks: Vec<Vec<Box<PreparedStep>>>,
+    pooled: Vec<Vec<Box<PreparedStep>>>,
     /// Hops made so far.
     made: u32,
 }
 
 impl Steps {
     pub(super) fn new(fixed: Arc<[PreparedStep]>) -> Self {
-        Self { fixed, hops: Vec::new(), free: Vec::new(), blanks: Vec::new(), made: 0 }
+        Self { fixed, hops: Vec::new(), free: Vec::new(), pooled: Vec::new(), made: 0 }
     }
 
     /// There is one step, and it follows no responses.
@@ -74,16 +74,16 @@ impl Steps {
 
     /// A step for reuse.
     pub(super) fn take_blank(&mut self, step: u32) -> Option<Box<PreparedStep>> {
-        self.blanks.get_mut(step as usize)?.pop()
+        self.pooled.get_mut(step as usize)?.pop()
     }
 
     fn keep_blank(&mut self, of: u32, step: Box<PreparedStep>) {
-        if self.blanks.is_empty() {
-            self.blanks.resize_with(self.fixed.len(), Vec::new);
+        if self.pooled.is_empty() {
+            self.pooled.resize_with(self.fixed.len(), Vec::new);
         }
-        let blanks = &mut self.blanks[of as usize];
-        if blanks.len() < BLANKS_MAX && step.request.len() <= BLANK_BYTES_MAX {
-            blanks.push(step);
+        let pooled = &mut self.pooled[of as usize];
+        if pooled.len() < BLANKS_MAX && step.request.len() <= BLANK_BYTES_MAX {
+            pooled.push(step);
         }
     }
 
@@ -100,7 +100,7 @@ impl Steps {
         let index = step - self.fixed.len() as u32;
         let Some(step) = self.hops[index as usize].take() else { return };
         self.free.push(index);
-        if let Some(of) = step.blank_of {
+        if let Some(of) = step.made_from {
             self.keep_blank(of, step);
         }
     }
@@ -247,10 +247,10 @@ impl ScenarioRuntime {
 
     /// Where a load has several endpoints, a failure is reported with its endpoint.
     #[cold]
-    pub(super) fn blame(&mut self, step: u32, failure: Failure) {
+    pub(super) fn count_failure_by_host(&mut self, step: u32, failure: Failure) {
         let step = &self.in_flight.steps[step as usize];
         if self.pool.origins.len() > 1 || step.redirect_state.is_some() || self.work.names_places {
-            self.seen.blamed.add(failure, &step.place, 1);
+            self.seen.failures_by_host.add(failure, &step.place, 1);
         }
     }
 

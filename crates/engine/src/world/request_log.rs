@@ -34,7 +34,7 @@ impl RequestLog {
     fn see(&mut self, traced: RequestRecord, seen: &mut Snapshot) {
         let has_ended = matches!(traced.end, RequestRecordEnd::Succeeded | RequestRecordEnd::Failed(_));
         if has_ended && self.slowest > 0 {
-            let least_ns = seen.particulars.slowest.keep(traced, self.slowest);
+            let least_ns = seen.tool_details.slowest.keep(traced, self.slowest);
             if self.log.is_none() {
                 // There are enough in this snapshot or an earlier one.
                 self.least_ns = self.least_ns.max(least_ns);

@@ -68,7 +68,7 @@ impl ScenarioRuntime {
     }
 
     /// The snapshot is handed over, or dropped.
-    pub(crate) fn close_books(&mut self) {
+    pub(crate) fn settle_budget(&mut self) {
         let bytes = self.bytes_spent();
         if let Some(budget_lease) = &mut self.users.budget_lease {
             budget_lease.tell_bytes(bytes, true);

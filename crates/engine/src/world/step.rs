@@ -88,7 +88,7 @@ pub(crate) struct PreparedStep {
     /// The message of a conversation, likewise.
     pub(super) message: Option<Vec<u8>>,
     /// The step of the plan that it is made from, for one exchange after the other.
-    pub(super) blank_of: Option<u32>,
+    pub(super) made_from: Option<u32>,
     /// Number of that exchange among several at a time.
     pub(super) part: ForkPart,
 }
@@ -139,7 +139,7 @@ impl PreparedStep {
             reads_messages: step.call.is_some() && (takes_body(step) || !step.checks.json.is_empty()),
             made: None,
             message: None,
-            blank_of: None,
+            made_from: None,
             part: 0,
         }
     }
@@ -194,7 +194,7 @@ impl PreparedStep {
             reads_messages: self.reads_messages,
             made: self.dynamic_parts.is_some().then(|| Box::new(request.clone())),
             message: None,
-            blank_of: None,
+            made_from: None,
             part: self.part,
         }
     }
@@ -230,7 +230,7 @@ impl PreparedStep {
         let (_, base) = self.dynamic_parts.as_ref()?;
         let mut blank = self.for_hop(0, base, None, target);
         blank.messaging = self.messaging.clone();
-        blank.blank_of = Some(place);
+        blank.made_from = Some(place);
         Some(Box::new(blank))
     }
 

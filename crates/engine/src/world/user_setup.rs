@@ -5,7 +5,7 @@ use pacing::Nanos;
 
 use super::programs::UserTurn;
 use super::{Deadline, ScenarioRuntime};
-use crate::user::{UserPhase, View};
+use crate::user::{LastExchange, UserPhase};
 
 /// Pause before a failed `on_start` is retried.
 const START_PAUSE_MIN: Nanos = Nanos::from_millis(1_000);
@@ -33,7 +33,7 @@ impl ScenarioRuntime {
     pub(super) fn starts_later<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -47,7 +47,7 @@ impl ScenarioRuntime {
             return false;
         };
         let failed = self.users.programs.place(user).map_or(0, |place| place.starts_failed);
-        if failed > 0 && view != View::Rested {
+        if failed > 0 && view != LastExchange::Rested {
             // It is to get ready, though it has left in between: no other user does that for its start.
             self.begin_user(user, UserPhase::Starting);
             self.rest(user, intended.max(now) + start_pause(failed));
@@ -62,7 +62,7 @@ impl ScenarioRuntime {
         if self.go_on(user, turn, sockets) {
             return true;
         }
-        self.next(user, View::Rested, intended, now, sockets);
+        self.next(user, LastExchange::Rested, intended, now, sockets);
         true
     }
 
@@ -115,7 +115,7 @@ impl ScenarioRuntime {
         if self.users.open.is_some() {
             return self.make_room(user, sockets);
         }
-        self.users.gave_up += u64::from(self.users.all[user as usize].has_incomplete);
+        self.users.gave_up += u64::from(self.users.all[user as usize].is_leaving);
         self.end_user(user, sockets);
     }
 
@@ -251,7 +251,7 @@ impl ScenarioRuntime {
         }
         self.cut_iteration(user, at, sockets);
         if self.users.open.is_some() {
-            return self.next_open(user, View::Rested, at, now, sockets);
+            return self.next_open(user, LastExchange::Rested, at, now, sockets);
         }
         self.leave(user, turn, sockets);
     }

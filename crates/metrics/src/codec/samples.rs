@@ -30,24 +30,24 @@ pub(super) fn read_server_texts(from: &mut Reader<'_>) -> Result<Vec<(u16, Box<s
 }
 
 /// Writes in the order of first occurrence, since later ones may have found no room.
-pub(super) fn put_blamed(out: &mut Vec<u8>, blamed: &FailuresByHost) {
-    for (failure, place, count) in blamed.all() {
+pub(super) fn put_failures_by_host(out: &mut Vec<u8>, failures_by_host: &FailuresByHost) {
+    for (failure, place, count) in failures_by_host.all() {
         put_failure(out, *failure);
         put_bytes(out, place.as_bytes());
         put(out, *count);
     }
 }
 
-pub(super) fn read_blamed(from: &mut Reader<'_>) -> Result<FailuresByHost, SnapshotError> {
-    let mut blamed = FailuresByHost::default();
+pub(super) fn read_failures_by_host(from: &mut Reader<'_>) -> Result<FailuresByHost, SnapshotError> {
+    let mut failures_by_host = FailuresByHost::default();
     while !from.is_over() {
         let (failure, place) = (read_failure(from)?, Arc::<str>::from(from.text()?));
-        let (known, count) = (blamed.all().len(), from.amount()?);
-        blamed.add(failure, &place, count);
+        let (known, count) = (failures_by_host.all().len(), from.amount()?);
+        failures_by_host.add(failure, &place, count);
         // Each pair occurs once, and there is room for it.
-        from.must(blamed.all().len() == known + 1)?;
+        from.must(failures_by_host.all().len() == known + 1)?;
     }
-    Ok(blamed)
+    Ok(failures_by_host)
 }
 
 pub(super) fn put_all(out: &mut Vec<u8>, samples: &[Sample]) {

@@ -151,7 +151,7 @@ fn what_cannot_be_is_refused() {
         ("gauges of nothing", 16, &[0, 0, 0, 0]),
         ("a text that is none", 17, &[5, 1, 255]),
         ("a text that is longer than what is there", 17, &[5, 100, b'a']),
-        ("the same place blamed twice", 18, &[0, 1, b'a', 1, 0, 1, b'a', 1]),
+        ("the same place failures_by_host twice", 18, &[0, 1, b'a', 1, 0, 1, b'a', 1]),
         ("a series of no measure", 21, &[0, 0]),
         ("a class that there is not", 21, &[4, 1, 1, 5, 1, 5, 0, 5]),
         ("a step behind the last", 21, &[0x80, 8, 1, 1, 5, 1, 5, 0, 5]),

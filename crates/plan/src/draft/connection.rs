@@ -7,8 +7,8 @@ use crate::address::Scheme;
 use crate::file::read_file;
 use crate::text::{MILLI, check_count, check_span};
 use crate::{
-    Address, ConnectionLimits, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX,
-    Sources, Tls, TlsVersion, Trust, Version,
+    Address, ConnectionLimits, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy,
+    RouteOverrides, STREAMS_MAX, Sources, Tls, TlsVersion, Trust, Version,
 };
 
 /// Options of connections.

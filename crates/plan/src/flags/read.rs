@@ -14,9 +14,10 @@ use crate::names::{ADDRESS_CHOICES, NameOptions, parse_dns_server, parse_lookup_
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
 use crate::{
-    Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, DataIs, Draft, Header, HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck,
-    MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck,
-    TlsVersion, USERS_MAX, Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
+    Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, DataIs, Draft, Header,
+    HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck, MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy,
+    ResponseEnd, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX, Version, parse_count, parse_duration,
+    parse_rate, parse_stages, parse_user_stages,
 };
 
 /// The seed of random starts: they are the same in each run, so that two runs can be compared.

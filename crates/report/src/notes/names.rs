@@ -44,7 +44,10 @@ pub(super) fn moved(name: &NameReport, unused: &[IpAddr], established: u64, lang
         [] => "",
         _ => &*language.pick(
             format!("; {of} got none of the {all}: --connection-age 30s lets open ones follow"),
-            format!("；{} 个连接都没有用到 {of}：--connection-age 30s 可使已有连接到期后改用新地址", count(established)),
+            format!(
+                "；{} 个连接都没有用到 {of}：--connection-age 30s 可使已有连接到期后改用新地址",
+                count(established)
+            ),
         ),
     };
     language.pick(

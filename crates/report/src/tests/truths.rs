@@ -49,7 +49,7 @@ fn no_lateness_is_no_evidence() {
     }
 }
 
-/// Users that pause kept the target idle: neither it nor their connections are blamed.
+/// Users that pause kept the target idle: neither it nor their connections are failures_by_host.
 #[test]
 fn users_that_pause_are_named() {
     let held = PaceHeld { users: 50.0, iterations_per_s: 185.0, iteration_ns: 2.7e8, target_ns: 106_000.0 };

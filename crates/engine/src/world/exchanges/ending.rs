@@ -8,7 +8,7 @@ use super::{Attempt, Exchange};
 use crate::slab::Key;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, fault_injected};
-use crate::user::View;
+use crate::user::LastExchange;
 use crate::world::connections::{CLOSING_MAX, CLOSING_WAIT};
 use crate::world::phase::Phase;
 use crate::world::redirects::Next as Hops;
@@ -37,9 +37,9 @@ impl ScenarioRuntime {
         // A server that has not requested the body would take what comes next for it.
         let is_sent = is_sent && !attempt.holds_body;
         let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
-        let is_reported =
-            is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported());
-        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_reported;
+        let peer_closed_tls =
+            is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.peer_closed_tls());
+        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !peer_closed_tls;
         self.seen.counts[Counter::Responses] += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
         self.seen.counts[Counter::Kept] += u64::from(is_kept && is_measured);
@@ -47,7 +47,7 @@ impl ScenarioRuntime {
             self.close_at_limit(socket, now, sockets);
         } else if is_kept {
             if let Some(connection) = self.pool.connections.find(socket) {
-                connection.phase = Phase::Exchange { user };
+                connection.phase = Phase::Idle { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
                 self.pool.connections.proven += u64::from(is_first);
             }
@@ -179,7 +179,7 @@ impl ScenarioRuntime {
                 self.seen.drop_start(now.since(exchange.intended).0);
             }
             self.forget_step(exchange.step);
-            self.next(exchange.user, View::NoConnection, now, now, sockets);
+            self.next(exchange.user, LastExchange::NoConnection, now, now, sockets);
         }
     }
 
@@ -199,9 +199,9 @@ impl ScenarioRuntime {
         }
         let was_sent = attempt.is_some_and(Attempt::was_sent);
         let view = match (was_sent, outcome) {
-            (false, _) => View::NoConnection,
-            (true, Outcome::Succeeded) => View::Ended,
-            (true, _) => View::Failed,
+            (false, _) => LastExchange::NoConnection,
+            (true, Outcome::Succeeded) => LastExchange::Ended,
+            (true, _) => LastExchange::Failed,
         };
         self.next(exchange.user, view, done, done, sockets);
     }
@@ -213,7 +213,7 @@ impl ScenarioRuntime {
         // A failure happened when its connection ended, however long it was not known whether the request goes out
         // again.
         let done = match (outcome, attempt) {
-            (Outcome::Failed(_), Some(attempt)) => done.min(attempt.ended),
+            (Outcome::Failed(_), Some(attempt)) => done.min(attempt.peer_closed_at),
             _ => done,
         };
         // Where nothing is shown or kept, nothing is a sample.
@@ -223,7 +223,7 @@ impl ScenarioRuntime {
         if let Outcome::Failed(failure) = outcome {
             self.count_failed_call(exchange.step, failure);
             if !self.in_flight.is_simple || self.work.names_places {
-                self.blame(exchange.step, failure);
+                self.count_failure_by_host(exchange.step, failure);
             }
         }
         if !self.in_flight.is_simple && (self.work.capture_options.rows || self.work.capture_options.bodies) {

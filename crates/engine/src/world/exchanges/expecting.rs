@@ -43,7 +43,7 @@ impl ScenarioRuntime {
         let Some(sent) = self.send_part(key, step, 0..head, sockets) else { return true };
         let deadline = sent + self.in_flight.steps[step].timeout.min(WORD_WAIT);
         if let Some(attempt) = self.in_flight.attempts.find(key) {
-            (attempt.sent, attempt.begins, attempt.holds_body) = (sent, begins, true);
+            (attempt.sent, attempt.stream_offset, attempt.holds_body) = (sent, begins, true);
         }
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);

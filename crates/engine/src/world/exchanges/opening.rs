@@ -7,7 +7,7 @@ use pacing::Nanos;
 use super::ONE_SEGMENT_BYTES;
 use crate::faults;
 use crate::slab::Key;
-use crate::user::View;
+use crate::user::LastExchange;
 use crate::world::phase::Phase;
 use crate::world::{Deadline, ScenarioRuntime};
 
@@ -145,7 +145,7 @@ impl ScenarioRuntime {
         let since = sockets.now();
         if self.shared_connection(user, 0).is_some() || self.opens_anew(0) {
             // Another user of its link has opened it, or only an exchange knows how it is opened.
-            return self.next(user, View::Nothing, since, since, sockets);
+            return self.next(user, LastExchange::Nothing, since, since, sockets);
         }
         match self.open_connection(0, since, sockets) {
             Ok(socket) => {
@@ -157,7 +157,7 @@ impl ScenarioRuntime {
                 let deadline = since + self.pool.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
             }
-            Err(_) => self.next(user, View::NoConnection, since, since, sockets),
+            Err(_) => self.next(user, LastExchange::NoConnection, since, since, sockets),
         }
     }
 

@@ -24,7 +24,7 @@ const REFUSAL_FIRST: Nanos = Nanos::from_millis(1);
 
 /// Whether a request is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::world) enum Again {
+pub(in crate::world) enum RetryDecision {
     /// It is. `was_begun`: the server may have begun to process it.
     Now {
         was_begun: bool,
@@ -37,49 +37,54 @@ pub(in crate::world) enum Again {
 impl ScenarioRuntime {
     /// The peer has ended the connection of a request before the first byte of its response. Whether the request is
     /// sent once more.
-    pub(in crate::world) fn whether_again<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> Again {
-        let Some(attempt) = self.in_flight.attempts.find(key) else { return Again::Never };
+    pub(in crate::world) fn retry_decision<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> RetryDecision {
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return RetryDecision::Never };
         let socket = attempt.socket;
-        let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
+        let Some(is_repeatable) = self.may_go_again(key, socket) else { return RetryDecision::Never };
         let untaken = sockets.unsent(socket);
         if self.is_untouched(key, untaken) {
-            return Again::Now { was_begun: false };
+            return RetryDecision::Now { was_begun: false };
         }
         // After a reset nothing is acknowledged any more, so that is checked first.
         let is_reset = sockets.is_reset(socket);
         let unacknowledged = sockets.unacknowledged(socket);
         let has_nothing = unacknowledged.is_some_and(|bytes| self.is_untouched(key, bytes));
         match (has_nothing && is_reset, is_repeatable) {
-            (true, _) => Again::Now { was_begun: false },
-            (false, true) => Again::Now { was_begun: true },
+            (true, _) => RetryDecision::Now { was_begun: false },
+            (false, true) => RetryDecision::Now { was_begun: true },
             // It may be on its way, and the peer may have closed only its own side.
-            (false, false) if has_nothing => Again::Perhaps,
-            (false, false) => Again::Never,
+            (false, false) if has_nothing => RetryDecision::Perhaps,
+            (false, false) => RetryDecision::Never,
         }
     }
 
     /// The same for a socket that has failed, with what it left.
-    pub(in crate::world) fn whether_again_behind_failure(&mut self, key: Key, socket: Socket, left: Left) -> Again {
-        let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
-        let Some(attempt) = self.in_flight.attempts.find(key) else { return Again::Never };
+    pub(in crate::world) fn retry_decision_behind_failure(
+        &mut self,
+        key: Key,
+        socket: Socket,
+        left: Left,
+    ) -> RetryDecision {
+        let Some(is_repeatable) = self.may_go_again(key, socket) else { return RetryDecision::Never };
+        let Some(attempt) = self.in_flight.attempts.find(key) else { return RetryDecision::Never };
         // A reset acknowledges nothing, unless the end of the stream came before it.
-        let has_ended = attempt.ended != Nanos::NEVER;
+        let has_ended = attempt.peer_closed_at != Nanos::NEVER;
         let refused = left.unacknowledged.filter(|_| has_ended).unwrap_or(left.untaken);
         match (self.is_untouched(key, refused), is_repeatable) {
-            (true, _) => Again::Now { was_begun: false },
-            (false, true) => Again::Now { was_begun: true },
-            (false, false) => Again::Never,
+            (true, _) => RetryDecision::Now { was_begun: false },
+            (false, true) => RetryDecision::Now { was_begun: true },
+            (false, false) => RetryDecision::Never,
         }
     }
 
     /// The same for a request on a stream; `taken`: bytes of its connection, which has carried a response, that the
     /// peer may have seen.
-    pub(in crate::world) fn whether_stream_again(&mut self, key: Key, taken: u64) -> Again {
-        let Some(is_repeatable) = self.may_be_repeated(key) else { return Again::Never };
+    pub(in crate::world) fn stream_retry_decision(&mut self, key: Key, taken: u64) -> RetryDecision {
+        let Some(is_repeatable) = self.may_be_repeated(key) else { return RetryDecision::Never };
         match self.in_flight.attempts.find(key) {
-            Some(attempt) if attempt.begins >= taken => Again::Now { was_begun: false },
-            _ if is_repeatable => Again::Now { was_begun: true },
-            _ => Again::Never,
+            Some(attempt) if attempt.stream_offset >= taken => RetryDecision::Now { was_begun: false },
+            _ if is_repeatable => RetryDecision::Now { was_begun: true },
+            _ => RetryDecision::Never,
         }
     }
 
@@ -105,7 +110,7 @@ impl ScenarioRuntime {
     /// Whether all of a request is among the last bytes that were given to its socket.
     fn is_untouched(&mut self, key: Key, last_bytes: usize) -> bool {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
-        let (socket, begins) = (attempt.socket, attempt.begins);
+        let (socket, begins) = (attempt.socket, attempt.stream_offset);
         if attempt.is_layered {
             return self.layers(socket).is_some_and(|layers| begins >= layers.handed.saturating_sub(last_bytes as u64));
         }
@@ -117,7 +122,7 @@ impl ScenarioRuntime {
     /// acknowledging it.
     pub(in crate::world) fn await_refusal(&mut self, key: Key, at: Nanos) {
         if let Some(attempt) = self.in_flight.attempts.find(key) {
-            attempt.ended = at;
+            attempt.peer_closed_at = at;
         }
         self.arm(key, at + REFUSAL_FIRST);
     }
@@ -126,12 +131,14 @@ impl ScenarioRuntime {
     #[cold]
     pub(in crate::world) fn recheck_delivery<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
-        let (socket, ended, sent) = (attempt.socket, attempt.ended, attempt.sent);
+        let (socket, ended, sent) = (attempt.socket, attempt.peer_closed_at, attempt.sent);
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         let is_due = now >= sent + self.in_flight.steps[exchange.step as usize].timeout;
         let waited = now.since(ended);
-        match self.whether_again(key, sockets) {
-            Again::Perhaps if waited < REFUSAL_WAIT && !is_due => self.arm(key, now + waited.max(REFUSAL_FIRST)),
+        match self.retry_decision(key, sockets) {
+            RetryDecision::Perhaps if waited < REFUSAL_WAIT && !is_due => {
+                self.arm(key, now + waited.max(REFUSAL_FIRST))
+            }
             again => {
                 self.count_last_sent(key, sockets);
                 self.close(socket, sockets);
@@ -144,19 +151,21 @@ impl ScenarioRuntime {
     pub(in crate::world) fn end_cut<S: Sockets>(
         &mut self,
         key: Key,
-        again: Again,
+        again: RetryDecision,
         failure: Failure,
         now: Nanos,
         sockets: &mut S,
     ) {
         match again {
-            Again::Now { was_begun } => self.go_again(key, was_begun, sockets),
-            Again::Perhaps | Again::Never => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
+            RetryDecision::Now { was_begun } => self.resend(key, was_begun, sockets),
+            RetryDecision::Perhaps | RetryDecision::Never => {
+                self.end_attempt(key, Outcome::Failed(failure), now, sockets)
+            }
         }
     }
 
     /// The request is sent once more, on another connection. Its intended instant stays.
-    pub(in crate::world) fn go_again<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
+    pub(in crate::world) fn resend<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
         let Some(attempt) = self.in_flight.attempts.remove(key) else { return };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         exchange.tries += 1;
@@ -164,7 +173,7 @@ impl ScenarioRuntime {
         if exchange.is_measured {
             self.seen.counts[Counter::Reconnects] += 1;
             self.seen.counts[Counter::BegunBefore] += u64::from(was_begun);
-            let slot = exchange.slot;
+            let slot = exchange.address_slot;
             self.count_sent_to_address(slot, &attempt);
         }
         self.try_exchange(attempt.exchange, sockets);

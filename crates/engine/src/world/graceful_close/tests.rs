@@ -54,7 +54,7 @@ fn went_on_for(turns: usize) -> Option<Nanos> {
 #[test]
 fn who_does_not_agree_is_left_in_time() {
     let spans: Vec<Nanos> = (0..TURNS_MAX).filter_map(went_on_for).collect();
-    assert_eq!(spans.first(), Some(&PARTING_WAIT), "it stands still when it has answered: {spans:?}");
-    assert!(spans.last().is_some_and(|span| *span < PARTING_WAIT), "it agrees: {spans:?}");
-    assert!(spans.iter().all(|span| *span <= PARTING_WAIT), "{spans:?}");
+    assert_eq!(spans.first(), Some(&GRACEFUL_CLOSE_WAIT), "it stands still when it has answered: {spans:?}");
+    assert!(spans.last().is_some_and(|span| *span < GRACEFUL_CLOSE_WAIT), "it agrees: {spans:?}");
+    assert!(spans.iter().all(|span| *span <= GRACEFUL_CLOSE_WAIT), "{spans:?}");
 }

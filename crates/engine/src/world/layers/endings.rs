@@ -7,10 +7,10 @@ use wire::connection::{Mask, ProtocolConnection};
 
 use super::SILENCE_MAX;
 use crate::slab::Key;
-use crate::user::View;
+use crate::user::LastExchange;
 use crate::world::ScenarioRuntime;
 use crate::world::connections::Connection;
-use crate::world::exchanges::{AbandonedAttempt, Again, Attempt, TRIES_MAX};
+use crate::world::exchanges::{AbandonedAttempt, Attempt, RetryDecision, TRIES_MAX};
 use crate::world::phase::Phase;
 
 /// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of
@@ -56,12 +56,12 @@ impl ScenarioRuntime {
         let moves_max = if self.pool.sharing.is_some() { SHARED_MOVES_MAX } else { TRIES_MAX };
         let Some(known) = self.in_flight.exchanges.find(exchange) else { return };
         let origin = self.in_flight.steps[known.step as usize].origin;
-        let tries_max = if self.pool.origins[usize::from(origin)].is_unasked { 0 } else { TRIES_MAX };
+        let tries_max = if self.pool.origins[usize::from(origin)].lacks_consent { 0 } else { TRIES_MAX };
         // A peer that has begun to respond has processed it.
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
-        let (is_measured, slot) = (known.is_measured, known.slot);
+        let (is_measured, slot) = (known.is_measured, known.address_slot);
         if was_sent {
             known.tries += 1;
             self.seen.counts[Counter::Reconnects] += u64::from(is_measured);
@@ -193,7 +193,7 @@ impl ScenarioRuntime {
             Phase::Response { .. } if is_messaging && sockets.unsent(socket) == 0 => {
                 self.say_goodbye(socket, now, sockets);
             }
-            Phase::Response { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
+            Phase::Response { .. } | Phase::Idle { .. } | Phase::Close => self.close(socket, sockets),
         }
     }
 
@@ -244,9 +244,9 @@ impl ScenarioRuntime {
             Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
                 self.pool.reachability_guard.fail(connection.origin);
-                self.next(user, View::NoConnection, at, at, sockets);
+                self.next(user, LastExchange::NoConnection, at, at, sockets);
             }
-            Phase::Exchange { .. } | Phase::Shared | Phase::Close => {}
+            Phase::Idle { .. } | Phase::Shared | Phase::Close => {}
         }
         let Some(mut layers) = connection.layers else { return };
         let was_ready = layers.line.is_some();
@@ -280,7 +280,7 @@ impl ScenarioRuntime {
                 self.retry(key, failure, at, sockets);
                 continue;
             }
-            let again = taken.map_or(Again::Never, |taken| self.whether_stream_again(key, taken));
+            let again = taken.map_or(RetryDecision::Never, |taken| self.stream_retry_decision(key, taken));
             self.end_cut(key, again, failure, at, sockets);
         }
     }

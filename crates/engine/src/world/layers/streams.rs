@@ -126,7 +126,7 @@ impl ScenarioRuntime {
     pub(super) fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
-        (attempt.sent, attempt.begins) = (sent, begins);
+        (attempt.sent, attempt.stream_offset) = (sent, begins);
         let deadline = sent + self.in_flight.steps[exchange.step as usize].timeout;
         self.seen.counts[Counter::Sent] += u64::from(exchange.is_measured);
         let is_call = attempt.call.is_some();

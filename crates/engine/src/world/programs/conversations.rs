@@ -56,7 +56,7 @@ impl ScenarioRuntime {
         let mut new = Vec::new();
         while let Some(socket) = self.take_own(user, target) {
             if self.pool.connections.find(socket).is_some_and(|connection| connection.is_reused) {
-                self.part_with(socket, sockets);
+                self.close_unneeded(socket, sockets);
             } else {
                 new.push(socket);
             }

@@ -8,7 +8,7 @@ use pacing::{Nanos, Random};
 
 use super::{Programs, UserTurn};
 use crate::program::{Fork, ForkPart, Position, RandomKey};
-use crate::user::View;
+use crate::user::LastExchange;
 use crate::world::ScenarioRuntime;
 
 impl ScenarioRuntime {
@@ -16,15 +16,15 @@ impl ScenarioRuntime {
     pub(super) fn hear_of_fork<S: Sockets>(
         &mut self,
         user: u32,
-        view: View,
+        view: LastExchange,
         at: Nanos,
         sockets: &mut S,
-    ) -> Option<View> {
+    ) -> Option<LastExchange> {
         let is_over = self.users.budget.is_over;
         let Some(place) = self.users.programs.place(user) else { return Some(view) };
         let Some(fork) = &mut place.fork else { return Some(view) };
         fork.under_way -= 1;
-        fork.has_failed |= view != View::Ended;
+        fork.has_failed |= view != LastExchange::Ended;
         if !is_over && let Some(step) = fork.steps.get(fork.next).copied() {
             (fork.next, fork.under_way) = (fork.next + 1, fork.under_way + 1);
             let part = fork.next as ForkPart;
@@ -34,7 +34,7 @@ impl ScenarioRuntime {
         if fork.under_way > 0 {
             return None;
         }
-        let all = if fork.has_failed { View::Failed } else { View::Ended };
+        let all = if fork.has_failed { LastExchange::Failed } else { LastExchange::Ended };
         let taken = place.fork.take().map(|fork| fork.taken_in_order()).unwrap_or_default();
         self.users.states.keep_all(user, taken);
         Some(all)

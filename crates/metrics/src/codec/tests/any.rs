@@ -50,18 +50,18 @@ impl Deed {
             Self::Covers(time) => seen.cover(*time),
             Self::Hears(number, text) => seen.hear(usize::from(*number), text),
             Self::Blames(failure, place, count) => {
-                seen.blamed.add(*failure, &format!("host{place}:80").into(), *count);
+                seen.failures_by_host.add(*failure, &format!("host{place}:80").into(), *count);
             }
             Self::Keeps(sample) => seen.keep_sample(sample.clone()),
             Self::KeepsMore(row, length, differ, head) => {
-                seen.particulars.keep_row(*row);
-                seen.particulars.first_length = *length;
-                seen.particulars.lengths_differ += differ;
-                seen.particulars.rows_left_out += differ;
-                seen.particulars.hear_head(head);
+                seen.tool_details.keep_row(*row);
+                seen.tool_details.first_length = *length;
+                seen.tool_details.lengths_differ += differ;
+                seen.tool_details.rows_left_out += differ;
+                seen.tool_details.hear_head(head);
             }
             Self::KeepsSlow(traced) => {
-                seen.particulars.slowest.keep(*traced, 3);
+                seen.tool_details.slowest.keep(*traced, 3);
             }
             Self::Reaches(number, count, time) => {
                 let ip = [[0; 8], [0xfd00, 0, 0, 0, 0, 0, 0, 1]][usize::from(number % 2)];
@@ -203,10 +203,10 @@ pub(super) fn times_of(seen: &mut Snapshot, number: usize) -> &mut Distribution 
         7 => &mut seen.chains,
         8 => &mut seen.gauges.in_flight.response,
         9 => &mut seen.gauges.in_flight.service,
-        10 => &mut seen.particulars.reading,
+        10 => &mut seen.tool_details.reading,
         11 => &mut seen.lost_after.response,
         12 => &mut seen.lost_after.service,
-        _ => &mut seen.particulars.before,
+        _ => &mut seen.tool_details.before,
     }
 }
 

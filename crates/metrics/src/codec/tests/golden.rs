@@ -42,7 +42,7 @@ fn all() -> Snapshot {
     }
     for failure in [Failure::Timeout, Failure::Os(113), Failure::Protocol(ProtocolFault::BadGrpcStatus)] {
         seen.outcome(SeriesId::step(7), Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
-        seen.blamed.add(failure, &"a.example:80".into(), 1);
+        seen.failures_by_host.add(failure, &"a.example:80".into(), 1);
     }
     seen.leave_unfinished(SeriesId::step(63), 3_000_000_000, Some(2_500_000_000));
     seen.record(SeriesId::transaction(2), Class::Succeeded, 75_000_000);
@@ -84,7 +84,7 @@ fn all() -> Snapshot {
         service_ns: Some(3),
         is_shown: true,
     });
-    keep_particulars(&mut seen.particulars);
+    keep_particulars(&mut seen.tool_details);
     seen
 }
 
@@ -156,7 +156,7 @@ fn golden_snapshots_are_read_for_ever() {
             [(Failure::Timeout, 1), (Failure::Protocol(ProtocolFault::BadGrpcStatus), 1), (Failure::Os(113), 1)];
         assert_eq!(counts.failures().collect::<Vec<_>>(), reasons);
         assert_eq!(seen.failures_of(SeriesId::step(7)).collect::<Vec<_>>(), reasons);
-        assert_eq!(seen.blamed.places(Failure::Os(113)), [("a.example:80", 1)]);
+        assert_eq!(seen.failures_by_host.places(Failure::Os(113)), [("a.example:80", 1)]);
         let response = seen.timings(SeriesId::step(0), Class::Succeeded).expect("times").by_measure(Measure::Response);
         assert_eq!((response.count(), response.sum()), (1_000, 500_500_000_000));
         assert_eq!((response.min(), response.max()), (Some(1_000_000), Some(1_000_000_000)));
@@ -172,8 +172,8 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!((seen.server_text(14), seen.server_text(4_999)), (Some("too busy"), Some("bye")));
         assert_eq!((seen.stall_affected_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
         assert_eq!(seen.samples()[0].outcome, Outcome::Failed(Failure::GrpcStatus(200)));
-        assert_eq!((seen.particulars.rows()[0].status, seen.particulars.head()), (204, &b"HTTP/1.1 200 OK"[..]));
-        let slowest = seen.particulars.slowest.sorted();
+        assert_eq!((seen.tool_details.rows()[0].status, seen.tool_details.head()), (204, &b"HTTP/1.1 200 OK"[..]));
+        let slowest = seen.tool_details.slowest.sorted();
         assert_eq!((slowest.len(), slowest[0].end, slowest[1].step), (2, RequestRecordEnd::Unfinished, 11));
         assert_eq!((slowest[1].end, slowest[1].service_ns), (RequestRecordEnd::Failed(Failure::Os(113)), Some(800)));
         if version > 1 {

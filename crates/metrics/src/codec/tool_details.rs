@@ -6,32 +6,32 @@ use super::times;
 use crate::{ROWS_MAX, Row, ToolDetails};
 
 /// Writes nothing where it is empty.
-pub(super) fn put_all(out: &mut Vec<u8>, particulars: &ToolDetails) {
-    if !particulars.has_more_than_slowest() {
+pub(super) fn put_all(out: &mut Vec<u8>, tool_details: &ToolDetails) {
+    if !tool_details.has_more_than_slowest() {
         return;
     }
-    put(out, particulars.first_length);
-    put(out, particulars.lengths_differ);
-    times::put_times(out, &particulars.reading);
-    times::put_times(out, &particulars.before);
-    put(out, particulars.rows_left_out);
-    put_bytes(out, particulars.head());
-    particulars.rows().iter().for_each(|row| put_row(out, row));
+    put(out, tool_details.first_length);
+    put(out, tool_details.lengths_differ);
+    times::put_times(out, &tool_details.reading);
+    times::put_times(out, &tool_details.before);
+    put(out, tool_details.rows_left_out);
+    put_bytes(out, tool_details.head());
+    tool_details.rows().iter().for_each(|row| put_row(out, row));
 }
 
 /// Reads up to the end of the section.
 pub(super) fn read_all(from: &mut Reader<'_>) -> Result<ToolDetails, SnapshotError> {
-    let mut particulars = ToolDetails::default();
-    (particulars.first_length, particulars.lengths_differ) = (from.number()?, from.amount()?);
-    (particulars.reading, particulars.before) = (times::read(from)?, times::read(from)?);
-    particulars.rows_left_out = from.amount()?;
-    particulars.hear_head(from.bytes()?);
+    let mut tool_details = ToolDetails::default();
+    (tool_details.first_length, tool_details.lengths_differ) = (from.number()?, from.amount()?);
+    (tool_details.reading, tool_details.before) = (times::read(from)?, times::read(from)?);
+    tool_details.rows_left_out = from.amount()?;
+    tool_details.hear_head(from.bytes()?);
     while !from.is_over() {
-        from.must(particulars.rows().len() < ROWS_MAX)?;
-        particulars.keep_row(read_row(from)?);
+        from.must(tool_details.rows().len() < ROWS_MAX)?;
+        tool_details.keep_row(read_row(from)?);
     }
-    from.must(particulars.has_more_than_slowest())?;
-    Ok(particulars)
+    from.must(tool_details.has_more_than_slowest())?;
+    Ok(tool_details)
 }
 
 fn put_row(out: &mut Vec<u8>, row: &Row) {
