@@ -85,6 +85,9 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
         ("groff", "groff-base"),
         // A terminal of any size, for full-screen output.
         ("tmux", "tmux"),
+        // Name servers.
+        ("dnsmasq", "dnsmasq-base"),
+        ("nsd", "nsd"),
         // The targets of exports.
         ("prometheus", "prometheus"),
         ("influxd", "influxdb"),

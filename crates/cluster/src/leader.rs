@@ -10,11 +10,11 @@
 //!
 //! - Slots are moved in two steps when their old owners continue: they are told first, and when they have confirmed,
 //!   the new owners begin (`leader/moves.rs`).
-//! - Changes, barriers and rounds are stored with the leader (`leader/orders.rs`): a state that is read again after a
+//! - Changes, barriers and rounds are stored with the leader (`leader/run_intents.rs`): a state that is read again after a
 //!   lost lease may not contain them yet.
 //! - A standby is a leader that begins nothing: it takes over the lease of a run with its plan when that is free, and
 //!   reads the stream from its beginning, or from a *checkpoint* (`leader/checkpoints.rs`): all results up to a
-//!   position, merged by the thread that writes the ring, and stored on the bus. A checkpoint is valid when the state
+//!   position, merged by the thread that writes the journal, and stored on the bus. A checkpoint is valid when the state
 //!   that names it is written; only then is the stream deleted up to there.
 
 mod checkpoints;

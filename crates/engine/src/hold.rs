@@ -2,9 +2,9 @@
 //!
 //! Connections are counted here, not exchanges, and there may be a million: so each is an entry of 40 bytes
 //! ([`world`]): phase, two instants, pending work. State that only a busy one needs (TLS, a line with a partial
-//! response) is a box that is released when it is idle. EndpointRotation are arithmetic: the k-th message of a shard is due at
-//! an instant computed from k, so a million connections need no timer. All deadlines of one kind have the same length
-//! and lie in a queue. The last shard that has tried all its connections sets the end for all; the desk stops the
+//! response) is a box that is released when it is idle. Turns are arithmetic: the k-th message of a shard is due at an
+//! instant computed from k, so a million connections need no timer. All deadlines of one kind have the same length and
+//! lie in a queue. The last shard that has tried all its connections sets the end for all; the aggregator stops the
 //! opening when memory runs out. `Holding` is started, watched and ended as a run is, on the same threads, and its
 //! intervals are merged as those of a load are.
 

@@ -7,29 +7,24 @@
 //! # Modules
 //!
 //! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one
-//!   scenario on a
-//!   shard, `world` the state of that scenario there
+//!   scenario on a shard, `world` the state of that scenario there
 //! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports,
-//!   `interval_merger`
-//!   their intervals: for loads and for held connections
+//!   `interval_merger` their intervals: for loads and for held connections
 //! - `data_sources`: data rows and interpreters of a run, and which rows were used up
 //! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
 //! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log
-//!   and the
-//!   slowest requests
+//!   and the slowest requests
 //! - `resolve`: names before a run, `names`: during it; `reflect`: asks a gRPC target for its services before a run;
-//!   `faults`: which protocol fault is
-//!   which failure
+//!   `faults`: which protocol fault is which failure
 //! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `probe_arithmetic`, `slices`:
-//!   their
-//!   arithmetic
+//!   their arithmetic
 //! - `hold`: held connections, with a world of their own; `messaging`, `endpoints`: for loads and held connections
 //! - `remote`, `lease`: partitions of a load that remote workers run
 //! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
 //!
 //! # Ways of data
 //!
-//! Four slabs, not one. A **user** executes a program (`user`, `program`). An **exchange** is one request with its
+//! Each has a table of its own. A **user** executes a program (`user`, `program`). An **exchange** is one request with its
 //! response: its instants, its step (`world/exchanges.rs`). An **attempt** is one try of it on a connection. A
 //! **connection** is a phase and a socket (`world/connections.rs`); an idle one owns no buffer. A stale reconnect is
 //! a second attempt of the same exchange.
@@ -40,8 +35,8 @@
 //!
 //! # The path of an exchange
 //!
-//! No lock, no shared write, no formatting, no timer that is set and cancelled. Shards share no request: each
-//! prepares its own, otherwise reference counts would move from core to core.
+//! No lock, no shared write, no formatting, no timer that is set and cancelled. Shards share no request of
+//! up to 4 MiB: each prepares its own, otherwise reference counts would move from core to core.
 
 #[cfg(test)]
 #[macro_use]

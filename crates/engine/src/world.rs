@@ -1,6 +1,6 @@
 //! The state of one scenario on a shard: users, exchanges, attempts, connections, and the reactions to events.
 //!
-//! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; state that
+//! Each has a table of its own. A user has exchanges, an exchange has attempts, an attempt runs on a connection; state that
 //! only an active exchange needs is released when it ends, so an idle connection is a few words. `Users` decides the
 //! next action of each user, `InFlight` has the exchanges in flight and their outcomes, `Pool` the connections and
 //! their destinations.

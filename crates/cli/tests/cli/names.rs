@@ -1,6 +1,7 @@
 //! Names with several addresses, and names that move, against a name server and targets of the test's own.
 
 mod server;
+mod strangers;
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Stdio};
@@ -202,6 +203,61 @@ fn a_name_that_moves_is_followed() {
         assert!(received <= sent && received >= counts["succeeded"].as_u64().expect("a count"), "{received}: {seen:#}");
         let text = note(&seen, "addresses-changed");
         assert!(text.contains("127.0.0.3 came and 127.0.0.2 left after "), "{text}");
+    }
+}
+
+/// The time of `--dns-ttl` counts, however long the answer is valid.
+#[test]
+fn an_answer_for_a_day_is_asked_for_again() {
+    let dns = NameServer::start(Says::Lasting(vec![node(0)]));
+    let served = Nodes::start(2);
+    let url = served.url("/");
+    let words = ["-c", "4", "-z", "100s", "--no-keepalive", "--dns-ttl", "1s", "--dns", dns.address()];
+    let load = Load::start(&[&words[..], &["-o", "json", &url]].concat());
+    wait_for("the old address is loaded", || served.requests("/")[0] > 100);
+    dns.says(Says::Lasting(vec![node(1)]));
+    wait_for("the new address is loaded", || served.requests("/")[1] > 1_000);
+    assert_eq!(load.stop()["requests"]["failed"], 0);
+}
+
+/// A name server that says nothing any more holds nothing up: neither the load, nor its end.
+#[test]
+fn a_silent_name_server_holds_nothing_up() {
+    let dns = NameServer::start(Says::addresses(&[node(0)]));
+    let served = Nodes::start(1);
+    let url = served.url("/");
+    let load = Load::start(&["-c", "2", "-q", "200", "-z", "100s", "--dns", dns.address(), "-o", "json", &url]);
+    wait_for("it is loaded", || served.requests("/")[0] > 10);
+    dns.says(Says::Nothing);
+    let (questions, before) = (dns.questions(), served.requests("/")[0]);
+    wait_for("it is asked", || dns.questions() > questions);
+    wait_for("the load goes on", || served.requests("/")[0] > before + 100);
+    assert_eq!(load.stop()["requests"]["failed"], 0);
+    // Nor does it hold up a signal before the start.
+    let load = Load::start(&["-n", "1", "--dns", dns.address(), "-o", "json", &url]);
+    let questions = dns.questions();
+    wait_for("it is asked", || dns.questions() > questions);
+    signal(&load.0, "-INT");
+    let done = load.0.wait_with_output().expect("it ends");
+    assert!(!done.status.success() && done.stdout.is_empty(), "{done:?}");
+}
+
+/// Workers look names up by themselves, and their figures by address are the books of the servers.
+#[test]
+fn workers_go_to_all_addresses() {
+    let dns = NameServer::start(Says::addresses(&nodes(3)));
+    for connections in ["9", "300"] {
+        let served = Nodes::start(3);
+        let url = served.url("/");
+        let words = ["--workers", "3", "--threads", "1", "-c", connections, "-n", "1800", "--dns", dns.address()];
+        let seen = report(&output(&[&words[..], &["-o", "json", &url]].concat()));
+        assert_eq!(seen["requests"]["succeeded"], 1_800, "{seen:#}");
+        let rows = seen["addresses"].as_array().expect("addresses");
+        let column = |key: &str| rows.iter().map(|row| row[key].as_u64().expect("a count")).collect::<Vec<_>>();
+        let (each, requests) = (served.connections(), served.requests("/"));
+        assert_eq!((column("connections"), column("sent")), (each.clone(), requests.clone()), "{rows:#?}");
+        assert_eq!(column("answered"), requests);
+        assert_eq!(each, [connections.parse::<u64>().expect("a number") / 3; 3], "{rows:#?}");
     }
 }
 

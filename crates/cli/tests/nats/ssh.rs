@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,7 +25,13 @@ struct Machines {
     hosts: usize,
     folder: PathBuf,
     children: Vec<Child>,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// Sites come one after the other: the program is copied to twenty machines, and its copies would make the others wait.
+static ALONE: Mutex<()> = Mutex::new(());
+/// Each site has a folder of its own.
+static SITES: AtomicU32 = AtomicU32::new(0);
 
 fn key(path: &PathBuf) {
     let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
@@ -32,8 +40,10 @@ fn key(path: &PathBuf) {
 
 impl Machines {
     fn with(hosts: usize) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let net = Net::new(hosts + 1);
-        let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{hosts}", std::process::id()));
+        let number = SITES.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{number}", std::process::id()));
         // A process of this number may have left its folder when it was ended.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder");
@@ -42,7 +52,7 @@ impl Machines {
         let (host_key, own_key) = (folder.join("host"), folder.join("own"));
         key(&host_key);
         key(&own_key);
-        let mut site = Self { net, hosts, folder, children: Vec::new() };
+        let mut site = Self { net, hosts, folder, children: Vec::new(), _alone: alone };
         let at = |name: &str| site.folder.join(name).display().to_string();
         let config = format!(
             "Host *\n User root\n IdentityFile {}\n IdentitiesOnly yes\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n",

@@ -129,7 +129,7 @@ impl Account {
                     self.reporter.left(place, usize::from(*scenario));
                 }
             }
-            News::TooManyFailures { part, is_failing } => {
+            News::Unreachable { part, is_failing } => {
                 if let Some(place) = place_of(*part) {
                     self.reporter.failing(place, *is_failing);
                 }

@@ -106,7 +106,7 @@ pub enum News {
         scenario: u16,
     },
     /// Whether every user of a part has failed to connect, and none ever did.
-    TooManyFailures {
+    Unreachable {
         /// The part.
         part: u16,
         /// Whether it is so.
@@ -184,7 +184,7 @@ impl News {
             Self::Withdrawn { .. }
             | Self::Stuck { .. }
             | Self::Left { .. }
-            | Self::TooManyFailures { .. }
+            | Self::Unreachable { .. }
             | Self::Broken { .. }
             | Self::Gone { .. } => return true,
         };
@@ -204,7 +204,7 @@ impl News {
             | Self::Stuck { .. }
             | Self::Held { .. }
             | Self::Left { .. }
-            | Self::TooManyFailures { .. }
+            | Self::Unreachable { .. }
             | Self::Gave { .. }
             | Self::Follows { .. }
             | Self::Gone { .. } => 0,

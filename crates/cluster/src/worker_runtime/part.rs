@@ -66,7 +66,7 @@ impl PartWorker {
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },
-                    PartMessage::TooManyFailures(is_failing) => News::TooManyFailures { part, is_failing },
+                    PartMessage::Unreachable(is_failing) => News::Unreachable { part, is_failing },
                 }),
                 RunUpdate::Changed(_) => {}
             }

@@ -43,7 +43,7 @@ impl Publisher {
         self.ends.reports.send(report).is_ok()
     }
 
-    /// Reports the usage so far, or drops it when it does not count.
+    /// The usage of the thread is counted from now on.
     pub(super) fn reset_usage_baseline(&mut self) {
         self.cpu_ns = host::thread_cpu_ns();
         self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);

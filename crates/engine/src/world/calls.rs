@@ -140,7 +140,7 @@ impl ScenarioRuntime {
                         let kept = &mut attempt.kept;
                         let mut keep = |bytes: &[u8]| keep(kept, bytes);
                         if let Err(fault) = self.in_flight.inspection.feed(inspector, shape, bytes, &mut keep) {
-                            call.response.count_failure_by_host(fault);
+                            call.response.blame(fault);
                         }
                     }
                 },
@@ -148,7 +148,7 @@ impl ScenarioRuntime {
                     if let Some(inspector) = call.inspector.take()
                         && let Err(fault) = self.in_flight.inspection.end(inspector)
                     {
-                        call.response.count_failure_by_host(fault);
+                        call.response.blame(fault);
                     }
                     if attempt.needs.records != Records::Nothing {
                         attempt.record_message();

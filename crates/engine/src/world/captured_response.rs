@@ -1,4 +1,4 @@
-//! Captured responses.
+//! Captured responses: what is kept of one, and its decoding. They are checked in `failure_samples.rs`.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped or
-//! unfinished.
+//! The life of an exchange: begun, tried one or more times, ended exactly once: succeeded, failed, dropped,
+//! unfinished, or lost with its worker.
 
 mod ending;
 mod expecting;
@@ -29,7 +29,7 @@ const ONE_SEGMENT_BYTES: usize = 1_200;
 /// The slot of an exchange whose address is not counted apart.
 pub(super) const NO_ADDRESS_SLOT: u8 = u8::MAX;
 
-/// Most retries of an exchange.
+/// Most retries of an exchange on streams; one of HTTP/1 is sent again once.
 pub(crate) const TRIES_MAX: u8 = 16;
 
 /// One request with its response, however many attempts it takes.

@@ -1,4 +1,4 @@
-//! Captured data of responses: for the checks, for redirects, and as failure samples.
+//! The checks of a response by what is captured of it, and the samples of those that fail.
 
 use driver::Socket;
 use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};

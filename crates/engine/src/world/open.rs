@@ -2,7 +2,7 @@
 //! them out.
 //!
 //! A due start goes to an idle user, to a new one, or into a queue; its intended instant goes with it. The user whose
-//! connection was busy last goes first. A start that has waited too long in the queue is dropped and counted.
+//! connection was busy last goes first; with several addresses, the one that has been idle longest. A start that has waited too long in the queue is dropped and counted.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) struct Open {
     users_max: u64,
     /// Starts that are due and have no user, the oldest first.
     queue: VecDeque<Start>,
-    /// Users without an exchange. The one that was busy last goes first: its connection is warm.
+    /// Users without an exchange, the one that was busy last behind all others.
     pub(super) idle: VecDeque<u32>,
     /// Users that have left, after `on_stop`.
     pub(super) stopped: Vec<u32>,

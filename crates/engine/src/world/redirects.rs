@@ -30,7 +30,7 @@ fn sends_on(status: u16) -> bool {
     (300..400).contains(&status)
 }
 
-/// The steps of the plan, and those of hops.
+/// The steps of the plan, and those that live with an exchange: of redirects, and of dynamic requests.
 pub(crate) struct Steps {
     pub(super) fixed: Arc<[PreparedStep]>,
     hops: Vec<Option<Box<PreparedStep>>>,

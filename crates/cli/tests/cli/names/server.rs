@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex};
 pub(super) enum Says {
     /// These addresses, each valid for a second.
     Addresses(Vec<Ipv4Addr>),
+    /// The same, valid for a day.
+    Lasting(Vec<Ipv4Addr>),
+    /// Nothing at all.
+    Nothing,
     /// The same over TCP; over UDP that it does not fit.
     Truncates(Vec<Ipv4Addr>),
     /// The same behind two aliases.
@@ -31,6 +35,7 @@ impl Says {
 }
 
 const TTL_S: u32 = 1;
+const DAY_S: u32 = 86_400;
 const ALIAS: &[u8] = b"\x05alias\x04test\x00";
 const OTHER: &[u8] = b"\x05other\x04test\x00";
 /// Points at the name of the question.
@@ -62,9 +67,11 @@ impl NameServer {
             let mut question = [0; 4_096];
             while let Ok((length, from)) = udp.recv_from(&mut question) {
                 questions.fetch_add(1, Ordering::Relaxed);
-                let answer = answer(&question[..length], &says.lock().expect("it lives"), false);
-                // The asker may be gone.
-                let _ = udp.send_to(&answer, from);
+                let says = says.lock().expect("it lives").clone();
+                if !matches!(says, Says::Nothing) {
+                    // The asker may be gone.
+                    let _ = udp.send_to(&answer(&question[..length], &says, false), from);
+                }
             }
         });
         let says = server.says.clone();
@@ -101,8 +108,12 @@ fn over_tcp(mut stream: TcpStream, says: &Says) -> std::io::Result<()> {
 }
 
 fn record(owner: &[u8], kind: u16, data: &[u8]) -> Vec<u8> {
+    lasting(owner, kind, data, TTL_S)
+}
+
+fn lasting(owner: &[u8], kind: u16, data: &[u8], ttl_s: u32) -> Vec<u8> {
     let (kind, class, length) = (kind.to_be_bytes(), 1_u16.to_be_bytes(), (data.len() as u16).to_be_bytes());
-    [owner, &kind, &class, &TTL_S.to_be_bytes(), &length, data].concat()
+    [owner, &kind, &class, &ttl_s.to_be_bytes(), &length, data].concat()
 }
 
 fn answer(question: &[u8], says: &Says, is_tcp: bool) -> Vec<u8> {
@@ -115,6 +126,11 @@ fn answer(question: &[u8], says: &Says, is_tcp: bool) -> Vec<u8> {
     let (mut flags, mut id) = (0x8180_u16, [question[0], question[1]]);
     let records = match says {
         Says::Addresses(all) => addresses(POINTER, all),
+        Says::Lasting(all) => {
+            let all = if kind == 1 { &all[..] } else { &[] };
+            all.iter().map(|address| lasting(POINTER, 1, &address.octets(), DAY_S)).collect()
+        }
+        Says::Nothing => Vec::new(),
         Says::Truncates(all) if is_tcp => addresses(POINTER, all),
         Says::Truncates(_) => {
             flags |= 0x0200;
