@@ -56,9 +56,10 @@ fn why(run: &Run, language: Language) -> Option<String> {
             Protocol::WebSocket => "wss://",
             _ => "https://",
         };
-        return Some(
-            language.pick(format!("the port speaks TLS; write {scheme}"), format!("该端口使用 TLS；请写 {scheme}")),
-        );
+        return Some(language.pick(
+            format!("the port speaks TLS; write {scheme}"),
+            format!("该端口使用 TLS；请把 URL 改为 {scheme} 开头"),
+        ));
     }
     if most.failure == Failure::Check {
         return Some(failed_checks(run, language));
@@ -108,7 +109,7 @@ fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
             "check the body and its type: -d DATA -H 'Content-Type: ...'",
             "请检查请求体及其类型：-d DATA -H 'Content-Type: ...'",
         ),
-        429 => ("the server limits the rate; ask for less with -q", "服务端限流；请用 -q 降低速率"),
+        429 => ("the server limits the rate; ask for less with -q", "被服务端限流；请用 -q 降低速率"),
         300..=399 => ("follow redirects with -L", "请用 -L 跟随重定向"),
         500.. => ("look into the log of the server", "请查看服务端日志"),
         _ => (

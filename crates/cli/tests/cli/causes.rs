@@ -212,7 +212,7 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
     let talks = Peer::start(b"hello");
     let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
     let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
-    let slow = ["too slow for this load", "承受不了该负载"];
+    let slow = ["too slow for this load", "对该负载来说太慢"];
     // A peer that never responds is never in time; one that does has more time than a busy machine needs for five
     // bytes.
     let (load, [mute_time, time]) = ([&["-n", "2", "-c", "2"][..], &CONNECTS].concat(), ["1s", "5s"]);

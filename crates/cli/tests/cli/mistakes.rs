@@ -282,7 +282,7 @@ fn a_run_in_which_nothing_succeeds_says_why_and_is_no_success() {
         (
             to_tls,
             "nothing succeeded: the port speaks TLS; write https://",
-            "没有一个请求成功：该端口使用 TLS；请写 https://",
+            "没有一个请求成功：该端口使用 TLS；请把 URL 改为 https:// 开头",
         ),
     ] {
         for (language, says) in [("en", english), ("zh", chinese)] {

@@ -14,7 +14,7 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
     match failure {
         Failure::Unreachable => "主机不可达",
         Failure::Permission => "没有权限",
-        Failure::NoConsent => "未经授权",
+        Failure::NoConsent => "未获授权",
         Failure::ConnectRefused => "连接被拒绝",
         Failure::ConnectTimeout => "建立连接超时",
         Failure::NoLocalPort => "本地端口耗尽",
@@ -131,7 +131,7 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
         Failure::GrpcStatus(status) => grpc::status(status, context, language),
         Failure::CallHttp(_) => pick(
             "the answer has this HTTP status and no grpc-status: it may come from a proxy in front of the gRPC server; look at its log".to_owned(),
-            "响应是该 HTTP 状态码，且没有 grpc-status：响应的可能是 gRPC 服务前面的代理；请查看其日志".to_owned(),
+            "响应只有 HTTP 状态码，没有 grpc-status：可能来自 gRPC 服务前面的代理；请查看其日志".to_owned(),
         ),
         Failure::Status if context.is_messaging() => pick(
             "the server does not switch to WebSocket: its status is not 101; check the path and the headers (-H)".to_owned(),

@@ -45,7 +45,7 @@ pub(super) fn status(status: u8, context: &FailureContext<'_>, language: Languag
         3 => ("the server does not accept the message; check -d", "服务端不接受该消息；请检查 -d"),
         4 => (
             "the call took longer than the server or its deadline allows; the server is too slow for this load; lower the load or raise -t",
-            "调用超过了截止时间；服务端承受不了该负载；请降低负载或调大 -t",
+            "调用超过了截止时间：服务端对该负载来说太慢；请降低负载或调大 -t",
         ),
         7 | 16 => (
             "the server needs other credentials; give them as metadata with -H",

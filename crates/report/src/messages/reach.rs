@@ -42,6 +42,6 @@ pub(super) fn no_consent(place: &str, language: Language) -> String {
     };
     language.pick(
         format!("a redirect leads to {place}, a public host that nobody said may be loaded; nothing was sent there; if you may load it, {en}"),
-        format!("重定向指向 {place}，这是未经授权的公网主机，没有向其发送任何内容；已获授权时{zh}"),
+        format!("重定向指向 {place}，这是未获授权的公网主机，没有向其发送任何内容；已获授权时{zh}"),
     )
 }

@@ -25,7 +25,7 @@ pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> Strin
             format!(
                 "no complete answer within {limit}; the server is too slow for this load; lower the load or raise -t"
             ),
-            format!("{limit} 内没有收到完整响应；服务端承受不了该负载；请降低负载或调大 -t"),
+            format!("{limit} 内没有收到完整响应：服务端对该负载来说太慢；请降低负载或调大 -t"),
         ),
     }
 }

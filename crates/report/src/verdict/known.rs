@@ -57,7 +57,7 @@ fn machine(run: &Run, known: &Basis, language: Language) -> Option<String> {
     let gives = match known {
         Basis::Probe(part) => {
             let (those, share) = (those(run, language), in_percent(part.rate));
-            language.pick(format!("; {those} got {share} of the rate"), format!("；{those}得到 {share} 的吞吐"))
+            language.pick(format!("; {those} got {share} of the rate"), format!("；只留{those}时，吞吐为 {share}"))
         }
         _ => String::new(),
     };
@@ -125,12 +125,12 @@ fn in_percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// Half of the users, or their number.
+/// Half of the users, or their number; in Chinese with the blank that a number has before it.
 fn those(run: &Run, language: Language) -> String {
     match run.probe_of_limited() {
         Some(probe) if probe.users * 2 != probe.of => language.pick(
             format!("{} of {}", count(probe.users), counted(probe.of, "user")),
-            format!("{} 个用户中的 {} 个", count(probe.of), count(probe.users)),
+            format!(" {} 个用户中的 {} 个", count(probe.of), count(probe.users)),
         ),
         _ => language.pick("half of the users", "一半的用户").to_owned(),
     }
@@ -147,19 +147,19 @@ fn probe_text(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> 
     match (limit, part.is_refused, time) {
         (Limit::Target, true, _) => language.pick(
             format!("the target is at its limit: {those} got {share} of its successes, and it refuses the rest"),
-            format!("被测服务已达上限：{those}得到了成功请求的 {share}，其余被拒绝"),
+            format!("被测服务已达上限：只留{those}时，成功的请求为原来的 {share}；其余请求被拒绝"),
         ),
         (Limit::Target, false, Some(time)) => language.pick(
             format!("the target is at its limit, {achieved}/s: {those} got {share} of the rate in {time} of the time; more users only wait longer"),
-            format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐，响应时间为原来的 {time}；更多用户只会等得更久"),
+            format!("被测服务已达上限，{achieved}/s：只留{those}时，吞吐为原来的 {share}，响应时间为原来的 {time}；更多用户只会等得更久"),
         ),
         (Limit::Target, false, None) => language.pick(
             format!("the target is at its limit, {achieved}/s: {those} got {share} of the rate; more users only wait longer"),
-            format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐；更多用户只会等得更久"),
+            format!("被测服务已达上限，{achieved}/s：只留{those}时，吞吐为原来的 {share}；更多用户只会等得更久"),
         ),
         _ => language.pick(
             format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --vary users"),
-            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --vary users"),
+            format!("用户更少，吞吐就更低（现为 {achieved}/s）：只留{those}时为 {share}；再增加用户能否更快尚未试过，可用 onrush find-max --vary users"),
         ),
     }
 }
@@ -175,7 +175,7 @@ fn curve_text(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> 
     match limit {
         Limit::Target => language.pick(
             format!("the target is at its limit: with {kept} as many requests in flight it gave {share} of the rate"),
-            format!("被测服务已达上限：在途请求只有最多时的 {kept} 时，吞吐已是 {share}"),
+            format!("被测服务已达上限：在途请求只有最多时的 {kept} 时，吞吐已达到 {share}"),
         ),
         Limit::Connections => language.pick(
             format!("the connections were too few: all were busy and starts waited, and with {kept} of them the rate was {share}; raise {key}, or leave it out"),
@@ -183,7 +183,7 @@ fn curve_text(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> 
         ),
         _ => language.pick(
             format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --vary users"),
-            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --vary users"),
+            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时，吞吐为 {share}；再增加用户能否更快尚未试过，可用 onrush find-max --vary users"),
         ),
     }
 }
@@ -193,7 +193,7 @@ fn first_round_text(run: &Run, share: f64, language: Language) -> String {
     let (achieved, share) = (rate(run.limited().rate), in_percent(share));
     language.pick(
         format!("the target is at its limit, {achieved}/s: the first request of each user took {share} of the time of later ones, as where a queue fills up"),
-        format!("被测服务已达上限，{achieved}/s：每个用户的第一个请求只用了后来请求的 {share} 的时间，与队列逐渐排满时一样"),
+        format!("被测服务已达上限，{achieved}/s：每个用户的第一个请求用时只有后来请求的 {share}，因为那时还没有排队"),
     )
 }
 
@@ -285,7 +285,7 @@ fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
             let (those, share) = (those(run, language), in_percent(part.rate));
             return language.pick(
                 format!("{achieved}/s; not known whether the target was at its limit: {those} got about {share} of the rate, which is not sure enough; a longer run (-z) may tell"),
-                format!("实际 {achieved}/s；无法判断被测服务是否已达上限：{those}得到约 {share} 的吞吐，尚不足以判断；延长时间（-z）或可判断"),
+                format!("实际 {achieved}/s；无法判断被测服务是否已达上限：只留{those}时，吞吐约为原来的 {share}，尚不足以判断；延长时间（-z）或可判断"),
             );
         }
         Unknown::Differing => language

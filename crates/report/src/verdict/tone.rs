@@ -78,7 +78,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
             (Tone::Bad, pick("Requests without a response", "有请求没有得到响应"))
         }
         Limit::Target => (Tone::Good, pick("The target is at its limit", "被测服务已达上限")),
-        Limit::Below => (Tone::Good, pick("Fewer users give less", "用户更少则吞吐更低")),
+        Limit::Below => (Tone::Good, pick("Fewer users give less", "用户更少，吞吐就更低")),
         Limit::Connections => (Tone::Unsure, pick("Too few connections", "连接太少")),
         Limit::Machine => (Tone::Unsure, pick("This machine was full", "本机的核已占满")),
         Limit::Link => (Tone::Unsure, pick("The network was the limit", "瓶颈在网络")),
