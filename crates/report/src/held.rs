@@ -127,7 +127,7 @@ impl Page {
             let (due, sent, answered) = (count(planned), count(counts.messages_left()), count(counts.answered()));
             let mut rest = String::new();
             for (number, en, zh) in [
-                (counts.late(), "sent late by the generator", "因压测机滞后而迟发"),
+                (counts.late(), "sent late by the generator", "因压测机滞后而发送过晚"),
                 (counts.unanswered(), "unanswered", "未响应"),
                 (counts.unsent(), "never sent", "未能发出"),
                 (counts.missed(), "due on lost connections", "因连接断开未发"),

@@ -52,7 +52,7 @@ fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> 
             "worker data was processed up to {span} late: the leader, the bus or the network is too slow for this number of workers; \
              nothing is missing of it"
         ),
-        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上工作进程上报的数据；数据没有缺失"),
+        format!("工作进程的数据最多迟 {span} 才处理：主控进程、总线或网络跟不上工作进程上报的数据；数据没有缺失"),
     ))
 }
 
@@ -124,7 +124,9 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
     let (undelivered, unaccounted) = (count(undelivered), count(unaccounted));
     let mut text = language.pick(
         format!("workers were lost: {said} {were} due while no worker had the slots, of {unaccounted} it is not known whether {made} made"),
-        format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unaccounted} 个是否发起未知"),
+        format!(
+            "有工作进程失联：{undelivered} 个请求未执行（到期时没有进程承担），{unaccounted} 个未知（是否发起过不清楚）"
+        ),
     );
     if !stalled.is_zero() {
         let span = time(stalled.as_nanos() as f64);
@@ -208,7 +210,7 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
 pub fn lost_worker(name: &str, language: Language) -> String {
     language.pick(
         format!("worker {name} was lost: what is due at it until others have it counts as undelivered"),
-        format!("工作进程 {name} 失联：在其他进程接手之前，它承担的部分计为无人承担"),
+        format!("工作进程 {name} 失联：在其他进程接手之前，由它承担、其间到期的请求计为未执行（undelivered）"),
     )
 }
 

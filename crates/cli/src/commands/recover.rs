@@ -118,19 +118,19 @@ fn cut_in_words(cut: &Cut, language: Language) -> String {
     match cut {
         Cut::Missing { name } if name.is_empty() => language.pick(
             "journals are missing: what their workers did counts as unknown".to_owned(),
-            "缺少部分本地留存：这些工作进程所做的计为未知".to_owned(),
+            "缺少部分本地留存：这些工作进程的结果计为未知".to_owned(),
         ),
         Cut::Missing { name } => language.pick(
             format!("{name}: nothing of it is there, so what it did counts as unknown"),
-            format!("{name}：没有它的数据，其所做的计为未知"),
+            format!("{name}：没有它的数据，其结果计为未知"),
         ),
         Cut::Short { name } => language.pick(
             format!("{name}: its last word is missing, so what it did then counts as unknown"),
-            format!("{name}：缺少最后的数据，此后所做的计为未知"),
+            format!("{name}：缺少最后的数据，此后的结果计为未知"),
         ),
         Cut::Hole { name } => language.pick(
             format!("{name}: some of it is missing or damaged; what it did from there on counts as unknown"),
-            format!("{name}：部分数据缺失或已损坏，此后所做的计为未知"),
+            format!("{name}：部分数据缺失或已损坏，此后的结果计为未知"),
         ),
     }
 }

@@ -314,10 +314,10 @@ fn said(notice: &WorkerEvent, language: Language) -> Option<String> {
             let share = f64::from(*slots) / 40.96;
             language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1}% 的负载"))
         }
-        WorkerEvent::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
+        WorkerEvent::Ended => language.pick("its part is over".to_owned(), "承担的负载已结束".to_owned()),
         WorkerEvent::GivenUp => language.pick(
             "was out of reach for too long, so nobody counts on its part any more; it begins anew".to_owned(),
-            "失联过久，所做的部分不再计入；现在重新开始".to_owned(),
+            "失联过久，其结果不再计入；现在重新加入".to_owned(),
         ),
         WorkerEvent::Broken(reason) => {
             let zh = report::in_chinese(reason);
@@ -349,7 +349,7 @@ fn refused(refusal: &Refusal, language: Language) -> String {
         ),
         Refusal::Damaged => language.pick(
             "what came is not the plan that was announced: its hash is another".to_owned(),
-            "取到的不是所公布的计划：哈希不符".to_owned(),
+            "收到的压测计划与公布的不一致（哈希不符）".to_owned(),
         ),
         Refusal::Target { target, allowed } => language.pick(
             format!("it may not load {target}, only {allowed}; start it with --allow-host {target} if it should"),

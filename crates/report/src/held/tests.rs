@@ -179,7 +179,7 @@ fn a_generator_that_was_late_is_named() {
         en.starts_with("the generator was late: the loop of thread 1 was more than 20 ms late for 3.3% of its"),
         "{en}"
     );
-    assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
+    assert!(zh.starts_with("压测机滞后：线程 1 有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
     assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可靠"), "{pages:?}");
     assert_eq!((&json["verdict"]["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
@@ -194,9 +194,9 @@ fn a_generator_that_was_late_is_named() {
     (result.total.counts[HeldCounter::Due], result.total.counts[HeldCounter::Late]) = (1_000, 11);
     let ([en, zh], pages, json) = reported(&result);
     assert!(en.starts_with("the generator was late: 11 of 1,000 messages were sent late; give it more"), "{en}");
-    assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
+    assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条发送过晚；请"), "{zh}");
     assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
-    assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
+    assert!(pages[1].contains("11 条因压测机滞后而发送过晚"), "{pages:?}");
     assert_eq!((&json["verdict"]["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
 }
 

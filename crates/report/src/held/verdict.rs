@@ -113,12 +113,12 @@ fn lateness(held: &Held, language: Language) -> String {
         let [p99, max] = [late.lag_p99_ns, late.lag_max_ns].map(|ns| time(ns as f64));
         language.pick(
             format!("the loop of thread {thread} was more than 20 ms late for {share} of its time (p99 {p99}, at most {max})"),
-            format!("线程 {thread} 的循环有 {share} 的时间滞后超过 20 ms（p99 {p99}，最长 {max}）"),
+            format!("线程 {thread} 有 {share} 的时间滞后超过 20 ms（p99 {p99}，最长 {max}）"),
         )
     });
     let (late, due) = (count(held.tally.late()), count(held.tally.due()));
     let messages = (held.tally.late() > 0).then(|| {
-        language.pick(format!("{late} of {due} messages were sent late"), format!("{due} 条消息中有 {late} 条迟发"))
+        language.pick(format!("{late} of {due} messages were sent late"), format!("{due} 条消息中有 {late} 条发送过晚"))
     });
     let what = [thread, messages].into_iter().flatten().collect::<Vec<_>>().join(language.pick(", and ", "，"));
     language.pick(

@@ -189,7 +189,7 @@ fn workers_are_shown() {
     }
     let page = of(loads, Language::Zh);
     for text in
-        ["<h2>工作进程</h2>", "曾失联；总线已满", "到期时无人承担、没有发起的请求", "调整到达前比计划少发起的请求"]
+        ["<h2>工作进程</h2>", "曾失联；总线已满", "未执行的请求（到期时没有进程承担）", "调整到达前比计划少发起的请求"]
     {
         assert!(page.contains(text), "{text}");
     }

@@ -69,14 +69,14 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     let is_held = workers.get("unaccounted_responses").is_some();
     let unknown = match is_held {
         true => page.pick("connections of which nobody knows what became", "结果未知的连接"),
-        false => page.pick("starts of which nobody knows whether they were made", "是否发起未知的请求"),
+        false => page.pick("starts of which nobody knows whether they were made", "未知的请求（是否发起过不清楚）"),
     };
     let mut rows = Vec::new();
     let mut tell = |name: &str, figure: String| {
         rows.push(vec![Cell::Words(name.to_owned()), Cell::Figure(figure)]);
     };
     for (key, name) in [
-        ("undelivered", page.pick("starts that were due while nobody had them", "到期时无人承担、没有发起的请求")),
+        ("undelivered", page.pick("starts that were due while nobody had them", "未执行的请求（到期时没有进程承担）")),
         ("unaccounted", unknown),
         (
             "unaccounted_responses",
@@ -92,7 +92,7 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     }
     if let Some(seconds) = workers["change_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
-            page.pick("a change of the load reached workers late by up to", "负载调整到达工作进程最多迟"),
+            page.pick("a change of the load reached workers late by up to", "负载调整最多迟多久到达工作进程"),
             time(seconds * 1e9),
         );
     }
@@ -108,7 +108,7 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     }
     if let Some(seconds) = workers["ingest_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
-            page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),
+            page.pick("what workers told was read late by up to", "工作进程的数据最多迟多久才处理"),
             time(seconds * 1e9),
         );
     }
