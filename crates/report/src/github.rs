@@ -20,8 +20,8 @@ pub fn github_page(run: &Run, language: Language) -> String {
     let ended =
         language.pick(format!("{succeeded} / {finished} ({share})"), format!("{succeeded} / {finished}（{share}）"));
     let mut rows = vec![
-        (language.pick("Requests a second", "每秒请求数"), rate(run.rate)),
-        (language.pick("Succeeded", "成功"), ended),
+        (language.pick("Requests a second", "QPS"), rate(run.rate)),
+        (language.pick("Succeeded", "成功率"), ended),
     ];
     if let Some(times) = run.classes.first().map(|class| class.times.by_measure(metrics::Measure::Response)) {
         rows.extend(percentiles(times, language));

@@ -103,7 +103,7 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         pick("Slowest", "最慢请求"),
         pick("at", "时刻"),
         pick("UTC", "UTC"),
-        pick("status", "状态"),
+        pick("status", "状态码"),
         pick("first byte", "首字节"),
         pick("conn.", "连接"),
     ];

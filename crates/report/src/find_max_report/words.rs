@@ -211,7 +211,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
                 "{} could not be tried: the limit was {who}, so this says nothing of the target",
                 shown(&own["at"])
             ),
-            format!("{} 无法测试：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
+            format!("{} 无法试压：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
         ));
     }
     if let Some(unknown) = report["unknown"].as_object() {
@@ -246,7 +246,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             language
                 .pick(
                     "it was held for long, but onrush could not follow, so that says nothing",
-                    "长时间保持时 onrush 自身未能跟上，因此不能说明问题",
+                    "长时间保持时 onrush 自身未能跟上，因此无法确认该负载",
                 )
                 .to_owned()
         } else if report["ended"] == "trials" {
@@ -293,7 +293,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         if report["is_worse"] == true {
             all.push(language.pick(
                 "what was too much came later, with longer usual times: the target may have become slower".to_owned(),
-                "不达标的试压都在后面，且常见响应时间更长：被测服务可能变慢了".to_owned(),
+                "不达标的试压都在后面，且多数请求的响应时间也更长：被测服务可能变慢了".to_owned(),
             ));
         }
     }
@@ -317,7 +317,7 @@ pub(super) fn law(report: &Value, language: Language) -> Option<String> {
             let (at, most) = (peak["in_system"].as_f64()?, peak["per_s"].as_f64()?);
             language.pick(
                 format!("; most is done with {} in the system: {}/s", figure(at), figure(most)),
-                format!("；系统内有 {} 个请求时最高：{}/s", figure(at), figure(most)),
+                format!("；同时处理 {} 个请求时最高：{}/s", figure(at), figure(most)),
             )
         }
         None => String::new(),
@@ -328,7 +328,7 @@ pub(super) fn law(report: &Value, language: Language) -> Option<String> {
             figure(of("from")), figure(of("to")), of("worst_difference") * 100.0, of("contention") * 100.0, of("coherence") * 100.0
         ),
         format!(
-            "参考（通用可扩展性定律，系统内 {} 到 {} 个请求，偏差不超过 {:.0}%）：争用 {:.2}%，一致性开销 {:.4}%{peak}",
+            "参考（通用可扩展性定律，同时处理 {} 到 {} 个请求，偏差至多 {:.0}%）：争用 {:.2}%，一致性开销 {:.4}%{peak}",
             figure(of("from")), figure(of("to")), of("worst_difference") * 100.0, of("contention") * 100.0, of("coherence") * 100.0
         ),
     ))

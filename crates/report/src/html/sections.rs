@@ -170,7 +170,7 @@ pub(super) fn tiles(report: &Value, page: &mut Markup) {
 fn requests(report: &Value, page: &mut Markup) {
     page.heading("Requests", "请求");
     let names = [
-        ("started", "started", "发起"),
+        ("started", "started", "已发起"),
         ("carried", "in flight since the warm-up", "预热时发起、当时在途"),
         ("warm_up", "ended in the warm-up (in no figure)", "预热期间结束（不计入结果）"),
         ("succeeded", "succeeded", "成功"),
@@ -179,7 +179,7 @@ fn requests(report: &Value, page: &mut Markup) {
         ("unfinished", "unfinished", "未完成"),
         ("lost", "lost with a worker", "随工作进程丢失"),
         ("redirects", "redirects followed", "跟随的重定向"),
-        ("reconnects", "sent again on another connection", "换连接重发"),
+        ("reconnects", "sent again on another connection", "重连重发"),
         ("begun_before", "of them, may have reached the server before", "其中服务端此前可能已收到"),
     ];
     let row = |(key, en, zh): &(&str, &'static str, &'static str)| {
@@ -242,7 +242,7 @@ fn times(report: &Value, page: &mut Markup) {
     page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
     let of_marks = page.pick(
         "≥: at least that, what did not end would have taken longer. !: includes stalls of this machine.",
-        "≥：至少如此，未结束的请求会更久。!：包含本机的卡顿。",
+        "≥ 表示下限：未结束的请求实际用时更长。!：包含本机的卡顿。",
     );
     let has_mark = |cell: &Cell| matches!(cell, Cell::Figure(text) if text.contains(['≥', '!']));
     if rows.iter().flatten().any(has_mark) {
@@ -251,8 +251,8 @@ fn times(report: &Value, page: &mut Markup) {
     let others = [
         ("connect", "connect", "建立连接"),
         ("tls_handshake", "TLS handshake", "TLS 握手"),
-        ("message", "messages", "消息"),
-        ("message_gap", "between pushed messages", "推送消息的间隔"),
+        ("message", "messages", "消息往返"),
+        ("message_gap", "between pushed messages", "消息间隔"),
     ];
     facts_of_times(report, &others, page);
 }

@@ -108,7 +108,7 @@ impl Page {
                 format!(
                     "{number} of the dropped were late before they needed a connection: the generator was the limit"
                 ),
-                format!("其中 {number} 个在寻找连接之前就已超时：瓶颈在压测机"),
+                format!("丢弃的请求中，{number} 个在需要连接之前就已过晚：瓶颈在压测机"),
             );
             self.line("", &line);
         }
@@ -195,7 +195,9 @@ fn connections_in_words(run: &Run, language: Language) -> String {
     }
     if counts.connections_retired() > 0 {
         let retired = count(counts.connections_retired());
-        parts.push(language.pick(format!("{retired} closed at a limit"), format!("达到限制而关闭 {retired} 个")));
+        parts.push(
+            language.pick(format!("{retired} closed at a limit"), format!("{retired} 个达到期限或请求数上限而关闭")),
+        );
     }
     if counts.reconnects() > 0 {
         parts.push(sent_again(counts, language));

@@ -166,7 +166,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
     if let Some(seed) = report["seed"].as_u64() {
         all.push(language.pick(
             format!("All runs drew the same: --seed {seed} draws it again"),
-            format!("所有运行抽取的内容相同：--seed {seed} 可重现"),
+            format!("各次压测抽取的随机值相同：--seed {seed} 可重现"),
         ));
     }
     let out = report["left_out"].as_array().map_or(&[][..], Vec::as_slice);
