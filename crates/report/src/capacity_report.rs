@@ -21,7 +21,7 @@ fn label(name: Name, language: Language) -> &'static str {
         Name::RateOfUsers => ("Rate", "QPS"),
         Name::Machines => ("Machines", "机器数"),
         Name::OneLess => ("One less", "少一台"),
-        Name::Busy => ("Busy", "负载"),
+        Name::Busy => ("Busy", "利用率"),
         Name::WithSpare => ("One to lose", "容许坏一台"),
         Name::AtLoad => ("With room", "留余量"),
         Name::Users => ("Users", "用户数"),

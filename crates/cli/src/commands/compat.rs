@@ -53,7 +53,7 @@ fn help(tool: Option<Tool>, language: Language) -> String {
     let (name, flags) = (tool.name(), report::wrap(&tool.flags().join(" "), 78).join("\n  "));
     language.pick(
         format!("Usage: onrush as {name} [flags of {name}] URL\n\nFlags of {name} that are read; one that has no counterpart here is refused by its name:\n  {flags}\n\n  --native  show the output of onrush\n"),
-        format!("用法：onrush as {name} [{name} 的参数] URL\n\n可识别的 {name} 参数（没有对应功能的会指名拒绝）：\n  {flags}\n\n  --native  使用 onrush 自己的输出\n"),
+        format!("用法：onrush as {name} [{name} 的参数] URL\n\n可识别的 {name} 参数（没有对应功能的会报错拒绝）：\n  {flags}\n\n  --native  使用 onrush 自己的输出\n"),
     )
 }
 

@@ -121,7 +121,7 @@ impl RunPage {
                 let known = WORDS.map(|(en, zh)| self.language.pick(en, zh)).join(self.language.pick(", ", "、"));
                 return Err(CtlError::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
-                    format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
+                    format!("ctl 没有 '{}' 这个操作；可用：{known}", words.join(" ")),
                 )));
             }
         };

@@ -115,7 +115,7 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
                 return Err(language
                     .pick(
                         "--vary is for loads; of hold the connections are found",
-                        "--vary 仅用于压测；hold 寻找的是连接数",
+                        "--vary 仅用于请求压测；hold 改变的始终是连接数",
                     )
                     .to_owned());
             }

@@ -60,7 +60,7 @@ pub(crate) fn flags_of_curl() -> [(Text, Vec<String>); 3] {
     [
         (("Flags of curl that shape what is sent", "决定请求内容的 curl 参数"), flags.shaping),
         (("Read, without any effect on a load", "可以保留、对压测没有影响的参数"), flags.idle),
-        (("Refused by name, as a load has nothing like them", "压测没有对应功能、会指名拒绝的参数"), flags.refused),
+        (("Refused by name, as a load has nothing like them", "没有对应功能、会报错拒绝的参数"), flags.refused),
     ]
 }
 

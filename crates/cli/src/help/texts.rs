@@ -279,7 +279,7 @@ pub(crate) const EXIT_CODES: Text = (
     "0 done; 1 an expectation (--expect-...), threshold or self-test failed, or no load met the goals; 2 wrong usage; 3 nothing could be measured; \
      4 a report could not be written or the system refused; 130 stopped by the user",
     "0 完成；1 断言（--expect-...）、阈值或自检未通过，或没有达标的负载；2 用法错误；3 没有测到任何数据；\
-     4 报告无法写出或系统不允许运行；130 被用户中止",
+     4 报告无法写出或系统拒绝；130 被用户中止",
 );
 
 examples! {
@@ -296,8 +296,8 @@ examples! {
     "/drip/PIECES/MS": "a body in pieces, MS apart", "分块逐渐返回响应体";
     "/stall/AFTER/FOR":
         "answers; AFTER later the whole server stands still FOR", "先响应；AFTER 毫秒后整个服务卡顿 FOR 毫秒";
-    "/gate/NAME, /gate/NAME/waiting": "waits until the gate is open; how many wait", "等到门打开才响应；等待的请求数";
-    "POST /gate/NAME/open": "opens the gate", "打开这道门";
+    "/gate/NAME, /gate/NAME/waiting": "waits until the gate is open; how many wait", "等到闸门打开才响应；等待的请求数";
+    "POST /gate/NAME/open": "opens the gate", "打开这道闸门";
     "/fail/PERCENT[/STATUS]": "a 500, or STATUS, for this share of requests", "按此比例返回 500 或指定状态码";
     "/status/N, /echo": "a status; the body that was sent", "指定状态码；原样返回请求体";
     "/redirect/N": "redirects N times, then /", "连续重定向 N 次，最后到 /";

@@ -78,7 +78,7 @@ fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     };
     output::note(&view.language.pick(
         format!("onrush: {count} is of all users together, so the first ones of a ramp may do all of it; {own} gives each of the {users} its own"),
-        format!("onrush: {count} 是所有用户合计的数量，梯度加压时，可能由最先开始的用户全部完成；{own} 让 {users} 个用户各做各的"),
+        format!("onrush: {count} 是所有用户合计的数量，梯度加压时，可能由最先开始的用户全部完成；要让每个用户各完成一定数量，请用 {own}"),
     ));
 }
 

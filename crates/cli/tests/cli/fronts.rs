@@ -17,7 +17,7 @@ fn help_behind_curl_is_that_of_its_flags() {
         (&["help", "curl"], "-H/--header"),
         (&["--lang", "zh", "curl"], "onrush [负载参数] curl"),
         (&["--lang=zh", "help", "curl"], "负载参数写在 curl 之前"),
-        (&["--lang", "zh_CN.UTF-8", "curl", "--help"], "会指名拒绝的参数"),
+        (&["--lang", "zh_CN.UTF-8", "curl", "--help"], "会报错拒绝的参数"),
         (&["help", "as"], "onrush as TOOL"),
         (&["help", "as", "wrk"], " -L "),
         (&["--lang", "zh", "help", "as", "ab"], "用法：onrush as ab"),

@@ -298,7 +298,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次压测"),
         (&["find-max", "--vary", "users", "-c", "5", url], "--max sets", "--max"),
         (&["find-max", "--start", "9", "--max", "8", url], "--start 9 is above", "--start 9 大于"),
-        (&["find-max", "--vary", "users", "hold", &talk], "--vary is for loads", "--vary 仅用于压测"),
+        (&["find-max", "--vary", "users", "hold", &talk], "--vary is for loads", "--vary 仅用于请求压测"),
         (&["find-max", "hold", "-c", "5", &talk], "--connections is for", "--connections 仅用于"),
         (&["find-max", "hold", "--goal", "p99(wait) < 1s", &talk], "percentile of response_time", "百分位"),
         (&["find-max", "--bugdet", "60s", url], "unknown flag '--bugdet'", "未知参数 '--bugdet'"),

@@ -37,7 +37,7 @@ pub fn tool_fault(tool: Tool, fault: &ToolFault, language: Language) -> String {
         ToolFault::Unsupported { flag } => {
             format!("{flag} 在这里没有对应的功能；请去掉，替代办法见 docs/come-as-you-are.zh.md")
         }
-        ToolFault::Url => "需要一个 URL，如 http://127.0.0.1:8080/；参数写法与其自身的帮助一致".to_owned(),
+        ToolFault::Url => "需要一个 URL，如 http://127.0.0.1:8080/；参数写法见该工具自己的帮助".to_owned(),
         ToolFault::FewerRequests { requests, users } => {
             format!("-n {requests} 少于 -c {users}；请增大前者或减小后者")
         }

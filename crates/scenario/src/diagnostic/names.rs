@@ -39,7 +39,7 @@ errors! {
     /// A name that another scenario extracts.
     Elsewhere { name: String, scenario: String };
         "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'",
-        "'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 before 中提取";
+        "'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 setup 中提取";
     /// No such column; the fields of the file seem to have another separator.
     Separator { set: String, column: String, line: String, cut: &'static str, sign: &'static str };
         "'{set}' has no column '{column}': its first line is '{line}', cut at {cut}; if its fields are cut by {sign}, say so: separator: \"{sign}\"",

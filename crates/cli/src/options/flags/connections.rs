@@ -12,10 +12,10 @@ flags! {
         "Open a new connection for each request", "每个请求新建连接（短连接）";
     "connection-requests": Kind::Number("N"), &[Run], page;
         "Close a kept connection after N requests; the first one of each earlier, so that they end spread over time",
-        "长连接上的请求达到 N 个后关闭；各自的第一个连接提前关闭，使关闭分散在时间上";
+        "长连接完成 N 个请求后关闭；最初的连接提前关闭，以免同时关闭";
     "connection-age": Kind::Number("TIME"), &[Run], page;
         "Close a kept connection at this age, between two requests; the first one of each earlier, as above",
-        "长连接建立多久后关闭（在两个请求之间）；各自的第一个连接同样提前关闭";
+        "长连接建立多久后关闭（只在两个请求之间）；最初的连接同样提前关闭";
     "keepalive-idle": Kind::Number("TIME"), &[Run], page;
         "Close a kept connection that had no request for this time",
         "长连接空闲多久后关闭";

@@ -93,7 +93,7 @@ flags! {
         "Do not keep the run", "不保存本次压测";
     "baseline": Kind::Text("RUN"), modes::KEPT;
         "Compare with an earlier run: its name, last, or its folder",
-        "基线：与之前的一次压测比较：名称、last，或目录";
+        "基线，即要与之比较的压测记录：名称、last 或目录";
     "fail-if": Kind::FreeList("DIFFERENCE"), modes::COMPARING;
         "Exit with 1 when the second run differs so, by more than its noise: 'p99(response_time) > +10%', 'rate < -5%'",
         "与基线相比出现这样的变化且超出波动范围时，退出码为 1：'p99(response_time) > +10%'、'rate < -5%'";
@@ -125,7 +125,7 @@ flags! {
         "数据导出，压测期间供监控等程序使用：prometheus=地址:端口、remote-write=URL、otlp=URL、influx=URL、statsd=主机:端口、dogstatsd=主机:端口、csv=文件、junit=文件 或 github；可重复";
     "export-wait": Kind::Number("TIME"), modes::LOADS;
         "How long exports may take when the run is over; a page of Prometheus is not kept longer for its last reader [default: 5s, and 15s for a page]",
-        "压测结束后导出最多还可用多久；也是 Prometheus 抓取端点等待最后一次抓取的上限 [默认：5s，抓取端点为 15s]";
+        "压测结束后，导出剩余数据最多用多久；也是 Prometheus 抓取端点等待最后一次抓取的上限 [默认：5s，抓取端点为 15s]";
     "slowest": Kind::Number("N"), &[Run], page;
         "Show the N slowest requests with their instants, up to 1000", "显示最慢的 N 个请求及其时刻，最多 1000 个";
     "log": Kind::Text("FILE"), &[Run];

@@ -17,7 +17,7 @@ flags! {
         "要改变的量：rate（速率）或 users（用户数）[默认：rate；场景文件全为固定用户数时为 users]";
     "budget": Kind::Number("TIME"), &[FindMax], common;
         "How long the search may take; less time gives wider bounds, as honest ones [default: 12m]",
-        "搜索时限；越短，上下界越宽，但同样可靠 [默认：12m]";
+        "搜索时限；越短，上下界相距越远 [默认：12m]";
     "trials": Kind::Number("N"), &[FindMax];
         "End the search after this many trials, with what was found by then",
         "试压次数的上限；用完后结束搜索，并给出当时的结果";
@@ -58,7 +58,7 @@ flags! {
         "从 find-max 的 JSON 报告或其目录读取单机可承受的速率";
     "max-utilization": Kind::Text("SHARE"), &[Capacity];
         "How busy a machine may be: as many machines as that needs are told too [default: 75%]",
-        "每台机器允许的负载比例；同时给出所需的机器数 [默认：75%]";
+        "每台机器的最高利用率；同时给出所需的机器数 [默认：75%]";
     "users": Kind::Number("N"), &[Capacity];
         "Users at the same time; with two of rate, response and think time Little's law gives the third",
         "同时在线的用户数；与速率、响应时间、思考时间中的两项一起，按利特尔法则求出另一项";
