@@ -208,7 +208,7 @@ fn a_name_that_moves_is_followed() {
 
 /// The time of `--dns-ttl` counts, however long the answer is valid.
 #[test]
-fn an_answer_for_a_day_is_asked_for_again() {
+fn an_answer_for_a_day_is_looked_up_again() {
     let dns = NameServer::start(Says::Lasting(vec![node(0)]));
     let served = Nodes::start(2);
     let url = served.url("/");

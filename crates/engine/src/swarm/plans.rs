@@ -119,11 +119,16 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         (false, true) if random.chance(600_000) => rounds(random, flags),
         _ => flags,
     };
+    // Drawn from a copy, so that a seed keeps its meaning from before there were limits.
+    let mut random_limits = random.clone();
     let is_kept = !flags.no_keepalive && !flags.url.as_deref().is_some_and(|url| url.starts_with("ws"));
     let flags = Flags {
-        connection_requests: (is_kept && random.chance(200_000)).then(|| random.between(1, 30).to_string()),
-        connection_age: (is_kept && random.chance(200_000)).then(|| format!("{}ms", random.between(10, 400))),
-        keepalive_idle: (is_kept && random.chance(200_000)).then(|| format!("{}ms", random.between(10, 200))),
+        connection_requests: (is_kept && random_limits.chance(200_000))
+            .then(|| random_limits.between(1, 30).to_string()),
+        connection_age: (is_kept && random_limits.chance(200_000))
+            .then(|| format!("{}ms", random_limits.between(10, 400))),
+        keepalive_idle: (is_kept && random_limits.chance(200_000))
+            .then(|| format!("{}ms", random_limits.between(10, 200))),
         ..flags
     };
     let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");

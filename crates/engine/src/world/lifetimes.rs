@@ -1,7 +1,7 @@
 //! Limits of kept connections: their requests, their age, and the time without a request.
 //!
 //! A connection that has reached a limit takes no further request: it is closed between two requests, and with streams
-//! when the last of them is over. Whoever needs one next opens it. The first connections of a load begin together, so
+//! when the last of them is over. The user that needs one next opens it. The first connections of a load begin together, so
 //! their limits are drawn evenly from nothing to the limit; those of later ones from its last tenth. Requests are
 //! counted where they begin or end; times are looked at in rounds.
 
@@ -29,7 +29,7 @@ const LAST_PART: u64 = 10;
 /// What is left to each connection until its limits.
 pub(super) struct Lifetimes {
     /// By the index of its socket.
-    lives: Vec<Life>,
+    lives: Vec<ConnectionLife>,
     /// The number of connections to each origin so far.
     opened: Vec<u64>,
     /// The time between two rounds; none without a limit in time.
@@ -37,7 +37,7 @@ pub(super) struct Lifetimes {
 }
 
 #[derive(Clone, Copy)]
-struct Life {
+struct ConnectionLife {
     /// That of its socket: an index is used again.
     generation: u32,
     /// Requests that it may still carry.
@@ -48,7 +48,7 @@ struct Life {
     used: Nanos,
 }
 
-impl Life {
+impl ConnectionLife {
     const NONE: Self =
         Self { generation: 0, requests: u32::MAX, ends: Nanos::NEVER, idle: Nanos::NEVER, used: Nanos::ZERO };
 
@@ -101,20 +101,20 @@ impl Lifetimes {
     fn begin(&mut self, socket: Socket, origin: usize, limits: &ConnectionLimits, own: u64, at: Nanos, number: u64) {
         let index = socket.index as usize;
         if self.lives.len() <= index {
-            self.lives.resize(index + 1, Life::NONE);
+            self.lives.resize(index + 1, ConnectionLife::NONE);
         }
         let mut random = Random::for_stream(origin as u64, number);
         let round = self.round.unwrap_or(Nanos::ZERO);
-        let life = Life::of(limits, at, round, self.opened[origin] < own, &mut random);
-        self.lives[index] = Life { generation: socket.generation, ..life };
+        let life = ConnectionLife::of(limits, at, round, self.opened[origin] < own, &mut random);
+        self.lives[index] = ConnectionLife { generation: socket.generation, ..life };
         self.opened[origin] += 1;
     }
 
-    fn known(&self, socket: Socket) -> Option<&Life> {
+    fn known(&self, socket: Socket) -> Option<&ConnectionLife> {
         self.lives.get(socket.index as usize).filter(|life| life.generation == socket.generation)
     }
 
-    fn life(&mut self, socket: Socket) -> Option<&mut Life> {
+    fn life(&mut self, socket: Socket) -> Option<&mut ConnectionLife> {
         self.lives.get_mut(socket.index as usize).filter(|life| life.generation == socket.generation)
     }
 
@@ -156,7 +156,7 @@ impl Pool {
             (Phase::Shared, Some(layers)) => {
                 let used = layers.received_at();
                 layers.is_linked_in(&self.links, socket)
-                    && (life.is_over(now) || layers.is_idle() && Life { used, ..*life }.is_idle_too_long(now))
+                    && (life.is_over(now) || layers.is_idle() && ConnectionLife { used, ..*life }.is_idle_too_long(now))
             }
             _ => false,
         }
