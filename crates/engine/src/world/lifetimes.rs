@@ -1,9 +1,9 @@
 //! Limits of kept connections: their requests, their age, and the time without a request.
 //!
 //! A connection that has reached a limit takes no further request: it is closed between two requests, and with streams
-//! when the last of them is over. The user that needs one next opens it. The first connections of a load begin together, so
-//! their limits are drawn evenly from nothing to the limit; those of later ones from its last tenth. Requests are
-//! counted where they begin or end; times are looked at in rounds.
+//! when the last of them is over. The user that needs one next opens it. The first connections of a load begin
+//! together, so their limits are drawn evenly from nothing to the limit; those of later ones from its last tenth.
+//! Requests are counted where they begin or end; times are looked at in rounds.
 
 use std::time::Duration;
 
@@ -96,16 +96,12 @@ impl Lifetimes {
         Some(Box::new(Self { lives: Vec::new(), opened: Vec::new(), round: all().filter_map(round_for).min() }))
     }
 
-    /// A connection begins. `own`: connections of users to an origin that are the first of their users; `number`: that
-    /// of this one among all, for its draws.
-    fn begin(&mut self, socket: Socket, origin: usize, limits: &ConnectionLimits, own: u64, at: Nanos, number: u64) {
+    /// A connection begins.
+    fn begin(&mut self, socket: Socket, origin: usize, life: ConnectionLife) {
         let index = socket.index as usize;
         if self.lives.len() <= index {
             self.lives.resize(index + 1, ConnectionLife::NONE);
         }
-        let mut random = Random::for_stream(origin as u64, number);
-        let round = self.round.unwrap_or(Nanos::ZERO);
-        let life = ConnectionLife::of(limits, at, round, self.opened[origin] < own, &mut random);
         self.lives[index] = ConnectionLife { generation: socket.generation, ..life };
         self.opened[origin] += 1;
     }
@@ -180,7 +176,9 @@ impl ScenarioRuntime {
         let is_endless = origin_of.is_messaging();
         let limits = if is_endless { ConnectionLimits::default() } else { origin_of.target.connection_limits };
         if let Some(lifetimes) = &mut self.pool.lifetimes {
-            lifetimes.begin(socket, origin, &limits, own, at, number);
+            let mut random = Random::for_stream(origin as u64, number);
+            let round = lifetimes.round.unwrap_or(Nanos::ZERO);
+            lifetimes.begin(socket, origin, ConnectionLife::of(&limits, at, round, opened < own, &mut random));
         }
     }
 
