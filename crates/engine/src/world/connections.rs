@@ -124,24 +124,17 @@ impl Connections {
         self.closing = 0;
     }
 
-    /// The connections for which this holds.
-    pub(crate) fn all_that(&self, holds: impl Fn(Socket, &Connection) -> bool) -> Vec<Socket> {
-        let of = |(index, entry): (usize, &Option<Connection>)| {
+    /// All connections, with their sockets.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Socket, &Connection)> {
+        self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let connection = entry.as_ref()?;
-            let socket = Socket { index: index as u32, generation: connection.generation };
-            holds(socket, connection).then_some(socket)
-        };
-        self.entries.iter().enumerate().filter_map(of).collect()
+            Some((Socket { index: index as u32, generation: connection.generation }, connection))
+        })
     }
 
     /// All connections, with their phases.
     pub(crate) fn phases(&self) -> Vec<(Socket, Phase)> {
-        let of = |(index, entry): (usize, &Option<Connection>)| {
-            let connection = entry.as_ref()?;
-            let socket = Socket { index: index as u32, generation: connection.generation };
-            Some((socket, connection.phase))
-        };
-        self.entries.iter().enumerate().filter_map(of).collect()
+        self.all().map(|(socket, connection)| (socket, connection.phase)).collect()
     }
 }
 
@@ -152,10 +145,6 @@ impl Connections {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Socket, Phase, u16)> + '_ {
-        self.entries.iter().enumerate().filter_map(|(index, entry)| {
-            let connection = entry.as_ref()?;
-            let socket = Socket { index: index as u32, generation: connection.generation };
-            Some((socket, connection.phase, connection.origin))
-        })
+        self.all().map(|(socket, connection)| (socket, connection.phase, connection.origin))
     }
 }

@@ -233,7 +233,7 @@ impl ScenarioRuntime {
         {
             // TLS reported it, and got its reply.
             self.await_close(socket, at, sockets);
-            self.reply_close_notify(socket, sockets);
+            self.send_close_notify(socket, sockets);
             return self.end_cut_attempt(attempt, cut, at, sockets);
         }
         let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };

@@ -22,12 +22,12 @@ impl ScenarioRuntime {
     pub(super) fn on_close_notify<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
-            Phase::Close => self.reply_close_notify(socket, sockets),
+            Phase::Close => self.send_close_notify(socket, sockets),
             Phase::Idle { user } => {
                 let origin = self.origin_of(socket);
                 self.forget_own(user, origin, socket);
                 self.await_close(socket, at, sockets);
-                self.reply_close_notify(socket, sockets);
+                self.send_close_notify(socket, sockets);
             }
             Phase::Response { attempt } => {
                 let ending =
@@ -35,7 +35,7 @@ impl ScenarioRuntime {
                 match ending.map(|attempt| attempt.line.handle_end()) {
                     Some(_) => {
                         self.end_response(attempt, true, at, sockets);
-                        self.reply_close_notify(socket, sockets);
+                        self.send_close_notify(socket, sockets);
                     }
                     None => self.peer_closed(socket, at, sockets),
                 }
@@ -45,8 +45,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Sends `close_notify` in reply; the peer closes its socket next.
-    pub(super) fn reply_close_notify<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    /// Sends `close_notify`, to end the session or in reply; the peer closes its socket next.
+    pub(super) fn send_close_notify<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let mut goodbye = self.pool.links.buffer();
         let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
         if layers.say_goodbye(&mut goodbye) {
@@ -67,7 +67,7 @@ impl ScenarioRuntime {
         let (streams, waiting) = layers.take_attempts();
         let taken = refused.filter(|_| is_reused).map(|bytes| layers.handed.saturating_sub(bytes as u64));
         self.await_close(socket, at, sockets);
-        self.reply_close_notify(socket, sockets);
+        self.send_close_notify(socket, sockets);
         self.end_streams(streams, taken, Failure::ClosedEarly, at, sockets);
         for key in waiting {
             self.retry(key, Failure::ClosedEarly, at, sockets);

@@ -103,6 +103,9 @@ impl Lifetimes {
             self.lives.resize(index + 1, ConnectionLife::NONE);
         }
         self.lives[index] = ConnectionLife { generation: socket.generation, ..life };
+        if self.opened.len() <= origin {
+            self.opened.resize(origin + 1, 0);
+        }
         self.opened[origin] += 1;
     }
 
@@ -165,11 +168,8 @@ impl ScenarioRuntime {
     pub(super) fn begin_life(&mut self, socket: Socket, at: Nanos) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let origin = usize::from(connection.origin);
-        let Some(lifetimes) = &mut self.pool.lifetimes else { return };
-        if lifetimes.opened.len() <= origin {
-            lifetimes.opened.resize(origin + 1, 0);
-        }
-        let opened = lifetimes.opened[origin];
+        let lifetimes = self.pool.lifetimes.as_ref();
+        let opened = lifetimes.and_then(|lifetimes| lifetimes.opened.get(origin).copied()).unwrap_or(0);
         let (number, own) = (self.number_of(opened), self.own_connections());
         let origin_of = &self.pool.origins[origin];
         // Conversations end as their steps say.
@@ -193,7 +193,9 @@ impl ScenarioRuntime {
     #[cold]
     pub(super) fn close_old<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let pool = &self.pool;
-        for socket in pool.connections.all_that(|socket, connection| pool.is_over(socket, connection, now)) {
+        let is_over = |(socket, connection): &(Socket, &Connection)| pool.is_over(*socket, connection, now);
+        let over: Vec<Socket> = pool.connections.all().filter(is_over).map(|(socket, _)| socket).collect();
+        for socket in over {
             let Some(connection) = self.pool.connections.find(socket) else { continue };
             match connection.phase {
                 Phase::Idle { user } => {
@@ -219,6 +221,6 @@ impl ScenarioRuntime {
             return self.close(socket, sockets);
         }
         self.await_close(socket, now, sockets);
-        self.reply_close_notify(socket, sockets);
+        self.send_close_notify(socket, sockets);
     }
 }
