@@ -29,6 +29,7 @@ mod sweep;
 mod take;
 mod tcp;
 mod threshold;
+mod tunnel;
 mod websocket;
 mod words;
 
@@ -58,5 +59,6 @@ pub use self::sweep::sweep;
 pub use self::take::take;
 pub use self::tcp::tcp;
 pub use self::threshold::threshold;
+pub use self::tunnel::tunnel;
 pub use self::websocket::websocket;
 pub use self::words::words;

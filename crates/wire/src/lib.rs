@@ -13,6 +13,7 @@
 //! - `connection`: the protocol of one connection behind one interface, for all of these
 //! - `dns`: the question for the addresses of a name, and its answer
 //! - `coding`: decompression of bodies; `certificate`: the fields of an X.509 certificate
+//! - `tunnel`: a connection through an HTTP or SOCKS5 proxy; `proxy_header`: the addresses that a proxy sends ahead
 //! - `tls`: sessions on rustls, and trusted CAs
 
 #[cfg(test)]
@@ -27,7 +28,9 @@ pub mod grpc;
 pub mod hpack;
 pub mod http1;
 pub mod http2;
+pub mod proxy_header;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;
+pub mod tunnel;
 pub mod websocket;

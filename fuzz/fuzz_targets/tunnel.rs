@@ -1,0 +1,4 @@
+//! `fuzzers::tunnel`, for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::tunnel(input));
