@@ -88,6 +88,12 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
         // Name servers.
         ("dnsmasq", "dnsmasq-base"),
         ("nsd", "nsd"),
+        // Proxies.
+        ("squid", "squid"),
+        ("tinyproxy", "tinyproxy"),
+        ("microsocks", "microsocks"),
+        ("danted", "dante-server"),
+        ("haproxy", "haproxy"),
         // The targets of exports.
         ("prometheus", "prometheus"),
         ("influxd", "influxdb"),

@@ -40,6 +40,10 @@ errors! {
     Families { from: IpAddr, to: SocketAddr };
         "{from} cannot lead to {to}: one is IPv4 and the other IPv6; give both of one kind",
         "无法从 {from} 连接 {to}：一个是 IPv4，另一个是 IPv6；请使用同一种地址";
+    /// The TLS options of the proxy are invalid.
+    ProxyTls { reason: String };
+        "TLS with the proxy: {reason}",
+        "与代理的 TLS：{reason}";
 }
 
 impl Places {
@@ -170,6 +174,12 @@ impl EndpointRotation {
     /// Some endpoint in use has not failed of late.
     pub(crate) fn is_any_awake(&self, now: Nanos) -> bool {
         self.used.iter().any(|used| self.known[usize::from(*used)].rests_until <= now)
+    }
+
+    /// The address of an endpoint; `None` for a socket that has none. `endpoint`: that of a connection.
+    pub(crate) fn address(&self, endpoint: Option<u16>) -> Option<SocketAddr> {
+        let known = || self.known.get(usize::from(endpoint.unwrap_or(self.last))).map(|known| &known.to);
+        self.single.as_ref().or_else(known)?.ip()
     }
 
     /// The slot of the address of an endpoint; none where there is only one.

@@ -4,6 +4,7 @@ use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
 use wire::grpc::{self, Status};
 use wire::http1::ProtocolError;
+use wire::tunnel::TunnelFault;
 use wire::websocket::HandshakeFault;
 use wire::{connection, http2, tls, websocket};
 
@@ -46,6 +47,16 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
         // A response has no Host; the variant belongs to the server's side.
         ProtocolError::Host => StartLine,
     })
+}
+
+/// Failure of a proxy to open a tunnel.
+pub(crate) fn tunnel(fault: TunnelFault) -> Failure {
+    match fault {
+        TunnelFault::Login => Failure::ProxyLogin,
+        TunnelFault::Refused(_) => Failure::ProxyRefused,
+        TunnelFault::Closed => Failure::ProxyClosed,
+        TunnelFault::Invalid | TunnelFault::Name | TunnelFault::Credentials => Failure::ProxyAnswer,
+    }
 }
 
 /// Failure for a protocol error on a connection.

@@ -110,6 +110,6 @@ pub use run::{
 pub use series::catalog;
 pub use slices::{SLICES_KEPT_MAX, Slice, Slices};
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
-pub use tls::{TlsError, client_tls, flag as tls_flag};
+pub use tls::{TlsError, client_tls, flag as tls_flag, proxy_tls};
 pub use usage::ThreadUsage;
 pub use verdict::{Basis, Gaps, Growth, Limit, LinkUse, MachineUse, PaceHeld, Unknown, UsersPart, Verdict};

@@ -12,7 +12,7 @@ mod system;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use plan::{AddressChoice, Target};
+use plan::{AddressChoice, Proxy, ProxyKind, Target};
 
 use crate::names::{self, LookupFault, in_order};
 
@@ -33,12 +33,23 @@ pub struct Resolved {
     pub addresses: Vec<SocketAddr>,
     /// Duration of the lookup; `None` when the URL held an address.
     pub lookup: Option<Duration>,
+    /// The addresses of a target behind a proxy that wants an address.
+    pub behind_proxy: Vec<IpAddr>,
 }
 
 impl Resolved {
     /// An address that was given.
     pub fn given(address: SocketAddr) -> Self {
-        Self { address, addresses: Vec::new(), lookup: None }
+        Self { address, addresses: Vec::new(), lookup: None, behind_proxy: Vec::new() }
+    }
+
+    /// The target, with the addresses that its proxy gets.
+    #[must_use]
+    pub fn complete(&self, mut target: Target) -> Target {
+        if let Some(proxy) = target.proxy.as_mut().filter(|_| !self.behind_proxy.is_empty()) {
+            proxy.addresses.clone_from(&self.behind_proxy);
+        }
+        target
     }
 
     /// All addresses of the load.
@@ -102,8 +113,8 @@ fn refusal(unconsented_hosts: &[UnconsentedHost]) -> String {
 impl std::fmt::Display for UnconsentedHost {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { host, address, .. } = self;
-        let is_address = host.parse() == Ok(*address);
-        if is_address { write!(out, "{host}") } else { write!(out, "{host} ({address})") }
+        let is_alone = host.parse() == Ok(*address) || *address == UNKNOWN_ADDRESS;
+        if is_alone { write!(out, "{host}") } else { write!(out, "{host} ({address})") }
     }
 }
 
@@ -196,6 +207,52 @@ fn resolve_by(
     if target.unix.is_some() {
         return Ok(Resolved::given((Ipv4Addr::LOCALHOST, target.port).into()));
     }
+    let resolved = resolve_dialed(target, &look_up, accepts)?;
+    match &target.proxy {
+        Some(proxy) => Ok(Resolved { behind_proxy: behind_proxy(target, proxy, look_up)?, ..resolved }),
+        None => Ok(resolved),
+    }
+}
+
+/// Looks up a target behind a proxy. Where only the proxy can, its name counts as one of a public host.
+fn behind_proxy(
+    target: &Target,
+    proxy: &Proxy,
+    look_up: impl Fn(&str) -> Result<Vec<IpAddr>, ResolveError>,
+) -> Result<Vec<IpAddr>, ResolveError> {
+    let (host, port) = proxy.behind.as_ref().map_or((target.host.as_str(), target.port), |(host, port)| (host, *port));
+    let is_looked_up_here = proxy.kind == ProxyKind::Socks5;
+    let found = match host.parse::<IpAddr>() {
+        Ok(address) => Ok(vec![address]),
+        Err(_) if !proxy.addresses.is_empty() => Ok(proxy.addresses.clone()),
+        Err(_) => look_up(host),
+    };
+    let addresses = match found {
+        Ok(addresses) => addresses,
+        Err(error) if is_looked_up_here => return Err(error),
+        Err(_) => vec![UNKNOWN_ADDRESS],
+    };
+    let names = [host, target.host.as_str()];
+    match addresses.iter().find(|address| !target.target_policy.allows(&names, **address)) {
+        Some(address) => {
+            let is_given = host.parse::<IpAddr>().is_ok();
+            let unconsented_host = UnconsentedHost { host: host.to_owned(), address: *address, port, is_given };
+            Err(ResolveError::Consent { unconsented_hosts: vec![unconsented_host] })
+        }
+        None if is_looked_up_here => Ok(addresses),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The address of a name that only a proxy can look up: a public one that belongs to nobody (RFC 5737).
+const UNKNOWN_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 0));
+
+/// Resolves the host that connections go to.
+fn resolve_dialed(
+    target: &Target,
+    look_up: impl Fn(&str) -> Result<Vec<IpAddr>, ResolveError>,
+    accepts: impl Fn(&SocketAddr) -> bool,
+) -> Result<Resolved, ResolveError> {
     let (host, port) = target.dialed();
     let mut unconsented_hosts = given_hosts(target);
     let allow_all = |unconsented_hosts: Vec<UnconsentedHost>| match unconsented_hosts.is_empty() {
@@ -210,7 +267,8 @@ fn resolve_by(
         allow_all(unconsented_hosts)?;
         return Ok(Resolved::given((address, first.port).into()));
     }
-    let names = [host, target.host.as_str()];
+    // A consent for a target is none for the proxy in between.
+    let names = [host, if target.proxy.is_some() { host } else { &target.host }];
     if let Ok(address) = host.parse::<IpAddr>() {
         if !target.target_policy.allows(&names, address) {
             unconsented_hosts.push(UnconsentedHost { host: host.to_owned(), address, port, is_given: true });
@@ -240,7 +298,8 @@ fn resolve_by(
         [first, rest @ ..] if needs_no_choice(*first, rest, target.names.addresses) => *first,
         [first, ..] => *addresses.iter().find(|address| accepts(address)).unwrap_or(first),
     };
-    Ok(Resolved { address: chosen, addresses: used(&addresses, chosen, target.names.addresses), lookup })
+    let addresses = used(&addresses, chosen, target.names.addresses);
+    Ok(Resolved { address: chosen, addresses, lookup, behind_proxy: Vec::new() })
 }
 
 /// Whether the addresses that are used do not depend on who accepts a connection.

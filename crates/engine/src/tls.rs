@@ -1,6 +1,6 @@
 //! TLS client configuration from a plan.
 
-use plan::{Target, Trust};
+use plan::{Target, Tls, Trust};
 use wire::tls::{ClientConfig, ClientSettings, SetupError};
 
 /// Why there is no TLS configuration.
@@ -55,7 +55,19 @@ fn remedy(error: &SetupError) -> String {
 /// # Errors
 /// The settings are invalid.
 pub fn client_tls(target: &Target) -> Result<Option<ClientConfig>, TlsError> {
-    let Some(tls) = &target.tls else { return Ok(None) };
+    target.tls.as_ref().map(client_config).transpose()
+}
+
+/// The same for the proxy of a target; `None` when connections to it are not secured.
+///
+/// # Errors
+/// The settings are invalid.
+pub fn proxy_tls(target: &Target) -> Result<Option<ClientConfig>, TlsError> {
+    let tls = target.proxy.as_ref().and_then(|proxy| proxy.tls.as_deref());
+    tls.map(client_config).transpose()
+}
+
+fn client_config(tls: &Tls) -> Result<ClientConfig, TlsError> {
     let trust = match &tls.trust {
         Trust::Anybody => wire::tls::Trust::Anybody,
         Trust::Pem(text) => wire::tls::Trust::Pem(text.clone()),
@@ -76,5 +88,5 @@ pub fn client_tls(target: &Target) -> Result<Option<ClientConfig>, TlsError> {
         only_tls13: tls.only_tls13,
         resumes: tls.resumes,
     };
-    Ok(Some(ClientConfig::new(&settings)?))
+    Ok(ClientConfig::new(&settings)?)
 }

@@ -190,6 +190,10 @@ struct Pool {
     overdue_prepared: Vec<driver::Socket>,
     /// Some connections have layers: TLS, or streams.
     is_layered: bool,
+    /// Some begin with something else than what the target gets.
+    has_passages: bool,
+    /// Some have TLS with a proxy around all that the target gets.
+    has_outer_tls: bool,
 }
 
 /// Instants that a runtime keeps.
@@ -275,7 +279,9 @@ impl ScenarioRuntime {
             scratch: Some(Box::default()),
             messaging: MessagingState::new(&work, sockets),
             overdue_prepared: Vec::new(),
-            is_layered: origins.iter().any(Origin::is_layered),
+            is_layered: origins.iter().any(Origin::begins_layered),
+            has_passages: origins.iter().any(|origin| origin.passage.is_some()),
+            has_outer_tls: origins.iter().any(Origin::has_outer_tls),
             origins,
         };
         let instants = Instants {

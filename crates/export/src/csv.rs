@@ -2,7 +2,9 @@
 //! that sums are right.
 
 use figures::{Interval, Quantile, StepPart, Times};
+use metrics::Distribution;
 
+use crate::addresses::AddressTotals;
 use crate::totals::Totals;
 
 /// The header line.
@@ -36,7 +38,19 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
             out.push_str(&part_line(&span, kind, &scenario.name, part, &no_figures));
         }
     }
+    for address in &now.addresses {
+        out.push_str(&address_line(&span, before, address, &no_figures));
+    }
     out
+}
+
+/// The increments of an address: its times are known since the start alone.
+fn address_line(span: &str, before: &Totals, now: &AddressTotals, no_figures: &str) -> String {
+    let known = before.addresses.iter().find(|known| known.address == now.address);
+    let (succeeded, failed) = known.map_or((0, 0), |known| (known.succeeded, known.failed));
+    let (succeeded, failed) = (now.succeeded - succeeded, now.failed - failed);
+    let times = times(&Times::known(&Distribution::default()));
+    format!("{span},address,,{},{succeeded},{failed},{no_figures},{times}\n", now.address)
 }
 
 fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart, no_figures: &str) -> String {

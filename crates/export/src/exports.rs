@@ -154,7 +154,7 @@ impl Exports {
     /// Ends the exports: delivers what is left, in bounded time. `page`: the summary for GitHub; `has_enough`: whether
     /// the user wants to stop waiting.
     pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
-        self.totals.end(&run.tally);
+        self.totals.end(&run.tally, &run.addresses);
         self.end(&junit::text(run), page, has_enough)
     }
 

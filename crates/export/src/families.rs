@@ -2,6 +2,7 @@
 
 use metrics::Metric;
 
+use crate::addresses::address_families;
 use crate::family::{Family, Kind, Labels, Value, one};
 use crate::totals::{StepTotals, Totals};
 
@@ -14,6 +15,7 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
     }
     let mut all = step_families(totals);
     all.extend(transaction_families(totals));
+    all.extend(address_families(&totals.addresses));
     all.extend(total_families(totals));
     all.retain(|family| !family.series.is_empty());
     all

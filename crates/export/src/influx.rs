@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use figures::{Interval, Quantile, StepPart};
 
+use crate::addresses::{ADDRESS_COUNTS, AddressCount};
 use crate::parts::merged;
 use crate::totals::{StepTotals, Totals};
 
@@ -42,6 +43,15 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     };
     of_parts(&mut out, "step", &totals.steps);
     of_parts(&mut out, "transaction", &totals.transactions);
+    for totals in &totals.addresses {
+        let field = |count: &AddressCount| {
+            let name = count.name.trim_start_matches("onrush_address_");
+            format!("total_{name}={}i", (count.of)(totals))
+        };
+        let fields: Vec<String> = ADDRESS_COUNTS.iter().map(field).collect();
+        let tags = tags(&[("address", &totals.address)]);
+        line(&mut out, &format!("onrush_addresses{tags}"), &fields.join(","), at_ns);
+    }
     for (reason, count) in &totals.failures {
         line(&mut out, &format!("onrush_failures{}", tags(&[("reason", reason)])), &format!("total={count}i"), at_ns);
     }

@@ -48,15 +48,19 @@ fn cases(all: &[(String, String, bool)], seconds: f64, url: &str) -> String {
 /// The measured value, in the units of thresholds.
 fn seen(judged: &ThresholdResult) -> String {
     let judgement = &judged.judgement;
+    if let Some(lack) = judgement.lack {
+        return lack.to_string();
+    }
     let Some(value) = judgement.value.filter(|value| value.is_finite()) else {
         return "nothing was measured".to_owned();
     };
+    let at = judgement.address.map_or_else(String::new, |address| format!(" at {address}"));
     let at_least = if judgement.at_least { "at least " } else { "" };
     match judgement.unit {
-        Unit::Time => format!("{at_least}{:.3}ms", value / 1e6),
-        Unit::Count => format!("{at_least}{value}"),
-        Unit::Ratio => format!("{at_least}{:.4}%", value * 100.0),
-        Unit::PerSecond => format!("{at_least}{value:.2}/s"),
+        Unit::Time => format!("{at_least}{:.3}ms{at}", value / 1e6),
+        Unit::Count => format!("{at_least}{value}{at}"),
+        Unit::Ratio => format!("{at_least}{:.4}%{at}", value * 100.0),
+        Unit::PerSecond => format!("{at_least}{value:.2}/s{at}"),
     }
 }
 

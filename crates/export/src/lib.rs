@@ -9,7 +9,8 @@
 //! never delays the run. Sums are made before the queues, so delivered values are correct whatever was left out.
 //!
 //! - `totals`: the increments of intervals, summed by series; `histogram`: their times as fixed and as exponential
-//!   buckets; `families`: the names of all series elsewhere; `held`: both for held connections
+//!   buckets; `addresses`: the counts of each address; `families`: the names of all series elsewhere; `held`: both for
+//!   held connections
 //! - encoders: `prometheus`, `native`, `remote`, `otlp`, `influx`, `statsd`, `csv`, `junit`. The text for GitHub
 //!   (`github`) is a view of `report`.
 //! - `queue`: a sink on its own thread behind a bounded queue; `sinks` has one for each kind, `http` is their client,
@@ -20,6 +21,7 @@
 #[macro_use]
 extern crate claims;
 
+mod addresses;
 mod bounds;
 mod csv;
 mod deadline;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use figures::{Interval, Quantile};
 
+use crate::addresses::{ADDRESS_COUNTS, AddressCount};
 use crate::parts::merged;
 use crate::totals::{StepTotals, Totals};
 
@@ -50,6 +51,11 @@ impl Sent {
         };
         count_parts("onrush.requests", "step", &totals.steps);
         count_parts("onrush.transactions", "transaction", &totals.transactions);
+        for totals in &totals.addresses {
+            for AddressCount { name, of, .. } in &ADDRESS_COUNTS {
+                count(&name.replacen('_', ".", 1), &[("address", &totals.address)], of(totals));
+            }
+        }
         for (reason, value) in &totals.failures {
             count("onrush.failures", &[("reason", reason)], *value);
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use figures::{GAUGES, Gauge, Interval, ScenarioPart, StepPart, Tally};
+use figures::{AddressFigures, GAUGES, Gauge, Interval, ScenarioPart, StepPart, Tally};
 use metrics::{CountRow, Counters, Metric, View};
 
+use crate::addresses::AddressTotals;
 use crate::family::reason_of;
 use crate::held::HeldTotals;
 use crate::histogram::Histogram;
@@ -25,6 +26,8 @@ pub(crate) struct StepTotals {
 pub(crate) struct Totals {
     pub(crate) steps: Vec<StepTotals>,
     pub(crate) transactions: Vec<StepTotals>,
+    /// Where a name has several addresses.
+    pub(crate) addresses: Vec<AddressTotals>,
     /// Counts by the name of the reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) lateness: Histogram,
@@ -75,18 +78,19 @@ impl Totals {
         if !interval.is_update {
             self.gauges = columns().map(|gauge| (gauge.of)(interval)).collect();
         }
-        self.set_counts(&interval.total);
+        self.set_counts(&interval.total, &interval.addresses);
     }
 
     /// Ends the totals: no user is active any more, and the final counts are known.
-    pub(crate) fn end(&mut self, tally: &Tally) {
+    pub(crate) fn end(&mut self, tally: &Tally, addresses: &[AddressFigures]) {
         self.gauges.clear();
-        self.set_counts(tally);
+        self.set_counts(tally, addresses);
     }
 
     /// Sets the counts since the start. Bytes that a kernel never took are subtracted later, and a counter must not
     /// fall.
-    fn set_counts(&mut self, tally: &Tally) {
+    fn set_counts(&mut self, tally: &Tally, addresses: &[AddressFigures]) {
+        AddressTotals::update(&mut self.addresses, addresses);
         self.counts = self.counts().map(|(row, _, known)| known.max((row.of)(tally))).collect();
         for failure in &tally.failures {
             let known = self.failures.entry(reason_of(failure.failure)).or_default();

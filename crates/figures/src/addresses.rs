@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use metrics::{AddressTally, Class, Counter, Distribution, Snapshot};
+use metrics::{ADDRESS_RESPONSES_MIN, AddressTally, Class, Counter, Distribution, Snapshot};
 
 use crate::Times;
 
@@ -77,8 +77,6 @@ impl AddressFigures {
     }
 }
 
-/// The fewest responses of an address, and of all others together, that are compared.
-const COMPARED_MIN: u64 = 100;
 /// An address is slow when its median is this many times that of all others.
 const SLOW_TIMES: f64 = 3.0;
 /// An address fails when this share of its requests does, and no other one.
@@ -131,7 +129,7 @@ fn failing<'a>(
     let of = tally.response.count();
     let (failed_elsewhere, ended) =
         others.fold((0, 0), |(failed, ended), one| (failed + one.failed, ended + one.response.count()));
-    let is_so = of >= COMPARED_MIN && ended >= COMPARED_MIN && failed_elsewhere == 0;
+    let is_so = of >= ADDRESS_RESPONSES_MIN && ended >= ADDRESS_RESPONSES_MIN && failed_elsewhere == 0;
     let is_failing = is_so && tally.failed as f64 >= FAILING_SHARE * of as f64;
     is_failing.then_some(AddressOutlier::Failing { address, failed: tally.failed, of })
 }
@@ -144,7 +142,7 @@ fn slow<'a>(
 ) -> Option<(f64, AddressOutlier)> {
     let mut rest = Distribution::default();
     others.for_each(|one| rest.merge(&one.response));
-    if tally.response.count() < COMPARED_MIN || rest.count() < COMPARED_MIN {
+    if tally.response.count() < ADDRESS_RESPONSES_MIN || rest.count() < ADDRESS_RESPONSES_MIN {
         return None;
     }
     let (p50_ns, others_p50_ns) = (tally.response.quantile(0.5)?, rest.quantile(0.5)?);

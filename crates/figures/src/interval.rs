@@ -4,6 +4,7 @@ use metrics::{Censored, Class, Distribution, Measure};
 use pacing::Nanos;
 use plan::Plan;
 
+use crate::addresses::AddressFigures;
 use crate::parts::{self, ScenarioPart};
 use crate::times::{Spread, UnreliableMarks};
 use crate::{FailureCount, Tally, Times, per_second};
@@ -44,6 +45,8 @@ pub struct Interval {
     pub in_flight: u64,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
+    /// The results of each address since the start; empty where there is one.
+    pub addresses: Vec<AddressFigures>,
     /// Response times of everything that completed since the start of the run, or the times of whole chains where
     /// redirects are followed.
     pub whole: Spread,
@@ -103,6 +106,7 @@ impl Interval {
             others: others.filter(|(_, times)| times.count > 0).collect(),
             in_flight: seen.gauges.in_flight.response.count(),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
+            addresses: AddressFigures::all(total),
             whole: match total.chains.count() {
                 0 => parts::spread_of_all(total, Measure::Response),
                 _ => Spread::new(&total.chains),

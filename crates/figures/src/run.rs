@@ -128,6 +128,8 @@ pub struct Run {
     pub classes: Vec<ClassTimes>,
     /// Times of connections.
     pub connect: Times,
+    /// Times in which proxies opened tunnels.
+    pub proxy_tunnel: Times,
     /// Times of TLS handshakes.
     pub tls: Times,
     /// Times of messages.
@@ -235,6 +237,7 @@ impl Run {
             iterations,
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),
+            proxy_tunnel: Times::known(&total.proxy_tunnel),
             tls: Times::known(&total.tls),
             message: Times::new(&total.message, &Censored::for_messages(&total), UnreliableMarks::default()),
             message_gap: Times::known(&total.message_gap),

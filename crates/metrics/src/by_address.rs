@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use crate::Distribution;
 
 /// The most addresses that are counted separately; the others count together.
-pub(crate) const ADDRESSES_MAX: usize = 64;
+pub const ADDRESSES_MAX: usize = 64;
+/// The fewest responses of an address that is compared with others.
+pub const ADDRESS_RESPONSES_MIN: u64 = 100;
 
 /// The measurements of one address.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -104,10 +104,11 @@ enum Section {
     Traces = 24,
     LostAfter = 25,
     ByAddress = 26,
+    ProxyTunnel = 27,
 }
 
 impl Section {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -134,6 +135,7 @@ impl Section {
         Self::Traces,
         Self::LostAfter,
         Self::ByAddress,
+        Self::ProxyTunnel,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -167,6 +169,7 @@ impl Section {
             Self::Traces => traced::put_traces(out, &seen.tool_details.slowest),
             Self::LostAfter => times::put_ages(out, &seen.lost_after),
             Self::ByAddress => addresses::put_all(out, &seen.by_address),
+            Self::ProxyTunnel => times::put_section(out, &seen.proxy_tunnel),
         }
     }
 
@@ -208,6 +211,7 @@ impl Section {
             }
             Self::LostAfter => seen.lost_after = times::read_ages(from)?,
             Self::ByAddress => seen.by_address = addresses::read_all(from)?,
+            Self::ProxyTunnel => seen.proxy_tunnel = times::read_section(from)?,
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ mod threshold;
 mod timings;
 mod tool_details;
 
-pub use by_address::{AddressSlots, AddressTally, ByAddress};
+pub use by_address::{ADDRESS_RESPONSES_MIN, ADDRESSES_MAX, AddressSlots, AddressTally, ByAddress};
 pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
@@ -52,7 +52,7 @@ pub use outcome::{
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
 pub use threshold::{
-    GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit,
+    AddressLack, GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit,
 };
 pub use timings::{Measure, Timings};
 pub use tool_details::ToolDetails;

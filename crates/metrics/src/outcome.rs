@@ -69,6 +69,16 @@ failures! {
     SizeCheck = 20, "size-check", FailedAnswered, Answered, None;
     /// A loop of a scenario reached its maximum number of rounds before its condition ended it.
     LoopLimit = 21, "loop-limit", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// The proxy refused to open a tunnel.
+    ProxyRefused = 84, "proxy-refused", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// The proxy wants another user or password.
+    ProxyLogin = 85, "proxy-login", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// The proxy opened no tunnel within the connect timeout.
+    ProxyTimeout = 86, "proxy-timeout", TimedOut, Connecting, Some(UNAVAILABLE);
+    /// The proxy closed the connection before a tunnel was open.
+    ProxyClosed = 87, "proxy-closed", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// What the proxy sent is no answer to the request for a tunnel.
+    ProxyAnswer = 88, "proxy-answer", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     detailed:
     /// The peer broke the protocol.
     Protocol(ProtocolFault), "protocol", FailedUnanswered, Exchanging;

@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Time from the start of a connection to its establishment.
     pub connect: Distribution,
+    /// Through a proxy: time from there until the tunnel to the target is open.
+    pub proxy_tunnel: Distribution,
     /// Time from there to the end of the TLS handshake.
     pub tls: Distribution,
     /// On message streams: the time from the i-th message to the i-th response.
@@ -277,6 +279,7 @@ impl Snapshot {
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
+        self.proxy_tunnel.merge(&other.proxy_tunnel);
         self.tls.merge(&other.tls);
         self.message.merge(&other.message);
         self.message_incomplete.merge(&other.message_incomplete);
@@ -313,6 +316,7 @@ impl Snapshot {
     pub fn clear(&mut self) {
         self.counts.clear();
         self.connect.clear();
+        self.proxy_tunnel.clear();
         self.tls.clear();
         self.message.clear();
         self.message_incomplete.clear();

@@ -2,20 +2,26 @@
 //!
 //! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with an optional `, abort` or `, abort
 //! 10s` at the end to stop a run that crosses it, after that time at the earliest. `done(buy) >= 5` and
-//! `p99(response_time, buy) < 2s` are about one part of a run. [`Threshold::parse_of_part`] parses one,
+//! `p99(response_time, buy) < 2s` are about one part of a run, `p99(response_time, address=10.0.0.4:8080) < 2s` about
+//! one address, `worst_address(failed / done) < 1%` about the worst one. [`Threshold::parse_of_part`] parses one,
 //! [`Threshold::judge`] evaluates it.
 
+mod by_address;
+mod fault;
 mod goal_misses;
 mod parse;
 mod part;
 #[cfg(test)]
 mod tests;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
+pub use by_address::AddressLack;
+use by_address::Scope;
+pub use fault::{ThresholdError, ThresholdFault};
 pub use goal_misses::GoalMisses;
-pub use parse::{ThresholdError, ThresholdFault};
 pub use part::NamedPart;
 
 /// The longest text of a threshold.
@@ -27,6 +33,7 @@ pub struct Threshold {
     /// The text as written, without the abort clause.
     pub text: String,
     subject: Subject,
+    scope: Scope,
     comparison: Comparison,
     limit: f64,
     /// The earliest time at which the run is stopped when it does not hold; `None`: never.
@@ -121,13 +128,22 @@ pub struct Judgement {
     pub range: Option<(f64, f64)>,
     /// The kind of the figure.
     pub unit: Unit,
+    /// The address with the worst value, where that one is judged.
+    pub address: Option<SocketAddr>,
+    /// What is missing to judge by address, where something is.
+    pub lack: Option<AddressLack>,
 }
+
+/// What is known of a figure, and its least and its largest possible value.
+type Figure = (Option<f64>, f64, f64);
 
 impl Threshold {
     /// The limit of the time, if the threshold is about a percentile of a measure of all steps.
     pub fn limit_of_time(&self, of: Measure) -> Option<Duration> {
         match self.subject {
-            Subject::Time(Statistic::Quantile(_), Timed::Of(measure)) if measure == of && self.of.is_none() => {
+            Subject::Time(Statistic::Quantile(_), Timed::Of(measure))
+                if measure == of && self.of.is_none() && self.scope == Scope::All =>
+            {
                 Some(Duration::from_nanos(self.limit as u64))
             }
             _ => None,
@@ -136,26 +152,16 @@ impl Threshold {
 
     /// Evaluates the threshold for a snapshot. `span`: the time in which exchanges were started, for rates. A figure
     /// that was not measured does not hold, and incomplete exchanges might have ended in any way.
-    /// ended in any way.
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {
-        let (value, least, most, unit) = match self.subject {
-            Subject::Time(statistic, timed) => {
-                let (value, least, most) = statistic.value(timed, seen);
-                (value, least, most, Unit::Time)
-            }
-            Subject::Count(counter) => {
-                let value = counter.count(seen) as f64;
-                (Some(value), value, value + counter.open(seen) as f64, Unit::Count)
-            }
-            Subject::Ratio(part, whole) => {
-                let (value, least, most) = ratio(part, whole, seen);
-                (value, least, most, Unit::Ratio)
-            }
-            Subject::Rate(counter) => {
-                let value = counter.per_second(seen, span);
-                (value, value.unwrap_or(0.0), value.unwrap_or(0.0), Unit::PerSecond)
-            }
-        };
+        match self.scope {
+            Scope::All => self.judge_figure(self.subject.figure(seen, span), seen),
+            Scope::Address(address) => self.judge_address(address, seen),
+            Scope::WorstAddress => self.judge_worst_address(seen),
+        }
+    }
+
+    fn judge_figure(&self, (value, least, most): Figure, seen: &Snapshot) -> Judgement {
+        let unit = self.subject.unit();
         // A run in which nothing was due has no values.
         let value = value.filter(|_| seen.counts.all_started() > 0);
         let is_known = value.is_some();
@@ -167,6 +173,8 @@ impl Threshold {
             at_least: unit == Unit::Time && most > least,
             range: (is_known && most > least).then_some((least, most)),
             unit,
+            address: None,
+            lack: None,
         }
     }
 
@@ -177,10 +185,39 @@ impl Threshold {
     }
 }
 
-/// The known share, and the least and the largest possible one.
-fn ratio(part: Counted, whole: Counted, seen: &Snapshot) -> (Option<f64>, f64, f64) {
-    let (known, of) = (part.count(seen) as f64, whole.count(seen) as f64);
-    let (more, more_of) = (part.open(seen) as f64, whole.open(seen) as f64);
+impl Subject {
+    fn unit(self) -> Unit {
+        match self {
+            Self::Time(..) => Unit::Time,
+            Self::Count(_) => Unit::Count,
+            Self::Ratio(..) => Unit::Ratio,
+            Self::Rate(_) => Unit::PerSecond,
+        }
+    }
+
+    fn figure(self, seen: &Snapshot, span: Duration) -> Figure {
+        let count = |counter: Counted| (counter.count(seen), counter.open(seen));
+        match self {
+            Self::Time(statistic, timed) => statistic.value(timed, seen),
+            Self::Count(counter) => sum(count(counter)),
+            Self::Ratio(part, whole) => ratio(count(part), count(whole)),
+            Self::Rate(counter) => {
+                let value = counter.per_second(seen, span);
+                (value, value.unwrap_or(0.0), value.unwrap_or(0.0))
+            }
+        }
+    }
+}
+
+/// A count, and incomplete exchanges that may still be counted there.
+fn sum((known, more): (u64, u64)) -> Figure {
+    let value = known as f64;
+    (Some(value), value, value + more as f64)
+}
+
+/// The share of two counts, each with the incomplete exchanges that may still be counted there.
+fn ratio((known, more): (u64, u64), (of, more_of): (u64, u64)) -> Figure {
+    let [known, more, of, more_of] = [known, more, of, more_of].map(|count| count as f64);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let least = share(known, of + more_of);
     let most = share(known, of).max(share(known + more, of + more_of));
@@ -283,8 +320,8 @@ impl Counted {
 }
 
 impl Statistic {
-    /// The figure in nanoseconds, and the least and the largest possible one.
-    fn value(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, f64, f64) {
+    /// The figure in nanoseconds.
+    fn value(self, timed: Timed, seen: &Snapshot) -> Figure {
         let succeeded;
         let mut censored = Censored::default();
         let times: &Distribution = match timed {
@@ -303,6 +340,11 @@ impl Statistic {
                 succeeded.by_measure(measure)
             }
         };
+        self.of(times, &censored)
+    }
+
+    /// The figure of these times, next to incomplete ones.
+    fn of(self, times: &Distribution, censored: &Censored) -> Figure {
         let is_open = censored.count() > 0;
         // Whatever times the incomplete ones would have had.
         let at_least = |value: Option<f64>| {

@@ -6,6 +6,7 @@ mod foreign;
 mod form;
 mod glob;
 mod options;
+mod proxy;
 mod request;
 mod resume;
 mod shell;
@@ -14,6 +15,7 @@ mod usage;
 pub(crate) use form::command_of_form;
 pub use usage::{CurlAsk, CurlFlags, curl_ask, curl_flags};
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +91,8 @@ pub(crate) struct Route {
     /// Whether TLS sessions are not resumed.
     pub(crate) no_resumption: bool,
     pub(crate) version: Option<Version>,
+    /// The name server to ask.
+    pub(crate) dns: Option<SocketAddr>,
     pub(crate) route_overrides: RouteOverrides,
 }
 

@@ -22,7 +22,7 @@ use std::time::Duration;
 pub use body::Body;
 pub use calls::CallOptions;
 pub use commands::Commands;
-pub use connection::{Connection, Security};
+pub use connection::{Connection, ProxyRequest, Security};
 pub use held::HoldDraft;
 pub(crate) use load::REQUESTS_MAX;
 pub use load::{Load, Ramp, Stages};
@@ -205,8 +205,9 @@ impl Draft {
         let connection = &self.connection;
         let (protocol, streams) = connection.protocol(address)?;
         let port = address.port();
-        let route_overrides = &connection.route_overrides;
-        let (places, dial) = route_overrides.to(address.host(), port, connection.places.clone())?;
+        let route_overrides = connection.route_overrides()?;
+        let tls = self.tls(address, protocol)?;
+        let route = route_overrides.to(address.host(), port, connection.places.clone(), tls.is_some())?;
         let unix = route_overrides.unix.clone();
         if unix.is_some() && !connection.places.is_empty() {
             return Err(PlanError::Conflict {
@@ -221,15 +222,17 @@ impl Draft {
         Ok(Target {
             host: address.host().to_owned(),
             zone: address.zone.clone(),
-            dial,
+            dial: route.dial,
             unix,
             port,
             url: address.to_string(),
             protocol,
             streams,
-            tls: self.tls(address, protocol)?,
+            tls,
             sources: connection.sources.clone().unwrap_or_default(),
-            places,
+            places: route.places,
+            proxy: route.proxy,
+            proxy_header: route.proxy_header,
             names: connection.names,
             connection_limits: connection.limits()?,
             target_policy: TargetPolicy::Anywhere,

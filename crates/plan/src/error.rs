@@ -102,6 +102,14 @@ errors! {
     DnsServer { value: String };
         "--dns wants the address of a name server like 10.0.0.2 or 10.0.0.2:5353, not '{value}'",
         "--dns 的值 '{value}' 无效：应为 DNS 服务器的地址，如 10.0.0.2 或 10.0.0.2:5353";
+    /// The value of `--proxy` is no proxy.
+    Proxy { value: String };
+        "--proxy wants a proxy like http://10.0.0.1:3128, https://, socks5:// or socks5h://, with user:password@ before the host where it needs them, not '{value}'",
+        "--proxy 的值 '{value}' 无效：应为 http://10.0.0.1:3128、https://、socks5:// 或 socks5h:// 这样的代理，需要认证时在主机前写 用户名:密码@";
+    /// Invalid client addresses.
+    ProxyHeaderSources { value: String };
+        "--proxy-protocol-from wants addresses like 10.9.8.0/24 or 10.9.8.1-10.9.8.9, not '{value}'",
+        "--proxy-protocol-from 的值 '{value}' 无效：应为 10.9.8.0/24 或 10.9.8.1-10.9.8.9 这样的地址";
     /// Invalid source addresses.
     Sources { value: String };
         "--source-ip wants addresses like 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24, or auto, not '{value}'",

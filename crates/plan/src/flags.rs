@@ -95,6 +95,12 @@ layered_options! {
         connection_requests: Option<String> = "connection-requests";
         connection_age: Option<String> = "connection-age";
         keepalive_idle: Option<String> = "keepalive-idle";
+        proxy: Option<String> = "proxy";
+        proxy_from_env: bool = "proxy-from-env";
+        no_proxy: Option<String> = "no-proxy";
+        proxy_tunnel: bool = "proxy-tunnel";
+        proxy_protocol: Option<String> = "proxy-protocol";
+        proxy_protocol_from: Option<String> = "proxy-protocol-from";
         consents: Vec<String> = "allow-host";
         ignores_failures: bool = "no-abort-on-failures";
         budget: Option<String> = "budget";

@@ -49,12 +49,14 @@ mod names;
 mod nesting;
 mod pattern;
 mod program;
+mod proxy;
 mod redirect;
 mod render;
 mod route_overrides;
 mod secrets;
 mod status;
 mod target_policy;
+mod target_route;
 mod text;
 mod tls;
 mod tools;
@@ -102,6 +104,10 @@ pub use pattern::{
 pub use program::{
     Barrier, Choice, DEPTH_MAX, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
     Think, Transaction,
+};
+pub use proxy::{
+    PROXY_VARIABLES, Proxy, ProxyCredentials, ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyMode,
+    ProxyOptions, SECURE_PROXY_VARIABLES, exceptions_of, is_exception,
 };
 pub use redirect::{ChainPosition, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
@@ -228,6 +234,10 @@ pub struct Target {
     pub sources: Sources,
     /// The addresses to connect to, in turn, when not those of the host in the URL.
     pub places: Vec<Endpoint>,
+    /// The proxy that its connections go through.
+    pub proxy: Option<Box<Proxy>>,
+    /// The header of the PROXY protocol that they begin with.
+    pub proxy_header: Option<ProxyHeaderOptions>,
     /// How the addresses of its name are used.
     pub names: NameOptions,
     /// The limits of its kept connections.

@@ -54,20 +54,22 @@ impl Follow {
         };
         let tls = is_tls.then(|| Tls { name: host.clone(), ..base.tls.clone().unwrap_or_else(|| (*self.tls).clone()) });
         // Route overrides were validated before the run.
-        let (places, dial) = self.route_overrides.to(&host, port, Vec::new()).unwrap_or_default();
+        let route = self.route_overrides.to(&host, port, Vec::new(), is_tls).unwrap_or_default();
         Target {
             target_policy: self.target_policy.clone(),
             url: String::new(),
             host,
             zone: None,
-            dial,
+            dial: route.dial,
             unix: self.route_overrides.unix.clone(),
             port,
             protocol,
             streams: base.streams,
             tls,
             sources: Sources::Usual,
-            places,
+            places: route.places,
+            proxy: route.proxy,
+            proxy_header: route.proxy_header,
             names: base.names,
             connection_limits: base.connection_limits,
         }

@@ -5,10 +5,23 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Endpoint, PlanError, Remedy};
+use crate::{Endpoint, PlanError, Proxy, ProxyHeaderOptions, ProxyOptions, Remedy};
+
+/// The way to a host, where it is not the direct one.
+#[derive(Debug, Default)]
+pub(crate) struct Route {
+    /// The endpoints.
+    pub(crate) places: Vec<Endpoint>,
+    /// The name and port to connect to.
+    pub(crate) dial: Option<(String, u16)>,
+    /// The proxy in between.
+    pub(crate) proxy: Option<Box<Proxy>>,
+    /// What a connection begins with.
+    pub(crate) proxy_header: Option<ProxyHeaderOptions>,
+}
 
 /// Endpoints, and the name and port to connect to.
-pub(crate) type RouteOverride = (Vec<Endpoint>, Option<(String, u16)>);
+type Endpoints = (Vec<Endpoint>, Option<(String, u16)>);
 
 /// The route overrides of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +32,10 @@ pub struct RouteOverrides {
     pub connect_to: Vec<ConnectTo>,
     /// The Unix socket to connect to instead.
     pub unix: Option<Arc<Path>>,
+    /// The proxies.
+    pub proxies: ProxyOptions,
+    /// The header of the PROXY protocol.
+    pub proxy_header: Option<ProxyHeaderOptions>,
 }
 
 /// The address of a name at a port.
@@ -78,8 +95,37 @@ impl ConnectTo {
 }
 
 impl RouteOverrides {
-    /// The endpoints for a host and port. `places`: those that were named directly.
-    pub(crate) fn to(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<RouteOverride, PlanError> {
+    /// The way to a host and port. `places`: those that were named directly; `is_tls`: connections to it are secured.
+    pub(crate) fn to(&self, host: &str, port: u16, places: Vec<Endpoint>, is_tls: bool) -> Result<Route, PlanError> {
+        let mut route = Route { proxy_header: self.proxy_header.clone(), ..Route::default() };
+        (route.places, route.dial) = self.endpoints(host, port, places)?;
+        if self.unix.is_none()
+            && let Some(proxy) = self.proxies.of(host, is_tls)
+        {
+            self.pass_through(proxy, &mut route);
+        }
+        Ok(route)
+    }
+
+    /// Leads a route through a proxy: its host is the one to connect to.
+    fn pass_through(&self, proxy: &Proxy, route: &mut Route) {
+        let mut proxy = proxy.clone();
+        proxy.behind = route.dial.take();
+        // Endpoints of the target have no meaning, but for one that would be looked up here.
+        proxy.addresses = route.places.drain(..).filter_map(|place| place.address).collect();
+        // Whatever `--connect-to` says of hosts, it is not about the proxy.
+        route.places = self.resolved(&proxy.host, proxy.port).into_iter().collect();
+        route.dial = Some((proxy.host.clone(), proxy.port));
+        route.proxy = Some(Box::new(proxy));
+    }
+
+    /// The address that is given for a host and port.
+    fn resolved(&self, host: &str, port: u16) -> Option<Endpoint> {
+        let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(host)) && way.port == port;
+        self.resolve.iter().rfind(fits).map(|way| Endpoint { address: Some(way.address), port })
+    }
+
+    fn endpoints(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<Endpoints, PlanError> {
         // As curl: the first that matches.
         let led = self.connect_to.iter().find(|way| way.fits(host, port));
         let dial = led.map(|way| {
@@ -87,12 +133,11 @@ impl RouteOverrides {
             (to.to_owned(), way.to_port.unwrap_or(port))
         });
         let (looked_up, port) = dial.as_ref().map_or((host, port), |(host, port)| (host.as_str(), *port));
-        let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(looked_up)) && way.port == port;
-        match self.resolve.iter().rfind(fits) {
+        match self.resolved(looked_up, port) {
             Some(_) if !places.is_empty() => {
                 Err(PlanError::Conflict { one: "--connect-addresses", other: "--resolve", remedy: Remedy::OneWay })
             }
-            Some(way) => Ok((vec![Endpoint { address: Some(way.address), port }], dial)),
+            Some(endpoint) => Ok((vec![endpoint], dial)),
             None => Ok((places, dial)),
         }
     }

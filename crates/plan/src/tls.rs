@@ -62,3 +62,18 @@ pub struct Tls {
     /// Whether earlier sessions are resumed.
     pub resumes: bool,
 }
+
+impl Tls {
+    /// The options of the connection to a proxy of this name: the system's trust, and no client certificate.
+    pub fn of_proxy(host: &str) -> Self {
+        Self {
+            trust: Trust::System,
+            certificate: None,
+            name: host.to_owned(),
+            alpn: vec!["http/1.1".to_owned()],
+            groups: Vec::new(),
+            only_tls13: false,
+            resumes: true,
+        }
+    }
+}

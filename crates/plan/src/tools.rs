@@ -12,8 +12,8 @@ mod wrk;
 
 use std::time::Duration;
 
-use crate::draft::{Body, Commands, Connection, Load, Request, ResponseChecks, Security};
-use crate::{CaptureOptions, Draft, Header, Plan, PlanError, StatusSet};
+use crate::draft::{Body, Commands, Connection, Load, ProxyRequest, Request, ResponseChecks, Security};
+use crate::{CaptureOptions, Draft, Header, Plan, PlanError, Proxy, ProxyOptions, StatusSet};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
@@ -304,6 +304,14 @@ fn any_response() -> ResponseChecks {
 /// Certificates are not verified, where `is_insecure`.
 fn trusting(is_insecure: bool) -> Security {
     Security { insecure: is_insecure, ..Security::default() }
+}
+
+/// The proxy of a tool; `user`: its name and password, where they stand apart.
+fn through(proxy: Option<&str>, user: Option<&str>) -> Result<ProxyRequest, PlanError> {
+    let proxy = proxy.filter(|text| !text.is_empty()).map(Proxy::parse).transpose()?;
+    let proxy = proxy.map(|proxy| proxy.or_credentials(user)).transpose()?;
+    let proxies = proxy.map(|proxy| ProxyOptions::all(proxy, Vec::new()));
+    Ok(ProxyRequest { proxies: proxies.unwrap_or_default(), ..ProxyRequest::default() })
 }
 
 /// Replaces a header of the same name.

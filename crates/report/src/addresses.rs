@@ -1,6 +1,7 @@
 //! The addresses of a name, each with its own figures.
 
 use figures::{AddressFigures, AddressOf, AddressOutlier, Quantile, Run};
+use metrics::{ADDRESS_RESPONSES_MIN, ADDRESSES_MAX, AddressLack};
 use serde_json::{Value, json};
 
 use crate::Language;
@@ -58,8 +59,21 @@ pub(crate) fn outlier(run: &Run, language: Language) -> String {
     }
 }
 
-/// The addresses as JSON, for the report.
-pub(crate) fn values(run: &Run) -> Value {
+/// What is missing to judge a threshold by address.
+pub(crate) fn lack(lack: AddressLack, language: Language) -> String {
+    let zh = match lack {
+        AddressLack::OneAddress => "只有一个地址，没有按地址统计".to_owned(),
+        AddressLack::Unused => "没有请求发往该地址".to_owned(),
+        AddressLack::FewResponses { address, answered } => {
+            format!("{address} 只有 {} 个响应，每个地址至少要有 {ADDRESS_RESPONSES_MIN} 个才能比较", count(answered))
+        }
+        AddressLack::TooMany => format!("地址超过 {ADDRESSES_MAX} 个，其余地址合并统计"),
+    };
+    language.pick(lack.to_string(), zh)
+}
+
+/// The addresses as JSON, for the report and while a run goes on.
+pub(crate) fn values(rows: &[AddressFigures]) -> Value {
     let one = |row: &AddressFigures| {
         let (kind, address) = match row.of {
             AddressOf::Address(address) => ("address", Some(address.to_string())),
@@ -79,11 +93,11 @@ pub(crate) fn values(run: &Run) -> Value {
             "response_time": row.response.as_ref().map(distribution),
         })
     };
-    run.addresses.iter().map(one).collect()
+    rows.iter().map(one).collect()
 }
 
 /// What became of the lookups of names, for the report.
-pub(crate) fn names(run: &Run) -> Value {
+pub(crate) fn names(all: &[engine::NameReport]) -> Value {
     let list = |addresses: &[core::net::IpAddr]| addresses.iter().map(ToString::to_string).collect::<Vec<_>>();
     let one = |name: &engine::NameReport| {
         let changes = name.changes.iter().map(|change| {
@@ -100,5 +114,5 @@ pub(crate) fn names(run: &Run) -> Value {
             "is_of_system": name.is_of_system,
         })
     };
-    run.names.iter().map(one).collect()
+    all.iter().map(one).collect()
 }

@@ -77,8 +77,8 @@ impl Json {
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
         report["closes"] = closes(run);
         report["failures"] = failures(run);
-        report["addresses"] = addresses::values(run);
-        report["names"] = addresses::names(run);
+        report["addresses"] = addresses::values(&run.addresses);
+        report["names"] = addresses::names(&run.names);
         report["steps"] = steps::values(run);
         report["scenarios"] = steps::scenarios(run);
         report["slowest"] = request_records::values(run);
@@ -124,6 +124,7 @@ fn facts(run: &Run) -> Value {
         "target": {
             "url": scenario.target().url,
             "address": messages::place(run),
+            "proxy": scenario.target().proxy.as_ref().map(|proxy| proxy.place()),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
         "plan": plan_of(&run.plan, scenario),
@@ -169,6 +170,7 @@ fn all_times(run: &Run) -> Value {
     }
     let others = [
         ("connect", &run.connect),
+        ("proxy_tunnel", &run.proxy_tunnel),
         ("tls_handshake", &run.tls),
         ("message", &run.message),
         ("message_gap", &run.message_gap),
@@ -239,6 +241,9 @@ pub(crate) fn threshold(judged: &ThresholdResult) -> Value {
         "at_least": judgement.at_least,
         "most": judgement.range.map(|(_, most)| most).filter(|most| most.is_finite()),
         "unit": unit,
+        "address": judgement.address.map(|address| address.to_string()),
+        "reason": judgement.lack.map(|lack| addresses::lack(lack, Language::En)),
+        "reason_zh": judgement.lack.map(|lack| addresses::lack(lack, Language::Zh)),
     })
 }
 

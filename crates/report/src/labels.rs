@@ -83,6 +83,7 @@ words! {
     lateness: "Lateness", "调度延迟";
     first_byte: "First byte", "首字节";
     connect: "Connect", "建立连接";
+    proxy_tunnel: "Proxy tunnel", "代理隧道";
     tls_handshake: "TLS handshake", "TLS 握手";
     message: "Message", "消息往返";
     message_gap: "Message gap", "消息间隔";

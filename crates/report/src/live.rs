@@ -14,7 +14,7 @@ use crate::charts::{Moment, last_point};
 use crate::json::counts::{self, with};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
-use crate::{Aim, Language, html, json, messages, steps};
+use crate::{Aim, Language, addresses, html, json, messages, steps};
 pub use csv::{failures_csv, intervals_csv, steps_csv};
 
 /// The style of pages with charts, and the module that draws them.
@@ -97,6 +97,7 @@ pub fn live_value(interval: &Interval, standing: &LiveTotals, judged: &[Threshol
         "grpc_statuses": json::grpc_statuses(&total.grpc_statuses),
         "failures": total.failures.iter().map(failure).collect::<Vec<_>>(),
         "scenarios": scenarios(&standing.scenarios),
+        "addresses": addresses::values(&interval.addresses),
         "thresholds": judged.iter().map(json::threshold).collect::<Vec<_>>(),
     })
 }

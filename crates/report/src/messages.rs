@@ -10,6 +10,7 @@ mod feed_error;
 mod grpc;
 mod more;
 mod plan_error;
+mod proxy;
 mod reach;
 mod run_error;
 mod scenario;

@@ -5,10 +5,11 @@
 
 mod text;
 
+use core::net::IpAddr;
 use core::time::Duration;
 use std::fmt::Write;
 
-use plan::{Follow, Plan, Protocol, Request, Step, Target, Trust, is_secret_field};
+use plan::{Follow, Plan, Protocol, ProxyHeaderVersion, Request, Step, Target, Trust, is_secret_field};
 
 use crate::Language;
 use text::{key, pattern, plain};
@@ -241,18 +242,46 @@ impl Writer<'_> {
                 target.unix.as_ref().map(|path| format!("unix_socket: {}", plain(&path.display().to_string()))),
             );
             let own = (target.host.as_str(), target.port);
-            let elsewhere = target.dial.as_ref().filter(|(host, port)| (host.as_str(), *port) != own);
+            let behind = target.proxy.as_ref().map(|proxy| &proxy.behind);
+            let elsewhere =
+                behind.unwrap_or(&target.dial).as_ref().filter(|(host, port)| (host.as_str(), *port) != own);
             lines.extend(elsewhere.map(|(host, port)| {
                 let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
                 format!("connect_to: {}", plain(&format!("{}:{}:{host}:{port}", target.host, target.port)))
             }));
         }
+        self.network(target);
         if lines.is_empty() && shared.is_empty() {
             return;
         }
         self.line(0, "defaults:");
         lines.iter().for_each(|line| self.line(2, line));
         self.headers(2, shared);
+    }
+
+    /// The settings of connections.
+    fn network(&mut self, target: Option<&Target>) {
+        let mut lines = Vec::new();
+        if let Some(proxy) = target.and_then(|target| target.proxy.as_deref()) {
+            if proxy.credentials.is_some() {
+                lines.push(self.pick(
+                    "# The proxy wants a login: give it whole with --proxy.",
+                    "# 代理需要认证：请用 --proxy 完整给出。",
+                ));
+            }
+            lines.push(format!("proxy: {}", plain(&proxy.place())));
+            lines.extend(proxy.tunnels.then(|| "proxy_tunnel: true".to_owned()));
+        }
+        if let Some(header) = target.and_then(|target| target.proxy_header.as_ref()) {
+            let version = if header.version == ProxyHeaderVersion::V1 { "v1" } else { "v2" };
+            lines.push(format!("proxy_protocol: {version}"));
+            let from: Vec<String> = header.from.iter().map(IpAddr::to_string).collect();
+            lines.extend((!from.is_empty()).then(|| format!("proxy_protocol_from: {}", plain(&from.join(",")))));
+        }
+        if !lines.is_empty() {
+            self.line(0, "network:");
+            lines.iter().for_each(|line| self.line(2, line));
+        }
     }
 
     fn headers(&mut self, indent: usize, headers: &[(String, String)]) {

@@ -398,6 +398,11 @@ fn share(value: f64) -> String {
 
 /// One line for a threshold.
 pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> String {
+    let holds = if judgement.holds { language.pick("met", "达标") } else { language.pick("NOT MET", "未达标") };
+    if let Some(lack) = judgement.lack {
+        let lack = addresses::lack(lack, language);
+        return language.pick(format!("{text}: {lack}, {holds}"), format!("{text}：{lack}，{holds}"));
+    }
     let value = match (judgement.value, judgement.unit) {
         (None, _) => language.pick("nothing was measured", "没有数据").to_owned(),
         (Some(value), Unit::Time) => time(value),
@@ -412,6 +417,7 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some((least, most)), Unit::Ratio) => format!("{} - {}", share(least), share(most)),
         _ => value,
     };
-    let holds = if judgement.holds { language.pick("met", "达标") } else { language.pick("NOT MET", "未达标") };
-    language.pick(format!("{text}: {bound}{value}, {holds}"), format!("{text}：实际 {bound}{value}，{holds}"))
+    let [en, zh] =
+        judgement.address.map_or_else(<[String; 2]>::default, |at| [format!(" at {at}"), format!("（{at}）")]);
+    language.pick(format!("{text}: {bound}{value}{en}, {holds}"), format!("{text}：实际 {bound}{value}{zh}，{holds}"))
 }

@@ -20,11 +20,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use metrics::Catalog;
-use plan::draft::Draft;
+use plan::draft::{Connection, Draft};
 use plan::{
     Arrivals, BodyBytes, CaptureOptions, ConnectionCount, Flags, Interpreters, Load as PlanLoad, Memory, OnFailure,
-    Plan, PlanError, Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
-    ValuePattern,
+    Plan, PlanError, Program, Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy,
+    UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
 };
 
 use crate::Opened;
@@ -285,6 +285,17 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Leads the targets of a scenario, and its redirects, by a route of its own.
+fn reroute(connection: &Connection, targets: &mut [Target], steps: &mut [PlanStep]) -> Result<(), PlanError> {
+    let route_overrides = connection.route_overrides()?;
+    for target in targets {
+        *target = target.clone().by_route(&route_overrides)?;
+    }
+    let follows = steps.iter_mut().filter_map(|step| step.follow.as_mut());
+    follows.for_each(|follow| (*follow.route_overrides).clone_from(&route_overrides));
+    Ok(())
+}
+
 /// The prefix of marks: no text that the file, or one of the given values, contains.
 fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
     let is_known = |text: &str| globals.iter().any(|(_, value)| value.to_string().contains(text));
@@ -331,13 +342,16 @@ impl DynamicParts<'_> {
             stop: nodes.all(&scenario.stop),
             ..Program::default()
         };
-        let (steps, mut targets, transactions) = nodes.into_parts();
+        let (mut steps, mut targets, transactions) = nodes.into_parts();
         if !scenario.network.given().is_empty() {
             let names = scenario.network.over(&self.file.defaults.typed).draft().unwrap_or_default();
             targets.iter_mut().for_each(|target| {
                 target.names = names.connection.names;
                 target.connection_limits = names.connection.limits;
             });
+            if let Err(error) = reroute(&names.connection, &mut targets, &mut steps) {
+                self.found.add(Span::default(), Problem::Value(error));
+            }
         }
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
         let of_user = self.user_values();

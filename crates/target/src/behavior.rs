@@ -23,11 +23,13 @@ pub struct Behavior {
     pub close_after: Option<u32>,
     /// Interval of pushes of two bytes on each long connection.
     pub push: Option<Duration>,
+    /// Whether it is a proxy too, which leads to itself, and accepts headers of the PROXY protocol.
+    pub is_proxy: bool,
 }
 
 impl Default for Behavior {
     fn default() -> Self {
-        Self { seed: 1, accept_delay: Duration::ZERO, close_after: None, push: None }
+        Self { seed: 1, accept_delay: Duration::ZERO, close_after: None, push: None, is_proxy: false }
     }
 }
 

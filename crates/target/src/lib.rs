@@ -20,6 +20,7 @@ mod certificate;
 mod commands;
 mod connection;
 mod described;
+mod front;
 mod gates;
 mod greeter;
 mod happened;

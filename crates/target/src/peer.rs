@@ -9,6 +9,7 @@ use wire::tls::Session;
 use wire::websocket::{self, HandshakeFault};
 
 use crate::connection::Connection;
+use crate::front::{Front, FrontEvent, Opened};
 use crate::happened::{Happened, Wait};
 use crate::messaging::{Messaging, TalkProtocol};
 use crate::streams::Streams;
@@ -29,6 +30,8 @@ enum Speaks {
 
 pub(crate) struct Peer {
     socket: Socket,
+    /// What may come before everything else.
+    front: Option<Box<Front>>,
     tls: Option<Box<Session>>,
     speaks: Speaks,
     /// Bytes that arrived before the protocol was known, or while the connection is not read.
@@ -45,7 +48,12 @@ impl Peer {
     pub(crate) fn new(socket: Socket, tls: Option<Session>, alone_until: Option<Nanos>) -> Self {
         let tls = tls.map(Box::new);
         let (speaks, held) = (Speaks::Undecided, Vec::new());
-        Self { socket, tls, speaks, held, alone_until, drains_until: None, requested_freeze: false }
+        Self { socket, front: None, tls, speaks, held, alone_until, drains_until: None, requested_freeze: false }
+    }
+
+    /// The same behind a front.
+    pub(crate) fn with_front(self) -> Self {
+        Self { front: Some(Box::default()), ..self }
     }
 
     /// A plain TCP connection without HTTP.
@@ -129,10 +137,40 @@ impl Peer {
             }
             return Wait::More;
         }
+        if self.front.is_some() {
+            return match what {
+                Happened::Received(bytes, at) => self.through_front(bytes, at, tools, sockets),
+                Happened::PeerClosed => Wait::Nothing,
+                Happened::Sent | Happened::Due(_) | Happened::GateOpened => Wait::More,
+            };
+        }
         let Some(mut session) = self.tls.take() else { return self.act(what, tools, sockets) };
         let wait = self.through_tls(&mut session, what, tools, sockets);
         self.tls = Some(session);
         wait
+    }
+
+    /// Reads what comes before the requests.
+    fn through_front<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let Some(mut front) = self.front.take() else { return Wait::More };
+        let (mut back, mut opened) = (tools.buffer(), Opened::default());
+        let event = front.read(bytes, &mut back, &mut opened);
+        tools.stats().tunnels.add(opened.tunnels);
+        tools.stats().proxy_headers.add(opened.headers);
+        if back.is_empty() {
+            tools.give_back(back);
+        } else {
+            sockets.send(self.socket, Outgoing::Lent(back));
+        }
+        match event {
+            FrontEvent::NeedMore => {
+                self.front = Some(front);
+                Wait::More
+            }
+            FrontEvent::Refused => Wait::PeerClose,
+            FrontEvent::Over(rest) if rest.is_empty() => Wait::More,
+            FrontEvent::Over(mut rest) => self.happened(Happened::Received(&mut rest, at), tools, sockets),
+        }
     }
 
     fn through_tls<S: Sockets>(

@@ -179,7 +179,9 @@ impl Shard {
         if let Some(until) = alone_until {
             self.tools.timers.insert(until, socket);
         }
-        self.connections.put(socket.index, Peer::new(socket, session, alone_until));
+        let peer = Peer::new(socket, session, alone_until);
+        let peer = if self.tools.behavior().is_proxy { peer.with_front() } else { peer };
+        self.connections.put(socket.index, peer);
         self.tools.stats().accepted.add(1);
         self.tools.stats().open.add(1);
     }

@@ -39,6 +39,9 @@ pub(crate) struct Stats {
     pub(crate) accept_delays: Counter,
     /// Number of times that reading of a connection was paused, since its peer takes no responses.
     pub(crate) reads_paused: Counter,
+    /// Tunnels to itself, and headers of the PROXY protocol.
+    pub(crate) tunnels: Counter,
+    pub(crate) proxy_headers: Counter,
     /// Connections of WebSocket and plain TCP.
     pub(crate) long_connections_opened: Counter,
     pub(crate) long_connections_open: Counter,
@@ -67,6 +70,8 @@ impl Default for Stats {
             open: Counter::default(),
             accept_delays: Counter::default(),
             reads_paused: Counter::default(),
+            tunnels: Counter::default(),
+            proxy_headers: Counter::default(),
             long_connections_opened: Counter::default(),
             long_connections_open: Counter::default(),
             long_connections_closed: Counter::default(),
@@ -177,6 +182,8 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
     let more = [
         ("accept_delays", sum(&|stats| stats.accept_delays.get())),
         ("reads_paused", sum(&|stats| stats.reads_paused.get())),
+        ("tunnels", sum(&|stats| stats.tunnels.get())),
+        ("proxy_headers", sum(&|stats| stats.proxy_headers.get())),
         ("freezes", sum(&|stats| stats.freezes.get())),
         ("frozen_ns", frozen(threads).0),
     ];

@@ -74,17 +74,24 @@ export function tables(run, words, language) {
     ...(scenario.steps || []).map((part) => [scenario.name, words.step_kind, part]),
     ...(scenario.transactions || []).map((part) => [scenario.name, words.transaction, part]),
   ]);
+  const keys = ["min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"];
+  const names = [words.least, words.mean, "p50", "p90", "p99", "p99.9", words.max];
   if (parts.length) {
-    const keys = ["min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"];
-    const heads = [words.step, words.kind, words.scenario, words.finished, words.failed, words.per_s, words.least, words.mean,
-      "p50", "p90", "p99", "p99.9", words.max];
+    const heads = [words.step, words.kind, words.scenario, words.finished, words.failed, words.per_s, ...names];
     const rows = parts.map(([scenario, kind, part]) => [part.name, kind, scenario, count(part.finished), count(part.failed),
       rate(elapsed ? part.finished / elapsed : null), ...keys.map((key) => shown(part.response_time, key, words))]);
     made.push(table(words.steps, heads, rows, 3));
   }
+  if (source.addresses?.length) {
+    const heads = [words.address, words.address_connections, words.address_requests, words.failed, ...names];
+    const rows = source.addresses.map((one) => [zh ? one.text_zh : one.text, count(one.connections), count(one.sent),
+      count(one.failed), ...keys.map((key) => shown(one.response_time, key, words))]);
+    made.push(table(words.addresses, heads, rows));
+  }
   if (source.thresholds?.length) {
-    const value = (one) => (one.unit === "ns" ? time(one.value) : one.unit === "ratio" && one.value !== null
+    const known = (one) => (one.unit === "ns" ? time(one.value) : one.unit === "ratio" && one.value !== null
       ? `${(one.value * 100).toFixed(3)}%` : rate(one.value));
+    const value = (one) => (zh ? one.reason_zh : one.reason) || known(one) + (one.address ? ` (${one.address})` : "");
     const rows = source.thresholds.map((one) => [one.threshold, value(one), one.holds ? words.holds : words.crossed]);
     made.push(table(words.thresholds, [words.condition, words.value, run.report ? "" : words.so_far], rows));
   }

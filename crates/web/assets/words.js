@@ -23,7 +23,8 @@ const EN = {
   failures_csv: "Failures (CSV)", json: "Report (JSON)", html: "Report (HTML)", after: "when the run is over",
   lateness: "lateness p99", in_flight: "in flight",
   at_least: "≥ ", so_far: "so far", workers: "Workers", worker: "worker", share: "share of the load", started: "started",
-  was_lost: "was lost",
+  was_lost: "was lost", addresses: "Results by address", address: "address", address_connections: "connections",
+  address_requests: "requests",
 };
 
 const ZH = {
@@ -49,6 +50,7 @@ const ZH = {
   failures_csv: "失败（CSV）", json: "报告（JSON）", html: "报告（HTML）", after: "压测结束后可用",
   lateness: "调度延迟 p99", in_flight: "在途",
   at_least: "≥ ", so_far: "截至目前", workers: "工作进程", worker: "工作进程", share: "负载占比", started: "发起", was_lost: "曾失联",
+  addresses: "各地址的结果", address: "地址", address_connections: "连接", address_requests: "请求",
 };
 
 export const WORDS = { en: EN, zh: ZH };

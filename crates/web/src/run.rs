@@ -306,6 +306,7 @@ fn summary(report: &Value) -> Value {
         "bytes",
         "failures",
         "scenarios",
+        "addresses",
         "slowest",
         "thresholds",
         "verdict",

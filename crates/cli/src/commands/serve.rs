@@ -155,6 +155,7 @@ fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
             .map(|text| plan::parse_duration("--push", text))
             .transpose()?
             .filter(|span| !span.is_zero()),
+        is_proxy: args.as_proxy,
         close_after: number("--close-after", &args.close_after, 1, u64::from(u32::MAX))?.map(|count| count as u32),
     })
 }

@@ -240,15 +240,17 @@ impl WorkerPlace {
 impl WorkerEnvironment for WorkerPlace {
     fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal> {
         let system = |reason: String| Refusal::System { reason };
-        let plan = match self.target_policy() {
+        let mut plan = match self.target_policy() {
             Some(target_policy) => plan.reaching(&target_policy),
             None => plan,
         };
         let mut ways = Vec::new();
-        for scenario in &plan.scenarios {
+        for scenario in &mut plan.scenarios {
             let connect_timeout = scenario.steps.first().map_or(Duration::ZERO, |step| step.connect_timeout);
-            for target in &scenario.targets {
-                ways.push(self.way(target, connect_timeout)?);
+            for target in &mut scenario.targets {
+                let way = self.way(target, connect_timeout)?;
+                *target = way.0.complete(target.clone());
+                ways.push(way);
             }
         }
         let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();

@@ -235,6 +235,7 @@ options! {
         listen: Option<String> = "listen";
         threads: Option<String> = "threads";
         accept_delay: Option<String> = "accept-delay";
+        as_proxy: bool = "as-proxy";
         close_after: Option<String> = "close-after";
         seed: Option<String> = "seed";
         tcp: Option<String> = "tcp";

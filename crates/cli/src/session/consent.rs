@@ -81,10 +81,13 @@ impl Asking<'_> {
                 target.target_policy = met;
             }
         }
-        let ways = ways.into_iter().zip(&targets).map(|(way, (target, _))| {
-            let tls =
-                engine::client_tls(target).map_err(|error| (report::tls_error(&error, self.language), Exit::Usage))?;
-            Ok((way.expect("each was found, or somebody was refused"), tls))
+        let ways = ways.into_iter().zip(targets).map(|(way, (target, _))| {
+            let say = |error| (report::tls_error(&error, self.language), Exit::Usage);
+            let way = way.expect("each was found, or somebody was refused");
+            *target = way.complete(target.clone());
+            let tls = engine::client_tls(target).map_err(say)?;
+            engine::proxy_tls(target).map_err(say)?;
+            Ok((way, tls))
         });
         ways.collect()
     }

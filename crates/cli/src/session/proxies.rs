@@ -3,22 +3,16 @@
 use plan::Target;
 use report::Language;
 
-/// The variables of a proxy by scheme, as curl reads them.
-const OF_HTTP: [&str; 3] = ["http_proxy", "all_proxy", "ALL_PROXY"];
-const OF_TLS: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+/// Variables of hosts that are reached without a proxy.
 const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
 /// The variable of a proxy through which other programs would reach this host.
 fn named(host: &str, is_tls: bool, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let host = host.trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    let except = EXCEPTIONS.into_iter().find_map(&variable).unwrap_or_default();
-    let is_except = except
-        .split(',')
-        .map(|one| one.trim().trim_start_matches('.'))
-        .filter(|one| !one.is_empty())
-        .any(|one| one == "*" || host == one || host.strip_suffix(one).is_some_and(|before| before.ends_with('.')));
-    let names: &[&'static str] = if is_tls { &OF_TLS } else { &OF_HTTP };
+    let except = EXCEPTIONS.into_iter().filter_map(&variable).find(|text| !text.is_empty()).unwrap_or_default();
+    let is_except = plan::is_exception(&plan::exceptions_of(&except), host);
+    let names: &[&'static str] = if is_tls { &plan::SECURE_PROXY_VARIABLES } else { &plan::PROXY_VARIABLES };
     let name = names.iter().copied().find(|name| variable(name).is_some_and(|value| !value.is_empty()));
     name.filter(|_| !is_here && !is_except)
 }
@@ -26,10 +20,13 @@ fn named(host: &str, is_tls: bool, variable: impl Fn(&str) -> Option<String>) ->
 /// The notice about proxies that are not used for any of these.
 pub(crate) fn say_unused<'a>(targets: impl IntoIterator<Item = &'a Target>, language: Language) -> Option<String> {
     let of = |target: &Target| named(&target.host, target.tls.is_some(), |name| std::env::var(name).ok());
-    let name = targets.into_iter().find_map(of)?;
+    let targets: Vec<&Target> = targets.into_iter().collect();
+    // Where some go through a proxy, the user knows.
+    let has_one = targets.iter().any(|target| target.proxy.is_some());
+    let name = targets.into_iter().filter(|_| !has_one).find_map(of)?;
     Some(language.pick(
-        format!("onrush: {name} is set, and not used: the load goes to the target itself"),
-        format!("onrush：设置了 {name}，但不使用代理：直接压测目标"),
+        format!("onrush: {name} is set, and not used: the load goes to the target itself; --proxy-from-env uses it"),
+        format!("onrush：设置了 {name}，但不使用代理：直接压测目标；如要使用，请加上 --proxy-from-env"),
     ))
 }
 

@@ -25,7 +25,11 @@ fn mistakes_are_named_with_their_place() {
         ),
         ("curl http://h/ --no-such-flag", "line 1: the flag --no-such-flag of curl is not known", "不认识 curl 的参数"),
         ("curl http://h/ -sW", "the flag -W of curl is not known", "不认识 curl 的参数 -W"),
-        ("curl http://h/ -x http://p:1/", "--proxy: a load does not go through a proxy", "压测暂不支持代理"),
+        (
+            "curl http://h/ --socks4 p:1",
+            "--socks4: a load goes through proxies of HTTP",
+            "压测只支持 HTTP、HTTPS 和 SOCKS5 代理",
+        ),
         ("curl http://h/ -c jar", "--cookie-jar: cookies of answers are not kept", "暂不保存响应中的 Cookie"),
         ("curl http://h/ --digest -u a:b", "--digest: this way of authentication", "不支持这种认证方式"),
         ("curl http://h/ -u name", "-u wants name:password", "-u 需要"),

@@ -1,6 +1,7 @@
 //! Curl commands: real curl and onrush send to one server, which records the requests.
 
 mod chains;
+mod proxies;
 
 use std::path::Path;
 use std::process::Command;
@@ -83,6 +84,9 @@ fn commands() -> Vec<String> {
 fn bash(command: &str, folder: &Path) -> String {
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(command).current_dir(folder).env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null());
+    for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+        shell.env_remove(name);
+    }
     let ended = shell.env("ONRUSH", env!("CARGO_BIN_EXE_onrush")).output().expect("bash starts");
     String::from_utf8_lossy(&ended.stderr).into_owned()
 }

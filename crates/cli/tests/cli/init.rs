@@ -104,7 +104,7 @@ fn what_a_file_cannot_say_is_reported() {
         ),
         (vec!["init", "curl", &url, "-o", "x"], 0, ["-o behind curl is curl's", "curl 之后的 -o 属于 curl"]),
         (vec!["init", "curl", &url, "-d", "password=x"], 0, ["what looks like a secret", "似乎有敏感信息"]),
-        (vec!["init", "curl", &url, "-x", "http://p"], 2, ["--proxy", "--proxy"]),
+        (vec!["init", "curl", &url, "--socks4", "p:1"], 2, ["--socks4", "--socks4"]),
     ] {
         for (language, says) in ["en", "zh"].into_iter().zip(says) {
             let done = output(&[&["init", "--lang", language][..], &words[1..]].concat());

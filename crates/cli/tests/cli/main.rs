@@ -50,6 +50,7 @@ mod nginx;
 mod openssl;
 #[path = "../paged/mod.rs"]
 mod paged;
+mod proxies;
 mod raw;
 mod real;
 mod recorder;

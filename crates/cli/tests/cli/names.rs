@@ -242,6 +242,27 @@ fn a_silent_name_server_holds_nothing_up() {
     assert!(!done.status.success() && done.stdout.is_empty(), "{done:?}");
 }
 
+/// A threshold may be of one address, or of the worst one; it is undecided where there is one address.
+#[test]
+fn thresholds_are_judged_by_address() {
+    let dns = NameServer::start(Says::addresses(&nodes(2)));
+    let served = Nodes::start(2);
+    let url = served.url("/");
+    let own = format!("responses(address={}:{}) >= 100", node(0), served.port);
+    let words = ["-c", "4", "--threads", "1", "-n", "2000", "--dns", dns.address(), "-o", "json", &url];
+    let with = ["--threshold", "worst_address(failed / done) < 1%", "--threshold", &own];
+    let done = output(&[&with[..], &words].concat());
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let seen = report(&done);
+    let [worst, one] = &seen["thresholds"].as_array().expect("thresholds")[..] else { panic!("two: {seen:#}") };
+    assert_eq!((&worst["value"], &worst["reason"], &one["address"]), (&0.0.into(), &Value::Null, &Value::Null));
+    assert_eq!(worst["address"], seen["addresses"][0]["address"], "the first of equal ones");
+    assert_eq!(one["value"].as_f64(), seen["addresses"][0]["answered"].as_f64());
+    let single = output(&["-n", "10", "--quiet", "--threshold", "worst_address(p99) < 9s", &served.all[0].url("/")]);
+    assert_eq!(single.status.code(), Some(1), "{single:?}");
+    assert!(text(&single.stdout).contains("there is one address"), "{single:?}");
+}
+
 /// Workers look names up by themselves, and their figures by address are the books of the servers.
 #[test]
 fn workers_go_to_all_addresses() {
@@ -424,6 +445,9 @@ fn held_connections_take_turns() {
     let seen = report(&output(&words));
     assert_eq!(seen["connections"]["most_open"], 30, "{seen:#}");
     assert_eq!(served.connections(), [10; 3]);
+    let [name] = &seen["names"].as_array().expect("names")[..] else { panic!("one name: {seen:#}") };
+    assert_eq!((&name["host"], &name["failed"]), (&"shop.test".into(), &0.into()), "{name:#}");
+    assert_eq!(name["addresses"].as_array().map(Vec::len), Some(3), "{name:#}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A real nginx on a free port, with an access log that is counted afterwards.
 
+use std::collections::BTreeSet;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,13 +16,17 @@ pub(crate) struct Nginx {
 }
 
 /// The content of the access log.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
     pub(crate) body_bytes: u64,
     /// The `traceparent` of each request that has one.
     pub(crate) traces: Vec<String>,
+    /// The numbers of the connections that had requests.
+    pub(crate) connections: BTreeSet<u64>,
+    /// The address in the header of the PROXY protocol, for each request that has one.
+    pub(crate) clients: Vec<String>,
 }
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -43,7 +48,8 @@ impl Nginx {
             "worker_processes 1; daemon off; pid {dir}/pid; error_log {dir}/error.log; worker_rlimit_nofile 10000; worker_shutdown_timeout 10s;
              events {{ worker_connections 8000; }}
              http {{
-               log_format counted '$status $bytes_sent $body_bytes_sent $http_traceparent'; access_log {dir}/access.log counted;
+               log_format counted '$status $bytes_sent $body_bytes_sent $connection $proxy_protocol_addr $http_traceparent';
+               access_log {dir}/access.log counted;
                client_body_temp_path {dir}/a; proxy_temp_path {dir}/b; fastcgi_temp_path {dir}/c; uwsgi_temp_path {dir}/d; scgi_temp_path {dir}/e;
                server {{ listen 127.0.0.1:{port} backlog=4096 {listens}; {lines}
                  location / {{ default_type text/plain; return 200 \"hello from nginx\\n\"; }}
@@ -83,11 +89,13 @@ impl Nginx {
         let mut log = Log::default();
         for line in text.lines() {
             let mut words = line.split(' ');
-            let numbers: Vec<u64> = words.by_ref().take(3).map(|word| word.parse().expect("a number")).collect();
+            let numbers: Vec<u64> = words.by_ref().take(4).map(|word| word.parse().expect("a number")).collect();
+            log.clients.extend(words.next().filter(|word| *word != "-").map(str::to_owned));
             log.traces.extend(words.filter(|word| *word != "-").map(str::to_owned));
             log.lines += 1;
             log.bytes += numbers[1];
             log.body_bytes += numbers[2];
+            log.connections.insert(numbers[3]);
         }
         log
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use driver::Clock;
 use engine::{PartEnd, PartMessage, Partition, RunError, RunOptions, RunResult, RunUpdate, Running, StopHandle};
 use host::CpuTime;
+use metrics::{ByAddress, Gauges, Snapshot};
 use pacing::Nanos;
 use plan::Plan;
 
@@ -41,16 +42,18 @@ impl PartWorker {
         self.post.tell(News::Began { part, slot_grant: self.slot_grant, slots, from, late });
         self.post.send(Input::Control(self.post.of, running.control()));
         let scenarios = self.plan.scenarios.len();
+        let mut backlog = AddressBacklog::default();
         while let Some(reported) = running.wait() {
             match reported {
                 RunUpdate::Interval(reported) => {
-                    let seen = if scenarios == 1 {
-                        snapshots_to_bytes([&gauged(reported.added, reported.seen)])
+                    let mut seen = if scenarios == 1 {
+                        vec![gauged(reported.added, reported.seen)]
                     } else {
-                        let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
-                        snapshots_to_bytes(&each)
+                        reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect()
                     };
                     let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
+                    backlog.hold(&mut seen, &span);
+                    let seen = snapshots_to_bytes(&seen);
                     self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
@@ -71,10 +74,56 @@ impl PartWorker {
                 RunUpdate::Changed(_) => {}
             }
         }
+        if let Some((span, seen)) = backlog.rest() {
+            let seen = snapshots_to_bytes(&seen);
+            self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
+        }
         let result = running.finish()?;
         let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
         let until = until.max(from.unwrap_or_default());
         Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
+    }
+}
+
+/// How often the figures by address are reported: they are much larger than everything else.
+const ADDRESSES_EVERY: Nanos = Nanos::from_millis(10_000);
+
+/// Figures by address that are not reported yet.
+#[derive(Default)]
+struct AddressBacklog {
+    /// Those of each scenario.
+    held: Vec<ByAddress>,
+    /// Until when they were reported.
+    reported_until: Nanos,
+    /// The last interval, with the gauges at its end.
+    last: Option<(IntervalSpan, Vec<Gauges>)>,
+}
+
+impl AddressBacklog {
+    /// Takes the figures out of an interval, or adds those that were held back, where it is time.
+    fn hold(&mut self, seen: &mut [Snapshot], span: &IntervalSpan) {
+        self.held.resize_with(seen.len().max(self.held.len()), ByAddress::default);
+        for (one, held) in seen.iter_mut().zip(&mut self.held) {
+            held.merge(&std::mem::take(&mut one.by_address));
+        }
+        if span.to >= self.reported_until + ADDRESSES_EVERY {
+            self.reported_until = span.to;
+            let held = self.held.iter_mut().map(std::mem::take);
+            seen.iter_mut().zip(held).for_each(|(one, held)| one.by_address = held);
+        }
+        let gauges = seen.iter().map(|one| one.gauges.clone()).collect();
+        self.last = Some((IntervalSpan { is_update: true, ..*span }, gauges));
+    }
+
+    /// What was held back at the end, as an update of the last interval.
+    fn rest(self) -> Option<(IntervalSpan, Vec<Snapshot>)> {
+        let (span, gauges) = self.last.filter(|_| self.held.iter().any(|held| !held.all().is_empty()))?;
+        let with = |(gauges, by_address)| {
+            let mut seen = Snapshot::default();
+            (seen.gauges, seen.by_address) = (gauges, by_address);
+            seen
+        };
+        Some((span, gauges.into_iter().zip(self.held).map(with).collect()))
     }
 }
 
@@ -101,7 +150,7 @@ impl IntervalSpan {
 }
 
 /// The new results, with the current gauges.
-fn gauged(added: &metrics::Snapshot, seen: &metrics::Snapshot) -> metrics::Snapshot {
+fn gauged(added: &Snapshot, seen: &Snapshot) -> Snapshot {
     let mut added = added.clone();
     added.gauges = seen.gauges.clone();
     added
@@ -116,5 +165,47 @@ fn end_of(result: RunResult, is_first: bool) -> PartEnd {
         cpu: if is_first { result.cpu } else { CpuTime::default() },
         used_up: result.used_up,
         met: result.met,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::AddressSlots;
+
+    use super::*;
+
+    fn seen(sent: u64) -> Snapshot {
+        let (mut seen, mut slots) = (Snapshot::default(), AddressSlots::default());
+        let slot = slots.slot("10.0.0.1:80".parse().expect("an address"));
+        seen.by_address.at(slot, &slots).sent = sent;
+        seen
+    }
+
+    fn sent(all: &[Snapshot]) -> Vec<u64> {
+        all.iter().map(|one| one.by_address.all().iter().map(|(_, tally)| tally.sent).sum()).collect()
+    }
+
+    /// Whatever the intervals are, all of it is reported once.
+    #[test]
+    fn figures_by_address_are_reported_every_ten_seconds_and_at_the_end() {
+        for (millis, reports) in [(100, 3), (1_000, 3), (60_000, 25)] {
+            let mut backlog = AddressBacklog::default();
+            let (mut total, mut reported) = ([0, 0], 0);
+            let count = (25_000 / millis).max(25);
+            for number in 1..=count {
+                let span = IntervalSpan { number, to: Nanos::from_millis(number * millis), is_update: false };
+                let mut row = vec![seen(number), seen(1)];
+                backlog.hold(&mut row, &span);
+                reported += u64::from(sent(&row)[0] > 0);
+                total.iter_mut().zip(sent(&row)).for_each(|(sum, one)| *sum += one);
+            }
+            if let Some((span, row)) = backlog.rest() {
+                assert!(span.is_update && span.number == count);
+                reported += 1;
+                total.iter_mut().zip(sent(&row)).for_each(|(sum, one)| *sum += one);
+            }
+            assert_eq!((total, reported), ([count * (count + 1) / 2, count], reports), "every {millis} ms");
+        }
+        assert!(AddressBacklog::default().rest().is_none());
     }
 }

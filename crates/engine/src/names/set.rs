@@ -193,7 +193,8 @@ impl AddressSet {
     }
 
     fn may_load(&self, address: IpAddr) -> bool {
-        let names = [self.host(), &self.target.host];
+        let host = self.host();
+        let names = [host, if self.target.proxy.is_some() { host } else { &self.target.host }];
         self.kinds.contains(&kind_of(address)) && self.target.target_policy.allows(&names, address)
     }
 

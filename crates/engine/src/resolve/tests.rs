@@ -198,3 +198,44 @@ fn who_is_near_or_was_named_is_loaded() {
     let consented: Arc<[String]> = ["site.example".to_owned()].into();
     assert_eq!(of_flags(&named("site.example")).target_policy, TargetPolicy::Near(consented));
 }
+
+/// A proxy and the target behind it both need consent, and a name that only the proxy can look up counts as public.
+#[test]
+fn consent_is_for_the_proxy_and_for_the_target() {
+    let of = |proxy: &str, url: &str, consents: &[&str]| {
+        let consents = consents.iter().map(|host| (*host).to_owned()).collect();
+        of_flags(&Flags { proxy: some(proxy), consents, ..flags(url) })
+    };
+    let look_up = |host: &str| match host {
+        "near.example" => Ok(vec!["10.0.0.1".parse().expect("an address")]),
+        "far.example" => Ok(vec![FAR.parse().expect("an address")]),
+        _ => Err(ResolveError::Unknown { host: host.to_owned() }),
+    };
+    let refused = |target: &Target| match resolve_by(target, look_up, |_| true) {
+        Ok(_) => None,
+        Err(ResolveError::Consent { unconsented_hosts }) => Some(unconsented_hosts[0].host.clone()),
+        Err(error) => Some(error.to_string()),
+    };
+    for scheme in ["http", "https", "socks5", "socks5h"] {
+        let near = format!("{scheme}://near.example:1");
+        let far = format!("{scheme}://far.example:1");
+        assert_eq!(refused(&of(&near, "http://near.example/", &[])), None, "{scheme}");
+        assert_eq!(refused(&of(&near, "http://far.example/", &[])), some("far.example"), "{scheme}");
+        assert_eq!(refused(&of(&far, "http://near.example/", &[])), some("far.example"), "{scheme}");
+        assert_eq!(refused(&of(&near, "http://far.example/", &["far.example"])), None, "{scheme}");
+        assert_eq!(refused(&of(&far, "http://near.example/", &["near.example"])), some("far.example"), "{scheme}");
+        let unknown = of(&near, "http://inside.example/", &[]);
+        let text = refused(&unknown).expect("it is refused");
+        assert_eq!(text.contains("unknown"), scheme == "socks5", "{text}");
+        let known = refused(&of(&near, "http://inside.example/", &["inside.example"]));
+        assert_eq!(known.is_none(), scheme != "socks5", "{known:?}");
+    }
+    let found = resolve_by(&of("socks5://10.0.0.9:1", "http://near.example/", &[]), look_up, |_| true).expect("found");
+    assert_eq!((found.address.to_string(), found.behind_proxy.len()), ("10.0.0.9:1".to_owned(), 1));
+    assert!(
+        found
+            .complete(of("socks5://10.0.0.9:1", "http://near.example/", &[]))
+            .proxy
+            .is_some_and(|proxy| { proxy.addresses == ["10.0.0.1".parse::<IpAddr>().expect("an address")] })
+    );
+}

@@ -184,10 +184,13 @@ fn origins_of(scenario: &Scenario, ways: &[Way]) -> Result<Arc<[Origin]>, Places
             let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
             let places = Places::resolve(target, addresses, scenario.load.connections())?;
             let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());
+            let proxy_tls =
+                crate::proxy_tls(target).map_err(|error| PlacesError::ProxyTls { reason: error.to_string() })?;
             let origin = Origin::new(
                 Arc::new(target.clone()),
                 EndpointRotation::new(places, name.clone()),
                 tls.clone(),
+                proxy_tls,
                 connect_timeout,
             );
             Ok(origin.opened_with(opens_with.map(|step| step as u32)))

@@ -137,13 +137,27 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
     ensure!(unfinished.by_measure(Measure::Service).count() <= counts.unfinished(), "more were sent than did not end");
     ensure!(counts.cut() <= counts.unfinished(), "more were cut than did not end");
     ensure!(history.total.gauges.in_flight.response.count() == 0, "something is in flight after the end");
+    let (connected, established) = (history.total.connect.count(), counts.connections_established());
+    let tunnels = history.total.proxy_tunnel.count();
+    let (has_tunnels, only_tunnels) = are_tunnels(history);
     ensure!(
-        // A WebSocket connection is established when its handshake is over.
-        history.total.connect.count() == counts.connections_established()
-            || (history.is_messaging() && history.total.connect.count() > counts.connections_established()),
+        // A WebSocket connection is established when its handshake is over, and one through a proxy with its tunnel.
+        connected == established || ((history.is_messaging() || has_tunnels) && connected > established),
         "a connect time is missing, or counted twice"
     );
+    ensure!(tunnels <= connected && (has_tunnels || tunnels == 0), "{tunnels} tunnels of {connected} connections");
+    ensure!(
+        !only_tunnels || tunnels == established || (history.is_messaging() && tunnels > established),
+        "{tunnels} tunnels, and {established} connections through them"
+    );
     Ok(())
+}
+
+/// Whether some of its connections go through tunnels, and whether all of them do.
+fn are_tunnels(history: &History) -> (bool, bool) {
+    let targets = &history.scenario().targets;
+    let is_tunnel = |target: &plan::Target| target.proxy_mode() == Some(plan::ProxyMode::Tunnel);
+    (targets.iter().any(is_tunnel), targets.iter().all(is_tunnel))
 }
 
 fn intervals_are_the_whole(history: &History) -> Result<(), String> {

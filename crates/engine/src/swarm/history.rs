@@ -10,7 +10,7 @@ use pacing::change::{ChangeKind, LoadProfile, Timeline};
 
 use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
-use target::SteppedServer;
+use target::{Behavior, SteppedServer};
 
 use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
 use crate::program::CompiledProgram;
@@ -298,7 +298,8 @@ impl SimulatedNetwork {
         }
         let server_driver = network.add_host();
         let server_host = server_driver.host();
-        let server = SteppedServer::start(server_driver, address()).map_err(|error| error.to_string())?;
+        let behavior = Behavior { is_proxy: true, ..Behavior::default() };
+        let server = SteppedServer::start_as(server_driver, address(), behavior).map_err(|error| error.to_string())?;
         Ok(Self { network, server, server_host })
     }
 

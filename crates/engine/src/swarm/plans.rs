@@ -254,7 +254,41 @@ pub(super) fn vary(seed: u64, plan: &mut Plan) {
     if let Some(mut random) = drawn(10, 150_000) {
         share(&mut random, plan);
     }
+    if let Some(mut random) = drawn(11, 150_000) {
+        pass_through(&mut random, plan);
+    }
 }
+
+/// Leads scenarios through the target as a proxy, or begins their connections with a header.
+fn pass_through(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let host = scenario.targets.first().map_or(String::new(), |target| target.host.clone());
+        let scheme = ["http", "socks5", "socks5h"][random.below(3) as usize];
+        let flags = Flags {
+            url: Some(format!("http://{host}/")),
+            proxy: random.chance(750_000).then(|| format!("{scheme}://{host}:{PROXY_PORT}")),
+            proxy_tunnel: false,
+            ..Flags::default()
+        };
+        let header = random.chance(400_000).then(|| ["v1", "v2"][random.below(2) as usize].to_owned());
+        let from = random.chance(500_000).then(|| "10.9.8.0/29".to_owned());
+        let has_proxy = flags.proxy.is_some();
+        let flags = Flags {
+            proxy_tunnel: has_proxy && (header.is_some() || random.chance(500_000)),
+            proxy_protocol_from: from.filter(|_| header.is_some()),
+            proxy_protocol: header,
+            ..flags
+        };
+        let connection = flags.draft().expect("good flags").connection;
+        let route = connection.route_overrides().expect("a good route");
+        for target in scenario.targets.iter_mut().filter(|target| target.port == PROXY_PORT) {
+            *target = target.clone().by_route(&route).expect("a target that fits");
+        }
+    }
+}
+
+/// The port of the simulated target.
+const PROXY_PORT: u16 = 80;
 
 /// Adds barriers to the programs of some scenarios.
 fn meet(random: &mut Random, plan: &mut Plan) {

@@ -85,13 +85,14 @@ impl ScenarioRuntime {
         let seen = &mut *self.seen;
         let (tried, established) = (seen.counts.connections_tried(), seen.counts.connections_established());
         let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
+        let proxy_tunnel = std::mem::take(&mut seen.proxy_tunnel);
         let (tls_resumed, warmed_up) = (seen.counts.tls_resumed(), seen.counts.warmed_up());
         let users_left = seen.counts.users_left();
         let by_address = seen.by_address.connections();
         seen.clear();
         seen.by_address = by_address;
         (seen.counts[Counter::WarmedUp], seen.counts[Counter::UsersLeft]) = (warmed_up, users_left);
-        (seen.tls, seen.counts[Counter::TlsResumed]) = (tls, tls_resumed);
+        (seen.tls, seen.proxy_tunnel, seen.counts[Counter::TlsResumed]) = (tls, proxy_tunnel, tls_resumed);
         (seen.counts[Counter::ConnectionsTried], seen.counts[Counter::ConnectionsEstablished]) = (tried, established);
         seen.connect = connect;
         self.count_anew(goes_on);

@@ -62,6 +62,9 @@ impl ScenarioRuntime {
         if !self.pool.is_layered {
             return self.ready_alone(socket, at, sockets);
         }
+        if self.pool.has_passages && self.begin_passage(socket, at, sockets) {
+            return;
+        }
         if !self.begin_handshake(socket, at, sockets) {
             self.ready(socket, at, sockets);
         }
@@ -128,7 +131,14 @@ impl ScenarioRuntime {
     }
 
     #[inline]
-    fn received_in<S: Sockets>(&mut self, phase: Phase, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+    pub(super) fn received_in<S: Sockets>(
+        &mut self,
+        phase: Phase,
+        socket: Socket,
+        bytes: &[u8],
+        at: Nanos,
+        sockets: &mut S,
+    ) {
         match phase {
             Phase::Response { attempt } => match self.hear(attempt, bytes, at) {
                 Received::NeedMore => {}
@@ -200,13 +210,14 @@ impl ScenarioRuntime {
         if self.in_flight.records {
             self.record_begun(socket);
         }
+        let in_passage = self.ended_in_passage(socket);
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Response { .. } | Phase::Close) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
-            return self.lose(socket, failure, at, sockets);
+            return self.lose(socket, in_passage.unwrap_or(failure), at, sockets);
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
         let mut again = RetryDecision::Never;
@@ -287,12 +298,14 @@ impl ScenarioRuntime {
             _ => RetryDecision::Never,
         };
         let ending = self.handle_end(socket);
+        let in_passage = self.ended_in_passage(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Response { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = match error {
+                SocketError::Reset if in_passage.is_some() => Failure::ProxyClosed,
                 SocketError::Reset if shakes => Failure::Tls(metrics::TlsFault::ClosedEarly),
                 _ if is_new => faults::while_connecting(error),
                 _ => faults::while_connected(error),

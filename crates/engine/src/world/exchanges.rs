@@ -267,7 +267,7 @@ impl ScenarioRuntime {
                     self.note_endpoint(socket, origin);
                     self.note_address(key, socket);
                 }
-                if self.pool.origins[usize::from(origin)].is_layered() {
+                if self.pool.origins[usize::from(origin)].begins_layered() {
                     self.add_layers(socket, user, origin);
                 }
                 let mut deadline = since + self.in_flight.steps[step].connect_timeout;
@@ -286,7 +286,7 @@ impl ScenarioRuntime {
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
         let (needs, is_layered) = if self.in_flight.is_simple {
-            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered)
+            (self.in_flight.steps.fixed[0].needs, self.pool.is_layered && self.pool.origins[0].is_layered())
         } else {
             let step = &self.in_flight.steps[step];
             let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };

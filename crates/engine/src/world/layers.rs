@@ -14,14 +14,16 @@
 //! (`layers/rest.rs`), and frames of HTTP/2 are cut from it.
 
 mod endings;
+mod passage;
 mod read_coalescer;
 mod rest;
+mod sending;
 mod streams;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use driver::{Outgoing, Socket, Sockets};
+use driver::{Socket, Sockets};
 use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::Protocol;
@@ -36,6 +38,8 @@ use super::{ScenarioConfig, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::LastExchange;
+pub(crate) use passage::Passage;
+use passage::PassageState;
 #[cfg(test)]
 pub(crate) use read_coalescer::COALESCE_MAX;
 use read_coalescer::ReadCoalescer;
@@ -61,6 +65,8 @@ const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
 /// The layers of a connection.
 pub(crate) struct Layers {
     tls: Option<Session>,
+    /// What the connection begins with, while it lasts.
+    passage: Option<Box<PassageState>>,
     /// The protocol state, once it is known. None for HTTP/1: it needs no state while idle, so attempts have theirs.
     pub(super) line: Option<AnyConnection>,
     /// Bytes to send next; for frames, with the attempts whose requests are among them.
@@ -103,6 +109,7 @@ pub(crate) struct Links {
     /// Connections that have bytes to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
+    outer_plain: Vec<u8>,
     spare: Vec<Vec<u8>>,
     pub(super) read_coalescer: ReadCoalescer,
 }
@@ -194,6 +201,7 @@ impl ScenarioRuntime {
         let link = if self.pool.links.sockets.is_empty() { 0 } else { self.link_of(user, origin) };
         let layers = Layers {
             tls: None,
+            passage: None,
             line: None,
             out: Vec::new(),
             leaving: Vec::new(),
@@ -244,40 +252,6 @@ impl ScenarioRuntime {
         true
     }
 
-    /// Sends bytes, sealed where there is TLS. False when the session is broken, and the connection lost.
-    pub(super) fn send_through<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) -> bool {
-        let mut sealed = self.pool.links.buffer();
-        let session = self.layers(socket).and_then(|layers| layers.tls.as_mut());
-        match session.map(|session| session.seal(&bytes, &mut sealed)) {
-            None => self.send_lent(socket, bytes, sockets),
-            Some(Ok(())) => self.send_lent(socket, sealed, sockets),
-            Some(Err(fault)) => {
-                let now = sockets.now();
-                self.lose(socket, faults::tls(fault), now, sockets);
-                return false;
-            }
-        }
-        true
-    }
-
-    pub(super) fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
-        self.count_handed(socket, bytes.len());
-        sockets.send(socket, Outgoing::Lent(bytes));
-    }
-
-    /// Counts bytes handed to a socket with layers.
-    pub(super) fn count_handed(&mut self, socket: Socket, bytes: usize) {
-        self.seen.counts[Counter::BytesQueued] += bytes as u64;
-        if let Some(layers) = self.layers(socket) {
-            layers.handed += bytes as u64;
-        }
-    }
-
-    /// Bytes that were handed to a socket with layers.
-    pub(super) fn handed_to(&mut self, socket: Socket) -> u64 {
-        self.layers(socket).map_or(0, |layers| layers.handed)
-    }
-
     /// Bytes came on a connection with layers.
     pub(super) fn received_in_layers<S: Sockets>(
         &mut self,
@@ -287,11 +261,20 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
-        let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         if connection.phase == Phase::Close && self.comes_too_late(socket, bytes.len(), sockets) {
             return self.close(socket, sockets);
         }
+        if self.pool.has_passages && self.layers(socket).is_some_and(|layers| layers.passage.is_some()) {
+            return self.received_in_passage(socket, bytes, at, sockets);
+        }
+        self.received_inside(socket, bytes, at, sockets);
+    }
+
+    /// Bytes came from the target.
+    #[inline]
+    fn received_inside<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
+        let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
         let (mut plain, mut back) = (std::mem::take(&mut self.pool.links.plain), self.pool.links.buffer());
@@ -413,25 +396,6 @@ impl ScenarioRuntime {
             self.next(user, LastExchange::Nothing, at, at, sockets);
         }
     }
-
-    /// Sends an HTTP/1 request through TLS. Returns the instant.
-    pub(super) fn send_sealed<S: Sockets>(&mut self, socket: Socket, step: usize, sockets: &mut S) -> Option<Nanos> {
-        let mut buffer = self.pool.links.buffer();
-        let connection = self.pool.connections.find(socket)?;
-        let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
-        let request = &self.in_flight.steps[step].request;
-        if let Err(fault) = session.seal(request.front(), &mut buffer) {
-            let now = sockets.now();
-            self.lose(socket, faults::tls(fault), now, sockets);
-            return None;
-        }
-        let (sent, rest) = (sockets.now(), request.rest().cloned());
-        self.send_lent(socket, buffer, sockets);
-        if let Some(rest) = rest {
-            self.send_rest(socket, rest, sockets);
-        }
-        Some(sent)
-    }
 }
 
 #[cfg(test)]
@@ -446,7 +410,13 @@ impl Layers {
     /// A body that ends with the connection is complete only if TLS reported its end (RFC 9112, 9.8).
     #[inline]
     pub(super) fn may_be_cut(&self) -> bool {
-        self.tls.as_ref().is_some_and(|session| !session.is_closed_by_peer())
+        let outer = || self.passage.as_ref().and_then(|passage| passage.outer());
+        self.tls.as_ref().or_else(outer).is_some_and(|session| !session.is_closed_by_peer())
+    }
+
+    /// The way to the target is not open yet.
+    fn is_passing(&self) -> bool {
+        self.passage.as_ref().is_some_and(|passage| passage.is_passing())
     }
 
     /// Takes all attempts, with a stream or waiting for one: none of them stays.
@@ -472,7 +442,7 @@ impl Layers {
 
     /// What is sent is sealed by TLS.
     pub(super) fn is_sealed(&self) -> bool {
-        self.tls.is_some()
+        self.tls.is_some() || self.passage.as_ref().is_some_and(|passage| passage.outer().is_some())
     }
 
     /// The peer has ended the TLS session.

@@ -49,9 +49,12 @@ impl Default for Lookups {
 
 fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
     let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(failure)?;
-    let tls = crate::client_tls(&target).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
+    let target = Arc::new(resolved.complete((*target).clone()));
+    let tls_failure = |_| Failure::Tls(metrics::TlsFault::Other);
+    let tls = crate::client_tls(&target).map_err(tls_failure)?;
+    let proxy_tls = crate::proxy_tls(&target).map_err(tls_failure)?;
     let places = Places::these(resolved.all());
-    Ok(Origin::new(target, EndpointRotation::new(places, None), tls, connect_timeout))
+    Ok(Origin::new(target, EndpointRotation::new(places, None), tls, proxy_tls, connect_timeout))
 }
 
 /// The failure of an exchange whose host cannot be used.

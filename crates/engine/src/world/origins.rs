@@ -6,12 +6,13 @@
 
 use driver::{Socket, Sockets};
 use pacing::Nanos;
-use plan::{Protocol, Target, TargetPolicy};
+use plan::{Protocol, ProxyMode, Target, TargetPolicy};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::tls::ClientConfig;
 
 use super::ScenarioRuntime;
+use super::layers::Passage;
 use crate::endpoints::EndpointRotation;
 
 /// Most origins of a shard with those that redirects add; a further one is a failure.
@@ -28,6 +29,10 @@ pub(crate) struct Origin {
     pub(super) connect_timeout: Nanos,
     /// No consent was required to load it, since the load is small: it stays small when requests are refused.
     pub(super) lacks_consent: bool,
+    /// What its connections begin with.
+    pub(super) passage: Option<Arc<Passage>>,
+    /// The number of those that have begun so.
+    pub(super) passages: u64,
     /// The step whose conversation a connection begins with.
     pub(super) opens_with: Option<u32>,
 }
@@ -37,10 +42,15 @@ impl Origin {
         target: Arc<Target>,
         turns: EndpointRotation,
         tls: Option<ClientConfig>,
+        proxy_tls: Option<ClientConfig>,
         connect_timeout: Nanos,
     ) -> Self {
-        let lacks_consent = target.target_policy == TargetPolicy::Anywhere && turns.are_far();
-        Self { target, turns, tls, connect_timeout, lacks_consent, opens_with: None }
+        let is_far = turns.are_far() || target.proxy.is_some() && !is_near_host(&target.host);
+        let lacks_consent = target.target_policy == TargetPolicy::Anywhere && is_far;
+        let passage = Passage::of(&target, proxy_tls.as_ref());
+        // Whole requests are for the proxy.
+        let tls = if target.proxy_mode() == Some(ProxyMode::Absolute) { proxy_tls } else { tls };
+        Self { target, turns, tls, connect_timeout, lacks_consent, passage, passages: 0, opens_with: None }
     }
 
     /// Sets the step that opens conversations with it: the first one that goes to it.
@@ -57,7 +67,19 @@ impl Origin {
     /// Its connections have layers: TLS, or streams.
     #[inline]
     pub(crate) fn is_layered(&self) -> bool {
-        self.tls.is_some() || self.target.protocol != Protocol::Http1
+        let is_sealed = |passage: &Arc<Passage>| passage.is_sealed();
+        self.tls.is_some() || self.target.protocol != Protocol::Http1 || self.passage.as_ref().is_some_and(is_sealed)
+    }
+
+    /// Its connections have layers, at least until they reach the target.
+    #[inline]
+    pub(crate) fn begins_layered(&self) -> bool {
+        self.is_layered() || self.passage.is_some()
+    }
+
+    /// TLS with a proxy is around all that the target gets.
+    pub(super) fn has_outer_tls(&self) -> bool {
+        self.passage.as_ref().is_some_and(|passage| passage.is_sealed())
     }
 
     /// WebSocket or TCP messages are exchanged with it.
@@ -124,6 +146,11 @@ impl ExtraConnections {
     }
 }
 
+/// Whether a host is near for certain: names are looked up by a proxy.
+fn is_near_host(host: &str) -> bool {
+    host.parse().map_or_else(|_| !plan::is_name_of_others(host), plan::is_near)
+}
+
 /// Whether two targets are reached in the same way.
 pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
     one.host == other.host
@@ -132,6 +159,7 @@ pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
         && one.dial == other.dial
         && one.unix == other.unix
         && one.places == other.places
+        && one.is_by_same_proxy(other)
 }
 
 impl ScenarioRuntime {
@@ -263,7 +291,9 @@ impl ScenarioRuntime {
         if self.pool.origins.len() >= ORIGINS_MAX {
             return None;
         }
-        self.pool.is_layered |= origin.is_layered();
+        self.pool.is_layered |= origin.begins_layered();
+        self.pool.has_passages |= origin.passage.is_some();
+        self.pool.has_outer_tls |= origin.has_outer_tls();
         self.pool.addresses.rotate |= origin.turns.single().is_none();
         if !origin.is_shared() {
             self.pool.links.read_coalescer.end();

@@ -110,7 +110,7 @@ impl PreparedStep {
             if call.as_ref().is_some_and(PreparedCall::is_open) { http2.kept_open() } else { http2 }
         });
         Self {
-            request: Bytes::shared(request),
+            request: Bytes::shared(request, target),
             series: SeriesId::step(number),
             origin: step.target as u16,
             redirect_state: step.follow.clone().map(|follow| {
@@ -168,7 +168,7 @@ impl PreparedStep {
     ) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
-            request: Bytes::own(request),
+            request: Bytes::own(request, target),
             series: self.series,
             origin: self.origin,
             is_shown: self.is_shown,
@@ -280,7 +280,7 @@ impl PreparedStep {
             (**shown).clone_from(request);
         }
         if self.messaging.is_none() && target.protocol != Protocol::Http2 {
-            self.request.make_anew(request);
+            self.request.make_anew(request, target);
         }
     }
 

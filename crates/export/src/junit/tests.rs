@@ -1,9 +1,10 @@
-use metrics::{Judgement, Unit};
+use metrics::{AddressLack, Judgement, Unit};
 
 use super::*;
 
 fn judged(text: &str, holds: bool, value: Option<f64>, unit: Unit) -> ThresholdResult {
-    let judgement = Judgement { holds, fails: !holds, value, at_least: false, range: None, unit };
+    let (fails, at_least) = (!holds, false);
+    let judgement = Judgement { holds, fails, value, at_least, range: None, unit, address: None, lack: None };
     ThresholdResult { threshold: text.to_owned(), judgement }
 }
 
@@ -26,6 +27,20 @@ fn a_case_for_each_threshold() {
     assert!(!text.contains("NaN") && !text.contains("hunter2"), "{text}");
     let opened = text.matches("<testcase").count();
     assert_eq!((opened, text.matches("</testcase>").count()), (4, 4));
+}
+
+/// The worst address is named, and so is what is missing to know it.
+#[test]
+fn a_case_by_address_says_which_one() {
+    let mut all = [
+        judged("worst_address(p99(response_time)) < 1s", true, Some(1.5e6), Unit::Time),
+        judged("worst_address(failed) < 1", false, None, Unit::Count),
+    ];
+    all[0].judgement.address = Some(([10, 0, 0, 4], 8080).into());
+    all[1].judgement.lack = Some(AddressLack::TooMany);
+    let text = suite(&all, 1.0, "http://127.0.0.1/");
+    assert!(text.contains("1.500ms at 10.0.0.4:8080"), "{text}");
+    assert!(text.contains(&AddressLack::TooMany.to_string()), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! `p99(response_time) < 200ms` means that at most 1 % take longer; what did not complete, or never could begin, took
 //! longer too. `failed / done < 0.1%` is such a share by itself. Means and rates are none.
 
+use super::by_address::Scope;
 use super::{Comparison, Counted, Statistic, Subject, Threshold, Timed};
 use crate::{Censored, Class, Counts, Measure, Snapshot};
 
@@ -29,7 +30,7 @@ impl GoalMisses {
 }
 
 impl Threshold {
-    /// The share of exchanges that may miss it; `None` for a threshold that is no share.
+    /// The share of exchanges that may miss it; `None` for a threshold that is no share of all.
     pub fn lost_share_max(&self) -> Option<f64> {
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);
         match self.subject {
@@ -38,6 +39,7 @@ impl Threshold {
             Subject::Ratio(..) => Some(1.0 - self.limit),
             _ => None,
         }
+        .filter(|_| self.scope == Scope::All)
         // A share below zero is impossible.
         .filter(|share| (0.0..1.0).contains(share) && (*share > 0.0 || !self.is_below_nothing()))
     }
@@ -53,7 +55,7 @@ impl Threshold {
             Subject::Ratio(Counted::Failed, Counted::Done | Counted::Started)
                 | Subject::Ratio(Counted::Succeeded, Counted::Done | Counted::Started)
         );
-        is_it && self.of.is_none()
+        is_it && self.of.is_none() && self.scope == Scope::All
     }
 
     /// The limit of the time of an exchange, in nanoseconds; `None` for a goal without a time.

@@ -1,106 +1,12 @@
 //! The parser of thresholds. Every error has its position.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::{Comparison, Counted, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
-use crate::{GRPC_STATUSES, Measure, SERIES_MAX, STATUS_COUNT};
-
-/// An error in the text of a threshold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{fault}\n  {text}\n  {caret:>width$}", caret = "^", width = .column + 1)]
-pub struct ThresholdError {
-    /// The text, as given.
-    pub text: String,
-    /// The position of the error, in characters.
-    pub column: usize,
-    /// The error.
-    pub fault: ThresholdFault,
-}
-
-/// The kind of an error in a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ThresholdFault {
-    /// There is no figure of this name.
-    #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, responses, reconnects, status(N), grpc_status(NAME), messages_sent, messages_received; and rate"
-    )]
-    Figure,
-    /// A percentile beyond 0 to 100.
-    #[error("a percentile is above 0 and at most 100")]
-    Percentile,
-    /// There is no time of this name.
-    #[error(
-        "no such time; there are response_time, service_time, wait, lateness, first_byte, connect, tls_handshake, message and message_gap"
-    )]
-    Measure,
-    /// A counter is missing after a slash or in parentheses.
-    #[error("a counter is missing here, like failed or done")]
-    Counter,
-    /// A parenthesis is missing.
-    #[error("a parenthesis is missing here")]
-    Parenthesis,
-    /// There is no comparison.
-    #[error("a comparison is missing here: <, <=, > or >=, as in p99 < 200ms")]
-    Comparison,
-    /// The number cannot be read.
-    #[error("a number is missing here, or is out of range")]
-    Number,
-    /// There is no gRPC status of this name.
-    #[error("a status of gRPC is missing here, like UNAVAILABLE or 14")]
-    GrpcStatus,
-    /// A time without a unit.
-    #[error("a time needs a unit: us, ms or s")]
-    TimeUnit,
-    /// A unit that a share does not have.
-    #[error("a share is a number or a percentage, like 0.001 or 0.1%")]
-    RatioUnit,
-    /// A unit that a rate does not have.
-    #[error("a rate is a number a second or a minute, like 4900/s or 300/m")]
-    RateUnit,
-    /// A percentage of a count without what it is a share of.
-    #[error("a count is no share; write {0} / done, as in: {0} / done < 1%")]
-    Share(&'static str),
-    /// The whole as a bare number, where a percentage may be meant.
-    #[error("1% or 1.0 of 1.0? write 1%, or 100% for all")]
-    OnePercent,
-    /// A share above the whole.
-    #[error("a share is at most 100%; a percentage has its sign, like 5%")]
-    AboveAll,
-    /// The limit cannot be missed.
-    #[error("every run meets this; write a limit that a run can miss")]
-    AlwaysMet,
-    /// The limit cannot be met.
-    #[error("no run can meet this; write a limit that a run can meet")]
-    NeverMet,
-    /// Two names in one threshold, or a share with a name on one side.
-    #[error(
-        "a threshold is of one step, transaction or scenario; a share names it on both sides: failed(buy) / done(buy)"
-    )]
-    TwoParts,
-    /// A figure that is not counted for steps and transactions.
-    #[error(
-        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, their shares, and rate(done, NAME)"
-    )]
-    NotOfPart,
-    /// A step or transaction that is counted together with others.
-    #[error(
-        "this step or transaction is counted together with others: a run has {} of each with figures of their own; name the scenario instead, put the step into a transaction, or write it further up",
-        SERIES_MAX - 1
-    )]
-    NoSeries,
-    /// A unit where none is allowed.
-    #[error("a count has no unit")]
-    CountUnit,
-    /// Text after its end.
-    #[error("nothing but ', abort' or ', abort 10s' may follow")]
-    Rest,
-    /// The delay of an abort is no time.
-    #[error("a time like 10s belongs here")]
-    Delay,
-    /// The text is too long.
-    #[error("it is longer than {THRESHOLD_BYTES_MAX} bytes")]
-    TooLong,
-}
+use super::by_address::{ADDRESS, Scope, WORST};
+use super::fault::{ThresholdError, ThresholdFault};
+use super::{Comparison, Counted, Statistic, Subject, Threshold, Timed};
+use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
 
 /// The unread rest of the text.
 struct Cursor<'a> {
@@ -134,10 +40,42 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// Whether a comparison comes next; it is not consumed.
-    fn compares_next(&mut self) -> bool {
+    /// Whether a figure ends here: with a comparison, or the parenthesis around it. Neither is consumed.
+    fn figure_ends(&mut self) -> bool {
         self.skip_blanks();
-        self.rest().starts_with(['<', '>'])
+        self.rest().starts_with(['<', '>', ')'])
+    }
+
+    /// Consumes a parenthesis.
+    fn open(&mut self) -> Result<(), ThresholdError> {
+        if self.take("(") { Ok(()) } else { Err(self.wrong(ThresholdFault::Parenthesis)) }
+    }
+
+    /// Consumes the parenthesis at the end of something that cannot be of an address.
+    fn close(&mut self) -> Result<(), ThresholdError> {
+        if self.take(")") {
+            return Ok(());
+        }
+        self.skip_blanks();
+        let at = self.at;
+        let is_of_address = self.take(",") && self.take(ADDRESS);
+        self.at = at;
+        Err(self.wrong(if is_of_address { ThresholdFault::NotOfAddress } else { ThresholdFault::Parenthesis }))
+    }
+
+    /// Consumes `address=10.0.0.4:8080` after a mark; nothing when that does not come next.
+    fn address(&mut self, mark: &str) -> Result<Option<SocketAddr>, ThresholdError> {
+        let start = self.at;
+        if !(self.take(mark) && self.take(ADDRESS) && self.take("=")) {
+            self.at = start;
+            return Ok(None);
+        }
+        self.skip_blanks();
+        let start = self.at;
+        match self.word(|each| !matches!(each, '(' | ')' | ',') && !each.is_whitespace()).parse::<SocketAddr>() {
+            Ok(address) => Ok(Some(address)),
+            Err(_) => Err(self.wrong_at(start, ThresholdFault::Address)),
+        }
     }
 
     fn name(&mut self) -> &'a str {
@@ -154,24 +92,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-impl ThresholdError {
-    /// An error at a byte of the text.
-    pub(super) fn at(text: &str, at: usize, fault: ThresholdFault) -> Self {
-        // The text stays one line, whatever was typed.
-        let visible = |each: char| if each.is_control() { ' ' } else { each };
-        Self { text: text.chars().map(visible).collect(), column: text[..at].chars().count(), fault }
-    }
-
-    /// Checks the length of the text.
-    pub(super) fn check_length(text: &str) -> Result<(), Self> {
-        if text.len() <= THRESHOLD_BYTES_MAX {
-            return Ok(());
-        }
-        let head: String = text.chars().take(40).filter(|each| !each.is_control()).collect();
-        Err(Self { text: format!("{head}..."), column: 0, fault: ThresholdFault::TooLong })
-    }
-}
-
 impl Threshold {
     /// Parses a threshold.
     ///
@@ -180,7 +100,7 @@ impl Threshold {
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
         let mut cursor = Cursor { text, at: 0 };
         ThresholdError::check_length(text)?;
-        let subject = read_subject(&mut cursor)?;
+        let (subject, scope) = read_figure(&mut cursor)?;
         let comparison = match () {
             () if cursor.take("<=") => Comparison::AtMost,
             () if cursor.take("<") => Comparison::Below,
@@ -193,60 +113,108 @@ impl Threshold {
             return Err(cursor.wrong_at(start, fault));
         }
         let own = text[..cursor.at].trim().to_owned();
+        cursor.skip_blanks();
+        let abort_at = cursor.at;
         let abort_after = read_abort(&mut cursor)?;
-        Ok(Self { text: own, subject, comparison, limit, abort_after, of: None })
+        if abort_after.is_some() && scope != Scope::All {
+            return Err(cursor.wrong_at(abort_at, ThresholdFault::AbortByAddress));
+        }
+        Ok(Self { text: own, subject, scope, comparison, limit, abort_after, of: None })
     }
 }
 
-fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
+/// Parses a figure of all, of one address, or of the address with the worst value.
+fn read_figure(cursor: &mut Cursor<'_>) -> Result<(Subject, Scope), ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let is_of_worst = cursor.name() == WORST;
+    if is_of_worst {
+        cursor.open()?;
+    } else {
+        cursor.at = start;
+    }
+    let (subject, address) = read_subject(cursor)?;
+    if is_of_worst {
+        // The name of a step may stand here.
+        if address.is_some() || cursor.take("(") {
+            return Err(cursor.wrong_at(start, ThresholdFault::NotOfAddress));
+        }
+        cursor.close()?;
+    }
+    let scope = match address {
+        _ if is_of_worst => Scope::WorstAddress,
+        Some(address) => Scope::Address(address),
+        None => Scope::All,
+    };
+    if scope != Scope::All && !subject.is_of_address() {
+        return Err(cursor.wrong_at(start, ThresholdFault::NotOfAddress));
+    }
+    Ok((subject, scope))
+}
+
+/// Parses a figure, and the address that it is of.
+fn read_subject(cursor: &mut Cursor<'_>) -> Result<(Subject, Option<SocketAddr>), ThresholdError> {
     cursor.skip_blanks();
     let start = cursor.at;
     let name = cursor.name();
     if let Some(statistic) = read_statistic(name).map_err(|fault| cursor.wrong_at(start, fault))? {
-        if cursor.compares_next() {
-            return Ok(Subject::Time(statistic, Timed::Of(Measure::Response)));
-        }
-        if !cursor.take("(") {
-            // A percentile alone is one of response times: the comparison is missing.
-            return Err(cursor.wrong(ThresholdFault::Comparison));
-        }
-        cursor.skip_blanks();
-        let start = cursor.at;
-        let timed = match cursor.name() {
-            "connect" => Timed::Connect,
-            "tls_handshake" => Timed::TlsHandshake,
-            "message" => Timed::Message,
-            "message_gap" => Timed::MessageGap,
-            name => match Measure::ALL.iter().find(|measure| measure.name() == name) {
-                Some(measure) => Timed::Of(*measure),
-                None => return Err(cursor.wrong_at(start, ThresholdFault::Measure)),
-            },
-        };
-        if !cursor.take(")") {
-            return Err(cursor.wrong(ThresholdFault::Parenthesis));
-        }
-        return Ok(Subject::Time(statistic, timed));
+        return read_time(cursor, statistic);
     }
     if name == "error_rate" {
-        return Ok(Subject::Ratio(Counted::Failed, Counted::Done));
+        let address = cursor.address("(")?;
+        if address.is_some() {
+            cursor.close()?;
+        }
+        return Ok((Subject::Ratio(Counted::Failed, Counted::Done), address));
     }
     if matches!(name, "rate" | "rps" | "qps" | "tps") {
-        let mut counter = Counted::Done;
+        let (mut counter, mut address) = (Counted::Done, None);
         if cursor.take("(") {
-            counter = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
-            if !cursor.take(")") {
-                return Err(cursor.wrong(ThresholdFault::Parenthesis));
-            }
+            (counter, address) = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
+            cursor.close()?;
         }
-        return Ok(Subject::Rate(counter));
+        return Ok((Subject::Rate(counter), address));
     }
     cursor.at = start;
-    let Some(part) = read_counter(cursor)? else { return Err(cursor.wrong_at(start, ThresholdFault::Figure)) };
+    let Some((part, address)) = read_counter(cursor)? else {
+        return Err(cursor.wrong_at(start, ThresholdFault::Figure));
+    };
     if !cursor.take("/") {
-        return Ok(Subject::Count(part));
+        return Ok((Subject::Count(part), address));
     }
-    let whole = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
-    Ok(Subject::Ratio(part, whole))
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let (whole, other) = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
+    if address != other {
+        return Err(cursor.wrong_at(start, ThresholdFault::TwoParts));
+    }
+    Ok((Subject::Ratio(part, whole), address))
+}
+
+/// Parses the time of a statistic.
+fn read_time(cursor: &mut Cursor<'_>, statistic: Statistic) -> Result<(Subject, Option<SocketAddr>), ThresholdError> {
+    if cursor.figure_ends() {
+        return Ok((Subject::Time(statistic, Timed::Of(Measure::Response)), None));
+    }
+    if !cursor.take("(") {
+        // A percentile alone is one of response times: the comparison is missing.
+        return Err(cursor.wrong(ThresholdFault::Comparison));
+    }
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let timed = match cursor.name() {
+        "connect" => Timed::Connect,
+        "tls_handshake" => Timed::TlsHandshake,
+        "message" => Timed::Message,
+        "message_gap" => Timed::MessageGap,
+        name => match Measure::ALL.iter().find(|measure| measure.name() == name) {
+            Some(measure) => Timed::Of(*measure),
+            None => return Err(cursor.wrong_at(start, ThresholdFault::Measure)),
+        },
+    };
+    let address = cursor.address(",")?;
+    cursor.close()?;
+    Ok((Subject::Time(statistic, timed), address))
 }
 
 /// Parses a statistic; `Ok(None)` when the word is none.
@@ -296,43 +264,39 @@ pub(super) fn counts_alone(word: &str) -> bool {
     word == "error_rate" || counter_of(word).is_some()
 }
 
-/// Parses a counter; `Ok(None)`, and nothing consumed, when none comes next.
-fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdError> {
+/// Parses a counter, and the address that it is of; `Ok(None)`, and nothing consumed, when none comes next.
+fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<(Counted, Option<SocketAddr>)>, ThresholdError> {
     cursor.skip_blanks();
     let start = cursor.at;
     let name = cursor.name();
     if let Some(counter) = counter_of(name) {
-        return Ok(Some(counter));
+        let address = cursor.address("(")?;
+        if address.is_some() {
+            cursor.close()?;
+        }
+        return Ok(Some((counter, address)));
     }
     let counter = match name {
         "status" => {
-            if !cursor.take("(") {
-                return Err(cursor.wrong(ThresholdFault::Parenthesis));
-            }
+            cursor.open()?;
             cursor.skip_blanks();
             let start = cursor.at;
             let number = cursor.word(|each| each.is_ascii_digit()).parse::<u16>().ok();
             let Some(status) = number.filter(|status| usize::from(*status) < STATUS_COUNT) else {
                 return Err(cursor.wrong_at(start, ThresholdFault::Number));
             };
-            if !cursor.take(")") {
-                return Err(cursor.wrong(ThresholdFault::Parenthesis));
-            }
+            cursor.close()?;
             Counted::Status(status)
         }
         "grpc_status" => {
-            if !cursor.take("(") {
-                return Err(cursor.wrong(ThresholdFault::Parenthesis));
-            }
+            cursor.open()?;
             cursor.skip_blanks();
             let start = cursor.at;
             let name = cursor.word(|each| each.is_ascii_alphanumeric() || each == '_');
             let number = GRPC_STATUSES.iter().position(|known| known.eq_ignore_ascii_case(name));
             let number = number.or_else(|| name.parse().ok().filter(|number| *number < GRPC_STATUSES.len()));
             let Some(status) = number else { return Err(cursor.wrong_at(start, ThresholdFault::GrpcStatus)) };
-            if !cursor.take(")") {
-                return Err(cursor.wrong(ThresholdFault::Parenthesis));
-            }
+            cursor.close()?;
             Counted::GrpcStatus(status as u8)
         }
         _ => {
@@ -340,7 +304,7 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdErr
             return Ok(None);
         }
     };
-    Ok(Some(counter))
+    Ok(Some((counter, None)))
 }
 
 /// A limit that can never be missed or never be met, or that is probably a slip.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::parse::{ThresholdError, ThresholdFault, counts_alone};
+use super::by_address::{is_address, is_of_worst};
+use super::fault::{ThresholdError, ThresholdFault};
+use super::parse::counts_alone;
 use super::{Counted, Subject, Threshold, Timed};
 use crate::{Catalog, Measure, Named, SeriesKind};
 
@@ -18,13 +20,16 @@ pub struct NamedPart {
 }
 
 impl NamedPart {
-    /// The part that a text names; `None` for a threshold of all.
+    /// The part that a text names; `None` for a threshold of all, or by address.
     ///
     /// # Errors
     /// A share names two parts, or one on one side alone.
     pub fn parse(text: &str) -> Result<Option<Self>, ThresholdError> {
         let (mut found, mut sides, mut from): (Option<Self>, usize, usize) = (None, 1, 0);
         let mut named = 0;
+        if is_of_worst(text) {
+            return Ok(None);
+        }
         while let Some(open) = text[from..].find(['(', '/', '<', '>']).map(|at| from + at) {
             match text.as_bytes()[open] {
                 b'/' => {
@@ -79,7 +84,7 @@ fn name_within(text: &str, from: usize, within: Range<usize>) -> Option<(Range<u
     };
     let name = text[start..close].trim();
     let start = start + text[start..close].find(name)?;
-    (!name.is_empty()).then(|| (cut, start..start + name.len()))
+    (!name.is_empty() && !is_address(name)).then(|| (cut, start..start + name.len()))
 }
 
 /// The parenthesis that closes the first: names may contain some, too.

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Counter, Failure, Outcome, SeriesId};
 
+mod addresses;
 mod lost;
 
 const MILLI: u64 = 1_000_000;

@@ -6,11 +6,13 @@ use super::Route;
 use super::body;
 use super::form::{self, FormPart};
 use super::options::{GivenFlag, Meaning};
+use super::proxy::ProxyFlags;
 use super::resume::Resume;
 use crate::body_bytes::joined;
 use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
 use crate::header::is_token;
+use crate::names::parse_dns_server;
 use crate::{ConnectTo, PlanError, Resolve, TlsVersion, Version};
 
 /// The source of the body.
@@ -64,6 +66,7 @@ pub(super) struct Command {
     pub(super) queries: Vec<Vec<u8>>,
     pub(super) request_target: Option<String>,
     pub(super) way: Route,
+    proxy: ProxyFlags,
 }
 
 impl Command {
@@ -72,6 +75,8 @@ impl Command {
         for one in given {
             command.take(one)?;
         }
+        let route = &mut command.way.route_overrides;
+        (route.proxies, route.proxy_header) = std::mem::take(&mut command.proxy).finish()?;
         Ok(command)
     }
 
@@ -156,6 +161,10 @@ impl Command {
                 self.way.route_overrides.connect_to.push(ConnectTo::parse(&text()?).map_err(at_line)?)
             }
             Meaning::UnixSocket => self.way.route_overrides.unix = Some(parse_unix_socket(&text()?).map_err(at_line)?),
+            Meaning::DnsServers => {
+                let first = text()?.split(',').next().map(|one| parse_dns_server(one.trim()));
+                self.way.dns = first.transpose().map_err(at_line)?;
+            }
             Meaning::Cert => self.way.cert = Some(text()?),
             Meaning::Key => self.way.key = Some(text()?),
             Meaning::Cacert => self.way.cacert = Some(text()?),
@@ -179,8 +188,18 @@ impl Command {
             Meaning::Alpn if is_on => {}
             Meaning::Alpn => return Err(at(line, CurlFault::Refused { flag })),
             // A flag that is switched off changes nothing.
-            Meaning::Proxy | Meaning::Auth | Meaning::Refused if !is_on => {}
-            Meaning::Proxy => return Err(at(line, CurlFault::Proxy { flag })),
+            Meaning::OtherProxy | Meaning::Auth | Meaning::Refused if !is_on => {}
+            Meaning::OtherProxy => return Err(at(line, CurlFault::Proxy { flag })),
+            Meaning::Proxy
+            | Meaning::Socks5
+            | Meaning::Socks5ByName
+            | Meaning::ProxyUser
+            | Meaning::NoProxy
+            | Meaning::ProxyTunnel
+            | Meaning::ProxyInsecure
+            | Meaning::ProxyCacert
+            | Meaning::ProxyHeader
+            | Meaning::ProxyHeaderClient => self.proxy.take((given.meaning, flag), text()?, is_on, line)?,
             Meaning::Jar => return Err(at(line, CurlFault::Jar { flag })),
             Meaning::Auth => return Err(at(line, CurlFault::Auth { flag })),
             Meaning::Help | Meaning::Refused => return Err(at(line, CurlFault::Refused { flag })),

@@ -47,6 +47,7 @@ pub(super) enum Meaning {
     Resolve,
     ConnectTo,
     UnixSocket,
+    DnsServers,
     Cert,
     Key,
     Cacert,
@@ -69,7 +70,20 @@ pub(super) enum Meaning {
     Help,
     /// Changes nothing that a load sends.
     Quiet,
+    /// A proxy, by its URL.
     Proxy,
+    Socks5,
+    Socks5ByName,
+    ProxyUser,
+    NoProxy,
+    ProxyTunnel,
+    ProxyInsecure,
+    ProxyCacert,
+    /// The header of the PROXY protocol.
+    ProxyHeader,
+    ProxyHeaderClient,
+    /// A proxy of another kind.
+    OtherProxy,
     Jar,
     Auth,
     Refused,

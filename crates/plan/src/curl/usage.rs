@@ -22,7 +22,7 @@ pub fn curl_flags() -> CurlFlags {
     for (written, meaning) in options::all() {
         match meaning {
             Meaning::Quiet | Meaning::Output => flags.idle.push(written),
-            Meaning::Proxy | Meaning::Jar | Meaning::Auth | Meaning::Refused => flags.refused.push(written),
+            Meaning::OtherProxy | Meaning::Jar | Meaning::Auth | Meaning::Refused => flags.refused.push(written),
             _ => flags.shaping.push(written),
         }
     }
@@ -166,6 +166,6 @@ mod tests {
         assert_eq!(shaping.len() + idle.len() + refused.len(), options::all().count());
         let has = |list: &[String], flag: &str| list.iter().any(|known| known == flag);
         assert!(has(&shaping, "-d/--data") && has(&shaping, "--json") && has(&shaping, "-h/--help"), "{shaping:?}");
-        assert!(has(&idle, "-s/--silent") && has(&refused, "-x/--proxy") && has(&refused, "-c/--cookie-jar"));
+        assert!(has(&idle, "-s/--silent") && has(&refused, "--preproxy") && has(&refused, "-c/--cookie-jar"));
     }
 }

@@ -74,6 +74,10 @@ impl Draft {
         is_of_load: bool,
     ) -> Result<Reflection, PlanError> {
         let mut target = self.target(address)?;
+        if target.proxy.is_some() || target.proxy_header.is_some() {
+            let flag = if target.proxy.is_some() { "--proxy" } else { "--proxy-protocol" };
+            return Err(PlanError::Needs { flag, needed: Need::Schema });
+        }
         // The query precedes the load, and is subject to the same target policy.
         let load = if is_of_load { Some(self.load.to_load(timeout)?) } else { None };
         target.target_policy = self.target_policy(load.as_ref().is_some_and(crate::Load::wants_consent));

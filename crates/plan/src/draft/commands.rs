@@ -110,9 +110,15 @@ impl Draft {
         security.least = way.least.or(security.least);
         security.no_resumption |= way.no_resumption;
         connection.version = way.version.or(connection.version);
+        connection.names.server = way.dns.or(connection.names.server);
         connection.route_overrides.resolve.extend(way.route_overrides.resolve.iter().cloned());
         connection.route_overrides.connect_to.extend(way.route_overrides.connect_to.iter().cloned());
         connection.route_overrides.unix = way.route_overrides.unix.clone().or(connection.route_overrides.unix.take());
+        if !way.route_overrides.proxies.is_empty() {
+            connection.route_overrides.proxies = way.route_overrides.proxies.clone();
+        }
+        let header = way.route_overrides.proxy_header.clone();
+        connection.route_overrides.proxy_header = header.or(connection.route_overrides.proxy_header.take());
         draft
     }
 
@@ -126,7 +132,7 @@ impl Draft {
         let follow = match sending.follow.clone() {
             Some(requested) => {
                 let draft = self.with_way(&sending);
-                Some(requested.with(form, draft.redirect_tls()?, draft.connection.route_overrides))
+                Some(requested.with(form, draft.redirect_tls()?, draft.connection.route_overrides()?))
             }
             None => self.follow(&form)?,
         };

@@ -1,5 +1,6 @@
 //! Connection options: the version of HTTP, streams, TLS, route overrides.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use super::{CONNECT_TIMEOUT_DEFAULT, Draft};
@@ -7,8 +8,9 @@ use crate::address::Scheme;
 use crate::file::read_file;
 use crate::text::{MILLI, check_count, check_span};
 use crate::{
-    Address, ConnectionLimits, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Remedy,
-    RouteOverrides, STREAMS_MAX, Sources, Tls, TlsVersion, Trust, Version,
+    Address, ConnectionLimits, Endpoint, NameOptions, Need, OwnCertificate, PlanError, Protocol, Proxy,
+    ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyOptions, Remedy, RouteOverrides, STREAMS_MAX, Sources, Tls,
+    TlsVersion, Trust, Version,
 };
 
 /// Options of connections.
@@ -36,6 +38,23 @@ pub struct Connection {
     pub limits: ConnectionLimits,
     /// The route overrides.
     pub route_overrides: RouteOverrides,
+    /// The proxies, and the header of the PROXY protocol.
+    pub proxy: ProxyRequest,
+}
+
+/// Options of proxies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProxyRequest {
+    /// The proxies.
+    pub proxies: ProxyOptions,
+    /// Further hosts that are reached without one.
+    pub exceptions: Option<Vec<String>>,
+    /// Whether plain HTTP goes through a tunnel as well.
+    pub tunnels: bool,
+    /// The version of the header.
+    pub header: Option<ProxyHeaderVersion>,
+    /// The addresses of the clients that the header names.
+    pub clients: Vec<IpAddr>,
 }
 
 /// Options of TLS. Files are named by their paths.
@@ -64,6 +83,40 @@ pub struct Security {
 impl Connection {
     pub(super) fn connect_timeout(&self) -> Result<Duration, PlanError> {
         check_span("--connect-timeout", self.connect_timeout.unwrap_or(CONNECT_TIMEOUT_DEFAULT), MILLI)
+    }
+
+    /// The route overrides, with the TLS options of proxies.
+    ///
+    /// # Errors
+    /// The options contradict each other, or a file cannot be read.
+    pub fn route_overrides(&self) -> Result<RouteOverrides, PlanError> {
+        let (mut all, own) = (self.route_overrides.clone(), &self.proxy);
+        let proxies = &mut all.proxies;
+        // Those of a command of curl take precedence.
+        if proxies.is_empty() {
+            own.proxies.clone_into(proxies);
+            proxies.each().for_each(|proxy| proxy.tunnels = own.tunnels);
+            proxies.exceptions.extend(own.exceptions.clone().unwrap_or_default());
+        }
+        let given = [("--no-proxy", own.exceptions.is_some()), ("--proxy-tunnel", own.tunnels)];
+        if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given && proxies.is_empty()) {
+            return Err(PlanError::Needs { flag, needed: Need::Proxy });
+        }
+        if all.proxy_header.is_none() {
+            let with = |version| ProxyHeaderOptions { version, from: own.clients.clone() };
+            all.proxy_header = own.header.map(with);
+        }
+        if all.proxy_header.is_none() && !own.clients.is_empty() {
+            return Err(PlanError::Needs { flag: "--proxy-protocol-from", needed: Need::ProxyProtocol });
+        }
+        if !proxies.is_empty() && (all.unix.is_some() || !self.places.is_empty()) {
+            let other = if all.unix.is_some() { "--unix-socket" } else { "--connect-addresses" };
+            return Err(PlanError::Conflict { one: "--proxy", other, remedy: Remedy::OneWay });
+        }
+        for proxy in proxies.each().filter(|proxy| proxy.kind == ProxyKind::Https && proxy.tls.is_none()) {
+            proxy.tls = Some(Box::new(self.security.of_proxy(&proxy.host)?));
+        }
+        Ok(all)
     }
 
     /// The limits of kept connections.
@@ -141,6 +194,17 @@ impl Security {
         }
     }
 
+    /// The TLS options of the connection to a proxy: it is trusted as the target is, and gets no client certificate.
+    fn of_proxy(&self, host: &str) -> Result<Tls, PlanError> {
+        Ok(Tls {
+            trust: self.trust()?,
+            groups: self.groups.clone().unwrap_or_default(),
+            only_tls13: self.least == Some(TlsVersion::Tls13),
+            resumes: !self.no_resumption,
+            ..Tls::of_proxy(host)
+        })
+    }
+
     fn certificate(&self) -> Result<Option<OwnCertificate>, PlanError> {
         match (&self.cert, &self.key) {
             (None, None) => Ok(None),
@@ -177,7 +241,11 @@ impl Draft {
     pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
         let security = &self.connection.security;
         // A redirect may lead to where they have an effect.
-        if !address.is_tls() && self.responses.location {
+        let is_proxy_tls = |proxy: &Proxy| proxy.kind == ProxyKind::Https;
+        let own = [&self.connection.route_overrides.proxies, &self.connection.proxy.proxies];
+        let mut all = own.into_iter().flat_map(|proxies| [&proxies.plain, &proxies.secure]).flatten();
+        let has_tls_proxy = all.any(is_proxy_tls);
+        if !address.is_tls() && (self.responses.location || has_tls_proxy) {
             return Ok(None);
         }
         if !address.is_tls() {

@@ -85,7 +85,7 @@ impl Draft {
         Ok(Some(Follow {
             form: form.clone(),
             tls: Box::new(self.redirect_tls()?),
-            route_overrides: Box::new(self.connection.route_overrides.clone()),
+            route_overrides: Box::new(self.connection.route_overrides()?),
             target_policy: TargetPolicy::Anywhere,
             most: max_redirs.unwrap_or(REDIRECTS_DEFAULT),
             trusts_others: false,

@@ -49,10 +49,10 @@ errors! {
     NoUrl;
         "the curl command has no URL; add one, like: curl http://127.0.0.1:8080/",
         "curl 命令中没有 URL；请加上，如：curl http://127.0.0.1:8080/";
-    /// A proxy.
+    /// A proxy of an unknown kind.
     Proxy { flag: &'static str };
-        "{flag}: a load does not go through a proxy yet; leave it out, and the load goes to the target itself",
-        "{flag}：压测暂不支持代理；请去掉，请求将直接发往目标";
+        "{flag}: a load goes through proxies of HTTP, HTTPS and SOCKS5; name one with -x or --socks5",
+        "{flag}：压测只支持 HTTP、HTTPS 和 SOCKS5 代理；请用 -x 或 --socks5 给出";
     /// A jar for cookies of responses.
     Jar { flag: &'static str };
         "{flag}: cookies of answers are not kept yet; leave it out, and write cookies with -b 'name=value'",

@@ -38,6 +38,18 @@ errors! {
     Curl;
         "several curl commands, --curl FILE, or URLs, --urls FILE",
         "需要用 --curl 文件 给出多条 curl 命令，或用 --urls 文件 给出 URL";
+    /// A proxy.
+    Proxy;
+        "a proxy: --proxy or --proxy-from-env",
+        "需要用 --proxy 或 --proxy-from-env 给出代理";
+    /// The schema of a call.
+    Schema;
+        "the description of the service, --proto or --protoset: the target is not queried for it that way",
+        "需要用 --proto 或 --protoset 给出服务描述：此时不会向目标查询";
+    /// A version of the PROXY protocol.
+    ProxyProtocol;
+        "the version of the header: --proxy-protocol v1 or v2",
+        "需要用 --proxy-protocol v1 或 v2 给出版本";
     /// A message with a response.
     Answered;
         "a message that is answered: -d, with ws:// or tcp://",

@@ -28,6 +28,7 @@ impl PlanError {
             Self::Until { value, .. }
             | Self::Hex { value }
             | Self::Sources { value }
+            | Self::ProxyHeaderSources { value }
             | Self::Places { value }
             | Self::Resolve { value }
             | Self::ConnectTo { value }

@@ -6,18 +6,19 @@ use super::{Flags, HoldFlags};
 use crate::address::Scheme;
 use crate::curl::command_of_form;
 use crate::draft::{
-    Body, CallOptions, Commands, Connection, HoldDraft, Load, MessagingOptions, REQUESTS_MAX, RESPONSE_BYTES_MAX, Ramp,
-    Request, ResponseChecks, Security, Stages, flag_of,
+    Body, CallOptions, Commands, Connection, HoldDraft, Load, MessagingOptions, ProxyRequest, REQUESTS_MAX,
+    RESPONSE_BYTES_MAX, Ramp, Request, ResponseChecks, Security, Stages, flag_of,
 };
 use crate::endpoints::{parse_places, parse_sources, parse_unix_socket};
 use crate::names::{ADDRESS_CHOICES, NameOptions, parse_dns_server, parse_lookup_again};
+use crate::proxy::{exceptions_of, parse_header_sources};
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
 use crate::{
     Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, DataIs, Draft, Header,
-    HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck, MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy,
-    ResponseEnd, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX, Version, parse_count, parse_duration,
-    parse_rate, parse_stages, parse_user_stages,
+    HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck, MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Proxy,
+    ProxyHeaderVersion, ProxyOptions, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX,
+    Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
 
 /// The seed of random starts: they are the same in each run, so that two runs can be compared.
@@ -371,7 +372,35 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
             resolve: all(&flags.resolve, Resolve::parse)?,
             connect_to: all(&flags.connect_to, ConnectTo::parse)?,
             unix: read(&flags.unix_socket, parse_unix_socket)?,
+            ..RouteOverrides::default()
         },
+        proxy: proxy(flags)?,
+    })
+}
+
+/// The value of `--proxy` for none.
+const NO_PROXY: &str = "none";
+
+/// The proxies of a load, and the header of the PROXY protocol.
+fn proxy(flags: &Flags) -> Result<ProxyRequest, PlanError> {
+    let named = flags.proxy.as_deref().filter(|text| *text != NO_PROXY);
+    if named.is_some() && flags.proxy_from_env {
+        return Err(PlanError::Conflict { one: "--proxy", other: "--proxy-from-env", remedy: Remedy::OneWay });
+    }
+    let proxies = match named {
+        Some(text) => ProxyOptions::all(Proxy::parse(text)?, Vec::new()),
+        None if flags.proxy.is_none() && flags.proxy_from_env => {
+            ProxyOptions::from_variables(|name| std::env::var(name).ok())?
+        }
+        None => ProxyOptions::default(),
+    };
+    let versions = [("v1", ProxyHeaderVersion::V1), ("v2", ProxyHeaderVersion::V2)];
+    Ok(ProxyRequest {
+        proxies,
+        exceptions: flags.no_proxy.as_deref().map(exceptions_of),
+        tunnels: flags.proxy_tunnel,
+        header: choice("--proxy-protocol", &flags.proxy_protocol, &versions, "v1, v2")?,
+        clients: read(&flags.proxy_protocol_from, parse_header_sources)?.unwrap_or_default(),
     })
 }
 

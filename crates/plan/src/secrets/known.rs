@@ -90,6 +90,10 @@ impl SecretValues {
             let values = scenario.memory.secret_variables.iter().filter_map(value);
             values.for_each(|value| known.take_value(&value.to_string()));
         }
+        let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        for one in targets.filter_map(|target| target.proxy.as_ref()?.credentials.as_ref()) {
+            known.take_credentials(&format!("{}:{}", one.user, one.password));
+        }
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             for (name, value) in &step.request.headers {
                 let value = String::from_utf8_lossy(value);

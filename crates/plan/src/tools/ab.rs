@@ -96,7 +96,7 @@ const REQUESTS_WITH_TIME: u64 = 50_000;
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Apache, &TABLE, words)?;
-    given.refuse(&["-X", "-P", "-Z", "-f", "-W", "-R", "-Q", "-D", "-L", "-b", "-V", "-I"])?;
+    given.refuse(&["-Z", "-f", "-W", "-R", "-Q", "-D", "-L", "-b", "-V", "-I"])?;
     let url = given.url().map_err(|_| ToolFault::Url)?;
     if given.has("-h") {
         return Err(ToolFault::Url);
@@ -165,6 +165,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 cert: given.last("-E").map(str::to_owned),
                 ..super::trusting(url.starts_with("https"))
             },
+            proxy: super::through(given.last("-X"), given.last("-P"))?,
             sources: given.last("-B").map(parse_sources).transpose()?,
             ..Connection::default()
         },

@@ -64,7 +64,7 @@ pub(super) fn whole_millis(span: Duration) -> Duration {
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Go, &TABLE, words)?;
-    given.refuse(&["-x", "-h"])?;
+    given.refuse(&["-h"])?;
     let url = given.rest.first().cloned().filter(|_| !given.has("-help")).ok_or(ToolFault::Url)?;
     let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
     let (requests, users) = (number("-n", 200)?, number("-c", 50)?);
@@ -115,6 +115,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             no_keepalive: given.is_on("-disable-keepalive")?,
             version: (!given.is_on("-h2")?).then_some(Version::Http11),
             security: super::trusting(!disables_redirects || url.starts_with("https")),
+            proxy: super::through(given.last("-x"), None)?,
             ..Connection::default()
         },
         grace: Some(timeout),

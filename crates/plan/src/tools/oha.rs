@@ -164,7 +164,6 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         "-Z",
         "--aws-session",
         "--aws-sigv4",
-        "-x",
         "--proxy-http-version",
         "--proxy-http2",
         "--ipv6",
@@ -250,6 +249,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             version: Some(version),
             streams: (version == Version::Http2 && streams > 1).then_some(streams),
             security: security_of(&given),
+            proxy: super::through(given.last("-x"), None)?,
             route_overrides: RouteOverrides {
                 connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
                 unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,

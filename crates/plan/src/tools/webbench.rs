@@ -40,7 +40,7 @@ pub(super) const TABLE: [Opt; 16] = [
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Getopt, &TABLE, words)?;
-    given.refuse(&["-f", "-p", "-9", "-V", "--post"])?;
+    given.refuse(&["-f", "-9", "-V", "--post"])?;
     let url = given.rest.first().cloned().filter(|_| !given.has("-h") && !given.has("-?")).ok_or(ToolFault::Url)?;
     let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
     let (clients, duration_s) = (number("-c", 1)?.max(1), number("-t", 30)?);
@@ -85,6 +85,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         connection: Connection {
             no_keepalive: true,
             version: Some(if is_11 { Version::Http11 } else { Version::Http10 }),
+            proxy: super::through(given.last("-p"), None)?,
             ..Connection::default()
         },
         grace: Some(Duration::ZERO),

@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 
 use super::planned::plan_in_words;
 use super::verdict::verdicts;
-use crate::Language;
 use crate::json::distribution::distribution;
 use crate::json::{Json, SCHEMA, export_value, failure};
 use crate::messages::{self, FailureContext};
-use crate::workers;
+use crate::{Language, addresses, workers};
 
 /// One interval, in the form of the report.
 pub fn live_hold_row(interval: &HeldInterval) -> Value {
@@ -68,6 +67,7 @@ impl Json {
             "connections": connections(held),
             "failures": failures(held, &counts.failed_by),
             "losses": failures(held, &counts.lost_by),
+            "names": addresses::names(&held.names),
             "messages": messages_of(counts),
             "requested_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
             "achieved_per_s": held.requested_and_achieved.map(|(_, achieved)| achieved),

@@ -111,6 +111,7 @@ fn verdict(report: &Value, page: &mut Markup) {
 fn thresholds(report: &Value, page: &mut Markup) {
     let row = |one: &Value| {
         let value = match (one["value"].as_f64(), one["unit"].as_str()) {
+            (None, _) if one["reason"].is_string() => said(one, "reason", page).to_owned(),
             (None, _) => page.pick("nothing measured", "没有数据").to_owned(),
             (Some(ns), Some("ns")) => time(ns),
             (Some(share), Some("ratio")) => format!("{:.3}%", share * 100.0),
@@ -123,7 +124,10 @@ fn thresholds(report: &Value, page: &mut Markup) {
         } else {
             page.pick("✗ not met", "✗ 未达标")
         };
-        vec![words(one["threshold"].as_str().unwrap_or_default()), figure(format!("{least}{value}")), words(holds)]
+        let at = |address: &str| format!("{}{address}{}", page.pick(" at ", "（"), page.pick("", "）"));
+        let address = one["address"].as_str().map(at).unwrap_or_default();
+        let value = figure(format!("{least}{value}{address}"));
+        vec![words(one["threshold"].as_str().unwrap_or_default()), value, words(holds)]
     };
     let rows: Vec<Vec<Cell>> = list(report, "/thresholds").iter().map(row).collect();
     let heads = [page.pick("threshold", "条件"), page.pick("value", "实际值"), page.pick("result", "结果")];
@@ -250,6 +254,7 @@ fn times(report: &Value, page: &mut Markup) {
     }
     let others = [
         ("connect", "connect", "建立连接"),
+        ("proxy_tunnel", "tunnel of the proxy", "代理隧道"),
         ("tls_handshake", "TLS handshake", "TLS 握手"),
         ("message", "messages", "消息往返"),
         ("message_gap", "between pushed messages", "消息间隔"),

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use figures::{FailureCount, Held, Run};
-use metrics::Failure;
-use plan::Step;
+use metrics::{Failure, Stage};
+use plan::{ProxyMode, Scenario, Step, Target};
 use wire::tls::Refused;
 
 use super::failed_statuses;
@@ -37,6 +37,8 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) lacked_certificate: bool,
     /// The first and the last local port that connections come from.
     pub(crate) local_ports: Option<(u16, u16)>,
+    /// The target of all connections, where they go through a proxy.
+    pub(crate) proxied: Option<&'a Target>,
     /// The socket of this machine to which all connections go.
     pub(crate) unix: Option<&'a Path>,
     /// Bytes received in the whole load; `None` where that is not known.
@@ -61,6 +63,7 @@ impl<'a> FailureContext<'a> {
             refused: run.refused.as_ref(),
             lacked_certificate: run.lacked_certificate,
             local_ports: run.host.local_ports,
+            proxied: run.is_one_place().then(|| run.plan.scenarios.first()).flatten().and_then(proxied),
             unix: unix_of(run),
             received: Some(run.tally.bytes_received()),
             nothing_succeeded: run.tally.succeeded() == 0,
@@ -92,6 +95,7 @@ impl<'a> FailureContext<'a> {
             refused: held.refused.as_ref(),
             lacked_certificate: held.lacked_certificate,
             local_ports: held.host.local_ports,
+            proxied: None,
             unix: held.plan.target.unix.as_deref(),
             received: Some(held.tally.bytes_received()),
             nothing_succeeded: held.tally.established() == 0,
@@ -120,8 +124,31 @@ impl FailureContext<'_> {
         if let Some(path) = self.unix {
             return format!("unix:{}", path.display());
         }
-        let place = self.place.map(str::to_owned);
+        let place = self.place.map(str::to_owned).or_else(|| self.behind_proxy(failure, language));
         place.or_else(|| self.address.map(|one| one.to_string())).unwrap_or_else(of_several)
+    }
+
+    /// What a failure is of, where connections go through a proxy: the proxy, or the target behind it.
+    fn behind_proxy(&self, failure: Failure, language: Language) -> Option<String> {
+        let (target, address) = (self.proxied?, self.address?);
+        let proxy = language.pick(format!("the proxy {address}"), format!("代理 {address}"));
+        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
+        let behind = format!("{host}:{}", target.port);
+        let is_tunnel = target.proxy_mode() == Some(ProxyMode::Tunnel);
+        let has_tls = target.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some());
+        match failure {
+            Failure::ProxyRefused
+            | Failure::ProxyLogin
+            | Failure::ProxyTimeout
+            | Failure::ProxyClosed
+            | Failure::ProxyAnswer => None,
+            Failure::Tls(_) if is_tunnel && has_tls => {
+                Some(language.pick(format!("{behind}, or of {proxy}"), format!("{behind}（或{proxy}）")))
+            }
+            Failure::Tls(_) if is_tunnel => Some(behind),
+            _ if failure.stage() == Stage::Connecting => Some(proxy),
+            _ => is_tunnel.then_some(behind),
+        }
     }
 
     /// Whether HTTP requests were answered, and no connection was left to hold.
@@ -133,6 +160,11 @@ impl FailureContext<'_> {
     pub(super) fn is_messaging(&self) -> bool {
         self.step.is_some_and(|step| step.messaging.is_some())
     }
+}
+
+/// The target of a scenario, where its connections go through a proxy.
+fn proxied(scenario: &Scenario) -> Option<&Target> {
+    Some(scenario.target()).filter(|target| target.proxy.is_some())
 }
 
 /// The socket of all targets.

@@ -2,7 +2,7 @@
 
 use metrics::{Failure, ProtocolFault};
 
-use super::{FailureContext, closes, grpc, in_chinese, reach, secure, silence};
+use super::{FailureContext, closes, grpc, in_chinese, proxy, reach, secure, silence};
 use crate::format::span;
 use crate::{Language, texts};
 
@@ -37,6 +37,11 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
         Failure::LoopLimit => "循环次数超限",
         Failure::WebSocketClose(_) => "WebSocket 被关闭",
         Failure::NoFirstAnswer => "首个请求没有响应",
+        Failure::ProxyRefused => "代理拒绝",
+        Failure::ProxyLogin => "代理认证失败",
+        Failure::ProxyTimeout => "代理超时",
+        Failure::ProxyClosed => "代理关闭连接",
+        Failure::ProxyAnswer => "代理响应无效",
         Failure::Os(_) => "系统错误",
     }
 }
@@ -116,6 +121,11 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
             "the server closed before the answer was complete; look at its log, its limits, and whether it closes connections while requests arrive".to_owned(),
             "服务端在响应完成前关闭了连接；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
+        Failure::ProxyRefused
+        | Failure::ProxyLogin
+        | Failure::ProxyTimeout
+        | Failure::ProxyClosed
+        | Failure::ProxyAnswer => proxy::remedy(failure, &address, &connect_limit, language),
         Failure::Timeout => silence::timeout(context, language),
         Failure::Protocol(fault) => protocol(fault, language),
         Failure::Tls(fault) => secure::tls(fault, &address, context.refused, &connect_limit, language),

@@ -47,13 +47,16 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::AlwaysMet => "任何结果都满足此条件；请写一个可能达不到的限值".to_owned(),
         ThresholdFault::NeverMet => "任何结果都不可能满足此条件；请写一个可能达到的限值".to_owned(),
         ThresholdFault::TwoParts => {
-            "一个阈值只针对一个步骤、事务或场景；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
+            "一个阈值只针对一个步骤、事务、场景或地址；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
         }
         ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、unfinished、它们相除的比例，以及 rate(done, 名称)".to_owned(),
         ThresholdFault::NoSeries => format!(
             "该步骤或事务与其他的合并统计：一次压测中单独统计的步骤和事务各有 {} 个；请改用场景的名称，或把步骤放进事务，或把它写到前面",
             SERIES_MAX - 1
         ),
+        ThresholdFault::Address => "这里需要地址和端口，如 10.0.0.4:8080 或 [2001:db8::4]:8080".to_owned(),
+        ThresholdFault::NotOfAddress => "按地址统计时不区分步骤，可用：response_time 的 min、mean、max 和百分位；done、succeeded、failed、responses；以及它们占 done 或 responses 的比例".to_owned(),
+        ThresholdFault::AbortByAddress => "按地址的阈值在结束时才判定；请去掉 abort".to_owned(),
         ThresholdFault::CountUnit => "计数没有单位".to_owned(),
         ThresholdFault::Rest => "后面只能写 ', abort' 或 ', abort 10s'".to_owned(),
         ThresholdFault::Delay => "这里需要 10s 这样的时间".to_owned(),

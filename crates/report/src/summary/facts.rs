@@ -26,6 +26,13 @@ impl Page {
         let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
         let span = run.lookup.map(|span| format!("{} {}", words.lookup, time(span.as_nanos() as f64)));
         let (url, place) = (&scenario.target().url, messages::place(run));
+        let mut targets = run.plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        let is_same = targets.all(|target| target.is_by_same_proxy(scenario.target()));
+        let proxy = scenario.target().proxy.as_ref().filter(|_| is_same).map(|proxy| proxy.place());
+        let place = proxy.map_or(place.clone(), |proxy| match self.language() {
+            Language::En => format!("{place}, through {proxy}"),
+            Language::Zh => format!("{place}，经代理 {proxy}"),
+        });
         let target = match (self.language(), span) {
             (Language::En, Some(span)) => format!("{url} ({place}, {span})"),
             (Language::En, None) => format!("{url} ({place})"),

@@ -33,8 +33,12 @@ impl Page {
             rows.push((words.first_byte, first_byte));
         }
         rows.push((words.connect, &run.connect));
-        let others =
-            [(words.tls_handshake, &run.tls), (words.message, &run.message), (words.message_gap, &run.message_gap)];
+        let others = [
+            (words.proxy_tunnel, &run.proxy_tunnel),
+            (words.tls_handshake, &run.tls),
+            (words.message, &run.message),
+            (words.message_gap, &run.message_gap),
+        ];
         rows.extend(others);
         if !self.screen.is_full {
             rows.retain(|(_, times)| times.count + times.incomplete > 0);

@@ -141,6 +141,15 @@ keys! {
     "keepalive_idle": Kind::Time,
         "Close a kept connection that had no request for so long, as --keepalive-idle",
         "长连接空闲多久后关闭，同 --keepalive-idle";
+    "proxy": Kind::Text, "The proxy that connections go through, as --proxy", "连接经过的代理，同 --proxy";
+    "proxy_tunnel": Kind::Switch, "Tunnel plain HTTP too, as --proxy-tunnel", "http:// 也用隧道，同 --proxy-tunnel";
+    "no_proxy": Kind::Text, "Hosts that are reached without a proxy, as --no-proxy", "不经过代理的主机，同 --no-proxy";
+    "proxy_protocol": Kind::Word(&["v1", "v2"]),
+        "Header of the PROXY protocol that connections begin with, as --proxy-protocol",
+        "连接开头的 PROXY 协议头，同 --proxy-protocol";
+    "proxy_protocol_from": Kind::Text,
+        "Client addresses in that header, in turn, as --proxy-protocol-from",
+        "协议头中轮流使用的客户端地址，同 --proxy-protocol-from";
 }
 
 keys! {

@@ -51,13 +51,17 @@ const SWITCHES: [(&str, bool, Set); 6] = [
 ];
 
 /// Keys of `network`, which are flags with a value too.
-const NETWORK_TEXTS: [(&str, Put); 6] = [
+const NETWORK_TEXTS: [(&str, Put); 10] = [
     ("addresses", |flags, text| flags.addresses = Some(text)),
     ("dns_ttl", |flags, text| flags.dns_ttl = Some(text)),
     ("dns", |flags, text| flags.dns = Some(text)),
     ("connection_requests", |flags, text| flags.connection_requests = Some(text)),
     ("connection_age", |flags, text| flags.connection_age = Some(text)),
     ("keepalive_idle", |flags, text| flags.keepalive_idle = Some(text)),
+    ("proxy", |flags, text| flags.proxy = Some(text)),
+    ("no_proxy", |flags, text| flags.no_proxy = Some(text)),
+    ("proxy_protocol", |flags, text| flags.proxy_protocol = Some(text)),
+    ("proxy_protocol_from", |flags, text| flags.proxy_protocol_from = Some(text)),
 ];
 
 /// The flags of keys with a value.
@@ -80,10 +84,11 @@ fn flags(reader: &mut Reader<'_>, fields: &mut Fields<'_>, object: &Object, text
     flags
 }
 
-/// How the addresses of names are used, as flags.
+/// How connections are made, as flags.
 pub(super) fn network(reader: &mut Reader<'_>, node: &Node) -> Read<Flags> {
     let mut fields = Fields::open(reader, node, &NETWORK)?;
-    let flags = flags(reader, &mut fields, &NETWORK, &NETWORK_TEXTS);
+    let mut flags = flags(reader, &mut fields, &NETWORK, &NETWORK_TEXTS);
+    flags.proxy_tunnel = fields.get("proxy_tunnel").and_then(|node| reader.switch(node)) == Some(true);
     fields.close();
     Some(flags)
 }

@@ -43,6 +43,19 @@ flags! {
     "dns": Kind::Text("SERVER"), modes::LOADS, page;
         "Ask this name server, like 10.0.0.2 or 10.0.0.2:5353 [default: those of this machine]",
         "使用的 DNS 服务器，如 10.0.0.2 或 10.0.0.2:5353 [默认：本机配置的 DNS 服务器]";
+    "proxy": Kind::Text("URL"), &[Run], page;
+        "Go through a proxy: http://, https://, socks5:// (names are looked up here) or socks5h://, as user:password@host:port [default: none, whatever the environment says]",
+        "经过代理：http://、https://、socks5://（域名在本机解析）或 socks5h://，格式为 用户名:密码@主机:端口 [默认：不用代理，也不看环境变量]";
+    "proxy-from-env": Kind::Switch, &[Run];
+        "Go through the proxies of http_proxy, https_proxy, all_proxy and no_proxy", "使用环境变量 http_proxy、https_proxy、all_proxy 和 no_proxy 指定的代理";
+    "no-proxy": Kind::Text("HOSTS"), &[Run], page;
+        "Hosts that are reached without it: names, domains, addresses, networks, or *", "不经过代理的主机：域名、上级域、IP 地址、网段或 *";
+    "proxy-tunnel": Kind::Switch, &[Run], page;
+        "Open a tunnel (CONNECT) for http:// too [default: the proxy gets whole URLs]", "http:// 也用隧道（CONNECT）[默认：把完整 URL 发给代理]";
+    "proxy-protocol": Kind::Text("VERSION"), &[Run], page;
+        "Begin each connection with a header of the PROXY protocol, as a balancer does: v1 or v2", "每个连接先发送 PROXY 协议头（如同来自负载均衡）：v1 或 v2";
+    "proxy-protocol-from": Kind::Text("ADDRESSES"), &[Run], page;
+        "Client addresses in that header, in turn, like 10.9.8.0/24 [default: our own]", "协议头中轮流使用的客户端地址，如 10.9.8.0/24 [默认：本机地址]";
     "unix-socket": Kind::Text("PATH"), modes::LOADS;
         "Connect to this Unix domain socket instead", "改为连接这个 Unix 域套接字";
 }

@@ -14,6 +14,9 @@ flags! {
     "accept-delay": Kind::Number("TIME"), &[Serve];
         "Do not read from a new connection for this long [default: 0s]",
         "新连接建立后，这段时间内不读取数据 [默认：0s]";
+    "as-proxy": Kind::Switch, &[Serve];
+        "Be a proxy too (CONNECT, SOCKS5) that leads to this server itself, and accept headers of the PROXY protocol",
+        "同时作为代理（CONNECT、SOCKS5，目标就是本服务），并接受 PROXY 协议头";
     "close-after": Kind::Number("N"), &[Serve];
         "Close each connection after N answers [default: never]", "每个连接在 N 个响应后关闭 [默认：不关闭]";
     "seed": Kind::Number("N"), &[Serve];

@@ -14,10 +14,6 @@ pub(super) enum Meant {
 use Meant::{Flag, Said};
 
 const PERCENTILES: Meant = Said("percentiles are always shown; leave it out", "百分位总会显示；去掉即可");
-const PROXIES: Meant = Said(
-    "loads through a proxy are not supported; load the target itself, or the proxy as a target",
-    "不支持经过代理压测；请直接压测目标，或把代理当作目标",
-);
 const SCRIPTS: Meant = Said(
     "scripts are not supported; several requests come from a file of curl commands: --curl FILE",
     "不支持脚本；多个请求请写成 curl 命令文件：--curl FILE",
@@ -95,7 +91,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--stage", "--steps", "--load-profile"], Flag("--stages TARGET:TIME,...")),
     (&["--warm-up", "--warmup-time", "--warmup-duration"], Flag("--warmup TIME")),
     (&["--latency", "--latencies", "--print-latency", "--percentiles", "--histogram"], PERCENTILES),
-    (&["--proxy", "--proxy-header", "--socks5", "-x"], PROXIES),
+    (&["--proxy-url", "--http-proxy", "--socks5", "-x"], Flag("--proxy URL")),
     (&["--script", "--lua", "-f", "--file", "--testplan"], SCRIPTS),
     (&["--verbose", "--print", "--dump", "-v", "-i", "--include"], TO_SEE),
     (&["--report", "--out", "--summary-export", "--csv", "--output-file", "-g", "-e"], REPORTS),

@@ -111,7 +111,7 @@ mod tests {
             ("-vus 10 http://a/", "unknown flag '-vus'; here it is -c N"),
             ("-cpus=4 http://a/", "unknown flag '-cpus'; here it is --threads N"),
             ("-keepalive=false http://a/", "unknown flag '-keepalive'; connections are kept"),
-            ("-proxy http://p/ http://a/", "unknown flag '-proxy'"),
+            ("-proxy http://p/ http://a/", "'-proxy' wants two hyphens: --proxy"),
             ("hold -connections 5 ws://a/", "'-connections' wants two hyphens"),
             ("serve -port 80", "unknown flag '-port'; here it is --listen"),
             (

@@ -19,7 +19,7 @@ const CHAINS: &str = include_str!("chains.txt");
 const CHAINS_MIN: usize = 60;
 
 /// The server's response per path: a status and a location.
-type Redirects = HashMap<String, (u16, Vec<u8>)>;
+pub(super) type Redirects = HashMap<String, (u16, Vec<u8>)>;
 
 /// A command, and the redirects of its chain.
 struct Chain {
@@ -52,21 +52,25 @@ struct Hosts {
     ways: Arc<Mutex<Redirects>>,
 }
 
+/// The TLS of servers on this machine, with HTTP/2 if the client wants it.
+pub(super) fn tls_server() -> ServerConfig {
+    let key = KeyPair::generate().expect("a key");
+    let names = ["127.0.0.1", "localhost", "name.test", "other.test"].map(str::to_owned);
+    let certificate = CertificateParams::new(names.to_vec()).expect("names").self_signed(&key).expect("a certificate");
+    ServerConfig::new(&ServerSettings {
+        certificates: certificate.pem().into_bytes(),
+        key: key.serialize_pem().into_bytes(),
+        alpn: vec!["h2".to_owned(), "http/1.1".to_owned()],
+        clients: None,
+    })
+    .expect("a server")
+}
+
 const PLACES: [&str; 3] = ["PLAIN", "OTHER", "TLS"];
 
 impl Hosts {
     fn start(worker: usize) -> Self {
-        let key = KeyPair::generate().expect("a key");
-        let names = ["127.0.0.1", "localhost", "name.test", "other.test"].map(str::to_owned);
-        let certificate =
-            CertificateParams::new(names.to_vec()).expect("names").self_signed(&key).expect("a certificate");
-        let tls = ServerConfig::new(&ServerSettings {
-            certificates: certificate.pem().into_bytes(),
-            key: key.serialize_pem().into_bytes(),
-            alpn: vec!["h2".to_owned(), "http/1.1".to_owned()],
-            clients: None,
-        })
-        .expect("a server");
+        let tls = tls_server();
         let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Redirects::new())));
         let ports = PLACES.map(|place| {
             let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
@@ -110,10 +114,10 @@ impl Hosts {
     }
 }
 
-struct Host {
-    place: &'static str,
-    came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<Redirects>>,
+pub(super) struct Host {
+    pub(super) place: &'static str,
+    pub(super) came: Arc<Mutex<Vec<Came>>>,
+    pub(super) ways: Arc<Mutex<Redirects>>,
 }
 
 impl Host {
@@ -125,7 +129,7 @@ impl Host {
         self.ways.lock().expect("nobody panics with it").get(&path).cloned()
     }
 
-    fn serve(&self, mut reader: BufReader<impl Read>, mut writer: impl Write) {
+    pub(super) fn serve(&self, mut reader: BufReader<impl Read>, mut writer: impl Write) {
         while let Some(came) = read_request(&mut reader, &mut writer) {
             let is_last = came.start.ends_with("HTTP/1.0");
             let response = match self.response(came) {
@@ -141,7 +145,7 @@ impl Host {
         }
     }
 
-    fn serve_tls(&self, mut secured: Secured) {
+    pub(super) fn serve_tls(&self, mut secured: Secured) {
         let mut first = [0; 1];
         let Ok(1) = secured.read(&mut first) else { return };
         secured.plain.insert(0, first[0]);
@@ -210,14 +214,14 @@ fn request_of(fields: &FieldList) -> Came {
 
 /// A TLS stream.
 #[derive(Clone)]
-struct Secured {
+pub(super) struct Secured {
     stream: Arc<TcpStream>,
     session: Arc<Mutex<Session>>,
     plain: Vec<u8>,
 }
 
 impl Secured {
-    fn new(stream: TcpStream, session: Session) -> Self {
+    pub(super) fn new(stream: TcpStream, session: Session) -> Self {
         Self { stream: Arc::new(stream), session: Arc::new(Mutex::new(session)), plain: Vec::new() }
     }
 

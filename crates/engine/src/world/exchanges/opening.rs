@@ -30,7 +30,7 @@ impl ScenarioRuntime {
         let prepared = &self.in_flight.steps[step];
         let index = usize::from(prepared.origin);
         let origin = &self.pool.origins[index];
-        let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
+        let no_delay = origin.begins_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
         let Some(to) = origin.turns.single() else { return self.open_in_turn(index, no_delay, now, sockets) };
         let options = OpenOptions { to: to.clone(), from: None, no_delay };
         self.open_at(&options, sockets)

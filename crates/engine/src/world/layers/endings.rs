@@ -131,6 +131,7 @@ impl ScenarioRuntime {
     /// The stage that a connection not ready in time is waiting for, as a failure.
     pub(in crate::world) fn unanswered_stage(&mut self, socket: Socket) -> Failure {
         match self.layers(socket) {
+            Some(layers) if layers.is_passing() => Failure::ProxyTimeout,
             Some(layers) if layers.line.is_some() => Failure::NoFirstAnswer,
             Some(layers) if layers.tls.is_some() => Failure::Tls(metrics::TlsFault::NoAnswer),
             _ => Failure::ConnectTimeout,

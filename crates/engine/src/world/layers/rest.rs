@@ -47,14 +47,13 @@ impl ScenarioRuntime {
         let is_over = connection.phase == Phase::Close;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let (Some(Unsealed { rest, from }), false) = (layers.unsealed.take(), is_over) else { return };
-        let Some(session) = &mut layers.tls else { return };
         let mut buffer = self.pool.links.buffer();
         let to = rest.body.len().min(from + PIECE_BYTES);
-        let mut sealed = session.seal(&rest.body[from..to], &mut buffer);
+        let mut sealed = layers.seal(&rest.body[from..to], &mut buffer);
         if to < rest.body.len() {
             layers.unsealed = Some(Unsealed { rest, from: to });
         } else if !rest.end.is_empty() {
-            sealed = sealed.and_then(|()| session.seal(rest.end, &mut buffer));
+            sealed = sealed.and_then(|()| layers.seal(rest.end, &mut buffer));
         }
         match sealed {
             Ok(()) => self.send_lent(socket, buffer, sockets),

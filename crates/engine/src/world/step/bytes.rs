@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plan::{DynamicParts, NotFilled, Request, Scope, Target};
+use plan::{DynamicParts, NotFilled, ProxyMode, Request, Scope, Target};
 
 /// `body`: that of the request, unless it is a call.
 pub(super) fn over_http2(
@@ -74,24 +74,24 @@ pub(in crate::world) struct Rest {
 
 impl Bytes {
     /// Of a step of the plan.
-    pub(super) fn shared(request: &Request) -> Self {
+    pub(super) fn shared(request: &Request, target: &Target) -> Self {
         let mut bytes = Vec::new();
-        let rest = render_into(request, &mut bytes);
+        let rest = render_into(request, target, &mut bytes);
         Self { front: Front::Shared(bytes.into()), rest }
     }
 
     /// Of one exchange.
-    pub(super) fn own(request: &Request) -> Self {
+    pub(super) fn own(request: &Request, target: &Target) -> Self {
         let mut bytes = Vec::new();
-        let rest = render_into(request, &mut bytes);
+        let rest = render_into(request, target, &mut bytes);
         Self { front: Front::Own(bytes), rest }
     }
 
     /// Those of another exchange, in the place of these. Of a step of the plan nothing changes.
-    pub(super) fn make_anew(&mut self, request: &Request) {
+    pub(super) fn make_anew(&mut self, request: &Request, target: &Target) {
         if let Front::Own(bytes) = &mut self.front {
             bytes.clear();
-            self.rest = render_into(request, bytes);
+            self.rest = render_into(request, target, bytes);
         }
     }
 
@@ -144,7 +144,10 @@ impl Rest {
 
 /// Writes a request of HTTP/1, but for a body that is shared, which it gives. A body whose head says so goes in one
 /// chunk: where chunks are cut means nothing.
-fn render_into(request: &Request, bytes: &mut Vec<u8>) -> Option<Rest> {
+fn render_into(request: &Request, target: &Target, bytes: &mut Vec<u8>) -> Option<Rest> {
+    let is_for_proxy = target.proxy_mode() == Some(ProxyMode::Absolute);
+    let for_proxy = is_for_proxy.then(|| for_proxy(request, target));
+    let request = for_proxy.as_ref().unwrap_or(request);
     let version = match request.version {
         plan::HttpVersion::Http10 => wire::http1::Version::Http10,
         plan::HttpVersion::Http11 => wire::http1::Version::Http11,
@@ -166,6 +169,24 @@ fn render_into(request: &Request, bytes: &mut Vec<u8>) -> Option<Rest> {
     wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
     shared.map(|body| Rest { body: body.clone(), end: if is_chunked { CHUNKS_END } else { b"" } })
 }
+
+/// A request as a proxy wants it: with the whole URL (RFC 9112, 3.2.2), and with our credentials there.
+fn for_proxy(request: &Request, target: &Target) -> Request {
+    let mut request = request.clone();
+    // The whole of it, whatever it is, is for the host that the load may go to.
+    let port = if target.port == 80 { String::new() } else { format!(":{}", target.port) };
+    let (open, close) = if target.host.contains(':') { ("[", "]") } else { ("", "") };
+    let path = if request.path == "*" { "" } else { &request.path };
+    let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
+    request.path = format!("http://{open}{}{close}{port}{slash}{path}", target.host);
+    let is_given = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(PROXY_AUTHORIZATION));
+    let value = target.proxy.as_ref().and_then(|proxy| proxy.authorization()).filter(|_| !is_given);
+    request.headers.extend(value.map(|value| (PROXY_AUTHORIZATION.to_owned(), value)));
+    request
+}
+
+/// The field of the credentials for a proxy (RFC 9110, 11.7.2).
+const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
 
 /// What ends a chunk, and the one that is the last.
 const CHUNKS_END: &[u8] = b"\r\n0\r\n\r\n";
