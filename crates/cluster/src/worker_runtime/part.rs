@@ -86,7 +86,7 @@ impl PartWorker {
 }
 
 /// How often the figures by address are reported: they are much larger than everything else.
-const ADDRESSES_EVERY: Nanos = Nanos::from_millis(10_000);
+const ADDRESSES_EVERY: Nanos = Nanos::from_millis(30_000);
 
 /// Figures by address that are not reported yet.
 #[derive(Default)]
@@ -187,11 +187,11 @@ mod tests {
 
     /// Whatever the intervals are, all of it is reported once.
     #[test]
-    fn figures_by_address_are_reported_every_ten_seconds_and_at_the_end() {
-        for (millis, reports) in [(100, 3), (1_000, 3), (60_000, 25)] {
+    fn figures_by_address_are_reported_at_times_and_at_the_end() {
+        for (millis, reports) in [(100, 3), (1_000, 3), (60_000, 70)] {
             let mut backlog = AddressBacklog::default();
             let (mut total, mut reported) = ([0, 0], 0);
-            let count = (25_000 / millis).max(25);
+            let count = (70_000 / millis).max(70);
             for number in 1..=count {
                 let span = IntervalSpan { number, to: Nanos::from_millis(number * millis), is_update: false };
                 let mut row = vec![seen(number), seen(1)];
