@@ -267,8 +267,7 @@ fn resolve_dialed(
         allow_all(unconsented_hosts)?;
         return Ok(Resolved::given((address, first.port).into()));
     }
-    // A consent for a target is none for the proxy in between.
-    let names = [host, if target.proxy.is_some() { host } else { &target.host }];
+    let names = target.dialed_names();
     if let Ok(address) = host.parse::<IpAddr>() {
         if !target.target_policy.allows(&names, address) {
             unconsented_hosts.push(UnconsentedHost { host: host.to_owned(), address, port, is_given: true });

@@ -107,7 +107,7 @@ pub use program::{
 };
 pub use proxy::{
     PROXY_VARIABLES, Proxy, ProxyCredentials, ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyMode,
-    ProxyOptions, SECURE_PROXY_VARIABLES, exceptions_of, is_exception,
+    ProxyOptions, SECURE_PROXY_VARIABLES, exceptions_of_variables, is_exception,
 };
 pub use redirect::{ChainPosition, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};

@@ -221,11 +221,10 @@ impl ProxyOptions {
             let text = names.iter().filter_map(|name| variable(name)).find(|text| !text.is_empty());
             text.map(|text| Proxy::parse(&text)).transpose()
         };
-        let exceptions = EXCEPTION_VARIABLES.iter().filter_map(|name| variable(name)).find(|text| !text.is_empty());
         Ok(Self {
             plain: of(&PROXY_VARIABLES)?,
             secure: of(&SECURE_PROXY_VARIABLES)?,
-            exceptions: exceptions_of(exceptions.as_deref().unwrap_or_default()),
+            exceptions: exceptions_of_variables(variable),
         })
     }
 
@@ -246,8 +245,14 @@ impl ProxyOptions {
     }
 }
 
+/// The hosts that the environment excepts from its proxies.
+pub fn exceptions_of_variables(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let text = EXCEPTION_VARIABLES.iter().filter_map(|name| variable(name)).find(|text| !text.is_empty());
+    exceptions_of(&text.unwrap_or_default())
+}
+
 /// Hosts separated by commas or spaces.
-pub fn exceptions_of(text: &str) -> Vec<String> {
+pub(crate) fn exceptions_of(text: &str) -> Vec<String> {
     text.split([',', ' ']).map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect()
 }
 

@@ -9,6 +9,13 @@ fn is_plain(protocol: Protocol, tls: Option<&Tls>) -> bool {
 }
 
 impl Target {
+    /// The names by which the host that connections go to may have consent: a consent for a target is none for the proxy
+    /// in between.
+    pub fn dialed_names(&self) -> [&str; 2] {
+        let (host, _) = self.dialed();
+        [host, if self.proxy.is_some() { host } else { &self.host }]
+    }
+
     /// Whether both are reached through the same proxy, or without one.
     pub fn is_by_same_proxy(&self, other: &Self) -> bool {
         match (&self.proxy, &other.proxy) {

@@ -3,15 +3,11 @@
 use plan::Target;
 use report::Language;
 
-/// Variables of hosts that are reached without a proxy.
-const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
-
 /// The variable of a proxy through which other programs would reach this host.
 fn named(host: &str, is_tls: bool, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let host = host.trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    let except = EXCEPTIONS.into_iter().filter_map(&variable).find(|text| !text.is_empty()).unwrap_or_default();
-    let is_except = plan::is_exception(&plan::exceptions_of(&except), host);
+    let is_except = plan::is_exception(&plan::exceptions_of_variables(&variable), host);
     let names: &[&'static str] = if is_tls { &plan::SECURE_PROXY_VARIABLES } else { &plan::PROXY_VARIABLES };
     let name = names.iter().copied().find(|name| variable(name).is_some_and(|value| !value.is_empty()));
     name.filter(|_| !is_here && !is_except)

@@ -193,8 +193,7 @@ impl AddressSet {
     }
 
     fn may_load(&self, address: IpAddr) -> bool {
-        let host = self.host();
-        let names = [host, if self.target.proxy.is_some() { host } else { &self.target.host }];
+        let names = self.target.dialed_names();
         self.kinds.contains(&kind_of(address)) && self.target.target_policy.allows(&names, address)
     }
 

@@ -264,20 +264,16 @@ fn pass_through(random: &mut Random, plan: &mut Plan) {
     for scenario in &mut plan.scenarios {
         let host = scenario.targets.first().map_or(String::new(), |target| target.host.clone());
         let scheme = ["http", "socks5", "socks5h"][random.below(3) as usize];
-        let flags = Flags {
-            url: Some(format!("http://{host}/")),
-            proxy: random.chance(750_000).then(|| format!("{scheme}://{host}:{PROXY_PORT}")),
-            proxy_tunnel: false,
-            ..Flags::default()
-        };
+        let proxy = random.chance(750_000).then(|| format!("{scheme}://{host}:{PROXY_PORT}"));
         let header = random.chance(400_000).then(|| ["v1", "v2"][random.below(2) as usize].to_owned());
         let from = random.chance(500_000).then(|| "10.9.8.0/29".to_owned());
-        let has_proxy = flags.proxy.is_some();
         let flags = Flags {
-            proxy_tunnel: has_proxy && (header.is_some() || random.chance(500_000)),
+            url: Some(format!("http://{host}/")),
+            proxy_tunnel: proxy.is_some() && (header.is_some() || random.chance(500_000)),
+            proxy,
             proxy_protocol_from: from.filter(|_| header.is_some()),
             proxy_protocol: header,
-            ..flags
+            ..Flags::default()
         };
         let connection = flags.draft().expect("good flags").connection;
         let route = connection.route_overrides().expect("a good route");

@@ -31,7 +31,7 @@ pub(crate) struct Origin {
     pub(super) lacks_consent: bool,
     /// What its connections begin with.
     pub(super) passage: Option<Arc<Passage>>,
-    /// The number of those that have begun so.
+    /// The number of its connections that have begun with that.
     pub(super) passages: u64,
     /// The step whose conversation a connection begins with.
     pub(super) opens_with: Option<u32>,

@@ -9,6 +9,7 @@ use plan::{ProxyMode, Scenario, Step, Target};
 use wire::tls::Refused;
 
 use super::failed_statuses;
+use super::proxy::is_of_proxy;
 use crate::Language;
 
 /// The most hosts of a failure that are named.
@@ -137,11 +138,7 @@ impl FailureContext<'_> {
         let is_tunnel = target.proxy_mode() == Some(ProxyMode::Tunnel);
         let has_tls = target.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some());
         match failure {
-            Failure::ProxyRefused
-            | Failure::ProxyLogin
-            | Failure::ProxyTimeout
-            | Failure::ProxyClosed
-            | Failure::ProxyAnswer => None,
+            _ if is_of_proxy(failure) => None,
             Failure::Tls(_) if is_tunnel && has_tls => {
                 Some(language.pick(format!("{behind}, or of {proxy}"), format!("{behind}（或{proxy}）")))
             }

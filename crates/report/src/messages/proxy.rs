@@ -4,6 +4,18 @@ use metrics::Failure;
 
 use crate::Language;
 
+/// Whether it is a failure of a proxy to open a tunnel.
+pub(super) fn is_of_proxy(failure: Failure) -> bool {
+    matches!(
+        failure,
+        Failure::ProxyRefused
+            | Failure::ProxyLogin
+            | Failure::ProxyTimeout
+            | Failure::ProxyClosed
+            | Failure::ProxyAnswer
+    )
+}
+
 /// What the user can do about a failure of the proxy at `address`.
 pub(super) fn remedy(failure: Failure, address: &str, limit: &str, language: Language) -> String {
     match failure {

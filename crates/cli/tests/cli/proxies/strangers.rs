@@ -12,7 +12,7 @@ use crate::authority::{Authority, GOOD};
 use crate::seen::wait_for;
 use crate::{Folder, closed_port, listens, signal};
 
-/// The user and the password of those that want them.
+/// The user and the password of proxies that want a login.
 pub(super) const LOGIN: &str = "user:secretpass";
 /// The same as `openssl passwd -apr1 -salt onrush` makes it.
 const HASHED_LOGIN: &str = "user:$apr1$onrush$mKayG8U097LrB7VruGDfG/\n";
@@ -54,7 +54,7 @@ pub(super) struct Stranger {
     kind: Kind,
     child: Child,
     pub(super) port: u16,
-    /// The port with TLS, of those that have one.
+    /// The port with TLS, where the proxy has one.
     pub(super) tls_port: u16,
     folder: Folder,
 }

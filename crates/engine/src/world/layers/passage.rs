@@ -314,7 +314,11 @@ impl ScenarioRuntime {
     }
 
     /// The failure of a connection that its peer has ended before it was ready; `None` when it had come further.
+    #[inline]
     pub(in crate::world) fn ended_in_passage(&mut self, socket: Socket) -> Option<Failure> {
+        if !self.pool.has_passages {
+            return None;
+        }
         let connection = self.pool.connections.find(socket)?;
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         let passage = connection.layers.as_deref()?.passage.as_deref()?;
