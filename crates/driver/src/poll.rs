@@ -44,6 +44,8 @@ pub struct PollDriver {
     buffer: Box<[u8]>,
     /// Whether the last wait filled the list: there may be more events.
     was_full: bool,
+    /// Whether the last wait only read on, where earlier ones had stopped: this one asks the kernel.
+    has_handed_out: bool,
     timer: Timer,
     short_sleep: ShortSleep,
     waker: Waker,
@@ -59,6 +61,8 @@ pub struct PollSockets {
     again: VecDeque<Socket>,
     /// Sends that were taken at once; their events follow with the next wait.
     sent: VecDeque<(Socket, Option<Vec<u8>>)>,
+    /// Number of sends.
+    sends: u64,
     /// Listeners that could not accept for lack of a file descriptor.
     starved: Vec<Socket>,
 }
@@ -83,11 +87,13 @@ impl PollDriver {
                 templates: Vec::new(),
                 again: VecDeque::new(),
                 sent: VecDeque::new(),
+                sends: 0,
                 starved: Vec::new(),
             },
             events: Events::with_capacity(EVENTS_MAX),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             was_full: false,
+            has_handed_out: false,
             timer,
             short_sleep: ShortSleep::new(),
             // A full pipe already wakes, so the result does not matter.
@@ -117,8 +123,15 @@ impl Driver for PollDriver {
         mut handle: impl FnMut(&mut PollSockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
+        // What was read here may have caused a request: its response is reported by a wait of its own.
+        let is_turn = !std::mem::take(&mut self.has_handed_out);
+        let reads = is_turn && !sockets.again.is_empty();
         // The reported events may have set an earlier deadline than the caller passed.
-        let has_reported = sockets.hand_out(&mut self.buffer, &mut handle);
+        let has_reported = is_turn && sockets.hand_out(&mut self.buffer, &mut handle);
+        if reads {
+            (self.has_handed_out, self.was_full) = (true, true);
+            return Ok(());
+        }
         // No sleep while something is known to be ready.
         let may_sleep = self.short_sleep.is_allowed() && sockets.again.is_empty();
         let woken = may_sleep.then(|| self.short_sleep.take(until, &sockets.clock));
@@ -222,6 +235,7 @@ impl Sockets for PollSockets {
     }
 
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        self.sends = self.sends.wrapping_add(1);
         let Some(slot) = self.table.find(socket) else { return };
         let pending = PendingSockets::new(bytes);
         let must_queue = slot.kind == Kind::Connecting || slot.has_queue();
@@ -402,12 +416,14 @@ impl PollSockets {
                     return self.tell_end(socket, at, handle);
                 }
                 Ok(count) => {
-                    let at = self.clock.now();
+                    let (at, sends) = (self.clock.now(), self.sends);
                     handle(self, Event::Received { socket, bytes: &mut buffer[..count], at });
                     // A short read emptied the socket.
                     match behind {
                         BehindData::Nothing if count < buffer.len() => return,
                         BehindData::End if count < buffer.len() => return self.tell_end(socket, at, handle),
+                        // What comes now may be the response to it.
+                        _ if self.sends != sends => break,
                         _ => {}
                     }
                 }
