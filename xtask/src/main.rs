@@ -4,6 +4,7 @@
 
 mod add;
 mod bench;
+mod copied;
 mod dist;
 mod guard;
 mod install;
@@ -133,7 +134,7 @@ fn check() -> Result<(), Failure> {
 
 /// The pages are written by the same test that otherwise compares them with the table.
 fn reference() -> Result<(), Failure> {
-    let words = ["test", "--package", "onrush", "--bin", "onrush", "the_reference_page_is_that_of_the_table"];
+    let words = ["test", "--package", "onrush", "--lib", "the_reference_page_is_that_of_the_table"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
     let words = ["test", "--package", "scenario", "the_published"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::suite::{self, Options};
-use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, root, run, run_in};
+use crate::{FUZZ_SECONDS, Failure, cargo, copied, dist, fuzz, install, root, run, run_in};
 
 /// The default seed of a busy run.
 const BUSY_SEED: u64 = 1;
@@ -94,6 +94,9 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
         ("microsocks", "microsocks"),
         ("danted", "dante-server"),
         ("haproxy", "haproxy"),
+        // Redis: its tools have the server under this name, and unlike the package redis-server no service, which would
+        // be started.
+        ("redis-check-rdb", "redis-tools"),
         // The targets of exports.
         ("prometheus", "prometheus"),
         ("influxd", "influxdb"),
@@ -118,7 +121,7 @@ type Part = fn() -> Result<(), Failure>;
 /// Runs the parts of the long suite, each with its time, even if some fail.
 fn long() -> Result<(), Failure> {
     let mut steps = Steps::default();
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 9] = [
         ("the suite", || suite::run_all(Options::default())),
         ("names without glibc", || run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))),
         ("workers on a bus", workers_on_a_bus),
@@ -126,6 +129,7 @@ fn long() -> Result<(), Failure> {
         ("packages", || dist::dist(dist::Extent::Checked)),
         ("fuzzers", || fuzz(FUZZ_SECONDS)),
         ("the first command, from a clean clone", first_command),
+        ("an own protocol, outside of the workspace", copied::own_protocol),
         ("the suite on a busy machine", || suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })),
     ];
     let mut failed: Vec<Failure> = parts.into_iter().filter_map(|(name, part)| steps.run(name, part).err()).collect();

@@ -5,13 +5,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 25] = [
+const LAYERS: [(&str, u8); 28] = [
     ("claims", 0),
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
     ("metrics", 1),
-    ("scenario", 2),
+    ("protocol", 2),
+    ("scenario", 3),
     ("search", 2),
     ("driver", 2),
     ("host", 2),
@@ -19,6 +20,7 @@ const LAYERS: [(&str, u8); 25] = [
     ("script", 2),
     ("feed", 2),
     ("engine", 3),
+    ("protocols", 3),
     ("cluster", 4),
     ("target", 4),
     ("figures", 4),
@@ -31,6 +33,7 @@ const LAYERS: [(&str, u8); 25] = [
     ("fuzzers", 7),
     ("instructions", 8),
     ("onrush", 8),
+    ("own-protocol", 9),
 ];
 
 fn layer(name: &str) -> Option<u8> {

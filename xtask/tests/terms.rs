@@ -79,7 +79,7 @@ const LOSERS: [(&str, &str); 69] = [
 ];
 
 /// Where a word that lost is a part of another one, and why it stays.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("轮流", "takes turns"),
     ("DNS 服务器", "is called so by everybody"),
     ("文件描述符", "is the term"),
@@ -88,6 +88,7 @@ const PARTS: [(&str, &str); 8] = [
     ("步骤摘要", "is the step summary of GitHub"),
     ("探测一次", "is the probe of TCP keep-alive"),
     ("探测包", "is the probe of TCP keep-alive"),
+    ("校验和", "is a checksum"),
 ];
 
 /// A word that lost has its place beside one of these: certificates and digests are verified.

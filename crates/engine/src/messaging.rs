@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use metrics::PartKind;
+use metrics::{Failure, PartKind};
 use pacing::Random;
-use plan::{CHECKED_BODY_BYTES_MAX, Message, MessageKind, Request, ResponseEnd, Step};
-use wire::connection::{Offer, ResponseKind};
+use plan::{CHECKED_BODY_BYTES_MAX, Message, MessageKind, Request, ResponseEnd, Step, Target};
+use wire::connection::{Fault, Offer, ResponseKind};
 use wire::tcp::{Delimiter, Framing};
 use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
+
+use crate::faults;
 
 /// Masked copies of the same message, used in turn: rendering it anew for each send would cost more than sending it.
 const MASKS: u32 = 16;
@@ -30,6 +32,8 @@ pub(crate) enum Expects {
     Pong,
     /// A frame on a plain connection.
     Framed(Arc<Framing>),
+    /// A response of a custom protocol.
+    Custom,
 }
 
 impl Expects {
@@ -40,6 +44,7 @@ impl Expects {
             Self::Message => ResponseKind::Message,
             Self::Pong => ResponseKind::Pong,
             Self::Framed(framing) => ResponseKind::Framed(framing),
+            Self::Custom => ResponseKind::Custom,
         }
     }
 
@@ -72,6 +77,52 @@ pub(crate) struct PreparedMessaging {
     pub(crate) awaits: bool,
     /// The message, where it is shown.
     pub(crate) said: Option<ShownMessage>,
+    /// The requests of a custom protocol.
+    pub(crate) custom: Option<PreparedCustom>,
+}
+
+/// Prepared requests of a custom protocol.
+pub(crate) struct PreparedCustom {
+    pub(crate) request: Box<dyn protocol::Request>,
+    /// The position of the protocol in the table of this process.
+    protocol: u8,
+    pub(crate) messages: u64,
+}
+
+impl std::fmt::Debug for PreparedCustom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PreparedCustom").field("protocol", &self.protocol).finish_non_exhaustive()
+    }
+}
+
+impl PreparedCustom {
+    /// `None` for another step, or where the protocol is not known: that was checked before the run.
+    fn new(step: &Step, target: &Target) -> Option<Self> {
+        let own = step.messaging.as_ref()?.custom.as_deref()?;
+        let protocol = protocol::by_name(&own.protocol)?;
+        let request = protocol.prepare(target.custom.as_deref()?, &protocol::StepFields::new(own)).ok()?;
+        Some(Self { request, protocol: protocol::number_of(&own.protocol)?, messages: u64::from(own.messages) })
+    }
+
+    /// A request with these texts.
+    pub(crate) fn bytes(&self, texts: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.request.write(&protocol::Texts::new(texts), &mut bytes);
+        bytes
+    }
+
+    /// The requests that are the same each time; none where they are made anew.
+    fn constant(&self, step: &Step) -> Vec<Arc<[u8]>> {
+        let Some(own) = step.messaging.as_ref().and_then(|messaging| messaging.custom.as_deref()) else {
+            return Vec::new();
+        };
+        let is_made = step.dynamic_parts.as_ref().is_some_and(|parts| !parts.messages.is_empty());
+        if is_made || own.only_connects {
+            return Vec::new();
+        }
+        let texts: Vec<Vec<u8>> = own.texts.iter().map(|text| text.bytes.clone()).collect();
+        vec![self.bytes(&texts).into()]
+    }
 }
 
 /// The head of a masked WebSocket frame, at most.
@@ -148,8 +199,10 @@ pub(crate) fn has_message_checks(step: &Step) -> bool {
 
 impl PreparedMessaging {
     /// `None` for an HTTP step. `is_recorded`: messages may be shown.
-    pub(crate) fn new(step: &Step, is_recorded: bool) -> Option<Self> {
+    pub(crate) fn new(step: &Step, target: &Target, is_recorded: bool) -> Option<Self> {
         let messaging = step.messaging.as_ref()?;
+        let custom = PreparedCustom::new(step, target);
+        let constant = custom.as_ref().map(|custom| custom.constant(step));
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned()).unwrap_or_default();
@@ -159,7 +212,9 @@ impl PreparedMessaging {
         let is_checked = has_message_checks(step);
         let framed = |framing| Expects::Framed(Arc::new(framing));
         Some(Self {
-            frames: messaging.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
+            frames: constant
+                .or_else(|| messaging.message.as_ref().map(|message| frames(message, None)))
+                .unwrap_or_default(),
             deflated: compressible.as_ref().map(|message| frames(message, Some(WINDOW_BITS_MAX))).unwrap_or_default(),
             narrow: Default::default(),
             message: compressible,
@@ -167,6 +222,7 @@ impl PreparedMessaging {
             expects: match &messaging.response {
                 ResponseEnd::None => Expects::Nothing,
                 ResponseEnd::Message if is_ping => Expects::Pong,
+                ResponseEnd::Message if custom.is_some() => Expects::Custom,
                 ResponseEnd::Message => Expects::Message,
                 ResponseEnd::Bytes(count) => framed(Framing::Bytes(*count)),
                 ResponseEnd::Until(bytes) => {
@@ -193,7 +249,16 @@ impl PreparedMessaging {
                 .as_ref()
                 .filter(|message| is_recorded && !message.is_numbered)
                 .map(ShownMessage::new),
+            custom,
         })
+    }
+
+    /// The failure that a fault of its peer is counted as.
+    pub(crate) fn failure(&self, fault: Fault) -> Failure {
+        match (fault, &self.custom) {
+            (Fault::Custom(number), Some(custom)) => faults::custom(custom.protocol, number),
+            _ => faults::line(fault),
+        }
     }
 
     /// Keeps messages on its connection as a whole, for other steps that check them.

@@ -48,6 +48,8 @@ pub struct Tally {
     pub lengths_differ: u64,
     /// HTTP statuses.
     pub statuses: Vec<(u16, u64)>,
+    /// Statuses that are words, in alphabetical order; that of all others is last.
+    pub status_words: Vec<(Box<str>, u64)>,
     /// gRPC statuses.
     pub grpc_statuses: Vec<(&'static str, u64)>,
     /// Failures, in the order of their kinds.
@@ -74,6 +76,7 @@ impl Tally {
             first_length: seen.tool_details.first_length,
             lengths_differ: seen.tool_details.lengths_differ,
             statuses: counts.statuses().collect(),
+            status_words: counts.status_words().map(|(word, count)| (word.into(), count)).collect(),
             grpc_statuses: counts.grpc_statuses().collect(),
             failures: FailureCount::all(counts, &seen.failures_by_host),
         }

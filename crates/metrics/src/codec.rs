@@ -5,10 +5,12 @@
 //! Numbers take seven bits per byte, the lowest first. The input may come from anywhere: every value is validated.
 //!
 //! Counters and failures are written by the numbers of their rows. Each new row raises [`SNAPSHOT_VERSION`]; written
-//! numbers keep their meaning for ever, so new rows take free ones.
+//! numbers keep their meaning for ever, so new rows take free ones. Failures of custom protocols, whose numbers are
+//! those of one process, are written by their names.
 
 mod addresses;
 mod counts;
+mod custom;
 mod held;
 mod number;
 mod samples;
@@ -24,10 +26,11 @@ use std::ops::RangeInclusive;
 
 use number::{Reader, put};
 
+use crate::outcome::CUSTOM_FIRST;
 use crate::{Counter, Failure, Snapshot};
 
 /// The version of the format itself, beside the rows that it had then.
-const FORMAT_VERSION: u64 = 5;
+const FORMAT_VERSION: u64 = 6;
 const FORMAT_ROWS: usize = 127;
 /// The version that is written, and the highest that is read: each row of counters and failures that is new raises it.
 pub const SNAPSHOT_VERSION: u64 = FORMAT_VERSION + (Counter::ALL.len() + Failure::ROWS - FORMAT_ROWS) as u64;
@@ -44,7 +47,7 @@ const MARK: &[u8; 8] = b"onrush/s";
 const END: u8 = 0;
 
 /// The reason why bytes are no snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// They do not begin with the magic number.
     #[error("this is not a snapshot of onrush; use a file or a connection of onrush itself")]
@@ -66,6 +69,14 @@ pub enum SnapshotError {
     /// They are truncated.
     #[error("this snapshot is cut short; write it or send it again")]
     Cut,
+    /// It has a failure of a custom protocol that is not registered.
+    #[error(
+        "this snapshot has a failure of a protocol that this onrush does not have: {failure}; use an onrush with that protocol"
+    )]
+    Protocol {
+        /// The name of the failure.
+        failure: String,
+    },
     /// A value is invalid.
     #[error("this snapshot is damaged, {left} bytes before its end; write it or send it again")]
     Damaged {
@@ -105,10 +116,12 @@ enum Section {
     LostAfter = 25,
     ByAddress = 26,
     ProxyTunnel = 27,
+    CustomFailures = 28,
+    StatusWords = 29,
 }
 
 impl Section {
-    const ALL: [Self; 27] = [
+    const ALL: [Self; 29] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -136,6 +149,8 @@ impl Section {
         Self::LostAfter,
         Self::ByAddress,
         Self::ProxyTunnel,
+        Self::CustomFailures,
+        Self::StatusWords,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -145,7 +160,7 @@ impl Section {
             Self::Statuses => counts::put_sparse(out, &counts.statuses[..]),
             Self::GrpcStatuses => counts::put_sparse(out, &counts.grpc_statuses),
             Self::Closes => counts::put_closes(out, &counts.closes),
-            Self::Failures => counts::put_sparse(out, &counts.failures[..]),
+            Self::Failures => counts::put_sparse(out, &counts.failures[..CUSTOM_FIRST]),
             Self::Connect => times::put_section(out, &seen.connect),
             Self::Tls => times::put_section(out, &seen.tls),
             Self::Message => times::put_section(out, &seen.message),
@@ -170,6 +185,8 @@ impl Section {
             Self::LostAfter => times::put_ages(out, &seen.lost_after),
             Self::ByAddress => addresses::put_all(out, &seen.by_address),
             Self::ProxyTunnel => times::put_section(out, &seen.proxy_tunnel),
+            Self::CustomFailures => custom::put_failures(out, &counts.failures[..], &seen.table),
+            Self::StatusWords => counts::put_status_words(out, &counts.status_words),
         }
     }
 
@@ -181,7 +198,7 @@ impl Section {
             Self::GrpcStatuses => counts::read_sparse(from, &mut counts.grpc_statuses)?,
             Self::Closes => counts.closes = counts::read_closes(from)?,
             Self::Failures => {
-                counts::read_sparse(from, &mut counts.failures[..])?;
+                counts::read_sparse(from, &mut counts.failures[..CUSTOM_FIRST])?;
                 from.must(counts::are_failures(&counts.failures[..]))?;
             }
             Self::Connect => seen.connect = times::read_section(from)?,
@@ -212,6 +229,8 @@ impl Section {
             Self::LostAfter => seen.lost_after = times::read_ages(from)?,
             Self::ByAddress => seen.by_address = addresses::read_all(from)?,
             Self::ProxyTunnel => seen.proxy_tunnel = times::read_section(from)?,
+            Self::CustomFailures => custom::read_failures(from, &mut counts.failures[..], &mut seen.table)?,
+            Self::StatusWords => counts.status_words = counts::read_status_words(from)?,
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use crate::counter::{add_each, are_zero};
+use crate::status_words::StatusWords;
 use crate::{Counters, FAILURE_COUNT, Failure, GRPC_STATUSES};
 
 /// Counters for status codes 0 to 999.
@@ -18,6 +19,8 @@ pub struct Counts {
     pub statuses: Box<[u64; STATUS_COUNT]>,
     /// Responses by gRPC status, where they have one.
     pub grpc_statuses: [u64; GRPC_STATUSES.len()],
+    /// Responses by a status that is a word.
+    pub(crate) status_words: StatusWords,
     /// WebSocket sessions that the server closed, by its code: while a response was awaited, or not.
     pub closes: BTreeMap<u16, u64>,
     pub(crate) failures: Box<[u64; FAILURE_COUNT]>,
@@ -29,6 +32,7 @@ impl Default for Counts {
             counters: Counters::default(),
             statuses: Box::new([0; STATUS_COUNT]),
             grpc_statuses: [0; GRPC_STATUSES.len()],
+            status_words: StatusWords::default(),
             closes: BTreeMap::new(),
             failures: Box::new([0; FAILURE_COUNT]),
         }
@@ -57,6 +61,7 @@ impl Counts {
         self.counters.merge(&other.counters);
         add_each(&mut *self.statuses, &*other.statuses);
         add_each(&mut self.grpc_statuses, &other.grpc_statuses);
+        self.status_words.merge(&other.status_words);
         for (code, number) in &other.closes {
             *self.closes.entry(*code).or_default() += number;
         }
@@ -68,6 +73,7 @@ impl Counts {
         self.counters.clear();
         self.statuses.fill(0);
         self.grpc_statuses.fill(0);
+        self.status_words.clear();
         self.closes.clear();
         self.failures.fill(0);
     }
@@ -75,7 +81,8 @@ impl Counts {
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         let are_tables_empty = [&self.statuses[..], &self.grpc_statuses, &self.failures[..]].into_iter().all(are_zero);
-        are_tables_empty && self.counters.is_empty() && self.closes.values().all(|number| *number == 0)
+        let are_maps_empty = self.status_words.is_empty() && self.closes.values().all(|number| *number == 0);
+        are_tables_empty && are_maps_empty && self.counters.is_empty()
     }
 
     /// Exchanges that failed.
@@ -100,6 +107,21 @@ impl Counts {
     /// Each gRPC status that occurred, by its name, with its count.
     pub fn grpc_statuses(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         GRPC_STATUSES.into_iter().zip(self.grpc_statuses).filter(|(_, count)| *count > 0)
+    }
+
+    /// Counts responses with a status that is a word; one that was counted before takes no memory.
+    pub fn count_status_word(&mut self, word: &str, by: u64) {
+        self.status_words.count(word, by);
+    }
+
+    /// The count of a status that is a word.
+    pub fn status_word(&self, word: &str) -> u64 {
+        self.status_words.of(word)
+    }
+
+    /// Each status that is a word and occurred, with its count: in alphabetical order, that of all others last.
+    pub fn status_words(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.status_words.all()
     }
 
     /// Each status that occurred, with its count.

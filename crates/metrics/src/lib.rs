@@ -11,6 +11,7 @@
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
 //! - `codec`: a snapshot as bytes, with a version; `golden/` has one of each version, and all of them stay readable
+//! - `status_words`: responses by a status that is a word
 //! - `failures_by_host`: failures by host; `by_address`: measurements by address; `held`: counters of held connections
 
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod outcome;
 mod request_record;
 mod sample;
 mod snapshot;
+mod status_words;
 mod table;
 mod threshold;
 mod timings;
@@ -47,10 +49,12 @@ pub use failures_by_host::FailuresByHost;
 pub use gauges::{Gauges, InFlightAges};
 pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{
-    CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, Stage, TlsFault,
+    CLOSE_WITHOUT_CODE, CUSTOM_FAILURES_EACH, Class, CustomFailure, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome,
+    ProtocolFault, Stage, TlsFault, register_failures,
 };
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
+pub use status_words::{STATUS_OTHER, STATUS_WORD_BYTES_MAX, STATUS_WORDS_MAX};
 pub use threshold::{
     AddressLack, GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit,
 };

@@ -1,11 +1,17 @@
 //! Outcomes of exchanges. They are data: `Copy`, and each indexes a counter.
 
 mod closes;
+mod custom;
 mod table;
 mod tls;
 
 pub use closes::CLOSE_WITHOUT_CODE;
 use closes::{CLOSE_COUNT, close_index, close_of_index};
+use custom::CUSTOM_COUNT;
+pub(crate) use custom::is_custom_name;
+#[cfg(test)]
+pub(crate) use custom::tests::register as custom_failures;
+pub use custom::{CUSTOM_FAILURES_EACH, CustomFailure, register_failures};
 pub use table::Stage;
 use table::{failures, faults, status};
 pub use tls::TlsFault;
@@ -95,6 +101,10 @@ failures! {
     WebSocketClose(u16), "websocket-close", FailedUnanswered, Exchanging;
     /// Another error of the operating system.
     Os(u16), "os", FailedUnanswered, Exchanging;
+    registered:
+    /// The peer broke a custom protocol: the position of the protocol among the registered ones, times
+    /// [`CUSTOM_FAILURES_EACH`], plus the position of the failure among its own.
+    Custom(u8);
 }
 
 faults! {
@@ -206,8 +216,10 @@ const OS_FIRST: usize = 160;
 const ERRNO_MAX: usize = 255;
 const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
 const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
+/// The numbers from here on never leave the process.
+pub(crate) const CUSTOM_FIRST: usize = CLOSE_FIRST + CLOSE_COUNT;
 /// The number of counters for failures.
-pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
+pub const FAILURE_COUNT: usize = CUSTOM_FIRST + CUSTOM_COUNT;
 
 impl Failure {
     /// The rows of failures and faults.
@@ -237,6 +249,7 @@ impl Failure {
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
             Self::GrpcStatus(status) => GRPC_FIRST + usize::from(status).min(GRPC_STATUSES.len() - 1),
             Self::WebSocketClose(code) => CLOSE_FIRST + close_index(code),
+            Self::Custom(number) => CUSTOM_FIRST + usize::from(number),
             plain => plain.plain_number().expect("all others are plain"),
         }
     }
@@ -257,7 +270,11 @@ impl Failure {
             }
             OS_FIRST..GRPC_FIRST => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
             GRPC_FIRST..CLOSE_FIRST => Some(Self::GrpcStatus((index - GRPC_FIRST) as u8)),
-            CLOSE_FIRST..FAILURE_COUNT => Some(Self::WebSocketClose(close_of_index(index - CLOSE_FIRST))),
+            CLOSE_FIRST..CUSTOM_FIRST => Some(Self::WebSocketClose(close_of_index(index - CLOSE_FIRST))),
+            CUSTOM_FIRST..FAILURE_COUNT => {
+                let number = (index - CUSTOM_FIRST) as u8;
+                custom::registered(number).map(|_| Self::Custom(number))
+            }
             _ => None,
         }
     }

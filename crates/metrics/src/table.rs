@@ -74,6 +74,13 @@ impl Table {
         }
     }
 
+    /// Adds failures of series, of which none was counted before.
+    pub(crate) fn extend_failures(&mut self, more: Vec<(SeriesId, Failure, u64)>) {
+        let keyed = |(series, failure, count): (SeriesId, Failure, u64)| ((series, failure.index() as u16), count);
+        self.failures.extend(more.into_iter().map(keyed));
+        self.failures.sort_by_key(|(key, _)| *key);
+    }
+
     /// Failures of all series, by series and counter.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (SeriesId, Failure, u64)> + '_ {
         self.failures.iter().filter_map(|((series, index), count)| {

@@ -4,6 +4,7 @@ use super::*;
 
 #[test]
 fn every_failure_has_a_counter_of_its_own() {
+    let custom = crate::outcome::custom_failures();
     let mut named = std::collections::HashSet::new();
     for index in 0..FAILURE_COUNT {
         if let Some(failure) = Failure::from_index(index) {
@@ -11,7 +12,7 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 22 + 5 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000);
+    assert_eq!(named.len(), 22 + 5 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000 + custom.len());
 }
 
 /// Each close code has its counter; one that must not be sent counts as none.
@@ -150,6 +151,7 @@ fn whatever_is_counted_is_seen_added_and_forgotten() {
     }
     case("a status".to_owned(), &|counts| counts.statuses[999] = 3);
     case("a status of gRPC".to_owned(), &|counts| *counts.grpc_statuses.last_mut().expect("some") = 3);
+    case("a status that is a word".to_owned(), &|counts| counts.count_status_word("OK", 3));
     case("a close".to_owned(), &|counts| *counts.closes.entry(1_000).or_default() = 3);
     case("a failure".to_owned(), &|counts| counts.failures[FAILURE_COUNT - 1] = 3);
     let mut all = Counts::default();
@@ -158,7 +160,8 @@ fn whatever_is_counted_is_seen_added_and_forgotten() {
         all.merge(counts);
         counts.merge(&counts.clone());
         let tables = counts.statuses[999] + counts.failures[FAILURE_COUNT - 1] + counts.closes.values().sum::<u64>();
-        let sum = counts.values().iter().sum::<u64>() + tables + counts.grpc_statuses.iter().sum::<u64>();
+        let tables = tables + counts.grpc_statuses.iter().sum::<u64>() + counts.status_word("OK");
+        let sum = counts.values().iter().sum::<u64>() + tables;
         assert_eq!(sum, 6, "{name}");
         counts.clear();
         assert!(counts.is_empty(), "{name}");

@@ -11,6 +11,7 @@ mod fault;
 mod goal_misses;
 mod parse;
 mod part;
+mod status_word;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use by_address::Scope;
 pub use fault::{ThresholdError, ThresholdFault};
 pub use goal_misses::GoalMisses;
 pub use part::NamedPart;
+use status_word::StatusWord;
 
 /// The longest text of a threshold.
 pub const THRESHOLD_BYTES_MAX: usize = 256;
@@ -86,6 +88,7 @@ enum Counted {
     Responses,
     Reconnects,
     Status(u16),
+    StatusWord(StatusWord),
     GrpcStatus(u8),
     MessagesSent,
     MessagesReceived,
@@ -252,6 +255,7 @@ impl Counted {
             Self::Responses => "responses",
             Self::Reconnects => "reconnects",
             Self::Status(_) => "status(N)",
+            Self::StatusWord(_) => "status(WORD)",
             Self::GrpcStatus(_) => "grpc_status(NAME)",
             Self::MessagesSent => "messages_sent",
             Self::MessagesReceived => "messages_received",
@@ -261,7 +265,7 @@ impl Counted {
     /// Whether this is a share of `whole` that never exceeds it.
     fn is_part_of(self, whole: Self) -> bool {
         let is_end = matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
-        let is_status = matches!(self, Self::Status(_) | Self::GrpcStatus(_));
+        let is_status = matches!(self, Self::Status(_) | Self::StatusWord(_) | Self::GrpcStatus(_));
         match whole {
             Self::Started => {
                 is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished | Self::Lost)
@@ -311,7 +315,8 @@ impl Counted {
             Self::Lost => counts.lost(),
             Self::Responses => counts.responses(),
             Self::Reconnects => counts.reconnects(),
-            Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),
+            Self::Status(status) => status_word::count_number(status, counts),
+            Self::StatusWord(word) => word.count(counts),
             Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::MessagesSent => counts.messages_left(),
             Self::MessagesReceived => counts.messages_received(),

@@ -4,9 +4,10 @@ use std::fmt;
 
 use url::Url;
 
+use crate::custom::protocol_of_scheme;
 use crate::secrets::percent_decoded;
 use crate::zone::{with_zone, without_zone};
-use crate::{PlanError, masked_url};
+use crate::{CustomEndpoint, CustomScheme, PlanError, masked_url};
 
 /// A URL scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,14 @@ pub(crate) enum Scheme {
     Grpc,
     WebSocket,
     Tcp,
+    Custom(CustomScheme),
+}
+
+/// What a URL of a custom protocol says beside its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CustomPart {
+    pub(crate) endpoint: CustomEndpoint,
+    port: u16,
 }
 
 /// A parsed URL. Each is parsed like one of HTTP, so that hosts and ports mean the same.
@@ -24,6 +33,26 @@ pub struct Address {
     pub(crate) scheme: Scheme,
     /// The interface of a link-local address; the URL has none.
     pub(crate) zone: Option<String>,
+    /// Of a custom protocol.
+    pub(crate) custom: Option<Box<CustomPart>>,
+}
+
+impl Scheme {
+    /// Whether messages without a head are exchanged.
+    pub(crate) fn is_messaging(self) -> bool {
+        matches!(self, Self::WebSocket | Self::Tcp | Self::Custom(_))
+    }
+
+    /// How its URLs begin.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Http => "http://",
+            Self::Grpc => "grpc://",
+            Self::WebSocket => "ws://",
+            Self::Tcp => "tcp://",
+            Self::Custom(scheme) => scheme.prefix,
+        }
+    }
 }
 
 impl Address {
@@ -55,12 +84,19 @@ impl Address {
             "ws" => (Scheme::WebSocket, false),
             "wss" => (Scheme::WebSocket, true),
             "tcp" => (Scheme::Tcp, false),
-            _ => return Err(PlanError::Scheme { url: shown(), scheme }),
+            other => match protocol_of_scheme(other) {
+                Some((_, own)) => (Scheme::Custom(own), own.is_tls),
+                None => return Err(PlanError::Scheme { url: shown(), scheme }),
+            },
         };
         let rest = with_scheme.split_once("://").map_or("", |(_, rest)| rest);
         let (rest, zone) = without_zone(rest).map_err(wrong)?;
         let as_http = format!("{}://{rest}", if is_tls { "https" } else { "http" });
         let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
+        let custom = match kind {
+            Scheme::Custom(scheme) => Some(Box::new(take_custom(&mut url, scheme, &rest))),
+            _ => None,
+        };
         if !url.username().is_empty() || url.password().is_some() {
             return Err(PlanError::Credentials { url: shown() });
         }
@@ -68,16 +104,9 @@ impl Address {
             return Err(wrong("port 0 cannot be connected to".to_owned()));
         }
         url.set_fragment(None);
-        let address = Self { url, scheme: kind, zone };
-        if kind == Scheme::Tcp {
-            // The parser drops the default port of HTTP.
-            let has_port = rest.split(['/', '?', '#']).next().is_some_and(|host| {
-                host.rsplit_once(':')
-                    .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
-            });
-            if !has_port || address.path_and_query() != "/" {
-                return Err(PlanError::TcpUrl { url: shown() });
-            }
+        let address = Self { url, scheme: kind, zone, custom };
+        if kind == Scheme::Tcp && (port_in(&rest).is_none() || address.path_and_query() != "/") {
+            return Err(PlanError::TcpUrl { url: shown() });
         }
         Ok(address)
     }
@@ -89,7 +118,8 @@ impl Address {
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
         let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
         let (user, host) = rest[..end].rsplit_once('@')?;
-        if user.is_empty() || scheme.eq_ignore_ascii_case("tcp") {
+        let is_custom = protocol_of_scheme(&scheme.to_ascii_lowercase()).is_some();
+        if user.is_empty() || is_custom || scheme.eq_ignore_ascii_case("tcp") {
             return None;
         }
         let bare = format!("{scheme}://{host}{}", &rest[end..]);
@@ -100,7 +130,7 @@ impl Address {
 
     /// An HTTP URL that was parsed elsewhere.
     pub(crate) fn from_http_url(url: Url, zone: Option<String>) -> Self {
-        Self { url, scheme: Scheme::Http, zone }
+        Self { url, scheme: Scheme::Http, zone, custom: None }
     }
 
     /// Whether it names a gRPC method, or a gRPC server.
@@ -108,9 +138,14 @@ impl Address {
         self.scheme == Scheme::Grpc
     }
 
-    /// Whether it is a target of messages without a head: WebSocket, or plain TCP.
+    /// Whether it is a target of messages without a head: WebSocket, plain TCP, or a custom protocol.
     pub(crate) fn is_messaging(&self) -> bool {
-        matches!(self.scheme, Scheme::WebSocket | Scheme::Tcp)
+        self.scheme.is_messaging()
+    }
+
+    /// The name of its custom protocol, if it has one.
+    pub fn custom_protocol(&self) -> Option<&str> {
+        self.custom.as_ref().map(|custom| custom.endpoint.protocol.as_str())
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -143,6 +178,9 @@ impl Address {
     }
 
     pub(crate) fn port(&self) -> u16 {
+        if let Some(custom) = &self.custom {
+            return custom.port;
+        }
         self.url.port_or_known_default().unwrap_or(80)
     }
 
@@ -159,11 +197,45 @@ impl fmt::Display for Address {
             (Scheme::Grpc, true) => "grpcs",
             (Scheme::WebSocket, false) => "ws",
             (Scheme::WebSocket, true) => "wss",
+            (Scheme::Custom(scheme), _) => {
+                let host = self.url.host_str().unwrap_or_default();
+                let port = if self.port() == scheme.port { String::new() } else { format!(":{}", self.port()) };
+                let path = self.custom.as_ref().map_or("", |custom| &custom.endpoint.path);
+                let path = if path == "/" { "" } else { path };
+                return write!(f, "{}://{}{path}", scheme.name, self.with_zone(&format!("{host}{port}")));
+            }
             (Scheme::Tcp, _) => return write!(f, "tcp://{}", self.with_zone(&self.host_and_port())),
         };
         let rest = self.url.as_str().split_once("://").map_or("", |(_, rest)| rest);
         write!(f, "{scheme}://{}", self.with_zone(rest))
     }
+}
+
+/// Takes what a custom protocol alone has out of a URL. `rest`: what is after its scheme.
+fn take_custom(url: &mut Url, scheme: CustomScheme, rest: &str) -> CustomPart {
+    let protocol = protocol_of_scheme(scheme.name).map_or("", |(protocol, _)| protocol.name());
+    let path = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    let endpoint = CustomEndpoint {
+        protocol: protocol.to_owned(),
+        user: percent_decoded(url.username()),
+        password: url.password().map(percent_decoded),
+        path,
+    };
+    // A URL with a host takes both.
+    let _ = (url.set_username(""), url.set_password(None));
+    CustomPart { endpoint, port: port_in(rest).unwrap_or(scheme.port) }
+}
+
+/// The port that is written in a URL, of which this is what is after the scheme: the parser drops the default ports of
+/// HTTP.
+fn port_in(rest: &str) -> Option<u16> {
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (_, port) = host.rsplit_once(':')?;
+    port.parse().ok().filter(|_| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The host with its port, unless that is the default one.

@@ -29,6 +29,8 @@ const JSON_BYTES_SMALL: usize = 32 * 1024;
 pub struct Checks {
     /// The statuses of a success.
     pub status: StatusSet,
+    /// Of a custom protocol: the statuses of a success; empty for those that the protocol takes for one.
+    pub status_words: Vec<String>,
     /// Checks of the body.
     pub bodies: Vec<TextCheck>,
     /// Checks of the head.

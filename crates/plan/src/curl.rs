@@ -111,6 +111,13 @@ pub fn curl_words(text: &[u8]) -> Result<(usize, usize), PlanError> {
     Ok((commands.len(), commands.iter().map(Vec::len).sum()))
 }
 
+/// The words of one command, as a shell splits them; `None` where a shell sees none or several.
+pub fn shell_words(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut commands = shell::commands(text).ok()?;
+    let words = commands.pop().filter(|_| commands.is_empty())?;
+    Some(words.into_iter().map(|word| word.bytes).collect())
+}
+
 /// The commands of a file.
 pub(crate) fn from_file(flag: &'static str, path: &str, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let text = read_up_to(flag, path, CURL_FILE_BYTES_MAX)?;

@@ -9,6 +9,7 @@ mod body;
 mod calls;
 mod commands;
 mod connection;
+mod custom;
 mod held;
 mod load;
 mod messaging;
@@ -149,6 +150,7 @@ impl Draft {
             Scheme::Grpc => self.call_step(url, described)?,
             Scheme::Http => self.step(url)?,
             Scheme::WebSocket | Scheme::Tcp => self.messaging_step(url, listens)?,
+            Scheme::Custom(_) => self.custom_step(url, false)?,
         };
         Ok((self.target(url)?, step))
     }
@@ -197,6 +199,11 @@ impl Draft {
                 self.connection.refuse_limits(url.scheme)?;
                 self.messaging_step(url, false)?
             }
+            Scheme::Custom(_) => {
+                self.responses.refuse_http()?;
+                self.connection.refuse_limits(url.scheme)?;
+                self.custom_step(url, false)?
+            }
         };
         Ok((vec![self.target(url)?], vec![step]))
     }
@@ -227,6 +234,7 @@ impl Draft {
             port,
             url: address.to_string(),
             protocol,
+            custom: address.custom.as_ref().map(|custom| Box::new(custom.endpoint.clone())),
             streams,
             tls,
             sources: connection.sources.clone().unwrap_or_default(),

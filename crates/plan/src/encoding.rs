@@ -4,7 +4,7 @@ mod validate;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hold, Plan, nesting};
+use crate::{Hold, Plan, Step, Target, nesting, protocol_named};
 
 /// The work of a remote worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,12 @@ pub enum EncodedPlanError {
         /// The reason.
         reason: String,
     },
+    /// It needs a protocol that this program does not have.
+    #[error("this onrush does not have the protocol '{name}'; start the worker with a program that has it")]
+    Protocol {
+        /// The name of the protocol.
+        name: String,
+    },
     /// The plan cannot be encoded.
     #[error("this plan cannot be sent to others: {reason}")]
     Unwritten {
@@ -50,6 +56,21 @@ impl EncodedPlan {
         postcard::to_extend(self, vec![VERSION]).map_err(wrong)
     }
 
+    /// The custom protocols that it needs.
+    fn custom_protocols(&self) -> impl Iterator<Item = &str> {
+        let (targets, steps): (Vec<&Target>, Vec<&Step>) = match self {
+            Self::Load(plan) => (
+                plan.scenarios.iter().flat_map(|scenario| &scenario.targets).collect(),
+                plan.scenarios.iter().flat_map(|scenario| &scenario.steps).collect(),
+            ),
+            Self::Hold(hold) => (vec![&hold.target], vec![&hold.step]),
+        };
+        let of_targets = targets.into_iter().filter_map(|target| target.custom.as_deref());
+        let of_steps = steps.into_iter().filter_map(|step| step.messaging.as_ref()?.custom.as_deref());
+        let of_targets = of_targets.map(|endpoint| endpoint.protocol.as_str());
+        of_targets.chain(of_steps.map(|request| request.protocol.as_str()))
+    }
+
     /// Decodes it, and validates that flags or a file could have made it.
     ///
     /// # Errors
@@ -65,6 +86,9 @@ impl EncodedPlan {
             postcard::take_from_bytes(rest).map_err(|error| damaged(error.to_string()))?;
         if !left.is_empty() {
             return Err(damaged(format!("{} bytes too many", left.len())));
+        }
+        if let Some(name) = encoded_plan.custom_protocols().find(|name| protocol_named(name).is_none()) {
+            return Err(EncodedPlanError::Protocol { name: name.to_owned() });
         }
         validate::validate(&encoded_plan).map_err(|reason| damaged(reason.to_owned()))?;
         Ok(encoded_plan)

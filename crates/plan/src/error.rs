@@ -6,8 +6,9 @@ mod rows;
 mod secrets;
 mod urls;
 
-use crate::errors;
+use crate::custom::protocols;
 use crate::text::grouped;
+use crate::{CustomMistake, errors};
 pub use curl::CurlFault;
 pub(crate) use curl::at;
 use curl::{line_before, line_in_chinese, wanted_in_chinese};
@@ -32,6 +33,28 @@ fn range_in_chinese(least: u64, most: u64) -> String {
     }
 }
 
+impl From<CustomMistake> for PlanError {
+    fn from(CustomMistake { en, zh, .. }: CustomMistake) -> Self {
+        Self::Custom { en, zh }
+    }
+}
+
+/// The schemes of custom protocols.
+fn custom_schemes(between: &str) -> String {
+    let all = protocols().iter().flat_map(|protocol| protocol.schemes());
+    all.map(|scheme| scheme.prefix).collect::<Vec<_>>().join(between)
+}
+
+fn further_schemes() -> String {
+    let all = custom_schemes(", ");
+    if all.is_empty() { all } else { format!("; also {all}") }
+}
+
+fn further_schemes_in_chinese() -> String {
+    let all = custom_schemes("、");
+    if all.is_empty() { all } else { format!("，以及 {all}") }
+}
+
 errors! {
     /// The reason why the user's input makes no plan.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +71,8 @@ errors! {
         "'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式";
     /// The scheme is unknown.
     Scheme { url: String, scheme: String };
-        "'{url}' has the unknown scheme '{scheme}'; use http://, https://, ws://, wss://, tcp://, grpc:// or grpcs://",
-        "'{url}' 的协议 '{scheme}' 无法识别；请使用 http://、https://、ws://、wss://、tcp://、grpc:// 或 grpcs://";
+        "'{url}' has the unknown scheme '{scheme}'; use http://, https://, ws://, wss://, tcp://, grpc:// or grpcs://{}" [further_schemes()],
+        "'{url}' 的协议 '{scheme}' 无法识别；请使用 http://、https://、ws://、wss://、tcp://、grpc:// 或 grpcs://{}" [further_schemes_in_chinese()];
     /// The URL of a plain TCP connection needs a port and no path.
     TcpUrl { url: String };
         "'{url}' is not a TCP address; write it like tcp://127.0.0.1:9000",
@@ -310,6 +333,26 @@ errors! {
     GrpcStatuses { value: String };
         "--expect-status wants statuses of gRPC like OK,NOT_FOUND or 0,5 here, not '{value}'",
         "此处 --expect-status 的值 '{value}' 无效：应为 OK,NOT_FOUND 或 0,5 这样的 gRPC 状态";
+    /// An invalid list of statuses of a custom protocol.
+    StatusWords { value: String };
+        "--expect-status wants statuses like OK,NOT_FOUND here: words of letters, digits, - and _; not '{value}'",
+        "此处 --expect-status 的值 '{value}' 无效：应为 OK,NOT_FOUND 这样的状态（由字母、数字、- 和 _ 组成）";
+    /// A request that a hold never sends.
+    RequestOfHold;
+        "nothing is sent on held connections; leave the request out, or say when it is sent, as with --every 5s",
+        "保持连接期间不发送任何内容；请去掉请求，或给出发送时机，如 --every 5s";
+    /// What a custom protocol says of a request or a URL.
+    Custom { en: String, zh: String };
+        "{en}",
+        "{zh}";
+    /// A custom protocol that this program does not have.
+    UnknownProtocol { name: String };
+        "this onrush does not have the protocol '{name}'; use one that was built with it",
+        "此 onrush 不含协议 '{name}'；请使用包含该协议的版本";
+    /// A flag of a custom protocol, and the URL is of another.
+    CustomFlag { flag: &'static str, scheme: &'static str };
+        "--{flag} needs a URL that begins with {scheme}",
+        "--{flag} 需要以 {scheme} 开头的 URL";
     /// An invalid set of statuses.
     Statuses { value: String };
         "--expect-status wants statuses and ranges like 200,300-399, not '{value}'",

@@ -2,14 +2,17 @@
 //!
 //! The meaning of a value, and the valid combinations, belong to the draft.
 
+mod custom;
 mod options;
 mod read;
+mod time_as_data;
 
 use crate::draft::HoldDraft;
 use crate::grpc::Schema;
 use crate::options;
 use crate::{Draft, Plan, PlanError};
 
+pub use custom::{CustomFlags, parse_status_words};
 pub use options::{FlagSource, FromFlag};
 use options::{Layered, layered_options};
 
@@ -34,6 +37,8 @@ layered_options! {
         length_prefix: Option<String> = "length-prefix";
         no_response: bool = "no-response";
         ws_type: Option<String> = "ws-type";
+        /// The flags of custom protocols.
+        custom: CustomFlags = "custom";
         subprotocols: Vec<String> = "subprotocol";
         message_interval: Option<String> = "message-interval";
         connections: Option<String> = "connections";

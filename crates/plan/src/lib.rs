@@ -29,6 +29,7 @@ mod connection_limits;
 mod cookies;
 mod curl;
 mod curl_url;
+mod custom;
 mod did_you_mean;
 pub mod draft;
 mod dynamic_parts;
@@ -78,7 +79,11 @@ pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{ConfigError, ConfigFault, Setting, parse_config, read_config};
 pub use connection_limits::{CONNECTION_TIME_MIN, ConnectionLimits};
-pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words, shell_words};
+pub use custom::{
+    CUSTOM_TEXTS_MAX, CheckedRequest, CustomEndpoint, CustomMistake, CustomProtocol, CustomRequest, CustomScheme,
+    FieldText, FieldValue, protocol_named, protocols, register_protocols,
+};
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, SCENARIO_OF_URL, URLS_FILE_BYTES_MAX, URLS_MAX};
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
@@ -87,7 +92,7 @@ pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
 pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault, listed};
 pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
 pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
-pub use flags::{FlagSource, Flags, FromFlag, HoldFlags};
+pub use flags::{CustomFlags, FlagSource, Flags, FromFlag, HoldFlags, parse_status_words};
 pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };
@@ -226,6 +231,8 @@ pub struct Target {
     pub url: String,
     /// The protocol.
     pub protocol: Protocol,
+    /// Of a custom protocol: which one, and what else the URL says.
+    pub custom: Option<Box<CustomEndpoint>>,
     /// The number of concurrent exchanges on each connection.
     pub streams: u32,
     /// The TLS options, if it uses TLS.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::CustomRequest;
+
 /// The most random bytes of a message.
 pub const MESSAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most source addresses of connections, and the most endpoints.
@@ -20,6 +22,8 @@ pub struct Messaging {
     pub awaits: bool,
     /// Of WebSocket: whether compression is offered.
     pub offers_deflate: bool,
+    /// Of a custom protocol: the request. Then there is no message.
+    pub custom: Option<Box<CustomRequest>>,
 }
 
 /// A message to send.
@@ -51,7 +55,7 @@ pub enum MessageKind {
 pub enum ResponseEnd {
     /// There is no response.
     None,
-    /// At the end of a WebSocket message; with a pong, if a ping was sent.
+    /// At the end of a WebSocket message; with a pong, if a ping was sent. Of a custom protocol: as it defines.
     Message,
     /// After this number of bytes.
     Bytes(u64),

@@ -64,6 +64,7 @@ impl Follow {
             unix: self.route_overrides.unix.clone(),
             port,
             protocol,
+            custom: None,
             streams: base.streams,
             tls,
             sources: Sources::Usual,

@@ -15,6 +15,8 @@ pub enum Protocol {
     WebSocket,
     /// None: bytes on a plain connection.
     Tcp,
+    /// One that the plan knows by its name only.
+    Custom,
 }
 
 /// The trust of a client.

@@ -7,7 +7,7 @@ use plan::{Protocol, Step};
 
 use crate::Language;
 use crate::format::{count, percent};
-use crate::messages::failure_name;
+use crate::messages::{failed_statuses, failed_words, failure_name};
 
 /// The beginning of the verdict of a run without a success; `None` of any other.
 pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String> {
@@ -36,15 +36,24 @@ pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
     let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
     // Statuses include those of redirects and of expected ones too.
     let status = status.filter(|(_, number)| most.failure == Failure::Status && *number <= most.count);
-    let (name, number) = match status {
-        Some((status, number)) => (status.to_string(), *number),
-        None => (failure_name(most.failure), most.count),
-    };
+    let status = status.map(|(status, number)| (status.to_string(), *number));
+    let word = failed_word(run).filter(|_| most.failure == Failure::Status);
+    let named = status.into_iter().chain(word).max_by_key(|(_, number)| *number);
+    let (name, number) = named.unwrap_or_else(|| (failure_name(most.failure), most.count));
     let (share, number) = (percent(tally.failed, finished), count(number));
     Some(language.pick(
         format!("{share} of the requests failed ({number} of them: {name})"),
         format!("{share} 的请求失败（其中 {number} 个：{name}）"),
     ))
+}
+
+/// The most frequent status that is a word and failed, with its count; `None` where it is unclear which of them did.
+fn failed_word(run: &Run) -> Option<(String, u64)> {
+    let (words, numbers) = (failed_words(run), failed_statuses(run));
+    let sum = words.iter().map(|(_, count)| count).chain(numbers.iter().map(|(_, count)| count)).sum::<u64>();
+    let is_clear = sum == run.tally.failures_of(Failure::Status);
+    let most = words.into_iter().filter(|_| is_clear).max_by_key(|(_, count)| *count);
+    most.map(|(word, count)| (word.into(), count))
 }
 
 fn why(run: &Run, language: Language) -> Option<String> {
@@ -76,6 +85,15 @@ fn why(run: &Run, language: Language) -> Option<String> {
         return Some(
             language.pick(format!("every answer was {status}; {remedy}"), format!("所有响应都是 {status}；{remedy}")),
         );
+    }
+    if let (true, [(word, count)]) = (tally.statuses.is_empty(), &tally.status_words[..])
+        && *count >= tally.failed
+        && most.failure == Failure::Status
+    {
+        return Some(language.pick(
+            format!("every answer was {word}; see it with --show-failures"),
+            format!("所有响应都是 {word}；可用 --show-failures 查看"),
+        ));
     }
     let name = failure_name(most.failure);
     Some(language.pick(format!("mostly {name}; see the failures"), format!("主要是 {name}；详见失败原因")))

@@ -9,7 +9,7 @@ pub(crate) mod plan;
 
 use engine::ThreadUsage;
 use export::Delivery;
-use figures::{FailureCount, Interval, Run, ThresholdResult, per_second};
+use figures::{FailureCount, Interval, Run, Tally, ThresholdResult, per_second};
 use metrics::{Measure, Unit, View};
 use serde_json::{Map, Value, json};
 
@@ -49,7 +49,7 @@ impl Json {
             let more = json!({"failed": seen.failed, "requests_per_s": interval.requests_per_s});
             let more_of_all = json!({
                 "bytes_received_per_s": interval.bytes_received_per_s,
-                "statuses": statuses(&seen.statuses),
+                "statuses": statuses(seen),
                 "grpc_statuses": grpc_statuses(&seen.grpc_statuses),
                 "late_shards": interval.late_shards,
                 "response_time": distribution(&interval.response),
@@ -73,7 +73,7 @@ impl Json {
         let mut report = facts(run);
         report["about"] = self.about.run_value(run);
         report["times"] = all_times(run);
-        report["statuses"] = statuses(&run.tally.statuses);
+        report["statuses"] = statuses(&run.tally);
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
         report["closes"] = closes(run);
         report["failures"] = failures(run);
@@ -184,8 +184,16 @@ fn all_times(run: &Run) -> Value {
     Value::Object(by_class)
 }
 
-pub(crate) fn statuses(of: &[(u16, u64)]) -> Value {
-    Value::Object(of.iter().map(|(status, count)| (status.to_string(), (*count).into())).collect())
+/// Responses by status: those of HTTP, and those of custom protocols. A word may be a number, too.
+pub(crate) fn statuses(of: &Tally) -> Value {
+    let numbers = of.statuses.iter().map(|(status, count)| (status.to_string(), *count));
+    let words = of.status_words.iter().map(|(word, count)| (word.to_string(), *count));
+    let mut all = Map::new();
+    for (status, count) in numbers.chain(words) {
+        let known = all.get(&status).and_then(Value::as_u64).unwrap_or(0);
+        all.insert(status, (known + count).into());
+    }
+    Value::Object(all)
 }
 
 pub(crate) fn grpc_statuses(of: &[(&'static str, u64)]) -> Value {

@@ -93,7 +93,7 @@ pub fn live_value(interval: &Interval, standing: &LiveTotals, judged: &[Threshol
         "late_shards": interval.late_shards,
         "now": with(with(now, "", counts::gauges(interval)), "", times),
         "total": with(counts, "", json!({"response_time": distribution(&standing.response)})),
-        "statuses": json::statuses(&total.statuses),
+        "statuses": json::statuses(total),
         "grpc_statuses": json::grpc_statuses(&total.grpc_statuses),
         "failures": total.failures.iter().map(failure).collect::<Vec<_>>(),
         "scenarios": scenarios(&standing.scenarios),

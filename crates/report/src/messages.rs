@@ -2,6 +2,7 @@
 
 mod closes;
 mod config_error;
+mod custom;
 mod export_error;
 mod extract_error;
 mod failure_context;
@@ -108,18 +109,20 @@ pub(crate) fn failure_counted(failure: &FailureCount, context: &FailureContext<'
     if failure.failure != Failure::Status {
         return plain();
     }
-    let mut statuses = context.failed_statuses.clone();
+    let of_http = context.failed_statuses.iter().map(|(status, count)| (format!("HTTP {status}"), *count));
+    let words = context.failed_words.iter().map(|(word, count)| (word.to_string(), *count));
+    let mut statuses: Vec<(String, u64)> = of_http.chain(words).collect();
     // A redirect, or a status expected by one step only, makes it unclear which of them failed.
     if statuses.iter().map(|(_, count)| count).sum::<u64>() != failure.count {
         return plain();
     }
-    statuses.sort_by_key(|&(status, count)| (std::cmp::Reverse(count), status));
+    statuses.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     let rest: u64 = statuses.iter().skip(STATUSES_NAMED_MAX).map(|(_, count)| count).sum();
     let named = statuses.iter().take(STATUSES_NAMED_MAX);
     let mut parts: Vec<String> = named
         .map(|(status, number)| {
             let number = count(*number);
-            language.pick(format!("{number} x HTTP {status}"), format!("{number} 个 HTTP {status}"))
+            language.pick(format!("{number} x {status}"), format!("{number} 个 {status}"))
         })
         .collect();
     if rest > 0 {
@@ -130,13 +133,20 @@ pub(crate) fn failure_counted(failure: &FailureCount, context: &FailureContext<'
 }
 
 /// HTTP statuses that no step counts as a success.
-fn failed_statuses(run: &Run) -> Vec<(u16, u64)> {
+pub(crate) fn failed_statuses(run: &Run) -> Vec<(u16, u64)> {
     let steps = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
     if steps().any(|step| step.call.is_some()) {
         return Vec::new();
     }
     let is_success = |status: u16| steps().any(|step| step.messaging.is_none() && step.checks.status.contains(status));
     run.tally.statuses.iter().copied().filter(|(status, _)| !is_success(*status)).collect()
+}
+
+/// The words that may have failed: those that occurred at most as often as requests failed with a status. Where their
+/// counts, with those of [`failed_statuses`], add up to that number, exactly these failed.
+pub(crate) fn failed_words(run: &Run) -> Vec<(Box<str>, u64)> {
+    let failed = run.tally.failures_of(Failure::Status);
+    run.tally.status_words.iter().filter(|(_, count)| *count <= failed).cloned().collect()
 }
 
 fn call_status(failure: Failure, is_grpc: bool) -> Option<&'static str> {

@@ -9,7 +9,10 @@ use core::net::IpAddr;
 use core::time::Duration;
 use std::fmt::Write;
 
-use plan::{Follow, Plan, Protocol, ProxyHeaderVersion, Request, Step, Target, Trust, is_secret_field};
+use plan::{
+    CustomRequest, FieldValue, Follow, Plan, Protocol, ProxyHeaderVersion, Request, Step, Target, Trust,
+    is_secret_field,
+};
 
 use crate::Language;
 use text::{key, pattern, plain};
@@ -341,8 +344,26 @@ impl Writer<'_> {
         self.threshold();
     }
 
+    /// A request of a custom protocol.
+    fn custom_step(&mut self, part: &TargetedStep, custom: &CustomRequest) {
+        let fields = custom.fields.iter().map(|(key, value)| format!("{key}: {}", flow(custom, value)));
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        self.line(6, &format!("- {}: {{{fields}}}", custom.protocol));
+        if part.step.timeout != TIMEOUT {
+            self.line(8, &format!("timeout: {}ms", part.step.timeout.as_millis()));
+        }
+        self.note(
+            8,
+            "extract: {value: json $[0]}         # then ${value} in any later step",
+            "extract: {value: json $[0]}         # 之后的步骤可用 ${value}",
+        );
+    }
+
     fn step(&mut self, part: &TargetedStep, origin: &str, shared: &[(String, String)]) {
         let request = part.request();
+        if let Some(custom) = part.step.messaging.as_ref().and_then(|messaging| messaging.custom.as_deref()) {
+            return self.custom_step(part, custom);
+        }
         let own = if part.origin() == origin { String::new() } else { part.origin() };
         let url = pattern(&format!("{own}{}", request.path));
         let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].contains(&request.method.as_str());
@@ -369,6 +390,21 @@ impl Writer<'_> {
             "extract: {id: json $.id}            # 之后的步骤可用 ${id}",
         );
         self.line(8, "expect: {status: 200-399}");
+    }
+}
+
+/// The value of a field in one line.
+fn flow(custom: &CustomRequest, value: &FieldValue) -> String {
+    match value {
+        FieldValue::Text(index) => {
+            let bytes = custom.texts.get(*index as usize).map_or(&[][..], |text| &text.bytes);
+            text::json(&String::from_utf8_lossy(bytes).into())
+        }
+        FieldValue::Number(number) => number.to_string(),
+        FieldValue::Switch(is_on) => is_on.to_string(),
+        FieldValue::List(list) => {
+            format!("[{}]", list.iter().map(|value| flow(custom, value)).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod noise;
 mod schemas;
 mod screens;
 mod sentences;
+mod status_words;
 mod truths;
 
 use std::sync::Arc;

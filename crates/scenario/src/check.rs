@@ -72,7 +72,7 @@ fn follow(steps: &[Step]) -> bool {
 /// Whether some path through the steps sends something.
 fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
-        Action::Request(_) | Action::Call(_) | Action::Messaging(_) | Action::Send(_) => true,
+        Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) | Action::Send(_) => true,
         Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
         Action::Transaction { steps, .. }
         | Action::Repeat { steps, .. }
@@ -157,6 +157,7 @@ fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
             step.action,
             Action::Request(_)
                 | Action::Call(_)
+                | Action::Custom(_)
                 | Action::Messaging(_)
                 | Action::Send(_)
                 | Action::Receive(_)

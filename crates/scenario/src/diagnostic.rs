@@ -259,13 +259,22 @@ fn said_meant(near: Option<&String>) -> String {
 }
 
 /// The URL schemes of a step.
-fn schemes_of(verb: &str) -> &'static str {
-    match verb {
+fn schemes_of(verb: &str) -> String {
+    if let Some(protocol) = protocol::by_name(verb) {
+        return prefixes(protocol, " or ");
+    }
+    let all = match verb {
         "grpc" => "grpc:// or grpcs://, or a path of the target that begins with /",
         "websocket" => "ws:// or wss://, or a path of the target that begins with /",
         "tcp" => "tcp://host:port",
         _ => "http:// or https://, or a path of the target that begins with /",
-    }
+    };
+    all.to_owned()
+}
+
+/// How the URLs of a custom protocol begin.
+fn prefixes(protocol: &dyn protocol::Protocol, between: &str) -> String {
+    protocol.about().schemes.iter().map(|scheme| scheme.prefix).collect::<Vec<_>>().join(between)
 }
 
 fn near_in_chinese(near: Option<&String>, belongs: Option<&Object>, known: &str) -> String {

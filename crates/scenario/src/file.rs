@@ -5,7 +5,7 @@ mod step;
 
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Barrier, Body, Call, Choice, Expect, Extract, Headers, Json, Message, MessageData, Messaging, Part,
+    Action, Barrier, Body, Call, Choice, Custom, Expect, Extract, Headers, Json, Message, MessageData, Messaging, Part,
     PartValue, Receive, Request, Step,
 };
 

@@ -27,11 +27,13 @@ macro_rules! keys {
 }
 
 mod common;
+mod custom;
 mod steps;
 mod top;
 
 pub(crate) use common::{CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET, MESSAGE, PART, RECEIVE, TAKE};
-pub(crate) use steps::{STEP, STEPS, verb_of};
+pub(crate) use custom::URL as CUSTOM_URL;
+pub(crate) use steps::{STEP, steps, verb_of};
 pub(crate) use top::{DATA, DEFAULTS, FILE, LOAD, NETWORK, RUN, SCENARIO};
 
 /// An object with keys.

@@ -5,6 +5,7 @@
 
 mod barriers;
 mod bodies;
+mod custom;
 mod marks;
 mod messaging;
 mod names;
@@ -325,6 +326,7 @@ fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
         let takes = match &step.action {
             Action::Request(request) => &request.take[..],
             Action::Call(call) => &call.take,
+            Action::Custom(custom) => &custom.take,
             Action::Receive(receive) => &receive.take,
             _ => &[],
         };

@@ -1,6 +1,7 @@
 //! Reading of the file's top level: from the tree to its value, by the tables in `keys`.
 
 mod actions;
+mod custom;
 mod data;
 mod defaults;
 mod expects;

@@ -57,6 +57,12 @@ pub fn without_secrets(text: &str, names: &[&str]) -> String {
     words.collect()
 }
 
+/// Whether a key of a custom protocol is secret.
+fn is_secret_key(protocol: &str, name: &str) -> bool {
+    let about = protocol::by_name(protocol).map(|protocol| protocol.about());
+    about.is_some_and(|about| about.keys.iter().any(|key| key.name == name && key.is_secret))
+}
+
 struct Hider<'a> {
     text: &'a str,
     names: &'a [&'a str],
@@ -72,7 +78,7 @@ impl Hider<'_> {
                 for (inner, node) in pairs {
                     let name = inner.name.as_str();
                     let is_named = self.names.contains(&name) && are_values;
-                    let is_credential = key == "defaults" && name == "user";
+                    let is_credential = (key == "defaults" && name == "user") || is_secret_key(key, name);
                     if is_named || is_credential || (are_values && is_secret_field(name)) {
                         self.hide(node);
                     } else {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::keys::{FILE, Field, Kind, Object, STEPS};
+use crate::keys::{FILE, Field, Kind, Object, steps};
 
 /// A name that slots and expressions can use.
 const NAME_PATTERN: &str = r"^[\p{L}_][\p{L}\p{N}_]*$";
@@ -15,7 +15,7 @@ const MEASURE_PATTERN: &str = r"^\s*[0-9]";
 pub fn schema() -> Value {
     let mut definitions = Definitions::default();
     let root = definitions.reference(&FILE);
-    let steps: Vec<Value> = STEPS.iter().map(|step| definitions.reference(step)).collect();
+    let steps: Vec<Value> = steps().map(|step| definitions.reference(step)).collect();
     definitions.all.insert("step".to_owned(), json!({ "type": "object", "oneOf": steps }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

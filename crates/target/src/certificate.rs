@@ -64,10 +64,22 @@ impl Certificate {
     /// # Errors
     /// A text contains no valid certificate or key, or they do not belong together.
     pub fn config(self) -> Result<ServerConfig, SetupError> {
+        self.config_with(&ALPN)
+    }
+
+    /// The same for a server of a custom protocol, which is not negotiated.
+    ///
+    /// # Errors
+    /// A text contains no valid certificate or key, or they do not belong together.
+    pub fn config_without_alpn(self) -> Result<ServerConfig, SetupError> {
+        self.config_with(&[])
+    }
+
+    fn config_with(self, alpn: &[&str]) -> Result<ServerConfig, SetupError> {
         ServerConfig::new(&ServerSettings {
             certificates: self.chain,
             key: self.key,
-            alpn: ALPN.map(str::to_owned).to_vec(),
+            alpn: alpn.iter().copied().map(str::to_owned).collect(),
             clients: None,
         })
     }

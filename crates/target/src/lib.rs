@@ -4,6 +4,7 @@
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 //!
 //! - `greeter`: its gRPC service; `described`: its reflection; `messaging`: WebSocket and TCP
+//! - `custom`: one protocol of the program's table ([`ServeOptions::protocol`]), instead of all others
 //! - `queue`: queues with response times known from queueing theory, computed from the instants of arrival alone
 //! - `gates`: requests that wait until they are released; a thread reads one number to know whether it has to respond
 //!   to any
@@ -19,6 +20,7 @@ mod behavior;
 mod certificate;
 mod commands;
 mod connection;
+mod custom;
 mod described;
 mod front;
 mod gates;
@@ -30,6 +32,7 @@ mod peer;
 mod queue;
 mod respond;
 mod routes;
+mod service;
 mod shard;
 mod shop;
 mod stats;
@@ -54,6 +57,8 @@ pub use described::descriptors;
 use gates::Gates;
 use metrics::Distribution;
 use pacing::Nanos;
+use protocol::Protocol;
+pub use service::ProtocolError;
 use shard::Listeners;
 use shop::Sessions;
 use stats::Stats;
@@ -75,12 +80,14 @@ pub struct ServeOptions {
     pub tls: Option<ServerConfig>,
     /// Address for plain TCP; port 0 for any free one.
     pub tcp: Option<SocketAddr>,
+    /// The name of the custom protocol that it serves instead of HTTP.
+    pub protocol: Option<String>,
 }
 
 impl ServeOptions {
     /// A server without faults, except those that a path requests.
     pub fn plain(listen: SocketAddr, threads: usize, driver: Kind) -> Self {
-        Self { listen, threads, driver, behavior: Behavior::default(), tls: None, tcp: None }
+        Self { listen, threads, driver, behavior: Behavior::default(), tls: None, tcp: None, protocol: None }
     }
 }
 
@@ -94,26 +101,28 @@ pub(crate) struct Shared {
     agreed: Agreed,
     behavior: Behavior,
     tls: Option<ServerConfig>,
+    protocol: Option<&'static dyn Protocol>,
     clock: Clock,
     wakers: Mutex<Vec<Waker>>,
     is_over: AtomicBool,
 }
 
 impl Shared {
-    fn new(threads: usize, behavior: Behavior, tls: Option<ServerConfig>, clock: Clock, secret: u64) -> Arc<Self> {
+    fn new(threads: usize, behavior: Behavior, clock: Clock, secret: u64) -> Self {
         let stats = std::iter::repeat_with(Stats::default).take(threads).collect();
-        Arc::new(Self {
+        Self {
             stats,
             sessions: Sessions::default(),
             gates: Gates::default(),
             secret,
             agreed: Agreed::new(behavior.seed),
             behavior,
-            tls,
+            tls: None,
+            protocol: None,
             clock,
             wakers: Mutex::default(),
             is_over: AtomicBool::new(false),
-        })
+        }
     }
 
     fn wake_all(&self) {
@@ -135,6 +144,9 @@ pub enum ServeError {
     /// The kernel provides no poller or no thread.
     #[error("the target cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
     System(#[from] std::io::Error),
+    /// The protocol is unknown, or has no server.
+    #[error("{0}")]
+    Protocol(#[from] ProtocolError),
 }
 
 /// A running server.
@@ -168,12 +180,11 @@ impl Server {
         let clock = Clock::start();
         // A restarted server accepts none of the cookies that it issued before.
         let secret = RandomState::new().hash_one(clock.now().0);
-        let mut server = Self {
-            address: options.listen,
-            tcp: options.tcp,
-            threads: Vec::new(),
-            shared: Shared::new(count, options.behavior, options.tls.clone(), clock, secret),
-        };
+        let protocol = options.protocol.as_deref().map(service::served).transpose()?;
+        let shared =
+            Shared { tls: options.tls.clone(), protocol, ..Shared::new(count, options.behavior, clock, secret) };
+        let mut server =
+            Self { address: options.listen, tcp: options.tcp, threads: Vec::new(), shared: Arc::new(shared) };
         ensure_free(options.listen, clock)?;
         options.tcp.map_or(Ok(()), |tcp| ensure_free(tcp, clock))?;
         for index in 0..count {

@@ -9,6 +9,7 @@ use wire::tls::Session;
 use wire::websocket::{self, HandshakeFault};
 
 use crate::connection::Connection;
+use crate::custom::{Custom, CustomReply};
 use crate::front::{Front, FrontEvent, Opened};
 use crate::happened::{Happened, Wait};
 use crate::messaging::{Messaging, TalkProtocol};
@@ -26,6 +27,7 @@ enum Speaks {
     Http1(Box<Connection>),
     Http2(Box<Streams>),
     Messaging(Messaging),
+    Custom(Box<Custom>),
 }
 
 pub(crate) struct Peer {
@@ -56,6 +58,43 @@ impl Peer {
         Self { front: Some(Box::default()), ..self }
     }
 
+    /// The same with the custom protocol of the server instead of HTTP.
+    pub(crate) fn with_protocol(self) -> Self {
+        Self { speaks: Speaks::Custom(Box::new(Custom::new(self.socket))), ..self }
+    }
+
+    /// Begins a connection of a custom protocol, when nothing has to come before.
+    pub(crate) fn begin(&mut self, tools: &mut Tools) {
+        let is_secured = self.tls.as_ref().is_none_or(|session| !session.is_handshaking());
+        if let Speaks::Custom(custom) = &mut self.speaks
+            && self.alone_until.is_none()
+            && self.front.is_none()
+            && is_secured
+        {
+            custom.open(tools);
+        }
+    }
+
+    /// Sends a reply of the service of a custom protocol.
+    pub(crate) fn reply<S: Sockets>(&mut self, reply: CustomReply, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let Speaks::Custom(custom) = &mut self.speaks else { return Wait::More };
+        match &mut self.tls {
+            None => custom.send(reply, tools, sockets),
+            Some(session) => {
+                let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+                custom.send(reply, tools, &mut sealed)
+            }
+        }
+    }
+
+    /// Closes a connection of a custom protocol once its bytes are sent.
+    pub(crate) fn close<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+        match &mut self.speaks {
+            Speaks::Custom(custom) => custom.close(sockets),
+            _ => Wait::More,
+        }
+    }
+
     /// A plain TCP connection without HTTP.
     pub(crate) fn for_tcp(socket: Socket, now: Nanos, tools: &mut Tools) -> Self {
         Self {
@@ -65,12 +104,14 @@ impl Peer {
     }
 
     /// The connection is gone.
-    pub(crate) fn ended(&mut self, now: Nanos, tools: &Tools) {
+    pub(crate) fn ended(&mut self, now: Nanos, tools: &mut Tools) {
         if std::mem::take(&mut self.requested_freeze) {
             tools.agreed().asker_left(now);
         }
-        if let Speaks::Messaging(messaging) = &self.speaks {
-            messaging.ended(tools);
+        match &self.speaks {
+            Speaks::Messaging(messaging) => messaging.ended(tools),
+            Speaks::Custom(custom) => custom.ended(tools),
+            Speaks::Undecided | Speaks::Http1(_) | Speaks::Http2(_) => {}
         }
     }
 
@@ -90,7 +131,7 @@ impl Peer {
         match &self.speaks {
             Speaks::Http1(one) => one.waits_at_gate(),
             Speaks::Http2(many) => many.waits_at_gate(),
-            Speaks::Undecided | Speaks::Messaging(_) => false,
+            Speaks::Undecided | Speaks::Messaging(_) | Speaks::Custom(_) => false,
         }
     }
 
@@ -228,7 +269,12 @@ impl Peer {
             (Speaks::Messaging(messaging), Happened::Sent) => messaging.sent(sockets),
             (Speaks::Messaging(messaging), Happened::Due(now)) => messaging.due(now, tools, sockets),
             (Speaks::Messaging(_), Happened::PeerClosed) => Wait::Nothing,
-            (Speaks::Messaging(_), Happened::GateOpened) | (Speaks::Undecided, _) => Wait::More,
+            (Speaks::Custom(custom), Happened::Received(bytes, _)) => custom.received(bytes, tools),
+            (Speaks::Custom(custom), Happened::Sent) => custom.sent(sockets),
+            (Speaks::Custom(custom), Happened::PeerClosed) => custom.peer_closed(tools),
+            (Speaks::Custom(_), Happened::Due(_) | Happened::GateOpened)
+            | (Speaks::Messaging(_), Happened::GateOpened)
+            | (Speaks::Undecided, _) => Wait::More,
         }
     }
 

@@ -9,8 +9,10 @@ use pacing::Nanos;
 use wire::tls::ServerConfig;
 
 use crate::Shared;
+use crate::custom::{CustomReply, socket_of};
 use crate::happened::{Happened, Wait};
 use crate::peer::Peer;
+use crate::service::CustomService;
 use crate::tools::Tools;
 
 /// Time that a connection closed by us waits for the peer's end, so that our last bytes are not lost in a reset.
@@ -181,24 +183,57 @@ impl Shard {
         }
         let peer = Peer::new(socket, session, alone_until);
         let peer = if self.tools.behavior().is_proxy { peer.with_front() } else { peer };
+        let mut peer = if self.tools.custom.is_some() { peer.with_protocol() } else { peer };
+        peer.begin(&mut self.tools);
         self.connections.put(socket.index, peer);
         self.tools.stats().accepted.add(1);
         self.tools.stats().open.add(1);
+        self.send_replies(socket, sockets);
     }
 
     fn with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S, what: Happened<'_>) {
-        let Some(Some(connection)) = self.connections.place(socket.index) else { return };
-        if connection.socket() != socket {
-            return;
-        }
+        let Some(connection) = open_peer(&mut self.connections, socket) else { return };
         let wait = connection.happened(what, &mut self.tools, sockets);
         if std::mem::take(&mut self.tools.asks_freeze) {
             connection.asks_freeze(&self.tools);
         }
+        if self.tools.custom.is_some() && wait == Wait::More {
+            connection.begin(&mut self.tools);
+        }
+        self.proceed(socket, wait, sockets);
+        self.send_replies(socket, sockets);
+    }
+
+    /// Sends what the service of a custom protocol replied to an event of a connection, to whichever connections.
+    fn send_replies<S: Sockets>(&mut self, cause: Socket, sockets: &mut S) {
+        let Some(mut replies) = self.tools.custom.as_mut().and_then(CustomService::take_replies) else { return };
+        for (number, bytes) in replies.sent.drain(..) {
+            let socket = socket_of(number);
+            let reply = CustomReply { bytes, is_own: socket == cause };
+            if let Some(peer) = open_peer(&mut self.connections, socket) {
+                let wait = peer.reply(reply, &mut self.tools, sockets);
+                self.proceed(socket, wait, sockets);
+            }
+        }
+        for number in replies.closed.drain(..) {
+            let socket = socket_of(number);
+            if let Some(peer) = open_peer(&mut self.connections, socket) {
+                let wait = peer.close(sockets);
+                self.proceed(socket, wait, sockets);
+            }
+        }
+        if let Some(custom) = &mut self.tools.custom {
+            custom.reuse(replies);
+        }
+    }
+
+    /// Takes the next step of a connection.
+    fn proceed<S: Sockets>(&mut self, socket: Socket, wait: Wait, sockets: &mut S) {
         match wait {
             Wait::More => {}
             Wait::PeerClose => {
                 let now = sockets.now();
+                let Some(connection) = open_peer(&mut self.connections, socket) else { return };
                 connection.drain_until(now + DRAIN_WAIT, &mut self.tools, sockets);
                 sockets.shutdown(socket);
                 self.tools.timers.insert(now + DRAIN_WAIT, socket);
@@ -214,8 +249,13 @@ impl Shard {
         if let Some(entry) = self.connections.place(socket.index)
             && let Some(mut peer) = entry.take_if(|connection| connection.socket() == socket)
         {
-            peer.ended(now, &self.tools);
+            peer.ended(now, &mut self.tools);
             self.tools.stats().open.subtract(1);
         }
     }
+}
+
+/// The connection of a socket, unless it is gone.
+fn open_peer(connections: &mut Pages<Peer>, socket: Socket) -> Option<&mut Peer> {
+    connections.place(socket.index)?.as_mut().filter(|peer| peer.socket() == socket)
 }

@@ -42,6 +42,11 @@ pub(crate) struct Stats {
     /// Tunnels to itself, and headers of the PROXY protocol.
     pub(crate) tunnels: Counter,
     pub(crate) proxy_headers: Counter,
+    /// Bytes of custom protocols.
+    pub(crate) received_bytes: Counter,
+    pub(crate) sent_bytes: Counter,
+    /// Their connections that were closed, since their peers did not read what others sent to them.
+    pub(crate) slow_readers_closed: Counter,
     /// Connections of WebSocket and plain TCP.
     pub(crate) long_connections_opened: Counter,
     pub(crate) long_connections_open: Counter,
@@ -72,6 +77,9 @@ impl Default for Stats {
             reads_paused: Counter::default(),
             tunnels: Counter::default(),
             proxy_headers: Counter::default(),
+            received_bytes: Counter::default(),
+            sent_bytes: Counter::default(),
+            slow_readers_closed: Counter::default(),
             long_connections_opened: Counter::default(),
             long_connections_open: Counter::default(),
             long_connections_closed: Counter::default(),
@@ -184,6 +192,9 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
         ("reads_paused", sum(&|stats| stats.reads_paused.get())),
         ("tunnels", sum(&|stats| stats.tunnels.get())),
         ("proxy_headers", sum(&|stats| stats.proxy_headers.get())),
+        ("received_bytes", sum(&|stats| stats.received_bytes.get())),
+        ("sent_bytes", sum(&|stats| stats.sent_bytes.get())),
+        ("slow_readers_closed", sum(&|stats| stats.slow_readers_closed.get())),
         ("freezes", sum(&|stats| stats.freezes.get())),
         ("frozen_ns", frozen(threads).0),
     ];

@@ -8,7 +8,7 @@ use metrics::Distribution;
 use pacing::Nanos;
 
 use crate::shard::{Listeners, Thread};
-use crate::{Behavior, ServeError, Shared, listen_on, stats};
+use crate::{Behavior, ServeError, Shared, listen_on, service, stats};
 
 /// A constant, so that the same run of a world gives the same responses.
 const SECRET: u64 = 1;
@@ -33,10 +33,24 @@ impl<D: Driver> SteppedServer<D> {
     ///
     /// # Errors
     /// The address is in use or forbidden.
-    pub fn start_as(mut driver: D, listen: SocketAddr, behavior: Behavior) -> Result<Self, ServeError> {
-        let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
+    pub fn start_as(driver: D, listen: SocketAddr, behavior: Behavior) -> Result<Self, ServeError> {
         // Its freezes come from its world, which has its own clock.
-        let shared = Shared::new(1, behavior, None, Clock::start(), SECRET);
+        Self::start_shared(driver, listen, Shared::new(1, behavior, Clock::start(), SECRET))
+    }
+
+    /// The same with a custom protocol instead of HTTP.
+    ///
+    /// # Errors
+    /// The address is in use or forbidden, or there is no server of this protocol.
+    pub fn start_protocol(driver: D, listen: SocketAddr, behavior: Behavior, name: &str) -> Result<Self, ServeError> {
+        let protocol = Some(service::served(name)?);
+        let shared = Shared { protocol, ..Shared::new(1, behavior, Clock::start(), SECRET) };
+        Self::start_shared(driver, listen, shared)
+    }
+
+    fn start_shared(mut driver: D, listen: SocketAddr, shared: Shared) -> Result<Self, ServeError> {
+        let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
+        let shared = Arc::new(shared);
         Ok(Self { thread: Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0), shared, address })
     }
 

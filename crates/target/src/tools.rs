@@ -5,6 +5,7 @@ use std::sync::Arc;
 use driver::{Outgoing, Socket, Sockets, Template};
 use engine::timers::Timers;
 use pacing::Random;
+use protocol::Protocol;
 use wire::hpack::FieldList;
 use wire::websocket::{Deflater, Scratch};
 
@@ -12,6 +13,7 @@ use crate::Shared;
 use crate::behavior::{Agreed, Behavior};
 use crate::gates::Gates;
 use crate::respond::{self, Manner};
+use crate::service::CustomService;
 use crate::shop::{Seen, Shop, ShopThread};
 use crate::stats::Stats;
 
@@ -43,6 +45,8 @@ pub(crate) struct Tools {
     pub(crate) plain: Vec<u8>,
     pub(crate) fields: FieldList,
     pub(crate) scratch: Scratch,
+    /// The service of a server with a custom protocol.
+    pub(crate) custom: Option<CustomService>,
     shop_thread: ShopThread,
     /// One compressor for each window that clients allow.
     deflaters: Vec<(u8, Deflater)>,
@@ -59,6 +63,7 @@ impl Tools {
             block: respond::block(),
             random: Random::for_stream(shared.behavior.seed, index as u64),
             shop_thread: ShopThread::new(shared.secret, index),
+            custom: shared.protocol.and_then(Protocol::serve).map(CustomService::new),
             shared,
             index,
             failures_due: 0,

@@ -48,6 +48,8 @@ pub type Mask = [u8; 4];
 pub struct Scratch {
     /// The last HTTP/1 head.
     pub heads: HeadMemory,
+    /// What a custom protocol lends with an event: bytes that arrived in pieces.
+    pub custom: Vec<u8>,
     fields: FieldList,
     websocket: crate::websocket::Scratch,
 }
@@ -79,6 +81,15 @@ pub enum Payload<'a> {
     Fields(&'a crate::http2::Request),
 }
 
+impl Payload<'_> {
+    /// Writes what was rendered for this exchange.
+    pub fn write(self, out: &mut Vec<u8>) {
+        if let Self::Rendered(bytes) = self {
+            out.extend_from_slice(bytes);
+        }
+    }
+}
+
 /// The event that ends an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum ResponseKind<'a> {
@@ -92,6 +103,8 @@ pub enum ResponseKind<'a> {
     Pong,
     /// A response with this framing.
     Framed(&'a Arc<Framing>),
+    /// The response of a custom protocol.
+    Custom,
 }
 
 /// The head of a response.
@@ -198,6 +211,17 @@ pub enum ConnectionEvent<'a> {
     },
     /// Bytes on a connection without framing.
     Unframed(&'a [u8]),
+    /// The response is complete: of a protocol whose statuses are words.
+    Response {
+        /// The exchange.
+        tag: Tag,
+        /// The last of its bytes, perhaps none: others came as [`ConnectionEvent::Body`].
+        bytes: &'a [u8],
+        /// The status: a word, or a number as text.
+        status: &'a str,
+        /// Whether it is a success, unless the user lists others.
+        is_success: bool,
+    },
 }
 
 /// How the peer broke the protocol. The connection is lost; if the protocol has an error message, it is in `out`.
@@ -213,6 +237,8 @@ pub enum Fault {
     WebSocket(crate::websocket::Fault),
     /// A length prefix on a plain connection is too large.
     AnswerLength(TooLarge),
+    /// One of the failures that a custom protocol names, by its position among them.
+    Custom(u8),
 }
 
 impl Fault {
@@ -249,6 +275,9 @@ pub struct IdleState {
     pub deflate: Option<Deflate>,
 }
 
+/// The number of bytes that were consumed, and what they mean.
+pub type Handled<'a> = Result<(usize, ConnectionEvent<'a>), Fault>;
+
 /// The protocol state of a connection. See the module for the call order. The default methods fit a protocol that
 /// carries one exchange at a time, each of one message.
 pub trait ProtocolConnection {
@@ -258,11 +287,16 @@ pub trait ProtocolConnection {
 
     /// Number of exchanges that may begin now. A protocol with one exchange at a time relies on its caller to wait for
     /// the end of the last one.
-    fn room(&self) -> usize;
+    fn room(&self) -> usize {
+        1
+    }
 
     /// Begins an exchange, identified by `tag` where the protocol needs one; only where there is room. Returns its
     /// number on this connection.
-    fn begin(&mut self, tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32;
+    fn begin(&mut self, _tag: Tag, ask: ExchangeStart<'_>, _mask: Mask, out: &mut Vec<u8>) -> u32 {
+        ask.what.write(out);
+        1
+    }
 
     /// Sends more of an exchange. False where it was all sent when it began.
     fn send(&mut self, _number: u32, _message: Arc<Vec<u8>>, _is_last: bool, _out: &mut Vec<u8>) -> bool {
@@ -283,7 +317,9 @@ pub trait ProtocolConnection {
     ) -> Result<(usize, ConnectionEvent<'a>), Fault>;
 
     /// Handles the end of the incoming stream: its meaning for a pending response.
-    fn handle_end(&mut self) -> Ending;
+    fn handle_end(&mut self) -> Ending {
+        if self.is_idle() { Ending::BeforeAnswer } else { Ending::Early }
+    }
 
     /// Whether flow control windows, or the limit of framed bytes, hold something back.
     fn holds_back(&self) -> bool {
@@ -327,7 +363,9 @@ pub trait ProtocolConnection {
     }
 
     /// The state to restore the connection later, if nothing is partially received and the state is that small.
-    fn park(&self) -> Option<IdleState>;
+    fn park(&self) -> Option<IdleState> {
+        None
+    }
 }
 
 /// The supported protocols. The state of an ordinary HTTP/1 or TCP connection is not boxed.

@@ -1,8 +1,10 @@
 //! `onrush doctor`: the limits of this machine, and how to raise them.
 
+use std::time::Duration;
+
 use engine::Places;
 use host::{Change, Settings, Situation};
-use plan::{Flags, HOLD_MAX, PlanError, TargetPolicy, parse_count};
+use plan::{Address, Flags, HOLD_MAX, HoldFlags, PlanError, Target, TargetPolicy, parse_count};
 use report::{Checkup, Language};
 
 use crate::exit::Exit;
@@ -67,16 +69,28 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
         no_response: url.starts_with("tcp:"),
         ..Flags::default()
     };
-    let plan = flags.plan().map_err(wrong)?.reaching(&TargetPolicy::Anywhere);
-    let scenario = plan.scenarios.first().expect("a plan has a scenario");
-    let timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
-    let resolved =
-        engine::resolve(scenario.target(), timeout).map_err(|error| report::resolve_error(&error, language))?;
-    let places = Places::resolve(scenario.target(), resolved.all(), wanted.unwrap_or(CONNECTIONS_DEFAULT))
+    let (target, timeout) = target_of(flags).map_err(wrong)?;
+    let resolved = engine::resolve(&target, timeout).map_err(|error| report::resolve_error(&error, language))?;
+    let places = Places::resolve(&target, resolved.all(), wanted.unwrap_or(CONNECTIONS_DEFAULT))
         .map_err(|error| report::run_error(&error.into(), language))?;
     situation.pairs = places.carry(1);
     situation.has_both_ends = host::is_own(resolved.address.ip());
     Ok((wanted, situation))
+}
+
+/// The target of the flags, and its connect timeout.
+fn target_of(flags: Flags) -> Result<(Target, Duration), PlanError> {
+    let address = Address::parse(flags.url.as_deref().unwrap_or_default())?;
+    let (mut target, step) = if address.custom_protocol().is_some() {
+        // Its connections are only opened: there is no request.
+        let hold = HoldFlags { common: flags, ..HoldFlags::default() }.plan()?;
+        (hold.target, hold.step)
+    } else {
+        let mut scenario = flags.plan()?.scenarios.remove(0);
+        (scenario.targets.remove(0), scenario.steps.remove(0))
+    };
+    target.target_policy = TargetPolicy::Anywhere;
+    Ok((target, step.connect_timeout))
 }
 
 /// Makes the changes, and prints how to undo each. False when one was refused.

@@ -1,5 +1,7 @@
 //! `onrush serve`: the built-in target, until it is stopped.
 
+mod custom;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
 
@@ -31,8 +33,11 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let read = run::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
+    let threads = custom::check(args).and_then(|()| run::threads(args.threads.as_deref()));
+    let read = threads.and_then(|threads| Ok((threads, behavior(args)?)));
     let (threads, behavior) = match read {
+        // Each thread of a custom protocol has a service of its own, with its own data.
+        Ok((_, behavior)) if args.protocol.is_some() && args.threads.is_none() => (1, behavior),
         Ok(read) => read,
         Err(error) => {
             output::complain(&report::plan_error(&error, language));
@@ -46,26 +51,15 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let tcp = match args.tcp.as_deref().map(|text| (text, read_address(text))) {
-        None => None,
-        Some((_, Some(address))) => Some(SocketAddr::new(
-            // A port alone means the address of the other listener.
-            if args.tcp.as_deref().is_some_and(|text| text.parse::<u16>().is_ok()) {
-                listen.ip()
-            } else {
-                address.ip()
-            },
-            address.port(),
-        )),
-        Some((value, None)) => {
-            output::complain(&language.pick(
-                format!("--tcp wants a port like 9000 or an address like 127.0.0.1:9000, not '{value}'"),
-                format!("--tcp 的值 '{value}' 无效：应为 9000 这样的端口或 127.0.0.1:9000 这样的地址"),
-            ));
+    let tcp = match args.tcp.as_deref().map(|text| tcp_address(text, listen, language)).transpose() {
+        Ok(tcp) => tcp,
+        Err(text) => {
+            output::complain(&text);
             return Exit::Usage;
         }
     };
-    let scheme = if tls.is_some() { "https" } else { "http" };
+    let protocol = args.protocol.clone();
+    let scheme = custom::scheme(args.protocol.as_deref(), tls.is_some());
     host::raise_descriptor_limit();
     let driver = match driver::choose(args.driver.choice()) {
         Ok(driver) => driver.kind,
@@ -74,11 +68,11 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::System;
         }
     };
-    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls, tcp }) {
+    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls, tcp, protocol }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));
-            return Exit::System;
+            return if matches!(error, ServeError::Protocol(_)) { Exit::Usage } else { Exit::System };
         }
     };
     let (stop, stopped) = channel();
@@ -104,6 +98,19 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     server.stop();
     output::note(stats.trim_end());
     Exit::Done
+}
+
+/// The address for plain TCP; or the error.
+fn tcp_address(text: &str, listen: SocketAddr, language: Language) -> Result<SocketAddr, String> {
+    match read_address(text) {
+        // A port alone means the address of the other listener.
+        Some(address) if text.parse::<u16>().is_ok() => Ok(SocketAddr::new(listen.ip(), address.port())),
+        Some(address) => Ok(address),
+        None => Err(language.pick(
+            format!("--tcp wants a port like 9000 or an address like 127.0.0.1:9000, not '{text}'"),
+            format!("--tcp 的值 '{text}' 无效：应为 9000 这样的端口或 127.0.0.1:9000 这样的地址"),
+        )),
+    }
 }
 
 /// The TLS server configuration, if wanted; or the error.
@@ -135,7 +142,8 @@ fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<S
             key: args.key.as_ref().map_or_else(|| read("--cert", cert), |key| read("--key", key))?,
         }),
     };
-    let config = certificate.and_then(Certificate::config);
+    let with_alpn = args.protocol.is_none();
+    let config = certificate.and_then(if with_alpn { Certificate::config } else { Certificate::config_without_alpn });
     config.map(Some).map_err(|error| report::tls_error(&error.into(), language))
 }
 
@@ -171,6 +179,7 @@ pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
                 format!("无法监听 {address}：{why}（--listen）"),
             )
         }
+        (_, ServeError::Protocol(error)) => custom::explain(error, language),
         (Language::En, error) => error.to_string(),
         (Language::Zh, ServeError::System(reason)) => report::in_chinese(&format!(
             "被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads"

@@ -65,7 +65,7 @@ texts! {
         "Check a scenario file, without sending anything.\nIt lists every mistake at once, with its line and a remedy.",
         "检查场景文件，不发送任何请求。\n一次列出全部错误，附上所在行和改法。";
     "worker" =>
-        "RunLoad out a part of a load that another onrush leads",
+        "Carry out a part of a load that another onrush leads",
         "分布式压测的工作进程：承担主控进程分配的一部分负载";
     "bus" =>
         "Start a nats-server on which workers of many machines meet",

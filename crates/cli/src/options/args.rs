@@ -236,6 +236,7 @@ options! {
         threads: Option<String> = "threads";
         accept_delay: Option<String> = "accept-delay";
         as_proxy: bool = "as-proxy";
+        protocol: Option<String> = "protocol";
         close_after: Option<String> = "close-after";
         seed: Option<String> = "seed";
         tcp: Option<String> = "tcp";

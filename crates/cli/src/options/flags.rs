@@ -28,6 +28,7 @@ mod serve;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ValueHint};
+use protocol::KeyKind;
 use report::Language;
 
 /// Makes the enum of commands; all but the first are in `Mode::ALL`.
@@ -55,14 +56,15 @@ modes! {
 /// Sets of commands that share flags.
 mod modes {
     use super::Mode::{
-        self, Ask, Capacity, Compare, Demo, Doctor, FindMax, History, Hold, Recover, Report, Run, Selftest, Serve,
-        Sweep, Web, Worker,
+        self, Ask, Capacity, Compare, Demo, Doctor, FindMax, History, Hold, Init, Recover, Report, Run, Selftest,
+        Serve, Sweep, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = Mode::ALL;
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
     pub(super) const CALLS: &[Mode] = &[Run, Ask];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
+    pub(super) const CUSTOM: &[Mode] = &[Run, Hold, Init];
     pub(super) const COMPARING: &[Mode] = &[Run, Hold, Recover, Compare];
     pub(super) const PAGED: &[Mode] = &[Run, Hold, Recover, Report, FindMax, Sweep];
     pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
@@ -147,6 +149,21 @@ const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
     }
 }
 
+/// The flags of a custom protocol.
+fn custom_rows(number: u8, protocol: &'static dyn protocol::Protocol) -> impl Iterator<Item = Row> {
+    protocol::flags_of(protocol.about().name).iter().map(move |(name, key)| {
+        let kind = match key.kind {
+            KeyKind::Text => Kind::Free("TEXT"),
+            KeyKind::Number { .. } => Kind::Number("N"),
+            KeyKind::Switch => Kind::Switch,
+            KeyKind::Words => Kind::Free("WORDS"),
+            KeyKind::WordLists => Kind::FreeList("WORDS"),
+        };
+        let row = flag(name, kind, modes::CUSTOM).page().help(key.help.en, key.help.zh);
+        Row { group: Group::Custom(number), ..row }
+    })
+}
+
 /// A group of flags: a heading of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
@@ -161,6 +178,8 @@ pub(crate) enum Group {
     Tls,
     Messaging,
     Grpc,
+    /// Those of a custom protocol, by its position.
+    Custom(u8),
     Curl,
     Output,
     Generator,
@@ -180,6 +199,10 @@ impl Group {
             Self::Tls => ("TLS", "TLS"),
             Self::Messaging => ("WebSocket and TCP", "WebSocket 与 TCP"),
             Self::Grpc => ("gRPC", "gRPC"),
+            Self::Custom(number) => protocol::of_number(number).map_or(("", ""), |protocol| {
+                let title = protocol.about().title;
+                (title, title)
+            }),
             Self::Curl => ("curl steps", "curl 步骤"),
             Self::Output => ("Output", "输出"),
             Self::Generator => ("Generator", "压测机"),
@@ -211,9 +234,13 @@ const TABLE: &[(Group, &[Row])] = &[
 
 /// The flags of a command, in the order of its help.
 pub(crate) fn rows(mode: Mode) -> Vec<Row> {
-    let all = || TABLE.iter().flat_map(|&(group, rows)| rows.iter().map(move |row| Row { group, ..*row }));
+    #[cfg(test)]
+    crate::register(&[]);
+    let known = TABLE.iter().flat_map(|&(group, rows)| rows.iter().map(move |row| Row { group, ..*row }));
+    let custom = protocol::registered().iter().zip(0..).flat_map(|(protocol, number)| custom_rows(number, *protocol));
     let is_of = |row: &Row| row.modes.contains(&mode) || (mode == Mode::Top && row.modes.contains(&Mode::Run));
-    let mut rows: Vec<Row> = all().filter(is_of).map(|row| Row { group: row.group_in(mode), ..row }).collect();
+    let mut rows: Vec<Row> =
+        known.chain(custom).filter(is_of).map(|row| Row { group: row.group_in(mode), ..row }).collect();
     rows.sort_by_key(|row| row.group != Group::Arguments);
     rows
 }

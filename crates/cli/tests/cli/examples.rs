@@ -15,6 +15,10 @@ fn run(name: &str, served: &Served, driver: &str) -> Value {
     let folder = Folder::new(&format!("examples-{name}-{driver}"));
     for entry in std::fs::read_dir(FOLDER).expect("a folder").flatten() {
         let (path, place) = (entry.path(), entry.file_name());
+        // Beside the files of scenarios is a program.
+        if path.is_dir() {
+            continue;
+        }
         let bytes = std::fs::read(&path).expect("a file");
         let is_yaml = path.extension().is_some_and(|end| end == "yaml");
         let text = is_yaml.then(|| tenth(std::str::from_utf8(&bytes).expect("UTF-8")));

@@ -54,6 +54,7 @@ mod proxies;
 mod raw;
 mod real;
 mod recorder;
+mod redis;
 mod relay;
 mod remote_barriers;
 mod safety;

@@ -73,14 +73,23 @@ impl HoldRuntime {
             line = self.job.asking();
             first.extend_from_slice(self.job.step.request_bytes());
         }
+        let is_custom = self.job.protocol == Protocol::Custom;
+        let is_waiting = if is_custom { line.room() == 0 } else { !first.is_empty() };
+        let connection = self.get(number);
+        if is_waiting {
+            connection.phase = Phase::Begins;
+            connection.more().line = Some(line);
+        } else if is_custom && line.park().is_none() {
+            connection.more().line = Some(line);
+        }
         if first.is_empty() {
             self.give_back(first);
-            return self.established(number, at, sockets);
+        } else if !self.send_own(number, first, sockets) {
+            return;
         }
-        let connection = self.get(number);
-        connection.phase = Phase::Begins;
-        connection.more().line = Some(line);
-        self.send_own(number, first, sockets);
+        if !is_waiting {
+            self.established(number, at, sockets);
+        }
     }
 
     fn received<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
@@ -138,7 +147,7 @@ impl HoldRuntime {
                 Ok((_, LineEvent::NeedMore)) => break,
                 Ok(news) => news,
                 Err(fault) => {
-                    let failure = faults::line(fault);
+                    let failure = job.failure(fault);
                     end = Some(if fault.was_reported() { ReadEnd::Reported(failure) } else { ReadEnd::Lost(failure) });
                     break;
                 }
@@ -218,6 +227,12 @@ impl HoldRuntime {
             (LineEvent::Message { is_good }, Expects::Message) if is_awaited => {
                 self.answered(number, is_good, at, sockets);
             }
+            (LineEvent::Status { is_good }, _) if is_awaited => self.answered(number, is_good, at, sockets),
+            // What follows could not be told apart from a response.
+            (LineEvent::Status { .. }, _) => return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
+            (LineEvent::Piece, _) if !is_awaited => {
+                return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
+            }
             (LineEvent::Response, Expects::Framed(_)) if is_awaited => self.answered(number, true, at, sockets),
             (LineEvent::Message { .. } | LineEvent::Response, _) => self.pushed(number, at),
             (LineEvent::Close(failure), _) => {
@@ -232,7 +247,7 @@ impl HoldRuntime {
                 return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
             }
             (LineEvent::ReadEnd, _) => return self.end_response(number, at, sockets),
-            (LineEvent::Pong | LineEvent::NeedMore | LineEvent::Nothing, _) => {}
+            (LineEvent::Pong | LineEvent::NeedMore | LineEvent::Nothing | LineEvent::Piece, _) => {}
         }
         None
     }
@@ -303,6 +318,12 @@ enum LineEvent {
     },
     /// Bytes on a plain connection that could be a response.
     Response,
+    /// A piece of a response of a custom protocol.
+    Piece,
+    /// A response of a custom protocol is complete.
+    Status {
+        is_good: bool,
+    },
     Close(Failure),
     /// Head of an HTTP response.
     Head {
@@ -322,6 +343,7 @@ impl LineEvent {
                 Self::Message { is_good: !is_cut && job.step.accepts(bytes) }
             }
             ConnectionEvent::Body { is_last: true, .. } | ConnectionEvent::Unframed(_) => Self::Response,
+            ConnectionEvent::Body { .. } if job.protocol == Protocol::Custom => Self::Piece,
             ConnectionEvent::Close { code, .. } => {
                 Self::Close(Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE)))
             }
@@ -329,6 +351,9 @@ impl LineEvent {
                 Self::Head { status: head.status, stays: head.keep_alive }
             }
             ConnectionEvent::End { .. } => Self::ReadEnd,
+            ConnectionEvent::Response { status, is_success, .. } => {
+                Self::Status { is_good: job.accepts_word(status, *is_success) }
+            }
             _ => Self::Nothing,
         }
     }

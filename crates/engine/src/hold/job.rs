@@ -1,14 +1,16 @@
 //! Configuration of held connections: what they do, and their protocol.
 
+use metrics::Failure;
 use pacing::{Nanos, Segment};
 use plan::{CaptureOptions, Hold, HoldWork, Protocol};
 use wire::connection::{
-    ALONE, AnyConnection, ExchangeStart, Http1, IdleState, Mask, Payload, ProtocolConnection, ResponseKind, Tcp,
+    ALONE, AnyConnection, ExchangeStart, Fault, Http1, IdleState, Mask, Payload, ProtocolConnection, ResponseKind, Tcp,
     WebSocket,
 };
 use wire::tls::ClientConfig;
 
 use crate::endpoints::EndpointRotation;
+use crate::faults;
 use crate::messaging::PreparedMessaging;
 use crate::world::PreparedStep;
 
@@ -37,7 +39,7 @@ impl HoldConfig {
             tls,
             protocol: plan.target.protocol,
             step: PreparedStep::new(0, &plan.step, &plan.target, CaptureOptions::default()).in_one_piece(),
-            messaging: PreparedMessaging::new(&plan.step, false),
+            messaging: PreparedMessaging::new(&plan.step, &plan.target, false),
             work: plan.work,
             connections: plan.connections,
             ramp: plan.ramp,
@@ -59,6 +61,9 @@ impl HoldConfig {
                 messaging.offer.clone(),
                 PreparedMessaging::key(number),
             ))),
+            (Some(PreparedMessaging { custom: Some(custom), .. }), _) => {
+                AnyConnection::Custom(custom.request.connect(number))
+            }
             _ => self.unparked(IdleState::default()),
         }
     }
@@ -71,11 +76,24 @@ impl HoldConfig {
         line
     }
 
+    /// The failure that a fault of a peer is counted as.
+    pub(super) fn failure(&self, fault: Fault) -> Failure {
+        self.messaging.as_ref().map_or_else(|| faults::line(fault), |messaging| messaging.failure(fault))
+    }
+
+    /// Whether a response with this status is one that is wanted. `is_success`: the protocol takes it for one.
+    pub(super) fn accepts_word(&self, status: &str, is_success: bool) -> bool {
+        self.step.accepts_word(status, is_success)
+    }
+
     /// Protocol state rebuilt from what an idle connection keeps.
     pub(super) fn unparked(&self, parked: IdleState) -> AnyConnection {
         match (&self.messaging, self.protocol) {
             (Some(messaging), Protocol::WebSocket) => {
                 AnyConnection::WebSocket(Box::new(WebSocket::unparked(messaging.offer.clone(), parked)))
+            }
+            (Some(PreparedMessaging { custom: Some(custom), .. }), _) => {
+                AnyConnection::Custom(custom.request.resume(parked))
             }
             (Some(messaging), _) => AnyConnection::Tcp(Tcp::new(messaging.expects.framing().cloned())),
             (None, _) => AnyConnection::Http1(Http1::default()),

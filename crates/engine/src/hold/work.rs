@@ -3,7 +3,8 @@
 use driver::{Outgoing, Sockets};
 use metrics::HeldCounter;
 use pacing::Nanos;
-use plan::HoldWork;
+use plan::{HoldWork, Protocol};
+use wire::connection::{ALONE, ExchangeStart, Payload, ProtocolConnection, ResponseKind};
 
 use super::world::{HoldRuntime, Phase, Wake};
 use crate::messaging::Expects;
@@ -117,6 +118,9 @@ impl HoldRuntime {
         if is_awaited {
             self.response_deadlines.push(number, now);
         }
+        if self.job.protocol == Protocol::Custom {
+            return self.speak_custom(number, bytes, sockets);
+        }
         if is_sealed {
             let mut copy = self.buffer();
             copy.extend_from_slice(bytes);
@@ -130,6 +134,17 @@ impl HoldRuntime {
             // A message without a response is over when the kernel has taken it, which is reported for these.
             _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
         }
+    }
+
+    /// Sends a request of a custom protocol, as its connection writes it.
+    fn speak_custom<S: Sockets>(&mut self, number: u32, request: &[u8], sockets: &mut S) {
+        let (job, mask, mut frame) = (self.job.clone(), self.mask(), self.buffer());
+        let connection = self.get(number);
+        let parked = connection.parked;
+        let line = connection.more().line.get_or_insert_with(|| job.unparked(parked));
+        let ask = ExchangeStart { what: Payload::Rendered(request), response: ResponseKind::Custom };
+        line.begin(ALONE, ask, mask, &mut frame);
+        self.send_own(number, frame, sockets);
     }
 
     /// A response is complete, and was checked.

@@ -12,8 +12,7 @@ use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::{Behavior, SteppedServer};
 
-use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
-use crate::program::CompiledProgram;
+use super::plans::{changes, make_anew, plan_of, program_of, vary};
 use crate::{
     BarrierStats, DataSources, Interval, Partition, ScenarioInterval, SteppedRun, StopHandle, ThreadUsage, UsedUp,
 };
@@ -48,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) lost_completion: Option<u64>,
     /// Data that its users read and evaluate.
     pub(crate) supplies: DataSources,
+    /// The custom protocol that its server speaks instead of HTTP.
+    pub(crate) protocol: Option<&'static str>,
 }
 
 impl Setup {
@@ -66,6 +67,7 @@ impl Setup {
             changes: Vec::new(),
             lost_completion: None,
             supplies: DataSources::default(),
+            protocol: None,
         };
         if !is_calm {
             for _ in 0..random.below(3) {
@@ -156,6 +158,7 @@ impl Setup {
             changes: Vec::new(),
             lost_completion: None,
             supplies: DataSources::default(),
+            protocol: None,
         }
     }
 
@@ -232,34 +235,6 @@ impl History {
     pub(crate) fn exchanges_of_user(&self) -> u64 {
         self.code().most
     }
-
-    /// The compiled program of its users.
-    pub(crate) fn code(&self) -> CompiledProgram {
-        CompiledProgram::new(&self.scenario().program, self.scenario().steps.len())
-    }
-
-    /// Whether the target takes requests on streams, and sends GOAWAY in the middle of them.
-    pub(crate) fn is_sent_away(&self) -> bool {
-        let scenario = self.scenario();
-        let is_it = |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
-        scenario.steps.iter().any(is_it)
-    }
-
-    /// Whether WebSocket messages are exchanged.
-    pub(crate) fn is_messaging(&self) -> bool {
-        self.scenario().steps.iter().any(|step| step.messaging.is_some())
-    }
-
-    /// Whether the steps of a user have different protocols.
-    pub(crate) fn is_mixed(&self) -> bool {
-        let kind = |step: &Step| (step.messaging.is_some(), step.call.is_some());
-        self.scenario().steps.iter().any(|step| kind(step) != kind(&self.scenario().steps[0]))
-    }
-
-    /// The repeated gRPC call, if that is the load.
-    pub(crate) fn call(&self) -> Option<&plan::Call> {
-        self.scenario().steps[0].call.as_ref()
-    }
 }
 
 /// A network with a target in it, which outlives the runs against it.
@@ -299,7 +274,11 @@ impl SimulatedNetwork {
         let server_driver = network.add_host();
         let server_host = server_driver.host();
         let behavior = Behavior { is_proxy: true, ..Behavior::default() };
-        let server = SteppedServer::start_as(server_driver, address(), behavior).map_err(|error| error.to_string())?;
+        let server = match setting.protocol {
+            Some(name) => SteppedServer::start_protocol(server_driver, address(), behavior, name),
+            None => SteppedServer::start_as(server_driver, address(), behavior),
+        };
+        let server = server.map_err(|error| error.to_string())?;
         Ok(Self { network, server, server_host })
     }
 

@@ -299,7 +299,7 @@ impl ScenarioRuntime {
         let is_call = attempt.and_then(|attempt| attempt.call.as_ref()).is_some_and(CallState::is_grpc);
         let last = match (is_call, origin.protocol()) {
             (true, _) => part(false, PartKind::Raw, kept.begun_message()),
-            (false, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
+            (false, Protocol::Tcp | Protocol::Custom) => part(false, PartKind::Message, &kept.bytes),
             (false, Protocol::WebSocket) => None,
             (false, _) => {
                 parts.extend(part(false, PartKind::Body, &kept.shown()));

@@ -76,8 +76,16 @@ impl ScenarioRuntime {
 
     /// Ends the conversation: its peer is notified, and may close first.
     pub(super) fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.protocol_of(socket) == Some(Protocol::Tcp) {
-            return self.close(socket, sockets);
+        match self.protocol_of(socket) {
+            Some(Protocol::Tcp) => return self.close(socket, sockets),
+            Some(Protocol::Custom) => {
+                // What it says at the end is not answered.
+                if self.send_close(socket, sockets) {
+                    self.close(socket, sockets);
+                }
+                return;
+            }
+            _ => {}
         }
         if self.send_close(socket, sockets) {
             self.await_close(socket, now, sockets);

@@ -331,7 +331,8 @@ impl ScenarioRuntime {
         let Some(layers) = &connection.layers else { return Some(false) };
         let agreed = layers.tls.as_ref().map(|session| session.alpn() == Some(b"h2"));
         match (protocol, agreed) {
-            (Protocol::Http1 | Protocol::WebSocket | Protocol::Tcp, _) | (Protocol::Negotiated, None) => Some(false),
+            (Protocol::Http1 | Protocol::WebSocket | Protocol::Tcp | Protocol::Custom, _)
+            | (Protocol::Negotiated, None) => Some(false),
             (Protocol::Http2, Some(false)) => None,
             (Protocol::Http2, _) => Some(true),
             (Protocol::Negotiated, Some(is_http2)) => Some(is_http2),

@@ -6,6 +6,7 @@
 //! conversation in a scenario file may be dynamic (`open_anew`): once per conversation, by the exchange that opens
 //! it. When its connection has been established once (`OpenConversation`), only a retried step opens another one.
 
+mod custom;
 mod passing;
 mod sending;
 
@@ -17,6 +18,8 @@ use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
 use wire::connection::{AnyConnection, ConnectionEvent, Fault, Mask, Offer, ProtocolConnection, Tcp, WebSocket};
 use wire::websocket::HandshakeFault;
+
+use custom::CustomResponse;
 
 use super::phase::Phase;
 use super::step::PreparedStep;
@@ -88,9 +91,9 @@ impl ScenarioRuntime {
         self.pool.connections.find(socket).map_or(0, |connection| connection.origin)
     }
 
-    /// Whether WebSocket or TCP messages are exchanged on it.
+    /// Whether messages of WebSocket, TCP or a custom protocol are exchanged on it.
     pub(super) fn is_messaging(&mut self, socket: Socket) -> bool {
-        matches!(self.protocol_of(socket), Some(Protocol::WebSocket | Protocol::Tcp))
+        matches!(self.protocol_of(socket), Some(Protocol::WebSocket | Protocol::Tcp | Protocol::Custom))
     }
 
     /// The offer that opens the conversation on a connection.
@@ -120,6 +123,10 @@ impl ScenarioRuntime {
                 let offer = self.made_offer(socket).unwrap_or_else(|| messaging.offer.clone());
                 AnyConnection::WebSocket(Box::new(WebSocket::new(offer, PreparedMessaging::key(number))))
             }
+            (Some(Protocol::Custom), Some(PreparedMessaging { custom: Some(custom), .. })) => {
+                let number = self.work.segment.nth(self.pool.messaging.connections);
+                AnyConnection::Custom(custom.request.connect(number))
+            }
             (Some(Protocol::Tcp), _) => {
                 AnyConnection::Tcp(Tcp::new(messaging.and_then(|messaging| messaging.expects.framing()).cloned()))
             }
@@ -128,17 +135,20 @@ impl ScenarioRuntime {
         self.pool.messaging.connections += 1;
         let mut opening = Vec::new();
         line.start(&mut opening);
+        // A WebSocket, and a custom protocol with a login, is ready when its peer says so.
+        let is_waiting = line.room() == 0 || protocol != Some(Protocol::Custom);
         if let Some(layers) = self.layers(socket) {
             layers.line = Some(line);
         }
         if opening.is_empty() {
-            return false;
+            return is_waiting && protocol == Some(Protocol::Custom);
         }
         if self.in_flight.records {
-            self.record_on(socket, true, PartKind::Head, &opening);
+            let shown = self.without_password(socket, &opening);
+            self.record_on(socket, true, PartKind::Head, &shown);
         }
         self.send_through(socket, opening, sockets);
-        true
+        is_waiting
     }
 
     /// The kernel has taken a message without a response.
@@ -208,8 +218,18 @@ impl ScenarioRuntime {
             return Some(0);
         }
         let (layers, scratch) = (connection.layers.as_deref_mut()?, self.pool.scratch.as_mut()?);
-        let read = layers.line.as_mut()?.handle(bytes, scratch, Mask::default(), &mut layers.out);
-        let read = read.map(|(taken, said)| (taken, matches!(said, ConnectionEvent::Ready)));
+        let (line, mut from) = (layers.line.as_mut()?, 0);
+        let read = loop {
+            match line.handle(&mut bytes[from..], scratch, Mask::default(), &mut layers.out) {
+                Ok((taken, ConnectionEvent::Nothing)) => from += taken,
+                Ok((taken, said)) => break Ok((from + taken, matches!(said, ConnectionEvent::Ready))),
+                Err(fault) => break Err(fault),
+            }
+        };
+        let out = std::mem::take(&mut layers.out);
+        if !out.is_empty() && !self.send_through(socket, out, sockets) {
+            return None;
+        }
         if self.in_flight.records
             && let Some(attempt) = self.recorded_on(socket)
         {
@@ -227,7 +247,8 @@ impl ScenarioRuntime {
                 {
                     *count += 1;
                 }
-                self.lose(socket, faults::line(fault), at, sockets);
+                let failure = self.failure_of(socket, fault);
+                self.lose(socket, failure, at, sockets);
                 None
             }
         }
@@ -252,9 +273,7 @@ impl ScenarioRuntime {
                 let phase = self.pool.connections.find(socket)?.phase;
                 let Phase::Response { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
                 if self.is_before_message(socket) {
-                    // They came before the message left, and the response after them could not be told apart from them.
-                    self.seen.counts[Counter::Unsolicited] += 1;
-                    return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
+                    return Some(self.hear_early());
                 }
                 self.hear_first(attempt, at);
                 self.take_body(attempt, bytes);
@@ -268,6 +287,9 @@ impl ScenarioRuntime {
                     self.end_message(attempt, outcome, is_clean, at, sockets);
                     return Some(End::Over);
                 }
+            }
+            ConnectionEvent::Response { status, is_success, bytes, .. } => {
+                return self.hear_custom(socket, CustomResponse { status, is_success, bytes }, at, sockets);
             }
             ConnectionEvent::Unframed(_) => {
                 let phase = self.pool.connections.find(socket)?.phase;
@@ -315,6 +337,10 @@ impl ScenarioRuntime {
             (ConnectionEvent::Pong, Some(Expects::Pong)) => {
                 self.seen.counts[Counter::MessagesReceived] += is_measured;
                 Outcome::Succeeded
+            }
+            (ConnectionEvent::Message { .. }, Some(Expects::Custom)) => {
+                self.seen.counts[Counter::UnsolicitedMessages] += is_message;
+                return;
             }
             (ConnectionEvent::Message { bytes, is_cut, length, .. }, Some(Expects::Message)) => {
                 self.judge_message(attempt, bytes, *length, *is_cut)
@@ -372,7 +398,8 @@ impl ScenarioRuntime {
                 if let Phase::Response { attempt } = phase {
                     self.hear_first(attempt, at);
                 }
-                self.lose(socket, faults::line(fault), at, sockets);
+                let failure = self.failure_of(socket, fault);
+                self.lose(socket, failure, at, sockets);
             }
             Some(End::Lost(failure)) => self.lose(socket, failure, at, sockets),
             Some(End::Close { code, reason }) => {

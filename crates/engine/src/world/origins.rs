@@ -82,9 +82,9 @@ impl Origin {
         self.passage.as_ref().is_some_and(|passage| passage.is_sealed())
     }
 
-    /// WebSocket or TCP messages are exchanged with it.
+    /// Messages of WebSocket, TCP or a custom protocol are exchanged with it.
     pub(crate) fn is_messaging(&self) -> bool {
-        matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp)
+        matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp | Protocol::Custom)
     }
 
     /// Users share its connections.
@@ -159,6 +159,7 @@ pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
         && one.dial == other.dial
         && one.unix == other.unix
         && one.places == other.places
+        && one.custom == other.custom
         && one.is_by_same_proxy(other)
 }
 

@@ -133,7 +133,7 @@ impl PreparedStep {
             place: target.place().into(),
             shown: step.is_shown.then(|| Box::new(request.clone())),
             call,
-            messaging: PreparedMessaging::new(step, records != Records::Nothing).map(Arc::new),
+            messaging: PreparedMessaging::new(step, target, records != Records::Nothing).map(Arc::new),
             dynamic_parts: step.dynamic_parts.clone().map(|dynamic_parts| (dynamic_parts, Arc::new(request.clone()))),
             takes_body: takes_body(step),
             reads_messages: step.call.is_some() && (takes_body(step) || !step.checks.json.is_empty()),
@@ -148,7 +148,7 @@ impl PreparedStep {
 /// Whether what it sends may be sent once only. A step that waits for a message sends nothing.
 fn leaves_once(step: &Step, request: &Request) -> bool {
     match &step.messaging {
-        Some(messaging) => messaging.message.is_some(),
+        Some(messaging) => messaging.message.is_some() || messaging.custom.is_some(),
         None => step.call.is_some() || !request.is_idempotent(),
     }
 }
@@ -240,8 +240,12 @@ impl PreparedStep {
         let (Some((dynamic_parts, base)), Some(request)) = (&self.dynamic_parts, &mut blank.made) else {
             return Ok(());
         };
-        if self.messaging.is_some() {
-            blank.message = dynamic_parts.texts(scope)?.into_iter().next();
+        if let Some(messaging) = &self.messaging {
+            let texts = dynamic_parts.texts(scope)?;
+            blank.message = match &messaging.custom {
+                Some(custom) => Some(custom.bytes(&texts)),
+                None => texts.into_iter().next(),
+            };
             return open_anew(dynamic_parts, base, request, is_open, scope);
         }
         dynamic_parts.remake(base, request, scope)?;
@@ -304,6 +308,12 @@ impl PreparedStep {
     /// Whether a complete message passes the check.
     pub(crate) fn accepts(&self, message: &[u8]) -> bool {
         self.checks.checks.check_body(message).is_ok()
+    }
+
+    /// Whether a status of a custom protocol is one that is wanted. `is_success`: the protocol takes it for one.
+    pub(crate) fn accepts_word(&self, status: &str, is_success: bool) -> bool {
+        let words = &self.checks.checks.status_words;
+        if words.is_empty() { is_success } else { words.iter().any(|word| word == status) }
     }
 
     pub(crate) fn accepts_status(&self, status: u16) -> bool {

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::SnapshotError;
-use super::number::{Reader, put};
-use crate::Failure;
+use super::custom::{put_name, read_name};
+use super::number::{Reader, put, put_bytes};
+use crate::outcome::CUSTOM_FIRST;
+use crate::status_words::{StatusWords, shown};
+use crate::{Failure, STATUS_OTHER, STATUS_WORDS_MAX};
 
 /// Writes the non-zero numbers, each after the number of zeros before it; nothing where all are zero.
 pub(super) fn put_sparse(out: &mut Vec<u8>, numbers: &[u64]) {
@@ -56,8 +59,37 @@ pub(super) fn read_closes(from: &mut Reader<'_>) -> Result<BTreeMap<u16, u64>, S
     Ok(closes)
 }
 
-/// Writes a failure with its number: several may share one counter.
+/// Writes each word with its count; that of all others is last.
+pub(super) fn put_status_words(out: &mut Vec<u8>, words: &StatusWords) {
+    for (word, count) in words.all() {
+        put_bytes(out, word.as_bytes());
+        put(out, count);
+    }
+}
+
+pub(super) fn read_status_words(from: &mut Reader<'_>) -> Result<StatusWords, SnapshotError> {
+    let (mut words, mut last, mut are_over) = (StatusWords::default(), "", false);
+    let mut known = 0;
+    while !from.is_over() {
+        let (word, count) = (from.text()?, from.amount()?);
+        from.must(!are_over && count > 0 && shown(word) == word)?;
+        are_over = word == STATUS_OTHER;
+        if !are_over {
+            from.must(last < word && known < STATUS_WORDS_MAX)?;
+            (last, known) = (word, known + 1);
+        }
+        words.count(word, count);
+    }
+    Ok(words)
+}
+
+/// Writes a failure with its number: several may share one counter. That of a custom protocol is written by its name,
+/// after the first of their numbers.
 pub(super) fn put_failure(out: &mut Vec<u8>, failure: Failure) {
+    if let Failure::Custom(_) = failure {
+        put(out, CUSTOM_FIRST as u64);
+        return put_name(out, failure);
+    }
     put(out, failure.index() as u64);
     let number = match failure {
         Failure::StreamReset(number) | Failure::GrpcStatus(number) | Failure::CallHttp(number) => u64::from(number),
@@ -68,7 +100,10 @@ pub(super) fn put_failure(out: &mut Vec<u8>, failure: Failure) {
 }
 
 pub(super) fn read_failure(from: &mut Reader<'_>) -> Result<Failure, SnapshotError> {
-    let index = from.index(crate::FAILURE_COUNT)?;
+    let index = from.index(CUSTOM_FIRST + 1)?;
+    if index == CUSTOM_FIRST {
+        return read_name(from);
+    }
     let known = Failure::from_index(index).ok_or_else(|| from.damaged())?;
     let mut short = || from.up_to(u8::MAX.into()).map(|number| number as u8);
     let failure = match known {

@@ -1,18 +1,21 @@
 //! The encoding of a hold's snapshot as bytes.
 
 use super::number::Reader;
-use super::{SnapshotError, counts, read_sections, times, write_sections};
+use super::{SnapshotError, counts, custom, read_sections, times, write_sections};
+use crate::outcome::CUSTOM_FIRST;
 use crate::{Distribution, Held, HeldNow};
 
 /// The magic number at its start.
 const MARK: &[u8; 8] = b"onrush/h";
-/// Sections, by their numbers from 1: counters, failed attempts, lost connections, gauges, and times.
+/// Sections, by their numbers from 1: counters, failed attempts, lost connections, gauges, times, and both kinds of
+/// failures of custom protocols.
 const COUNTERS: u8 = 1;
 const FAILED: u8 = 2;
 const LOST: u8 = 3;
 const NOW: u8 = 4;
 const FIRST_TIMES: u8 = 5;
-const LAST: u8 = 10;
+const LAST_TIMES: u8 = 10;
+const CUSTOM: u8 = 11;
 
 impl Held {
     fn times(&self) -> [&Distribution; 6] {
@@ -25,14 +28,15 @@ impl Held {
 
     /// Appends it to `out`. Equal snapshots give equal bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        write_sections(MARK, 1..=LAST, out, |number, out| match number {
+        write_sections(MARK, 1..=CUSTOM, out, |number, out| match number {
             COUNTERS => counts::put_sparse(out, self.counts.counters.values()),
-            FAILED => counts::put_sparse(out, &self.counts.failed),
-            LOST => counts::put_sparse(out, &self.counts.lost),
+            FAILED => counts::put_sparse(out, &self.counts.failed[..CUSTOM_FIRST]),
+            LOST => counts::put_sparse(out, &self.counts.lost[..CUSTOM_FIRST]),
             NOW => {
                 let HeldNow { connecting, open, waiting, owed } = self.now;
                 counts::put_sparse(out, &[connecting, open, waiting, owed]);
             }
+            CUSTOM => custom::put_pairs(out, &self.counts.failed, &self.counts.lost),
             number => times::put_section(out, self.times()[usize::from(number - FIRST_TIMES)]),
         });
     }
@@ -50,8 +54,8 @@ impl Held {
     fn read_section(&mut self, number: u8, from: &mut Reader<'_>) -> Result<(), SnapshotError> {
         match number {
             COUNTERS => counts::read_sparse(from, self.counts.counters.values_mut()),
-            FAILED => read_failures(from, &mut self.counts.failed),
-            LOST => read_failures(from, &mut self.counts.lost),
+            FAILED => read_failures(from, &mut self.counts.failed[..CUSTOM_FIRST]),
+            LOST => read_failures(from, &mut self.counts.lost[..CUSTOM_FIRST]),
             NOW => {
                 let mut values = [0; 4];
                 counts::read_sparse(from, &mut values)?;
@@ -59,7 +63,8 @@ impl Held {
                 self.now = HeldNow { connecting, open, waiting, owed };
                 Ok(())
             }
-            FIRST_TIMES..=LAST => {
+            CUSTOM => custom::read_pairs(from, &mut self.counts.failed, &mut self.counts.lost),
+            FIRST_TIMES..=LAST_TIMES => {
                 *self.times_mut()[usize::from(number - FIRST_TIMES)] = times::read_section(from)?;
                 Ok(())
             }
@@ -76,11 +81,15 @@ fn read_failures(from: &mut Reader<'_>, counters: &mut [u64]) -> Result<(), Snap
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::custom_failures;
     use crate::{Failure, HeldCounter};
 
     fn some() -> Held {
         let mut held = Held::default();
         (held.counts[HeldCounter::Tried], held.counts[HeldCounter::CpuNs]) = (3, 1 << 40);
+        let [reply, login, _] = custom_failures();
+        (held.counts.failed[reply.index()], held.counts.failed[login.index()]) = (4, 5);
+        held.counts.lost[login.index()] = 6;
         (held.counts.failed[Failure::ConnectRefused.index()], held.counts.lost[Failure::Reset.index()]) = (1, 2);
         held.now = HeldNow { connecting: 1, open: 250_000, waiting: 0, owed: 7 };
         (1..900).for_each(|value| held.connect.record(value * value));

@@ -7,6 +7,7 @@ use super::SnapshotError;
 use super::number::{Reader, put};
 use super::times;
 use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
+use crate::outcome::CUSTOM_FIRST;
 use crate::table::{SeriesClass, Table};
 use crate::{Class, Distribution, Failure, Measure, Timings};
 
@@ -18,11 +19,11 @@ const NOT_ENDED: u64 = NUMBERS_OF_ENDS - 1;
 /// The numbers reserved for failures.
 const NUMBERS_OF_FAILURES: u64 = 1 << 16;
 
-fn number_of(series: SeriesId) -> u64 {
+pub(super) fn number_of(series: SeriesId) -> u64 {
     series.kind() as u64 * NUMBERS_OF_KIND + u64::from(series.place())
 }
 
-fn series_of(number: u64) -> Option<SeriesId> {
+pub(super) fn series_of(number: u64) -> Option<SeriesId> {
     let kind = *SeriesKind::ALL.get((number / NUMBERS_OF_KIND) as usize)?;
     let place = (number % NUMBERS_OF_KIND) as u32;
     (place < SERIES_MAX).then(|| SeriesId::new(kind, place))
@@ -38,15 +39,15 @@ fn ended_of(number: u64) -> Option<SeriesClass> {
 
 /// Increasing numbers, each written as its distance from the successor of the last.
 #[derive(Default)]
-struct Growing(u64);
+pub(super) struct Growing(u64);
 
 impl Growing {
-    fn put(&mut self, out: &mut Vec<u8>, number: u64) {
+    pub(super) fn put(&mut self, out: &mut Vec<u8>, number: u64) {
         put(out, number - self.0);
         self.0 = number + 1;
     }
 
-    fn read(&mut self, from: &mut Reader<'_>) -> Result<u64, SnapshotError> {
+    pub(super) fn read(&mut self, from: &mut Reader<'_>) -> Result<u64, SnapshotError> {
         let number = self.0.checked_add(from.number()?).filter(|number| *number < u64::MAX);
         let number = number.ok_or_else(|| from.damaged())?;
         self.0 = number + 1;
@@ -89,10 +90,11 @@ pub(super) fn read_timings(from: &mut Reader<'_>, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// Writes each failure of a series with its count.
+/// Writes each failure of a series with its count, but those of custom protocols.
 pub(super) fn put_failures(out: &mut Vec<u8>, table: &Table) {
     let mut numbers = Growing::default();
-    for (series, failure, count) in table.failures() {
+    let is_custom = |failure: Failure| matches!(failure, Failure::Custom(_));
+    for (series, failure, count) in table.failures().filter(|(_, failure, _)| !is_custom(*failure)) {
         numbers.put(out, number_of(series) * NUMBERS_OF_FAILURES + failure.index() as u64);
         put(out, count);
     }
@@ -104,7 +106,9 @@ pub(super) fn read_failures(from: &mut Reader<'_>, table: &mut Table) -> Result<
     while !from.is_over() {
         let number = numbers.read(from)?;
         let series = series_of(number / NUMBERS_OF_FAILURES).ok_or_else(|| from.damaged())?;
-        let failure = Failure::from_index((number % NUMBERS_OF_FAILURES) as usize).ok_or_else(|| from.damaged())?;
+        let index = (number % NUMBERS_OF_FAILURES) as usize;
+        from.must(index < CUSTOM_FIRST)?;
+        let failure = Failure::from_index(index).ok_or_else(|| from.damaged())?;
         let count = from.amount()?;
         from.must(count > 0)?;
         table.fail(series, failure, count);

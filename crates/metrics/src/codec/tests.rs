@@ -1,6 +1,7 @@
 //! Round trips of snapshots, truncated at every byte and with every byte changed.
 
 mod any;
+mod custom;
 mod golden;
 
 use any::{any_deeds, done, times_of};
@@ -103,16 +104,18 @@ fn other_versions_are_refused_by_name() {
     }
 }
 
+/// A snapshot of one section.
+fn section(number: u8, content: &[u8]) -> Result<Snapshot, SnapshotError> {
+    let mut bytes = [&MARK[..], &[1, number]].concat();
+    put(&mut bytes, content.len() as u64);
+    bytes.extend_from_slice(content);
+    bytes.push(END);
+    Snapshot::decode(&bytes)
+}
+
 /// A section with invalid content is refused.
 #[test]
 fn what_cannot_be_is_refused() {
-    let section = |number: u8, content: &[u8]| {
-        let mut bytes = [&MARK[..], &[1, number]].concat();
-        put(&mut bytes, content.len() as u64);
-        bytes.extend_from_slice(content);
-        bytes.push(END);
-        Snapshot::decode(&bytes)
-    };
     let slow = |response: u8| [0, response, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let fine: [(u8, &[u8]); 6] = [
         (1, &[0, 5]),

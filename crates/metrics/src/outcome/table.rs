@@ -62,6 +62,7 @@ macro_rules! faults {
 
 /// Makes [`Failure`] from its rows. Plain ones: variant, number of the counter, name in reports, class, stage, and the
 /// status of a gRPC call, if the call has no status of its own. Then those with a detail: variant, name, class, stage.
+/// What is known of a registered one is in the table of `custom`.
 ///
 /// Numbers are those of counters in encoded snapshots: they never change, and a new row takes a free one.
 macro_rules! failures {
@@ -70,12 +71,15 @@ macro_rules! failures {
         $($(#[doc = $doc:literal])+ $plain:ident = $number:literal, $name:literal, $class:ident, $stage:ident, $status:expr;)+
         detailed:
         $($(#[doc = $doc_of:literal])+ $family:ident($detail:ty), $name_of:literal, $class_of:ident, $stage_of:ident;)+
+        registered:
+        $(#[doc = $doc_own:literal])+ $own:ident($number_of:ty);
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $failure {
             $($(#[doc = $doc])+ $plain,)+
             $($(#[doc = $doc_of])+ $family($detail),)+
+            $(#[doc = $doc_own])+ $own($number_of),
         }
 
         impl $failure {
@@ -87,6 +91,7 @@ macro_rules! failures {
                 match self {
                     $(Self::$plain => $name,)+
                     $(Self::$family(_) => $name_of,)+
+                    Self::$own(number) => custom::row(number).name,
                 }
             }
 
@@ -95,6 +100,7 @@ macro_rules! failures {
                 match self {
                     $(Self::$plain => Stage::$stage,)+
                     $(Self::$family(_) => Stage::$stage_of,)+
+                    Self::$own(number) => custom::row(number).stage,
                 }
             }
 
@@ -103,6 +109,7 @@ macro_rules! failures {
                 match self {
                     $(Self::$plain => Class::$class,)+
                     $(Self::$family(_) => Class::$class_of,)+
+                    Self::$own(number) => custom::row(number).class,
                 }
             }
 
@@ -111,6 +118,7 @@ macro_rules! failures {
                 match self {
                     $(Self::$plain => Some($number),)+
                     $(Self::$family(_) => None,)+
+                    Self::$own(_) => None,
                 }
             }
 
@@ -119,6 +127,7 @@ macro_rules! failures {
                 match self {
                     $(Self::$plain => $status,)+
                     $(Self::$family(_) => None,)+
+                    Self::$own(_) => None,
                 }
             }
         }

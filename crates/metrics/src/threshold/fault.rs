@@ -1,7 +1,7 @@
 //! Errors in the text of a threshold, each with its position.
 
 use super::THRESHOLD_BYTES_MAX;
-use crate::SERIES_MAX;
+use crate::{SERIES_MAX, STATUS_WORD_BYTES_MAX};
 
 /// An error in the text of a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, responses, reconnects, status(N), grpc_status(NAME), messages_sent, messages_received; and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; and rate"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
@@ -43,6 +43,11 @@ pub enum ThresholdFault {
     /// The number cannot be read.
     #[error("a number is missing here, or is out of range")]
     Number,
+    /// What is no status.
+    #[error(
+        "a status is missing here, like 503, or a word of at most {STATUS_WORD_BYTES_MAX} letters, digits, - and _"
+    )]
+    Status,
     /// There is no gRPC status of this name.
     #[error("a status of gRPC is missing here, like UNAVAILABLE or 14")]
     GrpcStatus,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::by_address::{ADDRESS, Scope, WORST};
 use super::fault::{ThresholdError, ThresholdFault};
+use super::status_word::StatusWord;
 use super::{Comparison, Counted, Statistic, Subject, Threshold, Timed};
 use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
 
@@ -281,12 +282,12 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<(Counted, Option<Socke
             cursor.open()?;
             cursor.skip_blanks();
             let start = cursor.at;
-            let number = cursor.word(|each| each.is_ascii_digit()).parse::<u16>().ok();
-            let Some(status) = number.filter(|status| usize::from(*status) < STATUS_COUNT) else {
-                return Err(cursor.wrong_at(start, ThresholdFault::Number));
-            };
+            let text = cursor.word(StatusWord::has);
+            let number = text.parse::<u16>().ok().filter(|status| usize::from(*status) < STATUS_COUNT);
+            let status = number.map(Counted::Status).or_else(|| StatusWord::new(text).map(Counted::StatusWord));
+            let status = status.ok_or_else(|| cursor.wrong_at(start, ThresholdFault::Status))?;
             cursor.close()?;
-            Counted::Status(status)
+            status
         }
         "grpc_status" => {
             cursor.open()?;

@@ -215,7 +215,7 @@ fn mistakes_have_their_place() {
         ("rate > 5/s or so", 11, Fault::Rest),
         ("failed < 5, abort soon", 18, Fault::Delay),
         ("failed < 5, abort 5s now", 21, Fault::Rest),
-        ("status(9999) < 5", 7, Fault::Number),
+        ("status(9999) < 5", 7, Fault::Status),
         ("失败 < 5", 0, Fault::Figure),
     ];
     for (text, column, fault) in cases {

@@ -129,7 +129,7 @@ impl Connection {
 
     /// Checks that no limit of kept connections is given: those of messages end as their steps say.
     pub(super) fn refuse_limits(&self, scheme: Scheme) -> Result<(), PlanError> {
-        let other = if scheme == Scheme::WebSocket { "ws://" } else { "tcp://" };
+        let other = scheme.prefix();
         let conflict = |one| PlanError::Conflict { one, other, remedy: Remedy::MessagingIsNoHttp };
         self.limits.flag().map_or(Ok(()), |flag| Err(conflict(flag)))
     }
@@ -139,6 +139,7 @@ impl Connection {
         match address.scheme {
             Scheme::WebSocket => return Ok((Protocol::WebSocket, 1)),
             Scheme::Tcp => return Ok((Protocol::Tcp, 1)),
+            Scheme::Custom(_) => return Ok((Protocol::Custom, 1)),
             Scheme::Http | Scheme::Grpc => {}
         }
         let is_tls = address.is_tls();
@@ -230,7 +231,9 @@ impl Draft {
         match address.scheme {
             Scheme::Http => connection.streams = connection.streams.filter(|_| is_http2),
             Scheme::Grpc => connection.version = None,
-            Scheme::WebSocket | Scheme::Tcp => (connection.version, connection.streams) = (None, None),
+            Scheme::WebSocket | Scheme::Tcp | Scheme::Custom(_) => {
+                (connection.version, connection.streams) = (None, None)
+            }
         }
         if address.scheme != Scheme::Http {
             connection.security.alpn = None;
@@ -275,7 +278,7 @@ impl Connection {
             Protocol::Http2 => !has_h2,
             // A server that may choose will choose HTTP/2.
             Protocol::Http1 | Protocol::WebSocket => has_h2,
-            Protocol::Negotiated | Protocol::Tcp => false,
+            Protocol::Negotiated | Protocol::Tcp | Protocol::Custom => false,
         };
         let one = match (address.scheme, self.version) {
             (Scheme::Grpc, _) => "grpcs://",
@@ -295,7 +298,7 @@ impl Connection {
             // Servers that have no protocol name for it would close the connection.
             Protocol::Http1 if self.version == Some(Version::Http10) => &[],
             Protocol::Http1 | Protocol::WebSocket => &["http/1.1"],
-            Protocol::Tcp => &[],
+            Protocol::Tcp | Protocol::Custom => &[],
             Protocol::Http2 => &["h2"],
             Protocol::Negotiated => &["h2", "http/1.1"],
         };

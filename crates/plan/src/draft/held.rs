@@ -35,9 +35,8 @@ impl HoldDraft {
         draft.responses.refuse_http()?;
         let work = self.work;
         // HTTP bodies are not kept during a hold, nor are unsolicited messages.
-        if let Some(flag) =
-            draft.responses.content_flag().filter(|_| address.scheme == Scheme::Http || work == HoldWork::Nothing)
-        {
+        let has_no_bodies = !matches!(address.scheme, Scheme::WebSocket | Scheme::Tcp) || work == HoldWork::Nothing;
+        if let Some(flag) = draft.responses.content_flag().filter(|_| has_no_bodies) {
             return Err(PlanError::Needs { flag, needed: Need::Answered });
         }
         let step = match address.scheme {
@@ -51,6 +50,14 @@ impl HoldDraft {
                 let says = step.messaging.as_ref().is_some_and(|messaging| messaging.message.is_some());
                 if says && work == HoldWork::Nothing {
                     return Err(PlanError::Needs { flag: "-d", needed: Need::Work });
+                }
+                step
+            }
+            Scheme::Custom(_) => {
+                let step = draft.custom_step(address, work == HoldWork::Nothing)?;
+                let custom = step.messaging.as_ref().and_then(|messaging| messaging.custom.as_deref());
+                if work == HoldWork::Nothing && custom.is_some_and(|custom| !custom.only_connects) {
+                    return Err(PlanError::RequestOfHold);
                 }
                 step
             }

@@ -99,6 +99,7 @@ impl Draft {
                 response,
                 subprotocols: self.request.messaging.subprotocols.clone(),
                 offers_deflate: self.request.messaging.deflate,
+                custom: None,
             }),
             target: 0,
             follow: None,

@@ -7,7 +7,7 @@ use crate::curl_url::{CurlUrl, CurlUrlFault};
 use crate::header::is_token;
 use crate::redirect::{BodyContent, Field};
 use crate::text::{MILLI, check_span};
-use crate::{Address, BodyBytes, Form, Header, HttpVersion, Need, PlanError, Version};
+use crate::{Address, BodyBytes, CustomRequest, Form, Header, HttpVersion, Need, PlanError, Version};
 
 /// Options of requests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Request {
     pub messaging: MessagingOptions,
     /// Options of gRPC.
     pub call: CallOptions,
+    /// The request of a custom protocol.
+    pub custom: Option<CustomRequest>,
 }
 
 impl Request {

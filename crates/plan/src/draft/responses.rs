@@ -15,6 +15,8 @@ const REDIRECTS_DEFAULT: u32 = 50;
 pub struct ResponseChecks {
     /// The statuses of a success: of HTTP, or of a gRPC call.
     pub status: Option<StatusSet>,
+    /// The statuses of a success, of a custom protocol; empty for its own.
+    pub status_words: Vec<String>,
     /// Checks of bodies, or messages.
     pub bodies: Vec<TextCheck>,
     /// Checks of heads.
@@ -41,6 +43,7 @@ impl ResponseChecks {
             time: Vec::new(),
             size: Vec::new(),
             status,
+            status_words: self.status_words.clone(),
             bodies: self.bodies.clone(),
             headers: self.headers.clone(),
             json: self.json.clone(),

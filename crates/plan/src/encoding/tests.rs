@@ -64,3 +64,26 @@ fn bytes_that_are_no_plan() {
     }
     assert_eq!(EncodedPlan::from_bytes(&[9, 0]), Err(EncodedPlanError::Version));
 }
+
+/// A worker says which protocol it lacks, before it begins.
+#[test]
+fn a_plan_of_an_unknown_protocol_is_refused_by_its_name() {
+    let flags = crate::Flags { url: Some("http://127.0.0.1/".to_owned()), ..crate::Flags::default() };
+    let mut plan = flags.plan().expect("a good plan");
+    let endpoint = crate::CustomEndpoint { protocol: "own".to_owned(), ..crate::CustomEndpoint::default() };
+    plan.scenarios[0].targets[0].custom = Some(Box::new(endpoint));
+    let bytes = EncodedPlan::Load(Box::new(plan)).to_bytes().expect("it can be written");
+    assert_eq!(EncodedPlan::from_bytes(&bytes), Err(EncodedPlanError::Protocol { name: "own".to_owned() }));
+}
+
+/// Lists in lists, deeper than anything that is written.
+#[test]
+fn fields_that_nest_too_deep_are_refused() {
+    let mut value = crate::FieldValue::Switch(true);
+    for _ in 0..200 {
+        value = crate::FieldValue::List(vec![value]);
+    }
+    let bytes = postcard::to_extend(&value, Vec::new()).expect("it can be written");
+    crate::nesting::begin();
+    assert!(postcard::from_bytes::<crate::FieldValue>(&bytes).is_err());
+}

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::EncodedPlan;
 use crate::render::SlotCounts;
 use crate::{
-    HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd, STAGES_MAX,
-    STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
+    CUSTOM_TEXTS_MAX, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd,
+    STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
 };
 
 type Validity = Result<(), &'static str>;
@@ -94,6 +94,11 @@ fn validate_step(step: &Step, memory: &Memory) -> Validity {
     if let Some(messaging) = &step.messaging {
         let width = if let ResponseEnd::LengthPrefix { width, .. } = messaging.response { width } else { 1 };
         must(matches!(width, 1 | 2 | 4 | 8), "a length of 1, 2, 4 or 8 bytes")?;
+        if let Some(custom) = messaging.custom.as_deref() {
+            let made = step.dynamic_parts.as_deref().map_or(0, |parts| parts.messages.len());
+            must(made == 0 || made == custom.texts.len(), "a request without some of its texts")?;
+            must(custom.texts.len() <= CUSTOM_TEXTS_MAX, "a request with too many texts")?;
+        }
     }
     let Some(dynamic_parts) = step.dynamic_parts.as_deref() else { return Ok(()) };
     let fields = step.request.headers.len();

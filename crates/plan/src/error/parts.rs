@@ -241,10 +241,18 @@ errors! {
     OneWork;
         "each says when a connection speaks; leave one of them out",
         "两者都规定了何时发送；请去掉其中一个";
+    /// A server of a custom protocol does nothing else.
+    ProtocolIsAlone;
+        "a custom protocol is served alone; leave one of them out",
+        "服务端只提供该自定义协议；请去掉其中一个";
     /// The exchange is not HTTP.
     MessagingIsNoHttp;
         "it belongs to requests of HTTP",
         "它只用于 HTTP 请求";
+    /// The fields of the protocol are the request.
+    CustomIsNoHttp;
+        "its requests are made of its own flags; leave the other out",
+        "其请求由它自己的参数给出；请去掉另一个";
     /// One exchange is shown.
     DebugIsText;
         "--debug shows one exchange as text and makes no report; leave one of them out",

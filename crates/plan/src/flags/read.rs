@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::custom::{request_of, status_words};
+use super::time_as_data::refuse_time_as_data;
 use super::{Flags, HoldFlags};
 use crate::address::Scheme;
 use crate::curl::command_of_form;
@@ -13,12 +15,12 @@ use crate::endpoints::{parse_places, parse_sources, parse_unix_socket};
 use crate::names::{ADDRESS_CHOICES, NameOptions, parse_dns_server, parse_lookup_again};
 use crate::proxy::{exceptions_of, parse_header_sources};
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
-use crate::text::{MILLI, is_time, parse_span};
+use crate::text::{MILLI, parse_span};
 use crate::{
-    Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, DataIs, Draft, Header,
-    HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck, MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Proxy,
-    ProxyHeaderVersion, ProxyOptions, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX,
-    Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
+    Address, Arrivals, Budget, CONNECTION_TIME_MIN, CaptureOptions, ConnectionLimits, Draft, Header, HeaderCheck,
+    HoldWork, INTERVAL_MIN, JsonCheck, MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Proxy, ProxyHeaderVersion,
+    ProxyOptions, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX, Version, parse_count,
+    parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
 
 /// The seed of random starts: they are the same in each run, so that two runs can be compared.
@@ -76,25 +78,6 @@ pub(super) fn hold_draft(flags: &HoldFlags) -> Result<HoldDraft, PlanError> {
         work: work(flags)?,
         reconnects: flags.reconnect,
     })
-}
-
-/// wrk and others call their duration `-d`. A lone number may be a body, but not where nothing else suggests that there
-/// is one.
-fn refuse_time_as_data(flags: &Flags, instead: &'static str) -> Result<(), PlanError> {
-    let Some(value) = flags.data.clone() else { return Ok(()) };
-    // Other errors of the address are reported later.
-    let scheme = flags.url.as_deref().and_then(|url| Address::parse(url.trim()).ok()).map(|address| address.scheme);
-    let is_messaging = instead != "-z" || matches!(scheme, Some(Scheme::WebSocket | Scheme::Tcp));
-    let is_counted = flags.requests.is_some() || flags.requests_each.is_some();
-    let is_bare = flags.duration.is_none() && !is_counted && flags.method.is_none();
-    let is_number = value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty();
-    let is_call = scheme == Some(Scheme::Grpc);
-    let is_count_of_seconds = is_number && is_bare && flags.headers.is_empty() && !is_messaging && !is_call;
-    let what = if is_messaging { DataIs::Message } else { DataIs::Body };
-    match is_time(&value) || is_count_of_seconds {
-        true => Err(PlanError::DataIsTime { value, what, instead }),
-        false => Ok(()),
-    }
 }
 
 fn read<T>(text: &Typed, read: impl Fn(&str) -> Result<T, PlanError>) -> Result<Option<T>, PlanError> {
@@ -272,6 +255,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
                 "gzip, identity",
             )?,
         },
+        custom: request_of(&flags.custom, scheme)?,
     })
 }
 
@@ -282,7 +266,7 @@ fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
     }
     let seed = count("--seed", &flags.seed, 0, u64::MAX)?.unwrap_or(SEED_DEFAULT);
     let random = count("--data-bytes", &flags.data_bytes, 1, MESSAGE_BYTES_MAX)?;
-    let is_messaging = matches!(scheme, Scheme::WebSocket | Scheme::Tcp);
+    let is_messaging = scheme.is_messaging();
     match (flags.data.as_deref(), random) {
         (Some(_), Some(_)) => {
             let (one, other, remedy) = ("-d", "--data-bytes", Remedy::OneMessage);
@@ -329,8 +313,10 @@ fn response_end(flags: &Flags) -> Result<Option<ResponseEnd>, PlanError> {
 
 fn responses(flags: &Flags, scheme: Scheme) -> Result<ResponseChecks, PlanError> {
     let status = if scheme == Scheme::Grpc { StatusSet::parse_grpc } else { StatusSet::parse };
+    let words = status_words(flags.expect_status.as_deref(), scheme)?;
     Ok(ResponseChecks {
-        status: read(&flags.expect_status, status)?,
+        status: if words.is_empty() { read(&flags.expect_status, status)? } else { None },
+        status_words: words,
         bodies: all(&flags.expect_body, |text| TextCheck::parse("--expect-body", text))?,
         headers: all(&flags.expect_headers, HeaderCheck::parse)?,
         json: all(&flags.expect_json, JsonCheck::parse)?,

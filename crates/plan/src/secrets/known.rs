@@ -94,6 +94,10 @@ impl SecretValues {
         for one in targets.filter_map(|target| target.proxy.as_ref()?.credentials.as_ref()) {
             known.take_credentials(&format!("{}:{}", one.user, one.password));
         }
+        let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        for one in targets.filter_map(|target| target.custom.as_deref()) {
+            one.password.iter().for_each(|password| known.take_value(password));
+        }
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             for (name, value) in &step.request.headers {
                 let value = String::from_utf8_lossy(value);
@@ -104,6 +108,10 @@ impl SecretValues {
                 }
             }
             known.take_text(&step.request.path);
+            let custom = step.messaging.as_ref().and_then(|messaging| messaging.custom.as_deref());
+            custom.into_iter().flat_map(|custom| custom.secrets()).for_each(|secret| {
+                known.take_value(&String::from_utf8_lossy(secret));
+            });
             if let Some(call) = &step.call {
                 let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
                 call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));

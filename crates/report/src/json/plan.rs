@@ -14,6 +14,7 @@ pub(crate) fn plan_of(plan: &Plan, scenario: &Scenario) -> Value {
 }
 
 fn load_of(scenario: &Scenario, step: &Step) -> Value {
+    let is_http = step.messaging.as_ref().is_none_or(|messaging| messaging.custom.is_none());
     let mut plan = json!({
         "model": "closed",
         "users": null,
@@ -28,8 +29,8 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         "arrivals": null,
         "max_lateness_s": null,
         "preconnect": false,
-        "method": step.request.method,
-        "path": step.request.path,
+        "method": is_http.then_some(&step.request.method),
+        "path": is_http.then_some(&step.request.path),
         "protocol": protocol_of(scenario),
         "streams": scenario.target().streams,
         "call": step.call.as_ref().map(|call| json!({
@@ -74,12 +75,13 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
     plan
 }
 
-fn protocol_of(scenario: &Scenario) -> &'static str {
+fn protocol_of(scenario: &Scenario) -> &str {
     match scenario.target().protocol {
         Protocol::Http1 => "http/1",
         Protocol::Http2 => "http/2",
         Protocol::Negotiated => "negotiated",
         Protocol::WebSocket => "websocket",
         Protocol::Tcp => "tcp",
+        Protocol::Custom => scenario.target().custom.as_ref().map_or("", |custom| &custom.protocol),
     }
 }

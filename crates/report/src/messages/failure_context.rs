@@ -8,8 +8,8 @@ use metrics::{Failure, Stage};
 use plan::{ProxyMode, Scenario, Step, Target};
 use wire::tls::Refused;
 
-use super::failed_statuses;
 use super::proxy::is_of_proxy;
+use super::{failed_statuses, failed_words};
 use crate::Language;
 
 /// The most hosts of a failure that are named.
@@ -28,6 +28,10 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) failures: &'a [FailureCount],
     /// HTTP statuses that are no success, each with its count.
     pub(crate) failed_statuses: Vec<(u16, u64)>,
+    /// Statuses that are words and may have failed, each with its count.
+    pub(crate) failed_words: Vec<(Box<str>, u64)>,
+    /// Whether responses have statuses that are words.
+    pub(crate) has_status_words: bool,
     /// Texts that servers sent with a gRPC status or a close code.
     pub(crate) server_texts: &'a [(u16, String)],
     /// Whether it is a hold, where connections matter more than the requests on them.
@@ -58,6 +62,8 @@ impl<'a> FailureContext<'a> {
             failed_steps: Vec::new(),
             failures: &run.tally.failures,
             failed_statuses: failed_statuses(run),
+            failed_words: failed_words(run),
+            has_status_words: !run.tally.status_words.is_empty(),
             server_texts: &run.server_texts,
             is_held: false,
             is_grpc: run.is_grpc(),
@@ -90,6 +96,8 @@ impl<'a> FailureContext<'a> {
             failed_steps: Vec::new(),
             failures: &[],
             failed_statuses: Vec::new(),
+            failed_words: Vec::new(),
+            has_status_words: false,
             server_texts: &[],
             is_held: true,
             is_grpc: false,

@@ -2,7 +2,7 @@
 
 use metrics::{Failure, ProtocolFault};
 
-use super::{FailureContext, closes, grpc, in_chinese, proxy, reach, secure, silence};
+use super::{FailureContext, closes, custom, grpc, in_chinese, proxy, reach, secure, silence};
 use crate::format::span;
 use crate::{Language, texts};
 
@@ -22,7 +22,7 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
         Failure::Reset => "连接被重置",
         Failure::ClosedEarly => "响应前连接被关闭",
         Failure::Timeout => "超时",
-        Failure::Protocol(_) => "协议错误",
+        Failure::Protocol(_) | Failure::Custom(_) => "协议错误",
         Failure::Tls(_) => "TLS 失败",
         Failure::StreamReset(_) => "流被重置",
         Failure::Goaway => "服务端拒绝新请求",
@@ -143,7 +143,8 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
             "the answer has this HTTP status and no grpc-status: it may come from a proxy in front of the gRPC server; look at its log".to_owned(),
             "响应只有 HTTP 状态码，没有 grpc-status：可能来自 gRPC 服务前面的代理；请查看其日志".to_owned(),
         ),
-        Failure::Status if context.is_messaging() => pick(
+        Failure::Custom(number) => custom::remedy(number, language),
+        Failure::Status if context.is_messaging() && !context.has_status_words => pick(
             "the server does not switch to WebSocket: its status is not 101; check the path and the headers (-H)".to_owned(),
             "服务端没有切换到 WebSocket：状态码不是 101；请检查路径和请求头（-H）".to_owned(),
         ),

@@ -1,6 +1,6 @@
 //! Errors of thresholds, in both languages: the error and its position.
 
-use metrics::{SERIES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
+use metrics::{SERIES_MAX, STATUS_WORD_BYTES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
@@ -26,7 +26,7 @@ pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
 
 pub(super) fn in_chinese(fault: ThresholdFault) -> String {
     match fault {
-        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、dropped、unfinished、responses、reconnects、status(N)、grpc_status(名称)、messages_sent、messages_received；以及 rate".to_owned(),
+        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；以及 rate".to_owned(),
         ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
         ThresholdFault::Measure => {
             "没有这个时间指标；可用：response_time、service_time、wait、lateness、first_byte、connect、tls_handshake、message、message_gap".to_owned()
@@ -35,6 +35,9 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::Parenthesis => "这里缺少括号".to_owned(),
         ThresholdFault::Comparison => "这里缺少比较符：<、<=、> 或 >=，例如 p99 < 200ms".to_owned(),
         ThresholdFault::Number => "这里缺少数字，或数字超出范围".to_owned(),
+        ThresholdFault::Status => {
+            format!("这里需要状态码，如 503，或最多 {STATUS_WORD_BYTES_MAX} 个字母、数字、- 和 _ 组成的状态词")
+        }
         ThresholdFault::GrpcStatus => "这里缺少 gRPC 状态，如 UNAVAILABLE 或 14".to_owned(),
         ThresholdFault::TimeUnit => "时间需要单位：us、ms 或 s".to_owned(),
         ThresholdFault::RatioUnit => "比例写成小数或百分数，如 0.001 或 0.1%".to_owned(),

@@ -133,6 +133,10 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
     let (method, path) = (&step.request.method, &step.request.path);
     let mut parts = vec![match (&step.call, &step.messaging) {
         (Some(_), _) => format!("gRPC {path}"),
+        (None, Some(messaging)) if messaging.custom.is_some() && scenario.steps.len() > 1 => {
+            steps_in_words(scenario, language)
+        }
+        (None, Some(messaging)) if messaging.custom.is_some() => step.name.clone(),
         (None, Some(messaging)) => messaging_in_words(messaging, path, language),
         (None, None) if scenario.steps.len() > 1 => steps_in_words(scenario, language),
         (None, None) => format!("{method} {path}"),

@@ -81,8 +81,9 @@ impl Page {
             let all = run.tally.grpc_statuses.iter().map(|(name, number)| one((*name).to_owned(), *number)).collect();
             self.list(words.grpc_statuses, all);
         }
-        let all = run.tally.statuses.iter().map(|(status, number)| one(status.to_string(), *number)).collect();
-        self.list(words.statuses_label, all);
+        let numbers = run.tally.statuses.iter().map(|(status, number)| one(status.to_string(), *number));
+        let of_words = run.tally.status_words.iter().map(|(word, number)| one(word.to_string(), *number));
+        self.list(words.statuses_label, numbers.chain(of_words).collect());
         if !run.closes.is_empty() {
             let said = |close: &figures::Close| {
                 messages::code_and_reason(close.code, close.reason.as_deref(), self.language())

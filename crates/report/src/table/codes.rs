@@ -63,6 +63,7 @@ fn items(interval: &Interval, screen: &Screen) -> (Vec<Item>, Vec<String>) {
     let is_grpc = !codes.is_empty();
     let of_http = total.statuses.iter().filter(|(status, _)| !is_grpc || *status != 200);
     codes.extend(of_http.map(|(status, count)| item(status.to_string(), count)));
+    codes.extend(total.status_words.iter().map(|(word, count)| item(word.to_string(), count)));
     let words = screen.language.words();
     let mut rest = Vec::new();
     if total.dropped() > 0 {

@@ -135,12 +135,13 @@ fn the_schema_of_reports_has_the_rows() {
         }
     }
     let mut reasons: Vec<&str> = Vec::new();
-    for failure in Failure::all() {
+    // Those of custom protocols have a pattern.
+    for failure in Failure::all().filter(|failure| !matches!(failure, Failure::Custom(_))) {
         if !reasons.contains(&failure.name()) {
             reasons.push(failure.name());
         }
     }
-    schema.put("properties/failures/items/properties/reason/enum", &json!(reasons));
+    schema.put("$defs/failure/enum", &json!(reasons));
     schema.put("$defs/grpc_statuses/propertyNames/enum", &json!(GRPC_STATUSES));
     schema.compare();
 }

@@ -120,7 +120,10 @@ impl Symbols {
         // A transaction and a step of one name would be one series.
         for steps in all() {
             each(steps, &mut |step| {
-                let is_step = matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Messaging(_));
+                let is_step = matches!(
+                    step.action,
+                    Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_)
+                );
                 if let Some(at) = transactions.get(step.name.as_str()).filter(|_| is_step) {
                     let twice = NameFault::Twice { name: step.name.clone(), line: line(*at) };
                     found.add(step.at, Problem::Name(twice));

@@ -29,6 +29,11 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
             call.messages.iter_mut().for_each(|message| json(message, see));
             defaults(&mut call.take, see);
         }
+        Action::Custom(custom) => {
+            custom.url.iter_mut().for_each(&mut *see);
+            custom.texts.iter_mut().for_each(&mut *see);
+            defaults(&mut custom.take, see);
+        }
         Action::Messaging(messaging) => {
             see(&mut messaging.url);
             messaging.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
@@ -65,6 +70,7 @@ pub(super) fn takes(step: &Step) -> &[Extract] {
     match &step.action {
         Action::Request(request) => &request.take,
         Action::Call(call) => &call.take,
+        Action::Custom(custom) => &custom.take,
         Action::Receive(receive) => &receive.take,
         _ => &[],
     }

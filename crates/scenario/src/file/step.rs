@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plan::{
-    Bound, ExtractFrom, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet, TextCheck,
-    TextContext, Think, Which,
+    Bound, CustomRequest, ExtractFrom, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet,
+    TextCheck, TextContext, Think, Which,
 };
 use serde_json::Number;
 
@@ -32,6 +32,8 @@ pub enum Action {
     Request(Box<Request>),
     /// A gRPC call.
     Call(Box<Call>),
+    /// A request of a custom protocol.
+    Custom(Box<Custom>),
     /// A WebSocket or TCP connection, for the duration of its steps.
     Messaging(Box<Messaging>),
     /// A message sent on the enclosing connection.
@@ -211,6 +213,23 @@ pub struct Call {
     pub timeout: Option<Duration>,
 }
 
+/// A request of a custom protocol.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Custom {
+    /// The server; `None`: the target of the file.
+    pub url: Option<Pattern>,
+    /// The request, with its texts as they are written.
+    pub request: CustomRequest,
+    /// The texts.
+    pub texts: Vec<Pattern>,
+    /// The extractions from the response.
+    pub take: Vec<Extract>,
+    /// The expectations on a good response.
+    pub expect: Expect,
+    /// The time limit from sent to done.
+    pub timeout: Option<Duration>,
+}
+
 /// A WebSocket or TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Messaging {
@@ -286,6 +305,8 @@ pub struct Barrier {
 pub struct Expect {
     /// The statuses of a success: of HTTP, or of gRPC for a call.
     pub status: Option<StatusSet>,
+    /// The same for a custom protocol; empty for its own.
+    pub status_words: Vec<String>,
     /// Checks of the body, or the message.
     pub bodies: Vec<TextCheck>,
     /// Checks of the head.

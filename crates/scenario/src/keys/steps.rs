@@ -3,6 +3,7 @@
 use super::common::{
     CHOICE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, TAKES, TIMEOUT,
 };
+use super::custom::objects;
 use super::{Field, Kind, Object, field};
 
 const LOCATION: Field = field("location", Kind::Switch, "Follow redirects", "跟随重定向");
@@ -179,8 +180,8 @@ const OTHERS: [Object; 15] = steps! {
 /// Any step, while its verb is unknown.
 pub(crate) const STEP: Object = Object { title: "a step", title_zh: "步骤", id: "step", fields: &[], any_of: &[] };
 
-/// All kinds of steps, by their verbs.
-pub(crate) static STEPS: [&Object; 23] = {
+/// The steps that every program has, by their verbs.
+static STEPS: [&Object; 23] = {
     let mut all: [&Object; 23] = [&REQUESTS[0]; 23];
     let mut at = 0;
     while at < 23 {
@@ -190,7 +191,12 @@ pub(crate) static STEPS: [&Object; 23] = {
     all
 };
 
+/// All kinds of steps, by their verbs; last those of custom protocols.
+pub(crate) fn steps() -> impl Iterator<Item = &'static Object> + Clone {
+    STEPS.iter().copied().chain(objects())
+}
+
 /// The object of the step with this verb.
 pub(crate) fn verb_of(key: &str) -> Option<&'static Object> {
-    STEPS.iter().find(|object| object.id == key).copied()
+    steps().find(|object| object.id == key)
 }

@@ -75,6 +75,7 @@ impl<'a> Naming<'a> {
             let takes: &[Extract] = match &step.action {
                 Action::Request(request) => &request.take,
                 Action::Call(call) => &call.take,
+                Action::Custom(custom) => &custom.take,
                 Action::Receive(receive) => &receive.take,
                 _ => &[],
             };

@@ -1,6 +1,6 @@
 //! Lowering of steps to nodes of a program, and to the steps of a plan that these refer to.
 
-use plan::{Barrier, Choice, Node, Step as PlanStep, Target, Transaction};
+use plan::{Barrier, Choice, CustomRequest, Node, Step as PlanStep, Target, Transaction};
 
 use super::DynamicParts;
 use super::barriers::Barriers;
@@ -18,8 +18,8 @@ pub(super) struct Nodes<'m, 'a> {
     transactions: Vec<Transaction>,
 }
 
-/// The handshake of a message connection; `None` for other targets.
-type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>)>;
+/// The handshake of a message connection, and what a custom protocol says of one; `None` for other targets.
+type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
     pub(super) fn new(dynamic_parts: &'m mut DynamicParts<'a>, barriers: &'m mut Barriers) -> Self {
@@ -37,7 +37,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
 
     fn node(&mut self, step: &Step) -> Option<Node> {
         Some(match &step.action {
-            Action::Request(_) | Action::Call(_) => {
+            Action::Request(_) | Action::Call(_) | Action::Custom(_) => {
                 let number = self.exchange(step)?;
                 Node::Ask { step: number, on_failure: self.dynamic_parts.on_failure(step) }
             }
@@ -92,6 +92,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         let part = match &step.action {
             Action::Request(request) => self.dynamic_parts.request(step, request),
             Action::Call(call) => self.dynamic_parts.call(step, call),
+            Action::Custom(custom) => self.dynamic_parts.custom(step, custom),
             _ => return None,
         };
         self.add(step, part)
@@ -99,8 +100,10 @@ impl<'m, 'a> Nodes<'m, 'a> {
 
     fn add(&mut self, step: &Step, part: Result<PreparedPart, Problem>) -> Option<usize> {
         let (target, mut made) = self.dynamic_parts.reported(step.at, part)?;
-        let opening =
-            made.messaging.as_ref().map(|messaging| (made.request.headers.clone(), messaging.subprotocols.clone()));
+        let opening = made.messaging.as_ref().map(|messaging| {
+            let of_connection = messaging.custom.as_deref().map(CustomRequest::of_connection).unwrap_or_default();
+            (made.request.headers.clone(), messaging.subprotocols.clone(), of_connection)
+        });
         made.target = self.target(target, opening);
         self.steps.push(made);
         Some(self.steps.len() - 1)
@@ -111,6 +114,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         let known = self.targets.iter().position(|(known, opened)| {
             (&known.host, known.port, &known.dial, &known.unix, known.protocol, &known.tls)
                 == (&target.host, target.port, &target.dial, &target.unix, target.protocol, &target.tls)
+                && known.custom == target.custom
                 && (!is_messaging(known, &target) || (&known.url, opened) == (&target.url, &opening))
         });
         known.unwrap_or_else(|| {
@@ -206,6 +210,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
 
 /// Message connections are shared only where they have the same handshake.
 fn is_messaging(one: &Target, other: &Target) -> bool {
-    let is_one = |target: &Target| matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp);
+    let is_one = |target: &Target| {
+        matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp | plan::Protocol::Custom)
+    };
     is_one(one) || is_one(other)
 }

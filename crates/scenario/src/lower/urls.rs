@@ -46,7 +46,7 @@ impl DynamicParts<'_> {
     }
 
     /// The base of relative URLs.
-    fn base(&self, scheme: Scheme) -> Result<String, Problem> {
+    pub(super) fn base(&self, scheme: Scheme) -> Result<String, Problem> {
         let Some(target) = &self.file.target else { return Err(Problem::NoTarget { url: "/".to_owned() }) };
         let mut text = String::new();
         for part in &target.parts {
@@ -84,6 +84,8 @@ pub(super) enum Scheme {
     Http,
     Grpc,
     WebSocket,
+    /// That of the target.
+    Own,
 }
 
 impl Scheme {
@@ -96,6 +98,7 @@ impl Scheme {
             (Self::Http, true) => "https",
             (Self::Grpc, false) => "grpc",
             (Self::Grpc, true) => "grpcs",
+            (Self::Own, _) => scheme,
             (Self::WebSocket, false) => "ws",
             (Self::WebSocket, true) => "wss",
         };

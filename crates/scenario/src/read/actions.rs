@@ -5,7 +5,7 @@ use std::time::Duration;
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
 use crate::diagnostic::{FoundInstead, LoopWord, Problem, Things, Wanted};
-use crate::file::{Action, Barrier, Choice, Name};
+use crate::file::{Action, Barrier, Choice, Custom, Name};
 use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::Node;
@@ -43,7 +43,7 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
             let inner = inner(reader, fields, verb);
             let most = reader.count("parallel", head?, 1, u64::from(PARALLEL_MAX))? as u16;
             for step in &inner {
-                if !matches!(step.action, Action::Request(_) | Action::Call(_)) {
+                if !matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Custom(_)) {
                     let verb = verb_name(&step.action);
                     reader.found.add(step.at, Problem::NotParallel { verb });
                 }
@@ -142,11 +142,16 @@ fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Barrier> {
     Some(Barrier { name, users, within })
 }
 
+fn custom_verb(custom: &Custom) -> &'static str {
+    protocol::by_name(&custom.request.protocol).map_or("step", |protocol| protocol.about().name)
+}
+
 /// The key of a step.
 pub(crate) fn verb_name(action: &Action) -> &'static str {
     match action {
         Action::Request(_) => "request",
         Action::Call(_) => "grpc",
+        Action::Custom(custom) => custom_verb(custom),
         Action::Messaging(messaging) if messaging.responses.is_some() => "tcp",
         Action::Messaging(_) => "websocket",
         Action::Send(_) => "send",

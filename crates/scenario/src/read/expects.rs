@@ -16,9 +16,24 @@ const RELATIONS: [(&str, Relation); 4] =
 
 /// `is_call`: statuses are those of gRPC.
 pub(super) fn expect(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<Expect> {
+    read(reader, node, |reader, node| Expect { status: statuses(reader, node, is_call), ..Expect::default() })
+}
+
+/// The same where statuses are those of a custom protocol.
+pub(super) fn expect_words(reader: &mut Reader<'_>, node: &Node) -> Read<Expect> {
+    read(reader, node, |reader, node| {
+        let words = reader.one_or_more(node, |reader, node| {
+            let text = reader.text(node)?;
+            reader.value(node.at, plan::parse_status_words(text))
+        });
+        Expect { status_words: words.concat(), ..Expect::default() }
+    })
+}
+
+fn read(reader: &mut Reader<'_>, node: &Node, status: impl FnOnce(&mut Reader<'_>, &Node) -> Expect) -> Read<Expect> {
     let mut fields = Fields::open(reader, node, &EXPECT)?;
+    let statuses = fields.get("status").map(|node| status(reader, node)).unwrap_or_default();
     let expect = Expect {
-        status: fields.get("status").and_then(|node| statuses(reader, node, is_call)),
         bodies: checks(reader, &mut fields, "body", |text| TextCheck::parse("body", text)),
         headers: checks(reader, &mut fields, "header", HeaderCheck::parse),
         json: checks(reader, &mut fields, "json", JsonCheck::parse),
@@ -26,6 +41,7 @@ pub(super) fn expect(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Rea
             parse_duration("time", text).map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
         }),
         size: bounds(reader, &mut fields, "size", |text| parse_bytes("size", text)),
+        ..statuses
     };
     fields.close();
     Some(expect)

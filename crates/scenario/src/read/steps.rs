@@ -2,10 +2,10 @@
 
 use plan::{DEPTH_MAX, OnFailure};
 
-use super::{actions, messaging, requests};
+use super::{actions, custom, messaging, requests};
 use crate::diagnostic::{FoundInstead, Problem, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
-use crate::keys::{Object, STEPS, verb_of};
+use crate::keys::{Object, steps, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
 use crate::tree::{Key, Node, Value};
 
@@ -54,6 +54,7 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
         "get" | "post" | "put" | "patch" | "delete" | "head" | "options" | "request" => {
             requests::request(reader, &mut fields, verb)
         }
+        _ if protocol::by_name(verb).is_some() => custom::custom(reader, &mut fields, verb),
         _ => actions::action(reader, &mut fields, verb),
     };
     let at = fields.place(verb);
@@ -109,11 +110,11 @@ fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'s
 }
 
 fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'static str> {
-    let known = || STEPS.iter().map(|object| object.id).collect::<Vec<_>>().join(", ");
+    let known = || steps().map(|object| object.id).collect::<Vec<_>>().join(", ");
     if pairs.iter().any(|(key, _)| key.is_broken) {
         return None;
     }
-    let verbs = STEPS.iter().map(|object| object.id);
+    let verbs = steps().map(|object| object.id);
     match pairs.iter().find_map(|(key, _)| meant(&key.name, verbs.clone())) {
         // It is reported with the other keys that the step does not have.
         Some(verb) => Some(verb),

@@ -4,6 +4,7 @@ use plan::{Address, Pattern, PatternPart, PlanError, TextContext, masked_url};
 
 use crate::diagnostic::{Problem, shortened};
 use crate::reader::{Read, Reader, Target};
+use crate::source::Span;
 use crate::tree::Node;
 
 /// The base of relative URLs.
@@ -43,21 +44,29 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
         "tcp" => &["tcp"],
         _ => &["http", "https"],
     };
+    let custom = protocol::by_name(verb).map(|protocol| protocol.about().schemes);
+    let is_its_own = |scheme: &str| match custom {
+        Some(own) => own.iter().any(|own| own.name == scheme),
+        None => schemes.contains(&scheme),
+    };
     let like = sample(url);
     // A path or a query may contain a URL.
     let is_relative = like.starts_with(['/', '?']);
     let scheme = like.split_once("://").filter(|_| !is_relative).map(|(scheme, _)| scheme.to_ascii_lowercase());
     let shown = || shortened(&masked_url(&like));
     match scheme {
-        Some(scheme) if schemes.contains(&scheme.as_str()) => {
+        Some(scheme) if is_its_own(&scheme) => {
             let read = Address::parse(&like);
             reader.value(node.at, read);
         }
-        None if is_relative && verb != "tcp" => match reader.target.clone() {
+        None if is_relative && verb != "tcp" && custom.is_none() => match reader.target.clone() {
             Target::None => reader.found.add(node.at, Problem::NoTarget { url: shown() }),
             Target::Open => {}
             Target::Like(target) => {
-                reader.value(node.at, Address::parse(&format!("{target}{like}")));
+                let read = reader.value(node.at, Address::parse(&format!("{target}{like}")));
+                if read.is_some_and(|address| address.custom_protocol().is_some()) {
+                    reader.found.add(node.at, Problem::Scheme { url: shortened(&masked_url(&target)), verb });
+                }
             }
         },
         _ if reader.tell_wide(node) => return,
@@ -68,6 +77,20 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
     }
     if verb == "grpc" {
         method(reader, node, url, &like);
+    }
+}
+
+/// Checks that the target of the file is one of a custom protocol, for a step without a URL.
+pub(super) fn check_target(reader: &mut Reader<'_>, at: Span, verb: &'static str) {
+    match reader.target.clone() {
+        Target::None => reader.found.add(at, Problem::NoTarget { url: verb.to_owned() }),
+        Target::Open => {}
+        Target::Like(target) => {
+            let address = Address::parse(&target).ok();
+            if address.is_some_and(|address| address.custom_protocol() != Some(verb)) {
+                reader.found.add(at, Problem::Scheme { url: shortened(&masked_url(&target)), verb });
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plan::did_you_mean;
 
-use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, NETWORK, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
+use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, NETWORK, Object, RECEIVE, RUN, SCENARIO, TAKE, steps};
 
 /// Words of other programs, and their names here.
 const WORDS: [(&str, &[&str]); 28] = [
@@ -56,10 +56,10 @@ pub(crate) fn home(key: &str, object: &Object) -> Option<&'static Object> {
         return None;
     }
     let has = |place: &&'static Object| place.id != object.id && place.field(key).is_some();
-    let step = STEPS.iter().copied().find(|step| step.id == key);
+    let step = steps().find(|step| step.id == key);
     PLACES.into_iter().find(has).or(step).or_else(|| {
-        let is_step = STEPS.iter().any(|step| step.id == object.id);
-        let of_step = STEPS.iter().copied().filter(|_| !is_step).find(|step| step.field(key).is_some());
+        let is_step = steps().any(|step| step.id == object.id);
+        let of_step = steps().filter(|_| !is_step).find(|step| step.field(key).is_some());
         WITHIN.into_iter().filter(|_| is_step).find(has).or(of_step)
     })
 }

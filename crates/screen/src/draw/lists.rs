@@ -60,7 +60,10 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let mut lines = Vec::new();
     for (key, name) in [("statuses", "HTTP"), ("grpc_statuses", "gRPC")] {
         for (status, count) in live[key].as_object().into_iter().flatten() {
-            lines.push(Line::from(format!("{:>12}  {name} {status}", format::count(number(count) as u64))));
+            // A word is a status of a custom protocol.
+            let is_word = key == "statuses" && status.parse::<u16>().is_err();
+            let status = if is_word { status.clone() } else { format!("{name} {status}") };
+            lines.push(Line::from(format!("{:>12}  {status}", format::count(number(count) as u64))));
         }
     }
     let red = style(known, Color::Red);

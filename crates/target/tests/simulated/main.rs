@@ -5,10 +5,13 @@
 #[macro_use]
 extern crate claims;
 
+mod custom;
 mod delays;
 mod ended;
 mod expecting;
 mod gates;
+#[path = "../lines/mod.rs"]
+mod lines;
 mod messaging;
 mod serving;
 mod timeouts;

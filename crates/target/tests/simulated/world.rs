@@ -10,6 +10,8 @@ use pacing::Nanos;
 use plan::{Flags, Plan};
 use target::{Behavior, SteppedServer};
 
+use crate::lines;
+
 /// One-way latency.
 pub(crate) const LATENCY: Nanos = Nanos(50_000);
 
@@ -204,6 +206,16 @@ impl World {
         let driver = network.add_host();
         let server_host = driver.host();
         let server = SteppedServer::start_as(driver, address(), behavior).expect("a free address");
+        Self { network, server: Served::Target(Box::new(server)), server_host }
+    }
+
+    /// A world with a target that serves the custom protocol of lines.
+    pub(crate) fn of_lines(behavior: Behavior) -> Self {
+        lines::register();
+        let network = Self::network();
+        let driver = network.add_host();
+        let server_host = driver.host();
+        let server = SteppedServer::start_protocol(driver, address(), behavior, "lines").expect("a free address");
         Self { network, server: Served::Target(Box::new(server)), server_host }
     }
 

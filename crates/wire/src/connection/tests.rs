@@ -63,6 +63,9 @@ fn word_of(said: &ConnectionEvent<'_>) -> Option<(String, Option<Tag>)> {
         ConnectionEvent::Reset { tag, code } => format!("{tag} reset {code}"),
         ConnectionEvent::Broken { tag, fault } => format!("{tag} broken {fault:?}"),
         ConnectionEvent::GoAway { last } => format!("goaway {last}"),
+        ConnectionEvent::Response { tag, bytes, status, is_success } => {
+            format!("{tag} response {} {status} {is_success}", text(bytes))
+        }
         ConnectionEvent::Unframed(bytes) => return Some((text(bytes), Some(Tag::MAX))),
     };
     Some((word, None))

@@ -17,6 +17,8 @@ flags! {
     "as-proxy": Kind::Switch, &[Serve];
         "Be a proxy too (CONNECT, SOCKS5) that leads to this server itself, and accept headers of the PROXY protocol",
         "同时作为代理（CONNECT、SOCKS5，目标就是本服务），并接受 PROXY 协议头";
+    "protocol": Kind::Text("NAME"), &[Serve];
+        "Serve this custom protocol instead of HTTP", "提供该自定义协议的服务，而不是 HTTP";
     "close-after": Kind::Number("N"), &[Serve];
         "Close each connection after N answers [default: never]", "每个连接在 N 个响应后关闭 [默认：不关闭]";
     "seed": Kind::Number("N"), &[Serve];

@@ -174,6 +174,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
 struct Servers {
     plain: Served,
     tls: Served,
+    redis: Served,
     _tcp: Served,
     tcp_port: String,
 }
@@ -182,7 +183,8 @@ impl Servers {
     fn start() -> Self {
         let tcp_port = crate::closed_port().to_string();
         let tcp = Served::with(&["--tcp", &tcp_port]);
-        Self { plain: Served::start(), tls: Served::with(&["--tls"]), _tcp: tcp, tcp_port }
+        let redis = Served::with(&["--protocol", "redis"]);
+        Self { plain: Served::start(), tls: Served::with(&["--tls"]), redis, _tcp: tcp, tcp_port }
     }
 
     /// A word with the address of our own servers.
@@ -191,6 +193,7 @@ impl Servers {
             |served: &Served| served.url("").split("://").nth(1).unwrap_or_default().trim_end_matches('/').to_owned();
         word.replace("127.0.0.1:8080", &host(&self.plain))
             .replace("127.0.0.1:8443", &host(&self.tls))
+            .replace("127.0.0.1:6380", &host(&self.redis))
             .replace("127.0.0.1:9000", &format!("127.0.0.1:{}", self.tcp_port))
     }
 }

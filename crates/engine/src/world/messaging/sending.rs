@@ -33,6 +33,9 @@ impl ScenarioRuntime {
         self.pool.messaging.turn = turn.wrapping_add(1);
         let prepared = &self.in_flight.steps[step];
         let Some(messaging) = &prepared.messaging else { return };
+        if messaging.custom.is_some() {
+            return self.send_custom(key, socket, step, is_measured, sockets);
+        }
         if prepared.message.is_some() {
             return self.send_made(key, socket, step, is_measured, sockets);
         }
@@ -145,7 +148,7 @@ impl ScenarioRuntime {
         let Some(attempt) = self.in_flight.attempts.find(key).filter(is_counted) else { return };
         let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
         match self.protocol_of(socket) {
-            Some(Protocol::Tcp) => self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late),
+            Some(Protocol::Tcp | Protocol::Custom) => self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late),
             Some(Protocol::WebSocket) => {
                 if let Some(layers) = self.layers(socket) {
                     layers.has_late_message = is_late;
@@ -180,6 +183,39 @@ impl ScenarioRuntime {
         let sent = self.begin_message(socket, sockets);
         if self.send_through(socket, frame, sockets) {
             self.mark_message(key, socket, sent, timeout, is_measured);
+        }
+    }
+
+    /// Sends a request of a custom protocol, as its connection writes it.
+    fn send_custom<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+        let (mut frame, mask) = (self.pool.links.buffer(), self.pool.messaging.mask());
+        let prepared = &self.in_flight.steps[step];
+        let Some(messaging) = &prepared.messaging else { return };
+        let constant = messaging.frames.first().map(|bytes| &bytes[..]);
+        let Some(request) = prepared.message.as_deref().or(constant) else { return };
+        if self.in_flight.records
+            && let Some(attempt) = self.in_flight.attempts.find(key)
+        {
+            let mut shown = Vec::new();
+            if let Some(custom) = &messaging.custom {
+                custom.request.view_request(request, &mut shown);
+            }
+            let shown = if shown.is_empty() { request } else { &shown };
+            attempt.record(true, PartKind::Message, &shown[..shown.len().min(SAID_BYTES_MAX)]);
+        }
+        if let Some(connection) = self.pool.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(line) = &mut layers.line
+        {
+            let ask = ExchangeStart { what: Payload::Rendered(request), response: ResponseKind::Custom };
+            line.begin(ALONE, ask, mask, &mut frame);
+        }
+        let timeout = prepared.timeout;
+        let further = messaging.custom.as_ref().map_or(0, |custom| custom.messages.saturating_sub(1));
+        let sent = self.begin_message(socket, sockets);
+        if self.send_through(socket, frame, sockets) {
+            self.mark_message(key, socket, sent, timeout, is_measured);
+            self.seen.counts[Counter::MessagesSent] += further * u64::from(is_measured);
         }
     }
 

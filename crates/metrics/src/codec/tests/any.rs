@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::outcome::custom_failures;
 use crate::*;
 
 /// An action of a shard on its snapshot.
@@ -14,6 +15,7 @@ pub(super) enum Deed {
     Times(usize, u64, u64),
     Counts(usize, u64),
     Responses(usize, usize, u16, u64),
+    Words(String, u64),
     Covers(u64),
     Hears(u16, String),
     Blames(Failure, u8, u64),
@@ -47,6 +49,7 @@ impl Deed {
                 seen.counts.grpc_statuses[*grpc] += count;
                 *seen.counts.closes.entry(*close).or_default() += count;
             }
+            Self::Words(word, count) => seen.counts.count_status_word(word, *count),
             Self::Covers(time) => seen.cover(*time),
             Self::Hears(number, text) => seen.hear(usize::from(*number), text),
             Self::Blames(failure, place, count) => {
@@ -80,6 +83,7 @@ impl Deed {
 fn any_failure() -> impl Strategy<Value = Failure> {
     // Also numbers without counters of their own.
     prop_oneof![
+        prop::sample::select(custom_failures().to_vec()),
         (0..FAILURE_COUNT).prop_filter_map("a failure", Failure::from_index),
         any::<u8>().prop_map(Failure::StreamReset),
         any::<u8>().prop_map(Failure::GrpcStatus),
@@ -224,6 +228,7 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         (0..Counter::ALL.len() + 5, 1u64..1 << 40).prop_map(|(counter, count)| Deed::Counts(counter, count)),
         (0usize..STATUS_COUNT, 0usize..GRPC_STATUSES.len(), any::<u16>(), 1u64..1_000)
             .prop_map(|(status, grpc, close, count)| Deed::Responses(status, grpc, close, count)),
+        ("[A-Z]{0,3}", 0u64..1_000).prop_map(|(word, count)| Deed::Words(word, count)),
         any_time().prop_map(Deed::Covers),
         (any::<u16>(), ".{0,20}").prop_map(|(number, text)| Deed::Hears(number, text)),
         (any_failure(), 0u8..5, 1u64..9).prop_map(|(failure, place, count)| Deed::Blames(failure, place, count)),

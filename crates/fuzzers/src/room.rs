@@ -1,0 +1,123 @@
+use std::collections::BTreeMap;
+
+use plan::{CustomRequest, FieldValue};
+use protocol::{
+    ConnectionEvent, Endpoint, ExchangeStart, KeyKind, Payload, Protocol, ProtocolConnection, Replies, Request,
+    Scratch, StepFields, Tag, Texts,
+};
+use wire::connection::ResponseKind;
+
+/// Exchanges that begin on a connection, one after the other.
+const EXCHANGES: Tag = 3;
+
+/// Any bytes on both sides of any custom protocol, cut anywhere: no panic, the same events and the same replies as in
+/// one piece, and a response whose view is JSON.
+pub fn room(input: &[u8]) {
+    let [room, kind, cut, bytes @ ..] = input else { return };
+    let protocol = protocols::ROOMS[usize::from(*room) % protocols::ROOMS.len()];
+    let (front, back) = bytes.split_at(usize::from(*cut).min(bytes.len()));
+    let each: Vec<&[u8]> = bytes.chunks(1).collect();
+    if let Some((request, message)) = request_of(protocol, *kind) {
+        let whole = events(&*request, &message, &[bytes]);
+        assert_eq!(events(&*request, &message, &[front, back]), whole);
+        assert_eq!(events(&*request, &message, &each), whole);
+        for response in [bytes, front] {
+            let mut json = Vec::new();
+            request.view(response, &mut json);
+            serde_json::from_slice::<serde_json::Value>(&json).expect("a view is JSON");
+        }
+    }
+    let whole = replies(protocol, &[bytes]);
+    assert_eq!(replies(protocol, &[front, back]), whole);
+    assert_eq!(replies(protocol, &each), whole);
+}
+
+/// A request with fields by their kinds; the bits of `kind` say whether there are optional ones, a user and a path.
+fn request_of(protocol: &dyn Protocol, kind: u8) -> Option<(Box<dyn Request>, Vec<u8>)> {
+    let about = protocol.about();
+    let mut request = CustomRequest { protocol: about.name.to_owned(), ..CustomRequest::default() };
+    for key in about.keys.iter().filter(|key| key.is_needed || kind & 1 != 0) {
+        let value = match key.kind {
+            KeyKind::Text => request.text(b"a"),
+            KeyKind::Number { max, .. } => FieldValue::Number(max),
+            KeyKind::Switch => FieldValue::Switch(true),
+            KeyKind::Words => FieldValue::List(vec![request.text(b"a"), request.text(b"b")]),
+            KeyKind::WordLists => FieldValue::List(vec![
+                FieldValue::List(vec![request.text(b"a")]),
+                FieldValue::List(vec![request.text(b"b")]),
+            ]),
+        };
+        request.fields.push((key.name.to_owned(), value));
+    }
+    let (user, password) = if kind & 2 == 0 { ("", None) } else { ("me", Some("pw".to_owned())) };
+    let path = if kind & 4 == 0 { "/" } else { "/1" };
+    let endpoint = Endpoint { protocol: about.name.to_owned(), user: user.to_owned(), password, path: path.to_owned() };
+    let prepared = protocol.prepare(&endpoint, &StepFields::new(&request)).ok()?;
+    let texts: Vec<Vec<u8>> = request.texts.iter().map(|text| text.bytes.clone()).collect();
+    let mut message = Vec::new();
+    prepared.write(&Texts::new(&texts), &mut message);
+    Some((prepared, message))
+}
+
+/// The events, with joined bodies, and the bytes sent. The body of a response that a fault cut short is left out.
+fn events(request: &dyn Request, message: &[u8], pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
+    let (mut connection, mut scratch, mut out) = (request.connect(1), Scratch::default(), Vec::new());
+    let (mut words, mut body, mut begun) = (Vec::new(), Vec::new(), 0);
+    connection.start(&mut out);
+    begin_next(&mut *connection, message, &mut begun, &mut out);
+    for piece in pieces {
+        let mut bytes = piece.to_vec();
+        let mut from = 0;
+        loop {
+            let handled = connection.handle(&mut bytes[from..], &mut scratch, [1, 2, 3, 4], &mut out);
+            let (taken, event) = match handled {
+                Ok(handled) => handled,
+                Err(fault) => {
+                    words.push(format!("{fault:?}"));
+                    return (words, out);
+                }
+            };
+            from += taken;
+            match event {
+                ConnectionEvent::NeedMore => {
+                    assert_eq!(from, bytes.len(), "input is left");
+                    break;
+                }
+                ConnectionEvent::Nothing => {}
+                ConnectionEvent::Body { bytes, is_last, .. } => {
+                    assert!(is_last || !bytes.is_empty(), "an empty piece of a body");
+                    body.extend_from_slice(bytes);
+                }
+                event => {
+                    words.extend([std::mem::take(&mut body).escape_ascii().to_string(), format!("{event:?}")]);
+                    begin_next(&mut *connection, message, &mut begun, &mut out);
+                }
+            }
+        }
+    }
+    words.push(body.escape_ascii().to_string());
+    (words, out)
+}
+
+/// Begins an exchange if there may be one more.
+fn begin_next(connection: &mut dyn ProtocolConnection, message: &[u8], begun: &mut Tag, out: &mut Vec<u8>) {
+    if *begun < EXCHANGES && connection.room() > 0 && connection.is_idle() {
+        *begun += 1;
+        let start = ExchangeStart { what: Payload::Rendered(message), response: ResponseKind::Custom };
+        connection.begin(*begun, start, [1, 2, 3, 4], out);
+    }
+}
+
+/// The replies of a service on each connection, and whether it closes any.
+fn replies(protocol: &dyn Protocol, pieces: &[&[u8]]) -> (BTreeMap<u64, Vec<u8>>, bool) {
+    let Some(mut service) = protocol.serve() else { return (BTreeMap::new(), false) };
+    let (mut replies, mut sent) = (Replies::default(), BTreeMap::<u64, Vec<u8>>::new());
+    service.open(1, &mut replies);
+    pieces.iter().for_each(|piece| service.handle(1, piece, &mut replies));
+    for (connection, bytes) in replies.sent {
+        sent.entry(connection).or_default().extend(bytes);
+    }
+    sent.retain(|_, bytes| !bytes.is_empty());
+    service.close(1);
+    (sent, !replies.closed.is_empty())
+}

@@ -1,0 +1,4 @@
+//! `fuzzers::room`, for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::room(input));
