@@ -67,15 +67,9 @@ pub(crate) fn line(fault: connection::Fault) -> Failure {
         connection::Fault::Handshake(fault) => handshake(fault),
         connection::Fault::WebSocket(fault) => websocket(fault),
         connection::Fault::AnswerLength(_) => Failure::Protocol(ProtocolFault::AnswerLength),
-        // Of the first protocol: `PreparedMessaging::failure` knows which it is.
-        connection::Fault::Custom(number) => custom(0, number),
+        // `PreparedMessaging::failure` knows whose it is. One that its protocol does not name is a fault of that.
+        connection::Fault::Custom(_) => Failure::Protocol(ProtocolFault::StartLine),
     }
-}
-
-/// Failure that a custom protocol names: by the position of the protocol, and that of the failure in it.
-pub(crate) fn custom(protocol: u8, number: u8) -> Failure {
-    // A position that the protocol does not name is a fault of the protocol itself.
-    Failure::custom(protocol, number).unwrap_or(Failure::Protocol(ProtocolFault::StartLine))
 }
 
 /// Failure for a gRPC response that breaks the rules.

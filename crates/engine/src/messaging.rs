@@ -33,7 +33,9 @@ pub(crate) enum Expects {
     /// A frame on a plain connection.
     Framed(Arc<Framing>),
     /// A response of a custom protocol.
-    Custom,
+    Custom {
+        messages: u32,
+    },
 }
 
 impl Expects {
@@ -44,7 +46,7 @@ impl Expects {
             Self::Message => ResponseKind::Message,
             Self::Pong => ResponseKind::Pong,
             Self::Framed(framing) => ResponseKind::Framed(framing),
-            Self::Custom => ResponseKind::Custom,
+            Self::Custom { messages } => ResponseKind::Custom { messages: *messages },
         }
     }
 
@@ -86,7 +88,7 @@ pub(crate) struct PreparedCustom {
     pub(crate) request: Box<dyn protocol::Request>,
     /// The position of the protocol in the table of this process.
     protocol: u8,
-    pub(crate) messages: u64,
+    pub(crate) messages: u32,
 }
 
 impl std::fmt::Debug for PreparedCustom {
@@ -101,7 +103,7 @@ impl PreparedCustom {
         let own = step.messaging.as_ref()?.custom.as_deref()?;
         let protocol = protocol::by_name(&own.protocol)?;
         let request = protocol.prepare(target.custom.as_deref()?, &protocol::StepFields::new(own)).ok()?;
-        Some(Self { request, protocol: protocol::number_of(&own.protocol)?, messages: u64::from(own.messages) })
+        Some(Self { request, protocol: protocol::number_of(&own.protocol)?, messages: own.messages })
     }
 
     /// A request with these texts.
@@ -222,8 +224,10 @@ impl PreparedMessaging {
             expects: match &messaging.response {
                 ResponseEnd::None => Expects::Nothing,
                 ResponseEnd::Message if is_ping => Expects::Pong,
-                ResponseEnd::Message if custom.is_some() => Expects::Custom,
-                ResponseEnd::Message => Expects::Message,
+                ResponseEnd::Message => match &custom {
+                    Some(custom) => Expects::Custom { messages: custom.messages },
+                    None => Expects::Message,
+                },
                 ResponseEnd::Bytes(count) => framed(Framing::Bytes(*count)),
                 ResponseEnd::Until(bytes) => {
                     Delimiter::new(bytes).map_or(Expects::Nothing, |end| framed(Framing::Until(end)))
@@ -255,10 +259,11 @@ impl PreparedMessaging {
 
     /// The failure that a fault of its peer is counted as.
     pub(crate) fn failure(&self, fault: Fault) -> Failure {
-        match (fault, &self.custom) {
-            (Fault::Custom(number), Some(custom)) => faults::custom(custom.protocol, number),
-            _ => faults::line(fault),
-        }
+        let named = match (fault, &self.custom) {
+            (Fault::Custom(number), Some(custom)) => Failure::custom(custom.protocol, number),
+            _ => None,
+        };
+        named.unwrap_or_else(|| faults::line(fault))
     }
 
     /// Keeps messages on its connection as a whole, for other steps that check them.

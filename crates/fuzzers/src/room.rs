@@ -63,8 +63,10 @@ fn request_of(protocol: &dyn Protocol, kind: u8) -> Option<(Box<dyn Request>, Ve
 fn events(request: &dyn Request, message: &[u8], pieces: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
     let (mut connection, mut scratch, mut out) = (request.connect(1), Scratch::default(), Vec::new());
     let (mut words, mut body, mut begun) = (Vec::new(), Vec::new(), 0);
+    let response = ResponseKind::Custom { messages: request.messages() };
+    let start = ExchangeStart { what: Payload::Rendered(message), response };
     connection.start(&mut out);
-    begin_next(&mut *connection, message, &mut begun, &mut out);
+    begin_next(&mut *connection, start, &mut begun, &mut out);
     for piece in pieces {
         let mut bytes = piece.to_vec();
         let mut from = 0;
@@ -90,7 +92,7 @@ fn events(request: &dyn Request, message: &[u8], pieces: &[&[u8]]) -> (Vec<Strin
                 }
                 event => {
                     words.extend([std::mem::take(&mut body).escape_ascii().to_string(), format!("{event:?}")]);
-                    begin_next(&mut *connection, message, &mut begun, &mut out);
+                    begin_next(&mut *connection, start, &mut begun, &mut out);
                 }
             }
         }
@@ -100,10 +102,9 @@ fn events(request: &dyn Request, message: &[u8], pieces: &[&[u8]]) -> (Vec<Strin
 }
 
 /// Begins an exchange if there may be one more.
-fn begin_next(connection: &mut dyn ProtocolConnection, message: &[u8], begun: &mut Tag, out: &mut Vec<u8>) {
+fn begin_next(connection: &mut dyn ProtocolConnection, start: ExchangeStart<'_>, begun: &mut Tag, out: &mut Vec<u8>) {
     if *begun < EXCHANGES && connection.room() > 0 && connection.is_idle() {
         *begun += 1;
-        let start = ExchangeStart { what: Payload::Rendered(message), response: ResponseKind::Custom };
         connection.begin(*begun, start, [1, 2, 3, 4], out);
     }
 }

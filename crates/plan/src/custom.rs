@@ -159,9 +159,13 @@ impl CustomRequest {
         let protocol = protocol_named(&self.protocol);
         let is_secret = move |key: &str| protocol.is_some_and(|protocol| protocol.is_secret(key));
         let fields = self.fields.iter().filter(move |(key, _)| is_secret(key));
-        let texts = fields.flat_map(|(_, value)| value.texts());
-        let texts = texts.filter_map(|index| self.texts.get(index as usize));
+        let texts = fields.flat_map(|(_, value)| self.texts_of(value));
         texts.filter(|text| text.is_constant).map(|text| text.bytes.as_slice())
+    }
+
+    /// The texts of a value.
+    fn texts_of(&self, value: &FieldValue) -> impl Iterator<Item = &FieldText> {
+        value.texts().into_iter().filter_map(|index| self.texts.get(index as usize))
     }
 
     fn is_of_connection(&self, key: &str) -> bool {
@@ -177,8 +181,7 @@ impl CustomRequest {
     pub fn of_connection(&self) -> Vec<String> {
         let fields = self.fields.iter().filter(|(key, _)| self.is_of_connection(key));
         let with_texts = |value: &FieldValue| {
-            let texts = value.texts().into_iter().filter_map(|index| self.texts.get(index as usize));
-            texts.map(|text| String::from_utf8_lossy(&text.bytes).into_owned()).collect::<Vec<_>>()
+            self.texts_of(value).map(|text| String::from_utf8_lossy(&text.bytes).into_owned()).collect::<Vec<_>>()
         };
         let texts = fields.map(|(key, value)| match value {
             FieldValue::Number(_) | FieldValue::Switch(_) => format!("{key} {value:?}"),

@@ -3,17 +3,19 @@
 /// Writes bytes as a string of JSON. What is not UTF-8 becomes the replacement character.
 pub fn push_json_text(bytes: &[u8], json: &mut Vec<u8>) {
     json.push(b'"');
-    for each in String::from_utf8_lossy(bytes).chars() {
-        match each {
-            '"' => json.extend_from_slice(b"\\\""),
-            '\\' => json.extend_from_slice(b"\\\\"),
-            '\n' => json.extend_from_slice(b"\\n"),
-            '\r' => json.extend_from_slice(b"\\r"),
-            '\t' => json.extend_from_slice(b"\\t"),
-            control if u32::from(control) < 0x20 => {
-                json.extend_from_slice(format!("\\u{:04x}", u32::from(control)).as_bytes());
+    for chunk in bytes.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            match byte {
+                b'"' | b'\\' => json.extend_from_slice(&[b'\\', byte]),
+                b'\n' => json.extend_from_slice(b"\\n"),
+                b'\r' => json.extend_from_slice(b"\\r"),
+                b'\t' => json.extend_from_slice(b"\\t"),
+                0..0x20 => json.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+                _ => json.push(byte),
             }
-            other => json.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+        if !chunk.invalid().is_empty() {
+            json.extend_from_slice("\u{fffd}".as_bytes());
         }
     }
     json.push(b'"');

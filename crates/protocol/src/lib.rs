@@ -33,7 +33,8 @@ pub use registry::{by_name, flags_of, number_of, of_number, register, registered
 pub use service::{Replies, Service};
 pub use units::Units;
 pub use wire::connection::{
-    ALONE, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection, Scratch, Tag,
+    ALONE, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection, ResponseKind,
+    Scratch, Tag,
 };
 
 /// A connection of a custom protocol.

@@ -104,7 +104,10 @@ pub enum ResponseKind<'a> {
     /// A response with this framing.
     Framed(&'a Arc<Framing>),
     /// The response of a custom protocol.
-    Custom,
+    Custom {
+        /// The messages of the request: a pipeline has several.
+        messages: u32,
+    },
 }
 
 /// The head of a response.

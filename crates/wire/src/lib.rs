@@ -23,6 +23,7 @@ extern crate claims;
 pub mod certificate;
 pub mod coding;
 pub mod connection;
+pub mod decimal;
 pub mod dns;
 pub mod grpc;
 pub mod hpack;

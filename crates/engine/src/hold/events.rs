@@ -73,13 +73,12 @@ impl HoldRuntime {
             line = self.job.asking();
             first.extend_from_slice(self.job.step.request_bytes());
         }
-        let is_custom = self.job.protocol == Protocol::Custom;
-        let is_waiting = if is_custom { line.room() == 0 } else { !first.is_empty() };
+        let is_waiting = line.room() == 0;
         let connection = self.get(number);
         if is_waiting {
             connection.phase = Phase::Begins;
-            connection.more().line = Some(line);
-        } else if is_custom && line.park().is_none() {
+        }
+        if is_waiting || line.park().is_none() {
             connection.more().line = Some(line);
         }
         if first.is_empty() {
@@ -229,8 +228,7 @@ impl HoldRuntime {
             }
             (LineEvent::Status { is_good }, _) if is_awaited => self.answered(number, is_good, at, sockets),
             // What follows could not be told apart from a response.
-            (LineEvent::Status { .. }, _) => return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
-            (LineEvent::Piece, _) if !is_awaited => {
+            (LineEvent::Status { .. } | LineEvent::Piece, _) if !is_awaited => {
                 return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
             }
             (LineEvent::Response, Expects::Framed(_)) if is_awaited => self.answered(number, true, at, sockets),
@@ -247,7 +245,14 @@ impl HoldRuntime {
                 return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
             }
             (LineEvent::ReadEnd, _) => return self.end_response(number, at, sockets),
-            (LineEvent::Pong | LineEvent::NeedMore | LineEvent::Nothing | LineEvent::Piece, _) => {}
+            (
+                LineEvent::Pong
+                | LineEvent::NeedMore
+                | LineEvent::Nothing
+                | LineEvent::Piece
+                | LineEvent::Status { .. },
+                _,
+            ) => {}
         }
         None
     }
@@ -352,7 +357,7 @@ impl LineEvent {
             }
             ConnectionEvent::End { .. } => Self::ReadEnd,
             ConnectionEvent::Response { status, is_success, .. } => {
-                Self::Status { is_good: job.accepts_word(status, *is_success) }
+                Self::Status { is_good: job.step.accepts_word(status, *is_success) }
             }
             _ => Self::Nothing,
         }

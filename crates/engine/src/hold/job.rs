@@ -81,11 +81,6 @@ impl HoldConfig {
         self.messaging.as_ref().map_or_else(|| faults::line(fault), |messaging| messaging.failure(fault))
     }
 
-    /// Whether a response with this status is one that is wanted. `is_success`: the protocol takes it for one.
-    pub(super) fn accepts_word(&self, status: &str, is_success: bool) -> bool {
-        self.step.accepts_word(status, is_success)
-    }
-
     /// Protocol state rebuilt from what an idle connection keeps.
     pub(super) fn unparked(&self, parked: IdleState) -> AnyConnection {
         match (&self.messaging, self.protocol) {

@@ -4,7 +4,7 @@ use driver::{Outgoing, Sockets};
 use metrics::HeldCounter;
 use pacing::Nanos;
 use plan::{HoldWork, Protocol};
-use wire::connection::{ALONE, ExchangeStart, Payload, ProtocolConnection, ResponseKind};
+use wire::connection::{ALONE, ExchangeStart, Payload, ProtocolConnection};
 
 use super::world::{HoldRuntime, Phase, Wake};
 use crate::messaging::Expects;
@@ -119,7 +119,8 @@ impl HoldRuntime {
             self.response_deadlines.push(number, now);
         }
         if self.job.protocol == Protocol::Custom {
-            return self.speak_custom(number, bytes, sockets);
+            let start = ExchangeStart { what: Payload::Rendered(bytes), response: expects.awaited() };
+            return self.speak_custom(number, start, sockets);
         }
         if is_sealed {
             let mut copy = self.buffer();
@@ -137,13 +138,12 @@ impl HoldRuntime {
     }
 
     /// Sends a request of a custom protocol, as its connection writes it.
-    fn speak_custom<S: Sockets>(&mut self, number: u32, request: &[u8], sockets: &mut S) {
+    fn speak_custom<S: Sockets>(&mut self, number: u32, start: ExchangeStart<'_>, sockets: &mut S) {
         let (job, mask, mut frame) = (self.job.clone(), self.mask(), self.buffer());
         let connection = self.get(number);
         let parked = connection.parked;
         let line = connection.more().line.get_or_insert_with(|| job.unparked(parked));
-        let ask = ExchangeStart { what: Payload::Rendered(request), response: ResponseKind::Custom };
-        line.begin(ALONE, ask, mask, &mut frame);
+        line.begin(ALONE, start, mask, &mut frame);
         self.send_own(number, frame, sockets);
     }
 

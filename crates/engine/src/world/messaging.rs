@@ -136,12 +136,12 @@ impl ScenarioRuntime {
         let mut opening = Vec::new();
         line.start(&mut opening);
         // A WebSocket, and a custom protocol with a login, is ready when its peer says so.
-        let is_waiting = line.room() == 0 || protocol != Some(Protocol::Custom);
+        let is_waiting = line.room() == 0;
         if let Some(layers) = self.layers(socket) {
             layers.line = Some(line);
         }
         if opening.is_empty() {
-            return is_waiting && protocol == Some(Protocol::Custom);
+            return is_waiting;
         }
         if self.in_flight.records {
             let shown = self.without_password(socket, &opening);
@@ -338,7 +338,7 @@ impl ScenarioRuntime {
                 self.seen.counts[Counter::MessagesReceived] += is_measured;
                 Outcome::Succeeded
             }
-            (ConnectionEvent::Message { .. }, Some(Expects::Custom)) => {
+            (ConnectionEvent::Message { .. }, Some(Expects::Custom { .. })) => {
                 self.seen.counts[Counter::UnsolicitedMessages] += is_message;
                 return;
             }

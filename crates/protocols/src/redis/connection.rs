@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::{
-    ALONE, ConnectionEvent, ExchangeStart, Fault, IdleState, Mask, Payload, ProtocolConnection, Scratch, Tag,
+    ALONE, ConnectionEvent, ExchangeStart, Fault, IdleState, Mask, ProtocolConnection, ResponseKind, Scratch, Tag,
 };
 use wire::http1::Ending;
 
@@ -104,12 +104,6 @@ fn is_refusal(error: &[u8]) -> bool {
     error.starts_with(b"ERR max number of clients") || error.starts_with(b"DENIED ")
 }
 
-/// The number of commands in the bytes of a request.
-fn commands_in(bytes: &[u8]) -> u32 {
-    // Commands are written as replies are: arrays of bulk strings.
-    Scanner::default().scan(bytes, u32::MAX, &mut Vec::new()).map_or(1, |scan| scan.replies.max(1))
-}
-
 impl ProtocolConnection for Client {
     fn start(&mut self, out: &mut Vec<u8>) {
         if !self.is_open() {
@@ -122,12 +116,9 @@ impl ProtocolConnection for Client {
     }
 
     fn begin(&mut self, _tag: Tag, ask: ExchangeStart<'_>, _mask: Mask, out: &mut Vec<u8>) -> u32 {
+        ask.what.write(out);
         self.is_in_exchange = true;
-        self.sent = 1;
-        if let Payload::Rendered(bytes) = ask.what {
-            out.extend_from_slice(bytes);
-            self.sent = commands_in(bytes);
-        }
+        self.sent = if let ResponseKind::Custom { messages } = ask.response { messages } else { 1 };
         self.pending = self.sent;
         1
     }

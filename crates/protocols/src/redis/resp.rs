@@ -3,6 +3,8 @@
 //! Nothing is copied but lines that arrive in pieces. The memory of a [`Scanner`] is bounded: a line, and a counter for
 //! each level of nesting.
 
+use wire::decimal::push_decimal;
+
 /// Maximum nesting of a reply.
 pub(super) const DEPTH_MAX: usize = 32;
 /// Maximum length of a bulk string: that of Redis.
@@ -96,17 +98,8 @@ pub(super) fn split_bulk(bytes: &[u8], length: u64) -> Option<(&[u8], &[u8])> {
 
 /// Appends a line of a length or a count.
 pub(super) fn write_count(kind: u8, count: usize, out: &mut Vec<u8>) {
-    let (mut digits, mut at, mut rest) = ([0; 20], 20, count);
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
     out.push(kind);
-    out.extend_from_slice(&digits[at..]);
+    push_decimal(count as u64, out);
     out.extend_from_slice(b"\r\n");
 }
 

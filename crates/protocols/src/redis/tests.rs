@@ -6,8 +6,7 @@ mod server;
 
 use plan::{CustomRequest, FieldText, FieldValue};
 use protocol::{
-    ALONE, ConnectionEvent, Endpoint, ExchangeStart, Payload, Protocol, ProtocolConnection, Replies, Request, Scratch,
-    StepFields, Texts,
+    ALONE, ConnectionEvent, Endpoint, ExchangeStart, Payload, Protocol, Replies, Request, Scratch, StepFields, Texts,
 };
 use wire::connection::ResponseKind;
 
@@ -37,15 +36,11 @@ fn prepared(endpoint: &Endpoint, commands: &[&[&str]], resp: u64) -> (Box<dyn Re
     (prepared, bytes)
 }
 
-fn begin(connection: &mut dyn ProtocolConnection, bytes: &[u8], out: &mut Vec<u8>) {
-    let start = ExchangeStart { what: Payload::Rendered(bytes), response: ResponseKind::Custom };
-    connection.begin(ALONE, start, [0; 4], out);
-}
-
 /// The events of a connection on which exchanges follow each other, with joined bodies.
 struct Driven {
     connection: protocol::Connection,
     bytes: Vec<u8>,
+    messages: u32,
     exchanges: usize,
     events: Vec<String>,
     body: Vec<u8>,
@@ -58,6 +53,7 @@ impl Driven {
         let mut driven = Self {
             connection: request.connect(1),
             bytes: bytes.clone(),
+            messages: request.messages(),
             exchanges,
             events: Vec::new(),
             body: Vec::new(),
@@ -72,7 +68,9 @@ impl Driven {
     fn begin_next(&mut self) {
         if self.exchanges > 0 && self.connection.room() > 0 {
             self.exchanges -= 1;
-            begin(&mut *self.connection, &self.bytes, &mut self.sent);
+            let response = ResponseKind::Custom { messages: self.messages };
+            let start = ExchangeStart { what: Payload::Rendered(&self.bytes), response };
+            self.connection.begin(ALONE, start, [0; 4], &mut self.sent);
         }
     }
 

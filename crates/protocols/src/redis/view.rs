@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use protocol::push_json_text;
+
 use super::resp::{DEPTH_MAX, RespLine, double, number, parse_line, split_bulk, split_line};
 
 /// Writes the replies of an exchange as an array: those that are whole. Pushes and attributes are left out.
@@ -41,8 +43,8 @@ impl<'a> Reader<'a, '_> {
                 self.rest = rest;
                 match kind {
                     b'!' => write_error(bytes, self.json),
-                    b'=' => write_string(bytes.get(4..)?, self.json),
-                    _ => write_string(bytes, self.json),
+                    b'=' => push_json_text(bytes.get(4..)?, self.json),
+                    _ => push_json_text(bytes, self.json),
                 }
             }
             RespLine::Elements(count) if depth == DEPTH_MAX && count > 0 => return None,
@@ -74,11 +76,11 @@ impl<'a> Reader<'a, '_> {
                 // The text of a key with keys inside would double with each level.
                 b'[' | b'{' => {
                     self.json.truncate(before);
-                    write_string(b"[...]", self.json);
+                    push_json_text(b"[...]", self.json);
                 }
                 _ => {
                     let key = self.json.split_off(before);
-                    write_string(&key, self.json);
+                    push_json_text(&key, self.json);
                 }
             }
             self.json.push(b':');
@@ -117,10 +119,10 @@ fn write_scalar(kind: u8, text: &[u8], json: &mut Vec<u8>) {
         // JSON has no infinite numbers.
         b',' => match double(text).filter(|double| double.is_finite()) {
             Some(double) => Some(write!(json, "{double}")),
-            None => return write_string(text, json),
+            None => return push_json_text(text, json),
         },
         b'#' => Some(write!(json, "{}", text == b"t")),
-        b'+' | b'(' => return write_string(text, json),
+        b'+' | b'(' => return push_json_text(text, json),
         _ => None,
     };
     if written.is_none() {
@@ -130,24 +132,6 @@ fn write_scalar(kind: u8, text: &[u8], json: &mut Vec<u8>) {
 
 fn write_error(text: &[u8], json: &mut Vec<u8>) {
     json.extend_from_slice(b"{\"error\":");
-    write_string(text, json);
+    push_json_text(text, json);
     json.push(b'}');
-}
-
-fn write_string(bytes: &[u8], json: &mut Vec<u8>) {
-    json.push(b'"');
-    for chunk in bytes.utf8_chunks() {
-        for byte in chunk.valid().bytes() {
-            match byte {
-                b'"' | b'\\' => json.extend_from_slice(&[b'\\', byte]),
-                // A vector takes all that is written.
-                0..0x20 => write!(json, "\\u{byte:04x}").unwrap_or_default(),
-                _ => json.push(byte),
-            }
-        }
-        if !chunk.invalid().is_empty() {
-            json.extend_from_slice("\u{fffd}".as_bytes());
-        }
-    }
-    json.push(b'"');
 }

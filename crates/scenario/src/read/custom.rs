@@ -26,10 +26,7 @@ pub(super) fn custom(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
     if let Some(node) = node.filter(|_| fields.given(&[CUSTOM_URL]).is_empty()) {
         urls::check_target(reader, node.at, verb);
     }
-    let take = fields.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default();
-    if let Some(node) = fields.get("extract") {
-        refuse_http(reader, &take, node.at);
-    }
+    let take = fields.get("extract").map(|node| takes(reader, node)).unwrap_or_default();
     let expect = fields.get("expect").and_then(|node| expects::expect_words(reader, node)).unwrap_or_default();
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
     let node = node?;
@@ -41,8 +38,9 @@ pub(super) fn custom(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
     Some((Action::Custom(Box::new(Custom { url, request, texts, take, expect, timeout })), name))
 }
 
-/// Refuses extractions from what a response does not have.
-fn refuse_http(reader: &mut Reader<'_>, takes: &[Extract], at: Span) {
+/// The extractions; those from what a response does not have are refused.
+fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
+    let takes = extracts::takes(reader, node);
     let of_http = takes.iter().find_map(|take| match take.from {
         ExtractFrom::Status => Some("status"),
         ExtractFrom::Header(_) => Some("header"),
@@ -50,8 +48,9 @@ fn refuse_http(reader: &mut Reader<'_>, takes: &[Extract], at: Span) {
         _ => None,
     });
     if let Some(flag) = of_http {
-        reader.found.add(at, Problem::Value(PlanError::Needs { flag, needed: Need::Http }));
+        reader.found.add(node.at, Problem::Value(PlanError::Needs { flag, needed: Need::Http }));
     }
+    takes
 }
 
 /// The value of the step: an object of keys, or the value of the main key.

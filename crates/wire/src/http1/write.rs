@@ -1,6 +1,7 @@
 //! Rendering of messages. The input was checked before: names are tokens, values have no line ends.
 
 use super::Version;
+use crate::decimal::push_decimal;
 
 /// Appends a whole request: start line, fields in their order, body.
 pub fn render_request(
@@ -77,21 +78,6 @@ pub fn write_response_head(start: &ResponseStart, more: Option<(&str, &str)>, ou
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
     out.extend_from_slice(b"\r\n");
-}
-
-fn push_decimal(number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// The standard phrase of a status (RFC 9110 15, RFC 6585), or a generic one for a status that has none.

@@ -76,7 +76,7 @@ impl ScenarioRuntime {
         let exchange = exchange.and_then(|exchange| self.in_flight.exchanges.find(exchange));
         let step = exchange.map(|exchange| &self.in_flight.steps[exchange.step as usize]);
         let custom = step.and_then(|step| step.messaging.as_ref()?.custom.as_ref());
-        custom.map_or(1, |custom| custom.messages)
+        custom.map_or(1, |custom| u64::from(custom.messages))
     }
 
     /// The outcome of a complete response by the plan. What is kept of it becomes JSON.

@@ -207,11 +207,11 @@ impl ScenarioRuntime {
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = ExchangeStart { what: Payload::Rendered(request), response: ResponseKind::Custom };
+            let ask = ExchangeStart { what: Payload::Rendered(request), response: messaging.expects.awaited() };
             line.begin(ALONE, ask, mask, &mut frame);
         }
         let timeout = prepared.timeout;
-        let further = messaging.custom.as_ref().map_or(0, |custom| custom.messages.saturating_sub(1));
+        let further = messaging.custom.as_ref().map_or(0, |custom| u64::from(custom.messages).saturating_sub(1));
         let sent = self.begin_message(socket, sockets);
         if self.send_through(socket, frame, sockets) {
             self.mark_message(key, socket, sent, timeout, is_measured);
