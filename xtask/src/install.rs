@@ -32,6 +32,20 @@ fn fetch_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
 
 /// Makes sure that one of `paths` exists, by installing a Debian package when none does.
 pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
+    ensure_by(install, program, package, paths)
+}
+
+/// The same for a package with a service of its name, which is not started.
+pub(crate) fn ensure_without_service(program: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
+    ensure_by(install_without_service, program, package, paths)
+}
+
+fn ensure_by(
+    install: fn(&str) -> Result<(), Failure>,
+    program: &str,
+    package: &str,
+    paths: &[&str],
+) -> Result<(), Failure> {
     let is_there = || paths.iter().any(|path| Path::new(path).exists());
     if is_there() {
         return Ok(());
@@ -48,6 +62,25 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     // An outdated list, or an unreachable mirror, shows in the installation.
     let _ = apt(&["update", "-qq"]);
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
+}
+
+/// The script that installs a Debian package under a policy that no service is started, unless the machine has one.
+const WITHOUT_SERVICE: &str = r#"
+export DEBIAN_FRONTEND=noninteractive
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod 755 "$policy" || exit 1
+fi
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "$1" || exit 1
+# Nor does it start with the machine.
+if command -v systemctl > /dev/null; then systemctl --quiet disable "$1" || true; fi
+"#;
+
+fn install_without_service(package: &str) -> Result<(), Failure> {
+    permission(response().as_deref(), &format!("apt-get install {package}"))?;
+    run(as_root("sh").args(["-c", WITHOUT_SERVICE, "sh", package]))
 }
 
 /// A command that runs with root privileges.

@@ -6,7 +6,7 @@
 use std::io::Error;
 use std::sync::mpsc::channel;
 
-use driver::{Clock, Driver, Event};
+use driver::{Clock, Driver, Event, SocketKind};
 use pacing::Nanos;
 
 /// Number of waits of each length, and of wake-ups.
@@ -87,7 +87,8 @@ fn stamps() -> Result<(), Error> {
     const CONNECTIONS: usize = 32;
     const TURNS: usize = 2_000;
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    let options = OpenOptions { to: listener.local_addr()?.into(), from: None, no_delay: true };
+    let options =
+        OpenOptions { kind: SocketKind::Stream, to: listener.local_addr()?.into(), from: None, no_delay: true };
     let mut driver = UringDriver::new(Clock::start())?;
     let template = driver.sockets().register(Arc::from(&b"x"[..]));
     let mut sockets = Vec::new();

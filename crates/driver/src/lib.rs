@@ -26,6 +26,9 @@ mod heap;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library has this option")]
 mod late_port;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "no library asks this question")]
+mod memory_info;
 mod peer;
 mod pending;
 pub mod poll;
@@ -86,9 +89,26 @@ pub enum Outgoing {
     Lent(Vec<u8>),
 }
 
+/// What a socket carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SocketKind {
+    /// A stream of bytes: TCP, or a Unix domain socket.
+    #[default]
+    Stream,
+    /// Datagrams (UDP): each [`Sockets::send`] is one, and each [`Event::Received`] is one, whole. They may be lost,
+    /// arrive twice, or in another order. The socket lives until it is closed: it is always receiving, has no end of
+    /// its own, and a datagram that fails is an [`Event::Refused`].
+    Datagram,
+}
+
+/// Maximum bytes of a datagram that is received; a longer one is an [`Event::Cut`].
+pub const DATAGRAM_BYTES_MAX: usize = 4 * 1_024;
+
 /// The options of a connection.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
+    /// What it carries.
+    pub kind: SocketKind,
     /// The peer.
     pub to: Peer,
     /// The local address; `None` for the kernel's choice. The limit of its ports applies to each peer separately.
@@ -100,6 +120,8 @@ pub struct OpenOptions {
 /// The options of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenOptions {
+    /// What it carries. Only simulated networks listen for datagrams: there each peer is an accepted socket.
+    pub kind: SocketKind,
     /// The local address; port 0 for any free one.
     pub on: SocketAddr,
     /// Whether the port is shared with other listeners that set this too.
@@ -142,7 +164,8 @@ pub enum Event<'a> {
         /// The instant of the event.
         at: Nanos,
     },
-    /// The bytes of a [`Outgoing::Shared`], [`Outgoing::Whole`] or [`Outgoing::Lent`] were taken by the kernel.
+    /// The bytes of a [`Outgoing::Shared`], [`Outgoing::Whole`] or [`Outgoing::Lent`] were taken by the kernel. That of a
+    /// datagram comes with a later event: no wait ends for it.
     Sent {
         /// The socket.
         socket: Socket,
@@ -166,6 +189,22 @@ pub enum Event<'a> {
         at: Nanos,
         /// Bytes that had not reached the peer by then.
         left: Left,
+    },
+    /// A datagram did not reach its peer: its host, or this one, has refused it. The socket lives.
+    Refused {
+        /// The socket.
+        socket: Socket,
+        /// The reason.
+        error: SocketError,
+        /// The instant of the event.
+        at: Nanos,
+    },
+    /// A datagram arrived that is longer than [`DATAGRAM_BYTES_MAX`]; it is gone.
+    Cut {
+        /// The socket.
+        socket: Socket,
+        /// The instant of the event.
+        at: Nanos,
     },
     /// [`Waker::wake`] was called.
     Woken,
@@ -222,6 +261,14 @@ pub trait Sockets {
     ///
     /// The stream ends in the middle of the sent bytes, so this is for a socket that is about to be closed.
     fn stop_sending(&mut self, socket: Socket) -> usize;
+
+    /// Datagrams for this socket that its kernel has dropped since it was opened, because they were not read fast
+    /// enough; 0 for a stream, for a socket that is gone, and where the kernel does not report it.
+    ///
+    /// It may cost some calls into the kernel, so it is for the end of a socket.
+    fn dropped(&mut self, _socket: Socket) -> u64 {
+        0
+    }
 
     /// Switches receiving off, so that a slow consumer applies backpressure, or on again. New sockets receive.
     fn receive(&mut self, socket: Socket, on: bool);

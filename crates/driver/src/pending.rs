@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::Outgoing;
+use crate::{Outgoing, SocketError};
 
 pub(crate) struct PendingSockets {
     bytes: Outgoing,
     written: usize,
+    /// Whether it was tried before.
+    is_retry: bool,
 }
 
 impl PendingSockets {
     pub(crate) fn new(bytes: Outgoing) -> Self {
-        Self { bytes, written: 0 }
+        Self { bytes, written: 0, is_retry: false }
     }
 
     /// The bytes that are still to be sent. Their address is stable until the owner drops this value.
@@ -23,6 +25,12 @@ impl PendingSockets {
             Outgoing::Lent(buffer) => buffer,
         };
         &all[self.written..]
+    }
+
+    /// Whether a datagram is sent again after this error. An error of an earlier datagram is returned by the next send,
+    /// which does nothing else.
+    pub(crate) fn may_retry(&mut self, error: SocketError) -> bool {
+        error == SocketError::Refused && !std::mem::replace(&mut self.is_retry, true)
     }
 
     /// The kernel took `count` more bytes.

@@ -3,6 +3,8 @@
 //! Readiness is edge-triggered: an event is reported once, so a socket that was not read to its end is remembered in
 //! `again`.
 
+mod datagrams;
+mod readiness;
 pub(crate) mod sys;
 mod table;
 
@@ -11,9 +13,11 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
+use datagrams::SendEnd;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 use pacing::Nanos;
+use readiness::{Readiness, token_of};
 use rustix::io::Errno;
 use table::{Kind, Slot, write};
 
@@ -22,7 +26,8 @@ use crate::short_sleep::ShortSleep;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{
-    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets, Template,
+    Waker,
 };
 
 /// Maximum bytes of one read: a large response needs few calls, and the buffer stays in the second-level cache.
@@ -59,8 +64,10 @@ pub struct PollSockets {
     templates: Vec<Arc<[u8]>>,
     /// Sockets with work that no further edge will report.
     again: VecDeque<Socket>,
-    /// Sends that were taken at once; their events follow with the next wait.
-    sent: VecDeque<(Socket, Option<Vec<u8>>)>,
+    /// Sends that were taken, or refused, at once; their events follow with the next wait.
+    sent: VecDeque<(Socket, SendEnd)>,
+    /// Datagrams that were taken, with the buffers that were lent: no wait ends for them.
+    taken: Vec<(Socket, Option<Vec<u8>>)>,
     /// Number of sends.
     sends: u64,
     /// Listeners that could not accept for lack of a file descriptor.
@@ -87,6 +94,7 @@ impl PollDriver {
                 templates: Vec::new(),
                 again: VecDeque::new(),
                 sent: VecDeque::new(),
+                taken: Vec::new(),
                 sends: 0,
                 starved: Vec::new(),
             },
@@ -181,36 +189,6 @@ enum BehindData {
     Unknown,
 }
 
-/// The content of one event of the poller.
-#[derive(Clone, Copy)]
-struct Readiness {
-    socket: Socket,
-    writable: bool,
-    readable: bool,
-    read_closed: bool,
-    error: bool,
-}
-
-impl Readiness {
-    fn from_event(token: Token, event: &mio::event::Event) -> Self {
-        Self {
-            socket: socket_of(token),
-            writable: event.is_writable(),
-            readable: event.is_readable(),
-            read_closed: event.is_read_closed(),
-            error: event.is_error(),
-        }
-    }
-}
-
-fn token_of(socket: Socket) -> Token {
-    Token(socket.index as usize | (socket.generation as usize) << 32)
-}
-
-fn socket_of(Token(token): Token) -> Socket {
-    Socket { index: token as u32, generation: (token >> 32) as u32 }
-}
-
 impl Sockets for PollSockets {
     #[inline]
     fn now(&self) -> Nanos {
@@ -225,7 +203,8 @@ impl Sockets for PollSockets {
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
         let fd = sys::connect(options)?;
         let mut slot = Slot::new(fd, Kind::Connecting);
-        slot.is_tcp = options.to.ip().is_some();
+        slot.is_datagram = options.kind == SocketKind::Datagram;
+        slot.is_tcp = !slot.is_datagram && options.to.ip().is_some();
         self.insert(slot)
     }
 
@@ -243,9 +222,10 @@ impl Sockets for PollSockets {
             slot.queue().push_back(pending);
             return;
         }
-        match write(pending, &slot.fd, &self.templates) {
+        match write(pending, slot, &self.templates) {
             Ok(None) => {}
-            Ok(Some(sent)) => self.sent.push_back((socket, sent)),
+            Ok(Some(buffer)) => self.sent_whole(socket, buffer),
+            Err((rest, errno)) if errno != Errno::AGAIN && slot.is_datagram => self.send_again(socket, rest, errno),
             Err((rest, errno)) => {
                 slot.queue().push_back(rest);
                 if errno != Errno::AGAIN {
@@ -265,6 +245,11 @@ impl Sockets for PollSockets {
         self.table.find(socket)?.unacknowledged()
     }
 
+    fn dropped(&mut self, socket: Socket) -> u64 {
+        let slot = self.table.find(socket).filter(|slot| slot.is_datagram);
+        slot.map_or(0, |slot| sys::dropped(&slot.fd))
+    }
+
     fn is_reset(&mut self, socket: Socket) -> bool {
         let slot = self.table.find(socket).filter(|slot| slot.peer_closed);
         slot.is_some_and(|slot| slot.send_error.is_some() || sys::is_reset(&slot.fd))
@@ -275,7 +260,7 @@ impl Sockets for PollSockets {
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {
-        let Some(slot) = self.table.find(socket) else { return };
+        let Some(slot) = self.table.find(socket).filter(|slot| !slot.is_datagram) else { return };
         if on && !slot.receives && slot.unread {
             self.again.push_back(socket);
         }
@@ -283,7 +268,7 @@ impl Sockets for PollSockets {
     }
 
     fn shutdown(&mut self, socket: Socket) {
-        let Some(slot) = self.table.find(socket) else { return };
+        let Some(slot) = self.table.find(socket).filter(|slot| !slot.is_datagram) else { return };
         slot.shut_after_queue = true;
         if !slot.has_queue() {
             slot.shut();
@@ -314,13 +299,15 @@ impl PollSockets {
     /// Handles work that earlier calls left. True if there was some.
     fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) -> bool {
         let has_reported = !self.sent.is_empty() || !self.again.is_empty();
+        self.give_back_datagrams(handle);
         for listener in std::mem::take(&mut self.starved) {
             self.accept(listener, handle);
         }
         for _ in 0..self.sent.len() {
-            let Some((socket, buffer)) = self.sent.pop_front() else { break };
+            let Some((socket, end)) = self.sent.pop_front() else { break };
             if self.table.find(socket).is_some() {
-                handle(self, Event::Sent { socket, buffer });
+                let at = self.clock.now();
+                handle(self, end.event(socket, at));
             }
         }
         for _ in 0..self.again.len() {
@@ -374,14 +361,16 @@ impl PollSockets {
 
     /// Writes queued bytes until the kernel takes no more.
     fn flush(&mut self, socket: Socket) {
-        let Some(slot) = self.table.find(socket) else { return };
-        if slot.send_error.is_some() {
-            return;
-        }
+        let Some(slot) = self.table.find(socket).filter(|slot| slot.send_error.is_none()) else { return };
         while let Some(pending) = slot.next_queued() {
-            match write(pending, &slot.fd, &self.templates) {
+            match write(pending, slot, &self.templates) {
                 Ok(None) => {}
-                Ok(Some(sent)) => self.sent.push_back((socket, sent)),
+                Ok(Some(buffer)) if slot.is_datagram => self.taken.push((socket, buffer)),
+                Ok(Some(buffer)) => self.sent.push_back((socket, SendEnd::Taken(buffer))),
+                Err((rest, errno)) if errno != Errno::AGAIN && slot.is_datagram => {
+                    self.send_again(socket, rest, errno);
+                    return self.flush(socket);
+                }
                 Err((rest, errno)) => {
                     slot.queue().push_front(rest);
                     if errno != Errno::AGAIN {
@@ -399,6 +388,9 @@ impl PollSockets {
 
     /// Reads until the kernel has no more.
     fn read(&mut self, socket: Socket, behind: BehindData, buffer: &mut [u8], handle: Handle<'_>) {
+        if self.table.find(socket).is_some_and(|slot| slot.is_datagram) {
+            return self.read_datagrams(socket, buffer, handle);
+        }
         for _ in 0..TURNS_MAX {
             let Some(slot) = self.table.find(socket) else { return };
             if !slot.receives {

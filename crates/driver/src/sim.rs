@@ -97,6 +97,11 @@ impl Network {
         self.0.borrow().lost_connections()
     }
 
+    /// Datagrams that the programs of a host have sent and received.
+    pub fn datagrams(&self, host: Host) -> (u64, u64) {
+        self.0.borrow().datagrams(host)
+    }
+
     /// The driver drops the `nth` completion of a connection or read from now on, the first being 1: no network does
     /// that, but a bug would.
     pub fn lose_completion(&self, nth: u64) {
@@ -176,6 +181,8 @@ impl Driver for SimDriver {
                 net::HostEvent::Sent(socket, buffer) => Event::Sent { socket, buffer },
                 net::HostEvent::PeerClosed(socket) => Event::PeerClosed { socket, at },
                 net::HostEvent::Failed(socket, error, left) => Event::Failed { socket, error, at, left },
+                net::HostEvent::Refused(socket, error) => Event::Refused { socket, error, at },
+                net::HostEvent::Cut(socket) => Event::Cut { socket, at },
                 net::HostEvent::Nothing => continue,
             };
             handle(&mut self.sockets, event);
@@ -205,7 +212,7 @@ impl Sockets for SimSockets {
 
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
         match &options.to {
-            Peer::Ip(to) => self.net.borrow_mut().open(self.host, *to),
+            Peer::Ip(to) => self.net.borrow_mut().open(self.host, *to, options.kind),
             // The network has no file system.
             Peer::Unix(_) => Err(SocketError::Refused),
         }

@@ -20,6 +20,7 @@ mod address;
 mod ask;
 mod buffers;
 mod complete;
+mod datagrams;
 mod op;
 mod opening;
 mod ring;
@@ -86,6 +87,9 @@ pub struct UringSockets {
     peers: Vec<(Peer, Box<address::Address>)>,
     /// Bytes that the kernel may still read for closed sockets, by user data.
     orphans: HashMap<u64, PendingSockets>,
+    /// Datagrams whose bytes the kernel reads when it takes the queue, and the number of those that it has taken.
+    datagrams: VecDeque<(Socket, PendingSockets)>,
+    datagrams_taken: usize,
     /// Boxes of sockets that became idle.
     #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]
     spare: Vec<Box<More>>,
@@ -127,6 +131,8 @@ impl UringDriver {
             templates: Vec::new(),
             peers: Vec::new(),
             orphans: HashMap::new(),
+            datagrams: VecDeque::new(),
+            datagrams_taken: 0,
             spare: Vec::new(),
             shutting: HashMap::new(),
             rearm: Vec::new(),
@@ -176,7 +182,10 @@ impl Driver for UringDriver {
         // The reported events may have set an earlier deadline than the caller passed.
         let until = if sockets.tell_left_over(&mut handle) { Nanos::ZERO } else { until };
         sockets.rearm_all();
+        let datagrams = sockets.datagrams.len();
         sockets.submit_and_wait(until)?;
+        let is_submitted = datagrams == 0 || sockets.rings.iter_mut().all(Ring::is_submitted);
+        sockets.datagrams_taken = if is_submitted { datagrams } else { 0 };
         let is_cut_short = sockets.rings.iter_mut().any(Ring::is_cut_short);
         for index in 0..sockets.rings.len() {
             sockets.rings[index].begin_wait();
@@ -188,6 +197,7 @@ impl Driver for UringDriver {
                 sockets.submit_if_due();
             }
         }
+        sockets.give_back_datagrams(&mut handle);
         sockets.has_more = is_cut_short || !sockets.rearm.is_empty() || sockets.has_left_over();
         sockets.broken.take().map_or(Ok(()), Err)
     }
@@ -316,7 +326,11 @@ impl UringSockets {
             return;
         }
         entry.receive_is_armed = true;
-        let receive = Ring::receive_into(entry.slot, entry.is_large).user_data(entry.receive_op().data(socket));
+        let receive = match entry.is_datagram {
+            true => Ring::receive_datagrams(entry.slot),
+            false => Ring::receive_into(entry.slot, entry.is_large),
+        };
+        let receive = receive.user_data(entry.receive_op().data(socket));
         self.rings[usize::from(entry.ring)].push(&receive);
     }
 
@@ -352,7 +366,8 @@ impl UringSockets {
                 let rest = pending.rest(&self.templates);
                 // The kernel takes at most 2 GiB at once; the rest goes with the next send.
                 let length = rest.len().min(1 << 30) as u32;
-                let send = opcode::Send::new(types::Fixed(slot), rest.as_ptr(), length).flags(SEND_FLAGS).build();
+                let flags = if entry.is_datagram { libc::MSG_NOSIGNAL } else { SEND_FLAGS };
+                let send = opcode::Send::new(types::Fixed(slot), rest.as_ptr(), length).flags(flags).build();
                 more.sending = Some(pending);
                 self.rings[ring].push(&send.user_data(Op::Send.data(socket)));
                 self.count_queued();
@@ -477,6 +492,7 @@ impl Drop for UringSockets {
             std::mem::forget(std::mem::take(&mut self.templates));
             std::mem::forget(std::mem::take(&mut self.peers));
             std::mem::forget(std::mem::take(&mut self.orphans));
+            std::mem::forget(std::mem::take(&mut self.datagrams));
             std::mem::forget(std::mem::take(&mut self.table));
         }
     }

@@ -6,7 +6,7 @@ extern crate claims;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 
-use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Outgoing, SocketKind, Sockets};
 use pacing::Nanos;
 
 /// Total number of drivers, and how many of them the process may need to reach its usual size.
@@ -31,7 +31,7 @@ fn resident_bytes() -> u64 {
 /// A connection that receives, with a send in progress that cannot complete.
 fn leave_in_the_middle(mut driver: impl Driver, listener: &TcpListener) -> TcpStream {
     let to = listener.local_addr().expect("an address");
-    let options = OpenOptions { to: to.into(), from: None, no_delay: true };
+    let options = OpenOptions { kind: SocketKind::Stream, to: to.into(), from: None, no_delay: true };
     let socket = driver.sockets().open(&options).expect("a socket");
     let mut is_connected = false;
     while !is_connected {

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 
 use driver::uring::UringDriver;
-use driver::{Clock, Driver, Event, OpenOptions, Socket, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Socket, SocketKind, Sockets};
 use pacing::Nanos;
 
 /// Bytes that one connection receives.
@@ -28,7 +28,10 @@ fn byte_at(place: usize) -> u8 {
 /// A connection and its peer.
 fn connect(driver: &mut UringDriver, listener: &TcpListener) -> (Socket, TcpStream) {
     let to = listener.local_addr().expect("an address");
-    let socket = driver.sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: true }).expect("a socket");
+    let socket = driver
+        .sockets()
+        .open(&OpenOptions { kind: SocketKind::Stream, to: to.into(), from: None, no_delay: true })
+        .expect("a socket");
     let mut is_connected = false;
     while !is_connected {
         let soon = driver.now() + Nanos::from_millis(20);

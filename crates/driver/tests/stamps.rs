@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use driver::uring::UringDriver;
-use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, SocketKind, Sockets};
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
@@ -21,7 +21,10 @@ const SUBMISSIONS_MIN: u64 = 20;
 /// A connection and its peer.
 fn connect(driver: &mut UringDriver, listener: &TcpListener) -> (Socket, TcpStream) {
     let to = listener.local_addr().expect("an address");
-    let socket = driver.sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: true }).expect("a socket");
+    let socket = driver
+        .sockets()
+        .open(&OpenOptions { kind: SocketKind::Stream, to: to.into(), from: None, no_delay: true })
+        .expect("a socket");
     let mut is_connected = false;
     while !is_connected {
         let soon = driver.now() + Nanos::from_millis(20);

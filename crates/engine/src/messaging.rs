@@ -89,6 +89,8 @@ pub(crate) struct PreparedCustom {
     /// The position of the protocol in the table of this process.
     protocol: u8,
     pub(crate) messages: u32,
+    /// When it is sent again.
+    pub(crate) resend: Option<protocol::Resend>,
 }
 
 impl std::fmt::Debug for PreparedCustom {
@@ -103,7 +105,8 @@ impl PreparedCustom {
         let own = step.messaging.as_ref()?.custom.as_deref()?;
         let protocol = protocol::by_name(&own.protocol)?;
         let request = protocol.prepare(target.custom.as_deref()?, &protocol::StepFields::new(own)).ok()?;
-        Some(Self { request, protocol: protocol::number_of(&own.protocol)?, messages: own.messages })
+        let resend = request.resend();
+        Some(Self { request, protocol: protocol::number_of(&own.protocol)?, messages: own.messages, resend })
     }
 
     /// A request with these texts.

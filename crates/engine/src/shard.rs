@@ -390,6 +390,8 @@ fn socket_of(event: &Event<'_>) -> Option<Socket> {
         | Event::Received { socket, .. }
         | Event::Sent { socket, .. }
         | Event::PeerClosed { socket, .. }
+        | Event::Refused { socket, .. }
+        | Event::Cut { socket, .. }
         | Event::Failed { socket, .. } => Some(socket),
         Event::Accepted { .. } | Event::Woken => None,
     }

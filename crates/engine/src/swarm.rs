@@ -14,6 +14,7 @@ mod checks;
 mod coalescing;
 mod custom;
 mod data_sources;
+mod datagrams;
 mod expected;
 mod history;
 mod lifetimes;

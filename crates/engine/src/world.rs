@@ -192,6 +192,8 @@ struct Pool {
     is_layered: bool,
     /// Some begin with something else than what the target gets.
     has_passages: bool,
+    /// Whether messages to any origin are datagrams.
+    has_datagrams: bool,
     /// Some have TLS with a proxy around all that the target gets.
     has_outer_tls: bool,
 }
@@ -281,6 +283,7 @@ impl ScenarioRuntime {
             overdue_prepared: Vec::new(),
             is_layered: origins.iter().any(Origin::begins_layered),
             has_passages: origins.iter().any(|origin| origin.passage.is_some()),
+            has_datagrams: origins.iter().any(Origin::is_datagram),
             has_outer_tls: origins.iter().any(Origin::has_outer_tls),
             origins,
         };

@@ -324,6 +324,12 @@ impl Run {
         steps.any(|step| step.call.is_some() || step.messaging.is_some())
     }
 
+    /// Whether requests are datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        let mut targets = self.plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        targets.any(|target| target.custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram))
+    }
+
     /// Whether gRPC calls are made.
     pub fn is_grpc(&self) -> bool {
         self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.call.is_some())

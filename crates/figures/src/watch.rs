@@ -331,7 +331,9 @@ impl Watch {
                 self.sums.refused_at.push(place.clone());
             }
         }
-        if refused > 0 && interval.total.connections_established() > 0 {
+        // Datagrams have no accept queue.
+        let has_connections = interval.total.connections_established() > 0 && interval.total.refused_datagrams() == 0;
+        if refused > 0 && has_connections {
             self.notice(Kind::Refused);
         }
     }

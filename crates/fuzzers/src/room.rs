@@ -16,8 +16,14 @@ pub fn room(input: &[u8]) {
     let [room, kind, cut, bytes @ ..] = input else { return };
     let protocol = protocols::ROOMS[usize::from(*room) % protocols::ROOMS.len()];
     let (front, back) = bytes.split_at(usize::from(*cut).min(bytes.len()));
+    if protocol.about().schemes.iter().any(|scheme| scheme.is_datagram) {
+        datagrams(protocol, *kind, &[front, back, front]);
+    }
+    if !protocol.about().schemes.iter().any(|scheme| !scheme.is_datagram) {
+        return;
+    }
     let each: Vec<&[u8]> = bytes.chunks(1).collect();
-    if let Some((request, message)) = request_of(protocol, *kind) {
+    if let Some((request, message)) = request_of(protocol, *kind, false) {
         let whole = events(&*request, &message, &[bytes]);
         assert_eq!(events(&*request, &message, &[front, back]), whole);
         assert_eq!(events(&*request, &message, &each), whole);
@@ -33,12 +39,13 @@ pub fn room(input: &[u8]) {
 }
 
 /// A request with fields by their kinds; the bits of `kind` say whether there are optional ones, a user and a path.
-fn request_of(protocol: &dyn Protocol, kind: u8) -> Option<(Box<dyn Request>, Vec<u8>)> {
+fn request_of(protocol: &dyn Protocol, kind: u8, is_datagram: bool) -> Option<(Box<dyn Request>, Vec<u8>)> {
     let about = protocol.about();
     let mut request = CustomRequest { protocol: about.name.to_owned(), ..CustomRequest::default() };
     for key in about.keys.iter().filter(|key| key.is_needed || kind & 1 != 0) {
         let value = match key.kind {
-            KeyKind::Text => request.text(b"a"),
+            // Times, and names of ways, have values of their own.
+            KeyKind::Text => request.text(value_of(key.name)),
             KeyKind::Number { max, .. } => FieldValue::Number(max),
             KeyKind::Switch => FieldValue::Switch(true),
             KeyKind::Words => FieldValue::List(vec![request.text(b"a"), request.text(b"b")]),
@@ -51,12 +58,67 @@ fn request_of(protocol: &dyn Protocol, kind: u8) -> Option<(Box<dyn Request>, Ve
     }
     let (user, password) = if kind & 2 == 0 { ("", None) } else { ("me", Some("pw".to_owned())) };
     let path = if kind & 4 == 0 { "/" } else { "/1" };
-    let endpoint = Endpoint { protocol: about.name.to_owned(), user: user.to_owned(), password, path: path.to_owned() };
+    let path = path.to_owned();
+    let endpoint = Endpoint { protocol: about.name.to_owned(), user: user.to_owned(), password, path, is_datagram };
     let prepared = protocol.prepare(&endpoint, &StepFields::new(&request)).ok()?;
     let texts: Vec<Vec<u8>> = request.texts.iter().map(|text| text.bytes.clone()).collect();
     let mut message = Vec::new();
     prepared.write(&Texts::new(&texts), &mut message);
     Some((prepared, message))
+}
+
+/// A valid text for a key.
+fn value_of(key: &str) -> &'static [u8] {
+    match key {
+        "resend" => b"1s",
+        "method" => b"chap",
+        "accounting" => b"start",
+        _ => b"a",
+    }
+}
+
+/// Any datagrams on both sides: no panic, no response to a request that was not sent, each taken whole, and nothing but
+/// the IDs of requests in what is sent.
+fn datagrams(protocol: &dyn Protocol, kind: u8, pieces: &[&[u8]]) {
+    if let Some((request, message)) = request_of(protocol, kind, true) {
+        let (mut connection, mut scratch, mut out) = (request.connect(1), Scratch::default(), Vec::new());
+        let start = ExchangeStart { what: Payload::Rendered(&message), response: ResponseKind::Custom { messages: 1 } };
+        connection.start(&mut out);
+        assert!(out.is_empty(), "nothing is sent before a request");
+        for (number, piece) in pieces.iter().enumerate() {
+            let exchange = connection.begin(0, start, [number as u8, kind, 3, 4], &mut out);
+            // What came with the right ID: a forger may guess it.
+            let mut bytes = piece.to_vec();
+            if number > 0 {
+                bytes.iter_mut().zip(&out).take(2 - usize::from(kind & 1)).for_each(|(byte, own)| *byte = *own);
+            }
+            out.clear();
+            let length = bytes.len();
+            let ends = match connection.handle(&mut bytes, &mut scratch, [1, 2, 3, 4], &mut out) {
+                Ok((taken, event)) => {
+                    assert_eq!(taken, length, "a datagram is taken whole");
+                    matches!(event, ConnectionEvent::Response { .. } | ConnectionEvent::OverStream { .. })
+                }
+                Err(_) => return,
+            };
+            if !ends {
+                assert!(connection.resend(exchange, &mut out) && !out.is_empty());
+                connection.abandon(exchange, &mut out);
+            }
+            assert!(connection.is_idle());
+            out.clear();
+        }
+        for response in pieces {
+            let mut json = Vec::new();
+            request.view(response, &mut json);
+            serde_json::from_slice::<serde_json::Value>(&json).expect("a view is JSON");
+        }
+    }
+    if let Some(mut service) = protocol.serve() {
+        let mut replies = Replies::default();
+        pieces.iter().for_each(|piece| service.handle_datagram(1, piece, &mut replies));
+        service.close(1);
+    }
 }
 
 /// The events, with joined bodies, and the bytes sent. The body of a response that a fault cut short is left out.

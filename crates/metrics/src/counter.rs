@@ -278,6 +278,22 @@ counters! {
     ConnectionsRetired = 37, connections_retired, "connections.retired";
     /// Handshakes that took up an earlier session.
     TlsResumed = 24, tls_resumed, "connections.tls_resumed";
+    /// Requests over datagrams that were sent again on the same socket, since no response had come.
+    Resent = 38, resent, "datagrams.resent";
+    /// Responses that came after the timeout of their request.
+    LateResponses = 39, late_responses, "datagrams.late";
+    /// Further responses to a request that had its response.
+    DuplicateResponses = 40, duplicate_responses, "datagrams.duplicate";
+    /// Datagrams that match no request, or are not valid: perhaps forged. None is taken for a response.
+    UnmatchedDatagrams = 41, unmatched_datagrams, "datagrams.unmatched";
+    /// Datagrams of which the target's host, or this one, said that they were refused.
+    RefusedDatagrams = 42, refused_datagrams, "datagrams.refused";
+    /// Datagrams that came and are longer than 4,096 bytes: they were not read.
+    CutDatagrams = 43, cut_datagrams, "datagrams.too_long";
+    /// Datagrams that this machine's kernel dropped, since they were not read fast enough.
+    KernelDrops = 44, kernel_drops, "datagrams.dropped_here";
+    /// Requests that went on over TCP, since their response did not fit into a datagram.
+    OverStream = 45, over_stream, "datagrams.over_tcp";
     /// Exchanges that completed after the last start.
     Drained = 6, drained;
     /// Drained exchanges that succeeded.

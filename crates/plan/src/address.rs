@@ -143,6 +143,11 @@ impl Address {
         self.scheme.is_messaging()
     }
 
+    /// Whether its messages are datagrams.
+    pub fn is_datagram(&self) -> bool {
+        self.custom.as_ref().is_some_and(|custom| custom.endpoint.is_datagram)
+    }
+
     /// The name of its custom protocol, if it has one.
     pub fn custom_protocol(&self) -> Option<&str> {
         self.custom.as_ref().map(|custom| custom.endpoint.protocol.as_str())
@@ -223,6 +228,7 @@ fn take_custom(url: &mut Url, scheme: CustomScheme, rest: &str) -> CustomPart {
         user: percent_decoded(url.username()),
         password: url.password().map(percent_decoded),
         path,
+        is_datagram: scheme.is_datagram,
     };
     // A URL with a host takes both.
     let _ = (url.set_username(""), url.set_password(None));

@@ -21,6 +21,27 @@ pub struct CustomScheme {
     pub port: u16,
     /// Whether its connections use TLS.
     pub is_tls: bool,
+    /// Whether messages are datagrams (UDP), instead of parts of a stream (TCP).
+    pub is_datagram: bool,
+}
+
+impl CustomScheme {
+    /// A scheme over TCP: its name, the same with `://`, and the port of a URL without one.
+    pub const fn stream(name: &'static str, prefix: &'static str, port: u16) -> Self {
+        Self { name, prefix, port, is_tls: false, is_datagram: false }
+    }
+
+    /// The same over UDP: each message is a datagram.
+    pub const fn datagram(name: &'static str, prefix: &'static str, port: u16) -> Self {
+        Self { name, prefix, port, is_tls: false, is_datagram: true }
+    }
+
+    /// The same over TLS.
+    #[must_use]
+    pub const fn over_tls(mut self) -> Self {
+        self.is_tls = true;
+        self
+    }
 }
 
 /// What the plan knows of a custom protocol.
@@ -84,6 +105,8 @@ pub struct CustomEndpoint {
     pub password: Option<String>,
     /// Path and query; `/` where the URL has none.
     pub path: String,
+    /// Whether messages are datagrams.
+    pub is_datagram: bool,
 }
 
 impl std::fmt::Debug for CustomEndpoint {

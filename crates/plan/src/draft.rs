@@ -226,6 +226,15 @@ impl Draft {
         if unix.is_some() && connection.sources.is_some() {
             return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });
         }
+        let ways = [
+            ("--unix-socket", unix.is_some()),
+            ("--proxy", route.proxy.is_some()),
+            ("--proxy-protocol", route.proxy_header.is_some()),
+        ];
+        if let Some((one, _)) = ways.into_iter().find(|(_, is_given)| *is_given && address.is_datagram()) {
+            let (other, remedy) = (address.scheme.prefix(), Remedy::DatagramsGoStraight);
+            return Err(PlanError::Conflict { one, other, remedy });
+        }
         Ok(Target {
             host: address.host().to_owned(),
             zone: address.zone.clone(),

@@ -93,6 +93,10 @@ errors! {
     HoldScheme { url: String };
         "'{url}' shares connections by HTTP/2; hold takes ws://, wss://, tcp://, http:// and https://, with HTTP/1.1",
         "'{url}' 的连接由 HTTP/2 共用；hold 支持 ws://、wss://、tcp://，以及使用 HTTP/1.1 的 http:// 和 https://";
+    /// Datagrams have no connections to hold.
+    HoldDatagrams { scheme: &'static str };
+        "{scheme} sends datagrams (UDP), which have no connections to hold; load it without 'hold'",
+        "{scheme} 使用数据报（UDP），没有长连接可言；请去掉 hold，直接压测";
     /// A header that the WebSocket handshake sets itself.
     HeaderOfHandshake { header: String };
         "the header '{header}' belongs to the handshake of WebSocket; leave it out, onrush writes it",

@@ -119,6 +119,7 @@ pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern
 pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
 pub use secrets::{
     Credential, FlagDialect, SecretValues, credential, is_secret_field, masked, masked_header, masked_url,
+    percent_decoded,
 };
 pub use status::StatusSet;
 pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};

@@ -73,7 +73,7 @@ fn is_secret_in_query(name: &str) -> bool {
 }
 
 /// Decodes percent-encodings (RFC 3986, 2.1).
-pub(crate) fn percent_decoded(text: &str) -> String {
+pub fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {

@@ -21,6 +21,7 @@ mod fields;
 mod flags;
 mod json;
 mod registry;
+mod resend;
 mod service;
 mod units;
 
@@ -30,11 +31,12 @@ pub use json::push_json_text;
 pub use metrics::{Class, Stage};
 pub use plan::{CheckedRequest, CustomEndpoint as Endpoint, CustomScheme as Scheme};
 pub use registry::{by_name, flags_of, number_of, of_number, register, registered};
+pub use resend::Resend;
 pub use service::{Replies, Service};
 pub use units::Units;
 pub use wire::connection::{
-    ALONE, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection, ResponseKind,
-    Scratch, Tag,
+    ALONE, Abandoned, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection,
+    ResponseKind, Scratch, Stray, Tag,
 };
 
 /// A connection of a custom protocol.
@@ -50,6 +52,12 @@ pub trait Protocol: Sync {
     /// # Errors
     /// A field, or the URL, is not valid.
     fn prepare(&self, endpoint: &Endpoint, fields: &StepFields<'_>) -> Result<Box<dyn Request>, Mistake>;
+
+    /// Why no response may come at all, and what to look at: behind "no response within 1s; ". Of a protocol whose
+    /// servers drop requests on purpose.
+    fn silence(&self) -> Option<Phrase> {
+        None
+    }
 
     /// The other side, if there is one.
     fn serve(&self) -> Option<Box<dyn Service>> {
@@ -75,6 +83,17 @@ pub trait Request: Send + Sync {
     /// A connection whose idle state was stored ([`ProtocolConnection::park`]).
     fn resume(&self, _idle: IdleState) -> Connection {
         self.connect(0)
+    }
+
+    /// A connection over a stream, for exchanges whose responses do not fit into a datagram
+    /// ([`ConnectionEvent::OverStream`]).
+    fn connect_stream(&self, number: u64) -> Connection {
+        self.connect(number)
+    }
+
+    /// When a request is sent again if no response comes; only over datagrams.
+    fn resend(&self) -> Option<Resend> {
+        None
     }
 
     /// Writes a request with these values of its texts. What differs on each connection, as an ID, is added by the

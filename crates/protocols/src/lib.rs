@@ -6,6 +6,8 @@
 extern crate claims;
 
 // Not in the macro: rustfmt finds the files of modules only outside of macros.
+mod dns;
+mod radius;
 mod redis;
 
 /// Makes the table of all protocols, and its registration.
@@ -21,4 +23,4 @@ macro_rules! rooms {
     };
 }
 
-rooms! { redis }
+rooms! { redis, dns, radius }

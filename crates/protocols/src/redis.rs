@@ -40,10 +40,7 @@ static ABOUT: About = About {
     help: Phrase {
         en: "Send a command, or several as a pipeline", zh: "发送一条命令，或以 pipeline 发送多条命令"
     },
-    schemes: &[
-        Scheme { name: "redis", prefix: "redis://", port: 6379, is_tls: false },
-        Scheme { name: "rediss", prefix: "rediss://", port: 6379, is_tls: true },
-    ],
+    schemes: &[Scheme::stream("redis", "redis://", 6379), Scheme::stream("rediss", "rediss://", 6379).over_tls()],
     keys: &[
         Key::new(
             "command",

@@ -119,7 +119,8 @@ fn facts(run: &Run) -> Value {
     let seconds = run.wall.as_secs_f64();
     let received = json!({"received_per_s": per_second(counts.bytes_received(), seconds)});
     let sent = json!({"sent_per_s": per_second(counts.bytes_sent(), seconds)});
-    json!({
+    let datagrams = json!({"datagrams": counts::section("datagrams", counts)});
+    let facts = json!({
         "schema": SCHEMA,
         "target": {
             "url": scenario.target().url,
@@ -141,7 +142,8 @@ fn facts(run: &Run) -> Value {
         "bytes": with(with(counts::section("bytes", counts), "received", received), "sent", sent),
         "messages": counts::section("messages", counts),
         "connections": with(counts::section("connections", counts), "unsolicited", json!({"tls_handshakes": run.tls.count})),
-    })
+    });
+    if run.has_datagrams() { with(facts, "messages", datagrams) } else { facts }
 }
 
 fn requests(run: &Run) -> Value {

@@ -88,6 +88,7 @@ words! {
     message: "Message", "消息往返";
     message_gap: "Message gap", "消息间隔";
     messages: "Messages", "消息";
+    datagrams: "Datagrams", "数据报";
     grpc_statuses: "gRPC status", "gRPC 状态";
     closes: "Server closed", "服务端关闭";
     histogram: "Response times of successful requests", "成功请求的响应时间分布";

@@ -149,7 +149,7 @@ impl Custom {
 }
 
 /// The number by which the service knows a connection; no two of a thread have the same.
-fn number_of(socket: Socket) -> u64 {
+pub(crate) fn number_of(socket: Socket) -> u64 {
     u64::from(socket.generation) << 32 | u64::from(socket.index)
 }
 

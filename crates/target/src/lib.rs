@@ -21,6 +21,7 @@ mod certificate;
 mod commands;
 mod connection;
 mod custom;
+mod datagrams;
 mod described;
 mod front;
 mod gates;
@@ -41,14 +42,14 @@ mod streams;
 mod tools;
 
 use std::hash::{BuildHasher, RandomState};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use driver::poll::PollDriver;
-use driver::{Clock, Driver, Kind, ListenOptions, SocketError, Sockets, Waker};
+use driver::{Clock, Driver, Kind, ListenOptions, SocketError, SocketKind, Sockets, Waker};
 
 use behavior::Agreed;
 pub use behavior::Behavior;
@@ -181,16 +182,18 @@ impl Server {
         // A restarted server accepts none of the cookies that it issued before.
         let secret = RandomState::new().hash_one(clock.now().0);
         let protocol = options.protocol.as_deref().map(service::served).transpose()?;
+        let datagram_threads = if datagrams::has_datagrams(protocol) { count } else { 0 };
+        let threads = count + datagram_threads;
         let shared =
-            Shared { tls: options.tls.clone(), protocol, ..Shared::new(count, options.behavior, clock, secret) };
+            Shared { tls: options.tls.clone(), protocol, ..Shared::new(threads, options.behavior, clock, secret) };
         let mut server =
             Self { address: options.listen, tcp: options.tcp, threads: Vec::new(), shared: Arc::new(shared) };
         ensure_free(options.listen, clock)?;
         options.tcp.map_or(Ok(()), |tcp| ensure_free(tcp, clock))?;
         for index in 0..count {
             let shared = server.shared.clone();
-            let listen = ListenOptions { on: server.address, share_port: count > 1 };
-            let listen_tcp = server.tcp.map(|on| ListenOptions { on, share_port: count > 1 });
+            let listen = ListenOptions { kind: SocketKind::Stream, on: server.address, share_port: count > 1 };
+            let listen_tcp = server.tcp.map(|on| ListenOptions { kind: SocketKind::Stream, on, share_port: count > 1 });
             let (ready, listening) = channel();
             let make = make.clone();
             server.threads.push(std::thread::Builder::new().name(format!("target-{index}")).spawn(move || {
@@ -214,7 +217,28 @@ impl Server {
             (server.address, server.tcp) = (address, tcp);
             server.shared.wakers.lock().expect("no holder of the lock panics").push(waker);
         }
+        if datagram_threads > 0 {
+            server.serve_datagrams(count, datagram_threads)?;
+        }
         Ok(server)
+    }
+
+    /// Starts threads for datagrams, at the same address. `first`: the index of the first one.
+    fn serve_datagrams(&mut self, first: usize, threads: usize) -> Result<(), ServeError> {
+        let address = self.address;
+        let failed = |error: &std::io::Error| {
+            let reason = error.raw_os_error().and_then(|errno| u16::try_from(errno).ok()).unwrap_or_default();
+            let is_taken = error.kind() == std::io::ErrorKind::AddrInUse;
+            let reason = if is_taken { SocketError::AddressInUse } else { SocketError::Os(reason) };
+            ServeError::Listen { address, reason }
+        };
+        let socket = UdpSocket::bind(address).map_err(|error| failed(&error))?;
+        for index in first..first + threads {
+            let (socket, shared) = (socket.try_clone()?, self.shared.clone());
+            let thread = std::thread::Builder::new().name(format!("datagrams-{index}"));
+            self.threads.push(thread.spawn(move || datagrams::serve(&socket, &shared, index))?);
+        }
+        Ok(())
     }
 
     /// The address on which it listens.
@@ -270,5 +294,5 @@ fn listen_on(sockets: &mut impl Sockets, options: &ListenOptions) -> Result<(dri
 /// server.
 fn ensure_free(address: SocketAddr, clock: Clock) -> Result<(), ServeError> {
     let mut driver = PollDriver::new(clock)?;
-    listen_on(driver.sockets(), &ListenOptions { on: address, share_port: false }).map(drop)
+    listen_on(driver.sockets(), &ListenOptions { kind: SocketKind::Stream, on: address, share_port: false }).map(drop)
 }

@@ -1,5 +1,6 @@
 //! One thread of the target: accepts, reads requests, responds, now or later.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -10,6 +11,7 @@ use wire::tls::ServerConfig;
 
 use crate::Shared;
 use crate::custom::{CustomReply, socket_of};
+use crate::datagrams::DatagramPeers;
 use crate::happened::{Happened, Wait};
 use crate::peer::Peer;
 use crate::service::CustomService;
@@ -70,6 +72,11 @@ impl<D: Driver> Thread<D> {
         Ok(())
     }
 
+    /// Serves datagrams at an address of a simulated network too, if its protocol has any.
+    pub(crate) fn take_datagrams(&mut self, on: SocketAddr) {
+        self.shard.datagrams.listen(on, &self.shard.tools, self.driver.sockets());
+    }
+
     /// Accepts requests for freezes, which its owner performs.
     pub(crate) fn is_frozen_by_owner(&mut self) {
         self.shard.tools.can_freeze = true;
@@ -85,6 +92,7 @@ impl<D: Driver> Thread<D> {
         for connection in self.shard.connections.iter() {
             sockets.close(connection.socket());
         }
+        self.shard.datagrams.close(sockets);
     }
 }
 
@@ -93,6 +101,8 @@ struct Shard {
     connections: Pages<Peer>,
     tools: Tools,
     tcp: Option<Socket>,
+    /// Peers of datagrams, in a simulated network.
+    datagrams: DatagramPeers,
     /// Number of gate openings that were handled here.
     gate_openings: u64,
     /// Beginning of the last freeze in which this thread took part.
@@ -102,7 +112,14 @@ struct Shard {
 impl Shard {
     fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let tools = Tools::new(sockets, shared, index);
-        Self { connections: Pages::default(), tools, tcp, gate_openings: 0, frozen_from: Nanos::ZERO }
+        Self {
+            connections: Pages::default(),
+            tools,
+            tcp,
+            datagrams: DatagramPeers::default(),
+            gate_openings: 0,
+            frozen_from: Nanos::ZERO,
+        }
     }
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
@@ -110,6 +127,9 @@ impl Shard {
             Event::Accepted { listener, socket } => self.accepted(listener, socket, sockets),
             Event::Received { socket, bytes, at } => {
                 self.freeze(at);
+                if self.datagrams.received(socket, bytes, &mut self.tools, sockets) {
+                    return;
+                }
                 self.with(socket, sockets, Happened::Received(bytes, at));
             }
             Event::Sent { socket, buffer } => {
@@ -122,7 +142,7 @@ impl Shard {
                 self.with(socket, sockets, Happened::PeerClosed);
             }
             Event::Failed { socket, .. } => self.forget(socket, sockets.now()),
-            Event::Connected { .. } | Event::Woken => {}
+            Event::Connected { .. } | Event::Refused { .. } | Event::Cut { .. } | Event::Woken => {}
         }
     }
 
@@ -164,6 +184,9 @@ impl Shard {
     }
 
     fn accepted<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) {
+        if self.datagrams.accept(listener, socket, sockets) {
+            return;
+        }
         if self.tcp == Some(listener) {
             let now = sockets.now();
             self.connections.put(socket.index, Peer::for_tcp(socket, now, &mut self.tools));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use driver::{Clock, Driver, ListenOptions};
+use driver::{Clock, Driver, ListenOptions, SocketKind};
 use metrics::Distribution;
 use pacing::Nanos;
 
@@ -49,9 +49,12 @@ impl<D: Driver> SteppedServer<D> {
     }
 
     fn start_shared(mut driver: D, listen: SocketAddr, shared: Shared) -> Result<Self, ServeError> {
-        let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
+        let (http, address) =
+            listen_on(driver.sockets(), &ListenOptions { kind: SocketKind::Stream, on: listen, share_port: false })?;
         let shared = Arc::new(shared);
-        Ok(Self { thread: Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0), shared, address })
+        let mut thread = Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0);
+        thread.take_datagrams(address);
+        Ok(Self { thread, shared, address })
     }
 
     /// The address on which it listens.

@@ -18,6 +18,7 @@
 //!   the attempt; an idle HTTP/1 connection stores none. An idle state is reduced to `IdleState` (a few bytes), which
 //!   is all that a held connection stores.
 
+mod any;
 mod http1;
 mod http2;
 mod tcp;
@@ -25,6 +26,7 @@ mod websocket;
 
 use std::sync::Arc;
 
+pub use self::any::AnyConnection;
 pub use self::http1::Http1;
 pub use self::http2::Http2;
 pub use self::tcp::Tcp;
@@ -225,6 +227,24 @@ pub enum ConnectionEvent<'a> {
         /// Whether it is a success, unless the user lists others.
         is_success: bool,
     },
+    /// A datagram that is the response to no request in flight.
+    Stray(Stray),
+    /// The response does not fit into a datagram: the exchange goes on over a stream.
+    OverStream {
+        /// The exchange.
+        tag: Tag,
+    },
+}
+
+/// What a datagram is that is the response to no request in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// The response to a request that has timed out.
+    Late,
+    /// One more response to a request that has its response.
+    Duplicate,
+    /// It matches no request, or is not valid.
+    Unmatched,
 }
 
 /// How the peer broke the protocol. The connection is lost; if the protocol has an error message, it is in `out`.
@@ -342,6 +362,17 @@ pub trait ProtocolConnection {
         Abandoned::MustClose
     }
 
+    /// Writes the request of an exchange once more, as a protocol over datagrams does when no response comes. False
+    /// where it can't.
+    fn resend(&mut self, _number: u32, _out: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    /// What is known of an exchange that has timed out: the reason, if it is not just that no response came.
+    fn overdue(&self, _number: u32) -> Option<Fault> {
+        None
+    }
+
     /// Removes the exchanges above `last`, which the peer has not processed, and returns their tags in order.
     fn take_unprocessed(&mut self, _last: u32) -> Vec<Tag> {
         Vec::new()
@@ -368,113 +399,6 @@ pub trait ProtocolConnection {
     /// The state to restore the connection later, if nothing is partially received and the state is that small.
     fn park(&self) -> Option<IdleState> {
         None
-    }
-}
-
-/// The supported protocols. The state of an ordinary HTTP/1 or TCP connection is not boxed.
-pub enum AnyConnection {
-    /// One request at a time, and its response.
-    Http1(Http1),
-    /// Many exchanges at a time.
-    Http2(Box<Http2>),
-    /// One message at a time, and its response.
-    WebSocket(Box<WebSocket>),
-    /// The same on a plain stream of bytes.
-    Tcp(Tcp),
-    /// Another implementation of [`ProtocolConnection`].
-    Custom(Box<dyn ProtocolConnection + Send>),
-}
-
-/// Calls the same method of each variant.
-macro_rules! each {
-    ($any:expr, $line:ident => $call:expr) => {
-        match $any {
-            AnyConnection::Http1($line) => $call,
-            AnyConnection::Http2($line) => $call,
-            AnyConnection::WebSocket($line) => $call,
-            AnyConnection::Tcp($line) => $call,
-            AnyConnection::Custom($line) => $call,
-        }
-    };
-}
-
-impl ProtocolConnection for AnyConnection {
-    fn start(&mut self, out: &mut Vec<u8>) {
-        each!(self, line => line.start(out));
-    }
-
-    #[inline(always)]
-    fn room(&self) -> usize {
-        each!(self, line => line.room())
-    }
-
-    #[inline(always)]
-    fn begin(&mut self, tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32 {
-        each!(self, line => line.begin(tag, ask, mask, out))
-    }
-
-    #[inline(always)]
-    fn send(&mut self, number: u32, message: Arc<Vec<u8>>, is_last: bool, out: &mut Vec<u8>) -> bool {
-        each!(self, line => line.send(number, message, is_last, out))
-    }
-
-    #[inline(always)]
-    fn handle<'a>(
-        &mut self,
-        input: &'a mut [u8],
-        scratch: &'a mut Scratch,
-        mask: Mask,
-        out: &mut Vec<u8>,
-    ) -> Result<(usize, ConnectionEvent<'a>), Fault> {
-        each!(self, line => line.handle(input, scratch, mask, out))
-    }
-
-    fn handle_end(&mut self) -> Ending {
-        each!(self, line => line.handle_end())
-    }
-
-    #[inline(always)]
-    fn holds_back(&self) -> bool {
-        each!(self, line => line.holds_back())
-    }
-
-    fn resume(&mut self, out: &mut Vec<u8>) {
-        each!(self, line => line.resume(out));
-    }
-
-    #[inline(always)]
-    fn progress(&mut self, number: u32) -> Progress {
-        each!(self, line => line.progress(number))
-    }
-
-    fn abandon(&mut self, number: u32, out: &mut Vec<u8>) -> Abandoned {
-        each!(self, line => line.abandon(number, out))
-    }
-
-    fn take_unprocessed(&mut self, last: u32) -> Vec<Tag> {
-        each!(self, line => line.take_unprocessed(last))
-    }
-
-    #[inline(always)]
-    fn is_idle(&self) -> bool {
-        each!(self, line => line.is_idle())
-    }
-
-    #[inline(always)]
-    fn is_used_up(&self) -> bool {
-        each!(self, line => line.is_used_up())
-    }
-
-    fn close(&mut self, mask: Mask, out: &mut Vec<u8>) -> bool {
-        each!(self, line => line.close(mask, out))
-    }
-
-    fn begun(&self) -> &[u8] {
-        each!(self, line => line.begun())
-    }
-
-    fn park(&self) -> Option<IdleState> {
-        each!(self, line => line.park())
     }
 }
 

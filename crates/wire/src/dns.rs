@@ -3,21 +3,19 @@
 //! A question is asked of a resolver, which follows aliases by itself; so all records of an answer are read, and the
 //! aliases are followed among them. An answer that is not to this question is another one's, or forged.
 
+pub mod message;
+
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use self::message::{
+    CLASS_IN, CNAME, CODE, HEAD_BYTES, MessageHead, OPT_BYTES, RECURSION_DESIRED, RESPONSE, Reader, Record, TRUNCATED,
+    is_same_name, push_name, push_name_text, push_opt,
+};
 
 /// The size of UDP answers that is asked for: it passes every usual path in one piece.
 const UDP_BYTES_MAX: u16 = 1_232;
-/// Most octets of a name on the wire, and of one of its labels.
-const NAME_BYTES_MAX: usize = 255;
-const LABEL_BYTES_MAX: usize = 63;
-/// Most jumps within one compressed name.
-const JUMPS_MAX: usize = 64;
 /// Most aliases that lead to the addresses of a name.
 const ALIASES_MAX: usize = 16;
-const HEAD_BYTES: usize = 12;
-const CLASS_IN: u16 = 1;
-const CNAME: u16 = 5;
-const OPT: u16 = 41;
 
 /// The kind of addresses that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,19 +78,12 @@ impl Question {
 
     /// The message that asks it.
     pub fn message(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEAD_BYTES + self.name.len() + 15);
-        // Flags: recursion is desired. One question, and one additional record.
-        for field in [self.id, 0x0100, 1, 0, 0, 1] {
-            out.extend_from_slice(&field.to_be_bytes());
-        }
+        let mut out = Vec::with_capacity(HEAD_BYTES + self.name.len() + 4 + OPT_BYTES);
+        MessageHead { id: self.id, flags: RECURSION_DESIRED, counts: [1, 0, 0, 1] }.push(&mut out);
         out.extend_from_slice(&self.name);
         out.extend_from_slice(&self.kind.code().to_be_bytes());
         out.extend_from_slice(&CLASS_IN.to_be_bytes());
-        // EDNS (RFC 6891): the root name, the type, the size of answers; no flags, no options.
-        out.push(0);
-        out.extend_from_slice(&OPT.to_be_bytes());
-        out.extend_from_slice(&UDP_BYTES_MAX.to_be_bytes());
-        out.extend_from_slice(&[0; 6]);
+        push_opt(UDP_BYTES_MAX, 0, &mut out);
         out
     }
 
@@ -101,39 +92,36 @@ impl Question {
     /// # Errors
     /// It is no answer to this question.
     pub fn read(&self, message: &[u8]) -> Result<Answer, DnsFault> {
-        let mut reader = Reader { message, at: 0 };
-        let head = [(); 6].map(|()| reader.number());
-        let [Some(id), Some(flags), Some(questions), Some(answers), Some(_), Some(_)] = head else {
-            return Err(DnsFault::Malformed);
-        };
-        let is_answer = flags & 0x8000 != 0;
-        if id != self.id || !is_answer {
+        let head = MessageHead::read(message).ok_or(DnsFault::Malformed)?;
+        let ([questions, answers, ..], mut reader) = (head.counts, Reader::new(message, HEAD_BYTES));
+        if head.id != self.id || head.flags & RESPONSE == 0 {
             return Err(DnsFault::OtherQuestion);
         }
-        let code = (flags & 0x000f) as u8;
+        let code = (head.flags & CODE) as u8;
         // A server that does not understand a message may leave the question out.
         if questions == 0 && code != 0 {
             return Ok(Answer::Refused(code));
         }
-        let given = (|| Some((reader.name()?, reader.number()?, reader.number()?)))().ok_or(DnsFault::Malformed)?;
-        if questions != 1 || given != (self.name.clone(), self.kind.code(), CLASS_IN) {
+        let given = (|| Some((reader.name()?, [reader.number()?, reader.number()?])))().ok_or(DnsFault::Malformed)?;
+        if questions != 1 || !is_same_name(&given.0, &self.name) || given.1 != [self.kind.code(), CLASS_IN] {
             return Err(DnsFault::OtherQuestion);
         }
         match code {
-            _ if flags & 0x0200 != 0 => return Ok(Answer::Truncated),
+            _ if head.flags & TRUNCATED != 0 => return Ok(Answer::Truncated),
             0 => {}
             3 => return Ok(Answer::NoName),
             code => return Ok(Answer::Refused(code)),
         }
-        let records = (0..answers).map(|_| reader.record()).collect::<Option<Vec<_>>>();
+        let records = (0..answers).map(|_| Some((reader.name()?, reader.record()?))).collect::<Option<Vec<_>>>();
         self.addresses_among(&records.ok_or(DnsFault::Malformed)?, message)
     }
 
     /// Follows the aliases of the name to its addresses.
-    fn addresses_among(&self, records: &[Record], message: &[u8]) -> Result<Answer, DnsFault> {
+    fn addresses_among(&self, records: &[(Vec<u8>, Record)], message: &[u8]) -> Result<Answer, DnsFault> {
         let (mut name, mut ttl) = (self.name.clone(), u32::MAX);
         for _ in 0..=ALIASES_MAX {
-            let own = || records.iter().filter(|record| record.class == CLASS_IN && record.owner == name);
+            let is_own = |(owner, record): &&(Vec<u8>, Record)| record.class == CLASS_IN && is_same_name(owner, &name);
+            let own = || records.iter().filter(is_own).map(|(_, record)| record);
             let addresses: Vec<IpAddr> = own().filter_map(|record| self.address(record, message)).collect();
             if !addresses.is_empty() {
                 let least = own().filter(|record| record.kind == self.kind.code()).map(|record| record.ttl).min();
@@ -143,7 +131,7 @@ impl Question {
                 return Ok(if name == self.name { Answer::NoAddress } else { Answer::Alias(text_form(&name), ttl) });
             };
             ttl = ttl.min(alias.ttl);
-            name = Reader { message, at: alias.data.0 }.name().ok_or(DnsFault::Malformed)?;
+            name = Reader::new(message, alias.data.0).name().ok_or(DnsFault::Malformed)?;
         }
         Err(DnsFault::Malformed)
     }
@@ -158,103 +146,20 @@ impl Question {
     }
 }
 
-/// A resource record.
-struct Record {
-    owner: Vec<u8>,
-    kind: u16,
-    class: u16,
-    /// Seconds for which it is valid.
-    ttl: u32,
-    /// The range of its data in the message.
-    data: (usize, usize),
-}
-
-struct Reader<'a> {
-    message: &'a [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let bytes = self.message.get(self.at..self.at + N)?.try_into().ok()?;
-        self.at += N;
-        Some(bytes)
-    }
-
-    fn number(&mut self) -> Option<u16> {
-        self.take().map(u16::from_be_bytes)
-    }
-
-    /// A name, in lower case and without compression (RFC 1035, 4.1.4): a pointer leads to bytes before it.
-    fn name(&mut self) -> Option<Vec<u8>> {
-        let (mut name, mut at, mut behind) = (Vec::new(), self.at, None);
-        for _ in 0..JUMPS_MAX + NAME_BYTES_MAX {
-            let length = usize::from(*self.message.get(at)?);
-            match length {
-                0 => {
-                    name.push(0);
-                    self.at = behind.unwrap_or(at + 1);
-                    return (name.len() <= NAME_BYTES_MAX).then_some(name);
-                }
-                1..=LABEL_BYTES_MAX => {
-                    let label = self.message.get(at..=at + length)?;
-                    name.extend(label.iter().map(u8::to_ascii_lowercase));
-                    at += 1 + length;
-                }
-                _ if length & 0xc0 == 0xc0 => {
-                    let low = usize::from(*self.message.get(at + 1)?);
-                    behind = behind.or(Some(at + 2));
-                    let to = (length & 0x3f) << 8 | low;
-                    if to >= at {
-                        return None;
-                    }
-                    at = to;
-                }
-                _ => return None,
-            }
-            if name.len() >= NAME_BYTES_MAX {
-                return None;
-            }
-        }
-        None
-    }
-
-    fn record(&mut self) -> Option<Record> {
-        let owner = self.name()?;
-        let (kind, class, ttl) = (self.number()?, self.number()?, u32::from_be_bytes(self.take()?));
-        let length = usize::from(self.number()?);
-        let data = (self.at, self.at + length);
-        self.at = data.1;
-        // RFC 2181, 8: a time with the highest bit is none.
-        let ttl = if ttl > i32::MAX as u32 { 0 } else { ttl };
-        (data.1 <= self.message.len()).then_some(Record { owner, kind, class, ttl, data })
-    }
-}
-
 /// A name as it is on the wire, in lower case; `None` for one that DNS cannot have.
 fn wire_form(name: &str) -> Option<Vec<u8>> {
-    let name = name.strip_suffix('.').unwrap_or(name);
     let mut out = Vec::with_capacity(name.len() + 2);
-    for label in name.split('.') {
-        if label.is_empty() || label.len() > LABEL_BYTES_MAX || !label.is_ascii() {
-            return None;
-        }
-        out.push(label.len() as u8);
-        out.extend(label.bytes().map(|byte| byte.to_ascii_lowercase()));
-    }
-    out.push(0);
-    (out.len() <= NAME_BYTES_MAX).then_some(out)
+    push_name(name.as_bytes(), &mut out).filter(|()| out.len() > 1)?;
+    out.make_ascii_lowercase();
+    Some(out)
 }
 
-/// A name as it is written.
+/// A name as it is written, in lower case and without its final dot.
 fn text_form(name: &[u8]) -> String {
-    let (mut labels, mut rest) = (Vec::new(), name);
-    while let Some((&length, after)) = rest.split_first().filter(|(length, _)| **length > 0) {
-        let (label, after) = after.split_at(usize::from(length).min(after.len()));
-        labels.push(String::from_utf8_lossy(label).into_owned());
-        rest = after;
-    }
-    labels.join(".")
+    let mut text = Vec::new();
+    push_name_text(name, &mut text);
+    text.pop();
+    String::from_utf8_lossy(&text).to_ascii_lowercase()
 }
 
 #[cfg(test)]

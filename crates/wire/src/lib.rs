@@ -11,7 +11,7 @@
 //! - `websocket`: handshake, frames, and sessions of both sides that answer pings and closes by themselves
 //! - `tcp`: where responses end on a plain stream
 //! - `connection`: the protocol of one connection behind one interface, for all of these
-//! - `dns`: the question for the addresses of a name, and its answer
+//! - `dns`: the question for the addresses of a name, and its answer; its `message` has the parts of any message
 //! - `coding`: decompression of bodies; `certificate`: the fields of an X.509 certificate
 //! - `tunnel`: a connection through an HTTP or SOCKS5 proxy; `proxy_header`: the addresses that a proxy sends ahead
 //! - `tls`: sessions on rustls, and trusted CAs

@@ -15,7 +15,7 @@ static ABOUT: About = About {
     name: "own",
     title: "Own protocol",
     help: Phrase::new("Call the server with a text", "以一段文本调用服务端"),
-    schemes: &[Scheme { name: "own", prefix: "own://", port: 7777, is_tls: false }],
+    schemes: &[Scheme::stream("own", "own://", 7777)],
     keys: &[Key::new("call", KeyKind::Text, "The text", "文本").needed()],
     main_key: "call",
     // By their numbers: `Fault::Custom(0)` and so on.

@@ -215,7 +215,7 @@ fn mistakes_in_flags_have_remedies_in_both_languages() {
     assert!(refused(&elsewhere).contains("--own-call needs a URL that begins with own://"));
     assert!(refused(&[&elsewhere[..], &["--lang", "zh"]].concat()).contains("--own-call 需要以 own:// 开头的 URL"));
     assert!(refused(&[url, "--own-cal", "x"]).contains("did you mean '--own-call'?"));
-    assert!(refused(&["serve", "--protocol", "nothing"]).contains("choose one of: redis, own"));
+    assert!(refused(&["serve", "--protocol", "nothing"]).contains("choose one of: redis, dns, radius, own"));
 }
 
 /// Each way in which a server breaks the protocol: the failure, its cause and remedy in English, and in Chinese.

@@ -9,34 +9,9 @@ mod values;
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
-use crate::{Folder, output, report, text};
+use crate::loads::{DRIVERS, failures, load, number, scenario};
+use crate::{Folder, output, text};
 use server::Redis;
-
-const DRIVERS: [&str; 2] = ["uring", "poll"];
-
-#[track_caller]
-fn number(report: &Value, pointer: &str) -> u64 {
-    report.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer}: {report:#}"))
-}
-
-/// The report of a load, and its exit code.
-fn load(words: &[&str]) -> (Value, Option<i32>) {
-    let done = output(&[words, &["-o", "json"]].concat());
-    (report(&done), done.status.code())
-}
-
-/// The number of failures by their reason.
-fn failures(seen: &Value) -> Vec<(&str, u64)> {
-    let all = seen["failures"].as_array().expect("failures").iter();
-    all.map(|one| (one["reason"].as_str().expect("a reason"), number(one, "/count"))).collect()
-}
-
-/// A scenario file of one scenario; `steps` are lines of YAML, each step indented by six spaces.
-fn scenario(url: &str, load: &str, steps: &str) -> String {
-    format!("target: {url}\nscenarios:\n  users:\n    load: {load}\n    steps:\n{steps}")
-}
 
 #[test]
 fn pipelines_of_sixteen_are_sixteen_commands() {

@@ -1,6 +1,6 @@
 //! The system calls of the poll driver, with their socket options and errors.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,25 +10,29 @@ use rustix::net::{
     connect as connect_to, getsockname, listen as listen_on, recv, send as send_to, shutdown, socket_with, sockopt,
 };
 
-use crate::{ListenOptions, OpenOptions, Peer, SocketError};
+use crate::{ListenOptions, OpenOptions, Peer, SocketError, SocketKind};
 
 /// The kernel limits this to `somaxconn`.
 pub(super) const BACKLOG: i32 = 65_535;
 
-fn new_socket(peer: &Peer) -> Result<OwnedFd, Errno> {
+fn new_socket(peer: &Peer, kind: SocketKind) -> Result<OwnedFd, Errno> {
     let family = match peer {
         Peer::Ip(SocketAddr::V4(_)) => AddressFamily::INET,
         Peer::Ip(SocketAddr::V6(_)) => AddressFamily::INET6,
         Peer::Unix(_) => AddressFamily::UNIX,
     };
-    socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
+    let socket_type = match kind {
+        SocketKind::Stream => SocketType::STREAM,
+        SocketKind::Datagram => SocketType::DGRAM,
+    };
+    socket_with(family, socket_type, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
 }
 
 /// A socket bound to a local address, which must belong to this host. Its port is chosen when it connects: then one
 /// port serves many peers.
-pub(crate) fn socket_from(to: &Peer, from: Option<IpAddr>) -> Result<OwnedFd, SocketError> {
-    let fd = new_socket(to)?;
-    if let Some(from) = from {
+pub(crate) fn socket_from(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
+    let fd = new_socket(&options.to, options.kind)?;
+    if let Some(from) = options.from {
         #[cfg(target_os = "linux")]
         crate::late_port::choose_port_late(fd.as_fd())?;
         bind(&fd, &SocketAddr::new(from, 0)).map_err(|errno| match errno {
@@ -44,7 +48,7 @@ pub(crate) fn set_no_delay(fd: &OwnedFd) -> Result<(), SocketError> {
 }
 
 pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
-    let fd = socket_from(&options.to, options.from)?;
+    let fd = socket_from(options)?;
     let address = match &options.to {
         Peer::Ip(address) => address,
         Peer::Unix(path) => {
@@ -56,7 +60,7 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
             };
         }
     };
-    if options.no_delay {
+    if options.no_delay && options.kind == SocketKind::Stream {
         set_no_delay(&fd)?;
     }
     match connect_to(&fd, address) {
@@ -68,7 +72,10 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
 }
 
 pub(crate) fn listen(options: &ListenOptions, backlog: i32) -> Result<(OwnedFd, SocketAddr), SocketError> {
-    let fd = new_socket(&Peer::Ip(options.on))?;
+    if options.kind == SocketKind::Datagram {
+        return Err(Errno::OPNOTSUPP.into());
+    }
+    let fd = new_socket(&Peer::Ip(options.on), options.kind)?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
     if options.share_port {
         sockopt::set_socket_reuseport(&fd, true)?;
@@ -128,4 +135,15 @@ pub(super) fn unacknowledged(fd: &OwnedFd) -> Option<usize> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn unacknowledged(_: &OwnedFd) -> Option<usize> {
     None
+}
+
+/// Datagrams that the kernel dropped because the socket's buffer was full.
+#[cfg(target_os = "linux")]
+pub(super) fn dropped(fd: &OwnedFd) -> u64 {
+    crate::memory_info::dropped(fd.as_fd())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn dropped(_: &OwnedFd) -> u64 {
+    0
 }

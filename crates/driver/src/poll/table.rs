@@ -28,6 +28,7 @@ pub(super) struct Slot {
     /// Whether our end of the stream was sent, which counts as one byte until it is acknowledged.
     is_shut: bool,
     pub(super) is_tcp: bool,
+    pub(super) is_datagram: bool,
     pub(super) send_error: Option<SocketError>,
     /// Sends that the kernel does not take yet; the box keeps sockets without any small.
     #[expect(clippy::box_collection, reason = "a slot without a queue pays 8 bytes, not 32")]
@@ -45,6 +46,7 @@ impl Slot {
             shut_after_queue: false,
             is_shut: false,
             is_tcp: true,
+            is_datagram: false,
             send_error: None,
             queued: None,
         }
@@ -104,15 +106,17 @@ impl Slot {
 /// Writes as much as the kernel takes. When all was taken: whether an event reports it, and with which buffer.
 pub(super) fn write(
     mut pending: PendingSockets,
-    fd: &OwnedFd,
+    slot: &Slot,
     templates: &[Arc<[u8]>],
 ) -> Result<Option<Option<Vec<u8>>>, (PendingSockets, Errno)> {
     loop {
         let rest = pending.rest(templates);
-        if rest.is_empty() {
+        if rest.is_empty() && !slot.is_datagram {
             return Ok(pending.into_reported());
         }
-        match sys::send(fd, rest) {
+        match sys::send(&slot.fd, rest) {
+            // A datagram is taken whole, also an empty one.
+            Ok(_) if slot.is_datagram => return Ok(pending.into_reported()),
             Ok(count) => pending.take(count),
             Err(Errno::INTR) => {}
             Err(errno) => return Err((pending, errno)),

@@ -2,6 +2,9 @@
 
 use pacing::{Nanos, Random};
 
+/// The stream from which the faults of datagrams are drawn.
+const DATAGRAMS: u64 = 0x6461_7461;
+
 /// Probabilities in parts per million. [`Faults::none`] is a network without faults; [`Faults::draw`] draws random
 /// ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +33,12 @@ pub struct Faults {
     pub syn_lost: u32,
     /// The kernel has no port or no descriptor for a connection.
     pub open_fails: u32,
+    /// A datagram is lost.
+    pub datagram_lost: u32,
+    /// A datagram arrives twice.
+    pub datagram_doubled: u32,
+    /// A datagram arrives up to three seconds late.
+    pub datagram_late: u32,
     /// Maximum bytes that are sent and not yet read by the peer; beyond it the kernel takes no more.
     pub window_bytes: usize,
     /// Maximum bytes of one read.
@@ -56,6 +65,9 @@ impl Faults {
             refused: 0,
             syn_lost: 0,
             open_fails: 0,
+            datagram_lost: 0,
+            datagram_doubled: 0,
+            datagram_late: 0,
             window_bytes: 256 * 1024,
             read_bytes_max: 16 * 1024,
             sockets_max: usize::MAX,
@@ -91,6 +103,12 @@ impl Faults {
         faults.read_bytes_max = some(16 * 1024, 1, 300) as usize;
         faults.sockets_max = some(u64::MAX, 4, 40) as usize;
         faults.backlog = some(u64::MAX, 1, 8) as usize;
+        // From a stream of their own: what is drawn after these stays the same.
+        let mut random = Random::for_stream(random.clone().next_u64(), DATAGRAMS);
+        let mut chance = |most: u64| if random.chance(500_000) { random.between(1, most) as u32 } else { 0 };
+        faults.datagram_lost = chance(300_000);
+        faults.datagram_doubled = chance(300_000);
+        faults.datagram_late = chance(200_000);
         faults
     }
 }

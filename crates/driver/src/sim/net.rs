@@ -1,6 +1,7 @@
 //! The simulated network: hosts, the time, operations of programs and their events. `transport` is the network between
 //! them.
 
+mod datagrams;
 mod transport;
 
 mod telling;
@@ -16,7 +17,7 @@ use super::stream::{End, Owner};
 use super::{Faults, Host};
 use crate::pending::PendingSockets;
 use crate::table::SocketTable;
-use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, Template};
+use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, SocketKind, Template};
 use transport::Happening;
 
 /// CPU time that a program spends on one event: minimum and maximum.
@@ -34,6 +35,8 @@ pub(super) enum HostEvent {
     Sent(Socket, Option<Vec<u8>>),
     PeerClosed(Socket),
     Failed(Socket, SocketError, Left),
+    Refused(Socket, SocketError),
+    Cut(Socket),
     /// The event became obsolete.
     Nothing,
 }
@@ -46,6 +49,10 @@ enum Completion {
     Waiting(Socket, usize),
     Readable(Socket),
     Sent(Socket, Option<Vec<u8>>),
+    /// A first datagram came from a peer: a listener, and the socket for this peer.
+    NewPeer(Socket, Socket),
+    Datagram(Socket, Vec<u8>),
+    DatagramRefused(Socket),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +80,8 @@ struct HostState {
     most_coalesced: Nanos,
     blind_until: Nanos,
     frozen: Vec<(Nanos, Nanos)>,
+    /// Datagrams that its programs sent, and received.
+    datagrams: (u64, u64),
     wake: Arc<AtomicBool>,
 }
 
@@ -94,6 +103,7 @@ impl HostState {
 struct Listener {
     host: Host,
     socket: Socket,
+    kind: SocketKind,
     share_port: bool,
     waiting: usize,
 }
@@ -149,6 +159,7 @@ impl Net {
             most_coalesced: Nanos::ZERO,
             blind_until: Nanos::ZERO,
             frozen: Vec::new(),
+            datagrams: (0, 0),
             wake,
         });
         Host(self.hosts.len() - 1)
@@ -178,6 +189,10 @@ impl Net {
 
     pub(super) fn lost_connections(&self) -> usize {
         self.lost
+    }
+
+    pub(super) fn datagrams(&self, host: Host) -> (u64, u64) {
+        self.hosts[host.0].datagrams
     }
 
     pub(super) fn faults_so_far(&self) -> u64 {
@@ -264,7 +279,7 @@ impl Net {
         Template(u32::try_from(templates.len() - 1).expect("few templates"))
     }
 
-    pub(super) fn open(&mut self, host: Host, to: SocketAddr) -> Result<Socket, SocketError> {
+    pub(super) fn open(&mut self, host: Host, to: SocketAddr, carries: SocketKind) -> Result<Socket, SocketError> {
         if self.draws_fault(self.faults.open_fails) {
             return Err(SocketError::NoLocalPort);
         }
@@ -274,7 +289,14 @@ impl Net {
         let end = self.ends.len();
         let socket = self.insert(host, Kind::Connecting(end));
         self.ends.push(End::new(Owner::Program(host, socket), None));
-        self.send_syn(end, to, 1);
+        match carries {
+            SocketKind::Stream => self.send_syn(end, to, 1),
+            SocketKind::Datagram => {
+                self.ends[end].datagrams_to = Some(to);
+                let at = self.reported_at();
+                self.complete_at(host, at, Completion::Connected(socket));
+            }
+        }
         Ok(socket)
     }
 
@@ -284,11 +306,13 @@ impl Net {
             address.set_port(self.next_port);
             self.next_port += 1;
         }
-        if self.listeners.iter().any(|(on, state)| *on == address && !(state.share_port && options.share_port)) {
+        let kind = options.kind;
+        let is_taken = |state: &Listener| state.kind == kind && !(state.share_port && options.share_port);
+        if self.listeners.iter().any(|(on, state)| *on == address && is_taken(state)) {
             return Err(SocketError::AddressInUse);
         }
         let socket = self.insert(host, Kind::Listener(address));
-        self.listeners.push((address, Listener { host, socket, share_port: options.share_port, waiting: 0 }));
+        self.listeners.push((address, Listener { host, socket, kind, share_port: options.share_port, waiting: 0 }));
         Ok((socket, address))
     }
 
@@ -318,7 +342,9 @@ impl Net {
     }
 
     pub(super) fn unacknowledged(&mut self, host: Host, socket: Socket) -> Option<usize> {
-        match self.slot(host, socket)?.kind {
+        let kind = self.slot(host, socket)?.kind;
+        match kind {
+            Kind::Connecting(end) | Kind::Stream(end) if self.ends[end].datagrams_to.is_some() => None,
             Kind::Connecting(end) | Kind::Stream(end) => Some(self.ends[end].unsent() + self.ends[end].unacknowledged),
             Kind::Listener(_) => None,
         }
@@ -349,15 +375,18 @@ impl Net {
 
     pub(super) fn shutdown(&mut self, host: Host, socket: Socket) {
         let Some(slot) = self.slot(host, socket) else { return };
-        if let Kind::Connecting(end) | Kind::Stream(end) = slot.kind {
+        if let Kind::Connecting(end) | Kind::Stream(end) = slot.kind
+            && self.ends[end].datagrams_to.is_none()
+        {
             self.ends[end].shut = true;
             self.schedule_write(end, Nanos::ZERO);
         }
     }
 
     pub(super) fn close(&mut self, host: Host, socket: Socket) {
-        let Some(slot) = self.slot(host, socket) else { return };
-        match slot.kind {
+        let Some(kind) = self.slot(host, socket).map(|slot| slot.kind) else { return };
+        match kind {
+            Kind::Connecting(end) | Kind::Stream(end) if self.ends[end].datagrams_to.is_some() => self.leave(end),
             Kind::Connecting(end) | Kind::Stream(end) => {
                 // Closing with unread bytes sends a reset, as TCP does.
                 if self.ends[end].arrived.is_empty() {
@@ -431,6 +460,8 @@ impl Net {
             HostEvent::Sent(socket, _) => format!("sent {}", name(*socket)),
             HostEvent::PeerClosed(socket) => format!("peer closed {}", name(*socket)),
             HostEvent::Failed(socket, error, _) => format!("failed {}: {error}", name(*socket)),
+            HostEvent::Refused(socket, error) => format!("refused {}: {error}", name(*socket)),
+            HostEvent::Cut(socket) => format!("cut {}", name(*socket)),
             HostEvent::Nothing => return,
         };
         eprintln!("{:>14.6} ms  host {}  {what}", self.now.0 as f64 / 1e6, host.0);

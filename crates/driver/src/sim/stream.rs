@@ -1,6 +1,7 @@
 //! One end of a simulated stream: bytes passed by its program, taken by its kernel, and received.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 
 use pacing::Nanos;
 
@@ -22,6 +23,8 @@ pub(super) struct End {
     pub(super) owner: Owner,
     /// The other end; `None` while the connection is being established.
     pub(super) peer: Option<usize>,
+    /// Where its datagrams go; `None` for a stream.
+    pub(super) datagrams_to: Option<SocketAddr>,
     /// Passed by the program, and not yet completely taken by the kernel.
     pub(super) queue: VecDeque<PendingSockets>,
     /// Taken by the kernel, and not yet read by the peer's program.
@@ -52,6 +55,7 @@ impl End {
         Self {
             owner,
             peer,
+            datagrams_to: None,
             queue: VecDeque::new(),
             in_flight: 0,
             unacknowledged: 0,

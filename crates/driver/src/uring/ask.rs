@@ -120,13 +120,8 @@ impl UringSockets {
     fn ask_held(&mut self, socket: Socket) -> Option<usize> {
         let entry = self.table.find(socket)?;
         let (ring, slot) = (usize::from(entry.ring), entry.slot);
-        self.questions = self.questions.wrapping_add(1);
-        let data = Op::Ask.data(Socket { index: self.questions, generation: 0 });
-        let ask = opcode::UringCmd16::new(types::Fixed(slot), UNACKNOWLEDGED).build();
-        self.rings[ring].push(&ask.user_data(data));
-        let place = self.await_completion(ring, data)?;
-        let response = self.rings[ring].carried.remove(place)?;
-        let held = usize::try_from(response.result()).ok()?;
+        let result = self.ask(ring, opcode::UringCmd16::new(types::Fixed(slot), UNACKNOWLEDGED).build())?;
+        let held = usize::try_from(result).ok()?;
         // Our end comes last: as long as it is not acknowledged, it is counted as one unacknowledged byte. While the
         // kernel is about to send it, one too few means "unknown" for the last byte, and one too many would mean "not
         // taken".
@@ -138,13 +133,17 @@ impl UringSockets {
     pub(super) fn ask_reset(&mut self, socket: Socket) -> bool {
         let Some(entry) = self.table.find(socket) else { return false };
         let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        let result = self.ask(ring, opcode::PollAdd::new(types::Fixed(slot), libc::POLLIN as u32).build());
+        result.is_some_and(|result| result & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
+    }
+
+    /// The result of a query.
+    pub(super) fn ask(&mut self, ring: usize, query: squeue::Entry) -> Option<i32> {
         self.questions = self.questions.wrapping_add(1);
         let data = Op::Ask.data(Socket { index: self.questions, generation: 0 });
-        let ask = opcode::PollAdd::new(types::Fixed(slot), libc::POLLIN as u32).build();
-        self.rings[ring].push(&ask.user_data(data));
-        let place = self.await_completion(ring, data);
-        let response = place.and_then(|place| self.rings[ring].carried.remove(place));
-        response.is_some_and(|response| response.result() & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
+        self.rings[ring].push(&query.user_data(data));
+        let place = self.await_completion(ring, data)?;
+        self.rings[ring].carried.remove(place).map(|response| response.result())
     }
 
     /// Submits the queues. The caller reads the clock for its stamps, and did so before the query.

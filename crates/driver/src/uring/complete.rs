@@ -11,7 +11,7 @@ use crate::{Event, Socket, SocketError, Sockets};
 /// A socket that fills this many small buffers in a row receives into large ones: its responses have 8 kB and more.
 const FILLED_MAX: u8 = 2;
 
-type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
+pub(super) type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
 
 impl UringSockets {
     pub(super) fn complete(&mut self, ring: usize, completion: &cqueue::Entry, handle: Handle<'_>) {
@@ -24,6 +24,7 @@ impl UringSockets {
             Some(Op::Open) => self.fail_if_there(socket, result, handle),
             Some(Op::SendTemplate) => self.template_failed(data, result, handle),
             Some(Op::Send) => self.sent(data, socket, result, handle),
+            Some(Op::SendDatagram) => self.datagram_failed(socket, result, handle),
             Some(Op::Shutdown) => self.shut(data, socket, result),
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
@@ -119,7 +120,10 @@ impl UringSockets {
         let socket = socket_of(completion.user_data());
         let buffer = cqueue::buffer_select(flags);
         let is_over = !cqueue::more(flags);
-        if let Some(entry) = self.table.find(socket) {
+        let is_datagram = self.table.find(socket).is_some_and(|entry| entry.is_datagram);
+        if is_datagram {
+            self.datagram_received(ring, completion, handle);
+        } else if let Some(entry) = self.table.find(socket) {
             entry.receive_is_armed &= !is_over;
             // Stored bytes are reported first.
             let is_received = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
@@ -211,8 +215,13 @@ impl UringSockets {
             // The socket is closed or sends no more; now the kernel is done with its bytes.
             return;
         }
-        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_mut()) else { return };
+        let Some(entry) = self.table.find(socket) else { return };
+        let is_datagram = entry.is_datagram;
+        let Some(more) = &mut entry.more else { return };
         let Some(mut pending) = more.sending.take() else { return };
+        if result < 0 && is_datagram {
+            return self.datagram_refused(socket, pending, error_of(result), handle);
+        }
         if is_send_failure(result, pending.unsent()) {
             more.queue.push_front(pending);
             return self.send_failed(socket, handle, result);
@@ -272,6 +281,6 @@ pub(super) fn is_send_failure(result: i32, unsent: usize) -> bool {
     result <= 0 && unsent > 0 && result != -libc::ECANCELED
 }
 
-fn error_of(result: i32) -> SocketError {
+pub(super) fn error_of(result: i32) -> SocketError {
     Errno::from_raw_os_error(-result).into()
 }

@@ -24,6 +24,8 @@ pub(super) enum Op {
     Ask = 11,
     /// A receive into large buffers.
     ReceiveLarge = 12,
+    /// A datagram, of which only a failure is reported.
+    SendDatagram = 13,
 }
 
 impl Op {
@@ -43,6 +45,7 @@ impl Op {
             10 => Self::Shutdown,
             11 => Self::Ask,
             12 => Self::ReceiveLarge,
+            13 => Self::SendDatagram,
             _ => return None,
         })
     }

@@ -10,7 +10,7 @@ use super::address::Address;
 use super::op::Op;
 use super::ring::{self, Purpose, Ring};
 use crate::poll::sys;
-use crate::{OpenOptions, Peer, SocketError};
+use crate::{OpenOptions, Peer, SocketError, SocketKind};
 
 impl UringSockets {
     /// A ring with a free slot for an opened socket; a new ring when all are full.
@@ -36,8 +36,8 @@ impl UringSockets {
 
     /// Puts a socket that is bound to a local address into a slot: kernels before 6.11 cannot bind in a slot.
     pub(super) fn bind_slot(&mut self, ring: usize, slot: u32, options: &OpenOptions) -> Result<(), SocketError> {
-        let fd = sys::socket_from(&options.to, options.from)?;
-        if options.no_delay {
+        let fd = sys::socket_from(options)?;
+        if options.no_delay && options.kind == SocketKind::Stream {
             sys::set_no_delay(&fd)?;
         }
         self.rings[ring].put(slot, fd.as_raw_fd())
@@ -55,7 +55,11 @@ impl UringSockets {
                 Peer::Unix(_) => libc::AF_UNIX,
             };
             let target = types::DestinationSlot::try_from_slot_target(slot).expect("a slot below the table's size");
-            let open = opcode::Socket::new(domain, libc::SOCK_STREAM, 0).file_index(Some(target)).build();
+            let socket_type = match options.kind {
+                SocketKind::Stream => libc::SOCK_STREAM,
+                SocketKind::Datagram => libc::SOCK_DGRAM,
+            };
+            let open = opcode::Socket::new(domain, socket_type, 0).file_index(Some(target)).build();
             let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
             let (address, length) = self.peer_address(&options.to);
             let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
@@ -68,7 +72,7 @@ impl UringSockets {
             // A link must not be split by a submission between its parts.
             ring.make_room(3);
             ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
-            if options.no_delay && domain != libc::AF_UNIX {
+            if options.no_delay && domain != libc::AF_UNIX && options.kind == SocketKind::Stream {
                 // A kernel without this option connects all the same: a hard link goes on.
                 let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
                 ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));

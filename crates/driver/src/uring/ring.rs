@@ -8,7 +8,7 @@ use pacing::Nanos;
 
 use super::buffers::{BufferShape, Buffers};
 use super::op;
-use crate::{Socket, SocketError};
+use crate::{DATAGRAM_BYTES_MAX, Socket, SocketError};
 
 /// Size of the submission queue; a full queue is submitted.
 const SUBMISSIONS: u32 = 1_024;
@@ -20,7 +20,7 @@ const SLOTS_MAX: u32 = 16 * 1_024;
 const PUSH_TRIES_MAX: usize = 1_000;
 /// Small buffers: a response with its head fits, a large one comes in several.
 const SMALL: BufferShape =
-    BufferShape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024, least: 1_024 };
+    BufferShape { group: 0, bytes: DATAGRAM_BYTES_MAX, count: 1_024, first: 128, most: 1_024, least: 1_024 };
 /// Buffers of every ring after the first: most sockets there receive little at a time. When the buffers are too few for
 /// a moment, receives are re-armed.
 pub(super) const BUFFERS_OF_MANY: BufferShape = BufferShape { first: 32, most: 64, ..SMALL };
@@ -146,6 +146,12 @@ impl Ring {
         opcode::RecvMulti::new(types::Fixed(slot), group).build()
     }
 
+    /// A multishot receive of datagrams into small buffers. The result is the length of a datagram, even if that is more
+    /// than the buffer has.
+    pub(super) fn receive_datagrams(slot: u32) -> squeue::Entry {
+        opcode::RecvMulti::new(types::Fixed(slot), SMALL.group).flags(libc::MSG_TRUNC).build()
+    }
+
     /// The buffers of a receive; large ones exist before the first receive that names them.
     #[inline]
     pub(super) fn buffers(&mut self, is_large: bool) -> &mut Buffers {
@@ -268,6 +274,11 @@ impl Ring {
     pub(super) fn is_cut_short(&mut self) -> bool {
         let queue = self.ring.submission();
         queue.taskrun() || queue.cq_overflow()
+    }
+
+    /// Whether the kernel has taken all that was queued.
+    pub(super) fn is_submitted(&mut self) -> bool {
+        self.ring.submission().is_empty()
     }
 
     /// Whether another call may bring completions: something is not submitted yet, or not posted.

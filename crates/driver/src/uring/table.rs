@@ -18,6 +18,7 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     pub(super) ring: u16,
     pub(super) slot: u32,
+    pub(super) is_datagram: bool,
     /// Whether the kernel chose the slot.
     pub(super) is_accepted: bool,
     pub(super) receives: bool,
@@ -70,6 +71,7 @@ impl Entry {
             kind,
             ring: ring as u16,
             slot,
+            is_datagram: false,
             is_accepted,
             receives: true,
             receive_is_armed: false,

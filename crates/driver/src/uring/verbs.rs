@@ -11,7 +11,7 @@ use super::table::{Entry, Kind};
 use super::{OPENS_WAITING_MAX, SEND_FLAGS, SMALL_TEMPLATE_BYTES, UringSockets, ring};
 use crate::pending::PendingSockets;
 use crate::poll::sys;
-use crate::{ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
+use crate::{ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets, Template};
 
 impl Sockets for UringSockets {
     #[inline]
@@ -35,7 +35,9 @@ impl Sockets for UringSockets {
             self.rings[index].give_back(slot, false);
             return Err(error);
         }
-        let socket = self.table.insert(Entry::new(Kind::Connecting, index, slot, false));
+        let mut entry = Entry::new(Kind::Connecting, index, slot, false);
+        entry.is_datagram = options.kind == SocketKind::Datagram;
+        let socket = self.table.insert(entry);
         self.opening.push((socket, options.clone()));
         if self.opening.len() >= OPENS_WAITING_MAX {
             self.submit_all();
@@ -57,6 +59,7 @@ impl Sockets for UringSockets {
         if let Outgoing::Template(Template(id), range) = &bytes
             && range.len() <= SMALL_TEMPLATE_BYTES
             && entry.kind == Kind::Stream
+            && !entry.is_datagram
             && entry.more.is_none()
             && !entry.send_failed
         {
@@ -67,6 +70,9 @@ impl Sockets for UringSockets {
             self.rings[ring].push(&send.user_data(template_data(socket, range.len())));
             self.count_queued();
             return;
+        }
+        if entry.is_datagram && entry.kind == Kind::Stream && entry.more.is_none() {
+            return self.send_datagram(socket, PendingSockets::new(bytes));
         }
         let more = match &mut entry.more {
             Some(more) => more,
@@ -85,9 +91,14 @@ impl Sockets for UringSockets {
         let entry = self.table.find(socket)?;
         match entry.kind {
             Kind::Listener => None,
+            _ if entry.is_datagram => None,
             Kind::Connecting => Some(self.unsent(socket)),
             Kind::Stream => self.ask_unacknowledged(socket),
         }
+    }
+
+    fn dropped(&mut self, socket: Socket) -> u64 {
+        self.ask_dropped(socket)
     }
 
     fn is_reset(&mut self, socket: Socket) -> bool {
@@ -102,7 +113,7 @@ impl Sockets for UringSockets {
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {
-        let Some(entry) = self.table.find(socket) else { return };
+        let Some(entry) = self.table.find(socket).filter(|entry| !entry.is_datagram) else { return };
         if entry.receives == on {
             return;
         }
@@ -118,7 +129,7 @@ impl Sockets for UringSockets {
     }
 
     fn shutdown(&mut self, socket: Socket) {
-        let Some(entry) = self.table.find(socket) else { return };
+        let Some(entry) = self.table.find(socket).filter(|entry| !entry.is_datagram) else { return };
         if entry.more.is_some() {
             entry.more_mut().shut_after_queue = true;
             return self.send_next(socket);

@@ -6,6 +6,7 @@ extern crate claims;
 
 #[cfg(target_os = "linux")]
 mod coalescing;
+mod datagrams;
 mod ready;
 mod real;
 mod simulated;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets};
+use datagrams::*;
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets};
 use pacing::Nanos;
 use ready::*;
 use taken::*;
@@ -114,6 +116,8 @@ enum Seen {
     Sent(Socket, Option<usize>),
     PeerClosed(Socket),
     Failed(Socket, SocketError),
+    Refused(Socket, SocketError),
+    Cut(Socket),
     Woken,
 }
 
@@ -125,6 +129,8 @@ fn seen(event: Event<'_>) -> Seen {
         Event::Sent { socket, buffer } => Seen::Sent(socket, buffer.map(|buffer| buffer.len())),
         Event::PeerClosed { socket, .. } => Seen::PeerClosed(socket),
         Event::Failed { socket, error, .. } => Seen::Failed(socket, error),
+        Event::Refused { socket, error, .. } => Seen::Refused(socket, error),
+        Event::Cut { socket, .. } => Seen::Cut(socket),
         Event::Woken => Seen::Woken,
     }
 }
@@ -181,7 +187,10 @@ fn received_bytes(all: &[Seen]) -> usize {
 }
 
 fn open<L: Lab>(lab: &mut L, to: SocketAddr) -> Socket {
-    lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: true }).expect("a socket")
+    lab.driver()
+        .sockets()
+        .open(&OpenOptions { kind: SocketKind::Stream, to: to.into(), from: None, no_delay: true })
+        .expect("a socket")
 }
 
 /// A connection of the driver to a peer.
@@ -197,7 +206,7 @@ fn connected<L: Lab>(lab: &mut L) -> (Socket, L::Peer) {
 fn comes_from_an_address<L: Lab<Peer = std::net::TcpStream>>(mut lab: L) {
     let to = lab.listen();
     let from = "127.3.2.1".parse().expect("an address");
-    let options = OpenOptions { to: to.into(), from: Some(from), no_delay: true };
+    let options = OpenOptions { kind: SocketKind::Stream, to: to.into(), from: Some(from), no_delay: true };
     let sockets: Vec<Socket> = (0..40).map(|_| lab.driver().sockets().open(&options).expect("a socket")).collect();
     until(&mut lab, |all| sockets.iter().all(|socket| all.contains(&Seen::Connected(*socket))));
     let mut peer = lab.accept();
@@ -244,7 +253,12 @@ fn tells_the_end_after_the_data<L: Lab>(mut lab: L) {
 
 fn refused_is_reported<L: Lab>(mut lab: L) {
     let to = lab.nobody();
-    match lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: false }) {
+    match lab.driver().sockets().open(&OpenOptions {
+        kind: SocketKind::Stream,
+        to: to.into(),
+        from: None,
+        no_delay: false,
+    }) {
         Err(error) => assert_eq!(error, SocketError::Refused),
         Ok(socket) => {
             let all = until(&mut lab, |all| !all.is_empty());
@@ -303,7 +317,8 @@ fn large_sends_arrive_in_order<L: Lab>(mut lab: L) {
 }
 
 fn accepts_many<L: Lab>(mut lab: L) {
-    let options = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
+    let options =
+        ListenOptions { kind: SocketKind::Stream, on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
     let (_, address) = lab.driver().sockets().listen(&options).expect("a port");
     // An operation may wait for the next wait.
     lab.wait(Nanos::ZERO, |event| panic!("nobody is there: {event:?}"));
@@ -321,7 +336,7 @@ fn accepts_many<L: Lab>(mut lab: L) {
 fn a_taken_address_is_refused<L: Lab>(mut lab: L) {
     let on = lab.listen();
     assert_eq!(
-        lab.driver().sockets().listen(&ListenOptions { on, share_port: false }).err(),
+        lab.driver().sockets().listen(&ListenOptions { kind: SocketKind::Stream, on, share_port: false }).err(),
         Some(SocketError::AddressInUse)
     );
 }
@@ -368,7 +383,8 @@ fn another_thread_wakes_it<L: Lab>(mut lab: L) {
 
 /// With a listener and connections a driver may have more than one ring.
 fn every_wake_is_received<L: Lab>(mut lab: L) {
-    let listen = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
+    let listen =
+        ListenOptions { kind: SocketKind::Stream, on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
     lab.driver().sockets().listen(&listen).expect("a listener");
     let (rounds, waker) = (lab.scale(1_000), lab.driver().waker());
     let (received, next) = channel();
@@ -437,6 +453,12 @@ on_each_driver! {
     a_failed_connection_leaves_nothing
     many_ready_sockets_are_more
     much_ready_data_is_more
+    datagrams_keep_their_boundaries
+    a_long_datagram_is_cut
+    a_refused_datagram_leaves_its_socket
+    an_error_of_an_earlier_datagram_costs_the_next_nothing
+    a_socket_of_datagrams_has_no_end
+    many_datagrams_are_all_read
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Real sockets: the peers are the standard library's.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::JoinHandle;
 
 use driver::{Clock, Driver, Event};
@@ -18,11 +18,12 @@ const HAS_TABLE: bool = cfg!(target_os = "linux");
 pub(super) struct Real<D> {
     driver: D,
     listener: Option<TcpListener>,
+    pub(super) datagrams: Option<UdpSocket>,
 }
 
 impl<D: Driver> Real<D> {
     pub(super) fn on(make: impl FnOnce(Clock) -> Result<D, std::io::Error>) -> Self {
-        Self { driver: make(Clock::start()).expect("a driver"), listener: None }
+        Self { driver: make(Clock::start()).expect("a driver"), listener: None, datagrams: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use driver::sim::{Faults, Network, SimDriver, SimSockets};
-use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Sockets};
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketKind, Sockets};
 use pacing::{Nanos, Random};
 
 use super::{Lab, Peer, Reading};
@@ -29,6 +29,9 @@ pub(super) fn in_each_world(test: impl Fn(Sim)) {
             refused: 0,
             syn_lost: 0,
             open_fails: 0,
+            datagram_lost: 0,
+            datagram_doubled: 0,
+            datagram_late: 0,
             sockets_max: usize::MAX,
             backlog: usize::MAX,
             window_bytes: drawn.window_bytes.max(1_000),
@@ -42,15 +45,17 @@ pub(super) fn in_each_world(test: impl Fn(Sim)) {
 pub(super) struct Sim {
     network: Network,
     driver: SimDriver,
-    peers: Rc<RefCell<Peers>>,
+    pub(super) peers: Rc<RefCell<Peers>>,
 }
 
 /// The host of the peers.
-struct Peers {
+pub(super) struct Peers {
     network: Network,
-    driver: SimDriver,
+    pub(super) driver: SimDriver,
     accepted: VecDeque<Socket>,
     read: HashMap<Socket, Vec<u8>>,
+    /// What was read, each with its socket.
+    pub(super) pieces: VecDeque<(Socket, Vec<u8>)>,
     /// Sockets whose peer has ended its side, or is gone.
     ended: HashSet<Socket>,
     /// Sockets that are closed when their peer has ended its side.
@@ -62,11 +67,14 @@ struct Peers {
 impl Peers {
     /// Handles the events that have arrived.
     fn take(&mut self) {
-        let (accepted, read, ended, to_the_end) =
-            (&mut self.accepted, &mut self.read, &mut self.ended, &self.to_the_end);
+        let (accepted, read, pieces) = (&mut self.accepted, &mut self.read, &mut self.pieces);
+        let (ended, to_the_end) = (&mut self.ended, &self.to_the_end);
         let took = self.driver.wait(Nanos::NEVER, |sockets, event| match event {
             Event::Accepted { socket, .. } => accepted.push_back(socket),
-            Event::Received { socket, bytes, .. } => read.entry(socket).or_default().extend_from_slice(bytes),
+            Event::Received { socket, bytes, .. } => {
+                pieces.push_back((socket, bytes.to_vec()));
+                read.entry(socket).or_default().extend_from_slice(bytes);
+            }
             Event::PeerClosed { socket, .. } => {
                 ended.insert(socket);
                 if to_the_end.contains(&socket) {
@@ -92,7 +100,7 @@ impl Peers {
     }
 
     /// Runs alone until `done`.
-    fn until(&mut self, mut done: impl FnMut(&Self) -> bool) {
+    pub(super) fn until(&mut self, mut done: impl FnMut(&Self) -> bool) {
         loop {
             self.take();
             if done(self) {
@@ -112,6 +120,7 @@ impl Sim {
             driver: other,
             accepted: VecDeque::new(),
             read: HashMap::new(),
+            pieces: VecDeque::new(),
             ended: HashSet::new(),
             to_the_end: Vec::new(),
             leaving: Vec::new(),
@@ -169,7 +178,12 @@ impl Lab for Sim {
     fn listen(&mut self) -> SocketAddr {
         let on = "127.0.0.1:0".parse().expect("an address");
         let mut peers = self.peers.borrow_mut();
-        peers.driver.sockets().listen(&ListenOptions { on, share_port: false }).expect("a port").1
+        peers
+            .driver
+            .sockets()
+            .listen(&ListenOptions { kind: SocketKind::Stream, on, share_port: false })
+            .expect("a port")
+            .1
     }
 
     fn accept(&mut self) -> SimPeer {
@@ -190,7 +204,7 @@ impl Lab for Sim {
             .borrow_mut()
             .driver
             .sockets()
-            .open(&OpenOptions { to: to.into(), from: None, no_delay: true })
+            .open(&OpenOptions { kind: SocketKind::Stream, to: to.into(), from: None, no_delay: true })
             .expect("a socket");
         self.peer(socket)
     }

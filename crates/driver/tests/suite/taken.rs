@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Driver, Event, Left, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
+use driver::{Driver, Event, Left, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets, Template};
 use pacing::Nanos;
 
 use super::{Lab, Peer, Reading, Seen, connected, is_quiet, received, seen, until, wait_for};
@@ -340,8 +340,12 @@ pub(super) fn a_failed_connection_leaves_nothing<L: Lab>(mut lab: L) {
     for request in [None, Some(Outgoing::Lent(vec![7; BYTES]))] {
         let to = lab.nobody();
         let untaken = if request.is_some() { BYTES } else { 0 };
-        let Ok(socket) = lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: false })
-        else {
+        let Ok(socket) = lab.driver().sockets().open(&OpenOptions {
+            kind: SocketKind::Stream,
+            to: to.into(),
+            from: None,
+            no_delay: false,
+        }) else {
             continue;
         };
         if let Some(request) = request {
@@ -358,7 +362,10 @@ fn nothing_is_known_of_a_local_socket<D: Driver>(mut driver: D, name: &str) {
     let path = std::env::temp_dir().join(format!("onrush-{}-{name}.sock", std::process::id()));
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
     let to = driver::Peer::Unix(path.as_path().into());
-    let socket = driver.sockets().open(&OpenOptions { to, from: None, no_delay: true }).expect("a socket");
+    let socket = driver
+        .sockets()
+        .open(&OpenOptions { kind: SocketKind::Stream, to, from: None, no_delay: true })
+        .expect("a socket");
     let mut all = Vec::new();
     while all.is_empty() {
         let soon = driver.now() + Nanos::from_millis(50);

@@ -42,8 +42,8 @@ impl HoldRuntime {
             }
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
             Event::Failed { socket, error, at, left } => self.failed(socket, (error, left.untaken), at),
-            // A client has no listener.
-            Event::Accepted { .. } | Event::Woken => {}
+            // A client has no listener, and holds no sockets of datagrams.
+            Event::Accepted { .. } | Event::Refused { .. } | Event::Cut { .. } | Event::Woken => {}
         }
     }
 

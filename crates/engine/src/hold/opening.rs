@@ -1,6 +1,6 @@
 //! Opening of connections: at a pace, few at a time, and reopening after a pause.
 
-use driver::{OpenOptions, Sockets};
+use driver::{OpenOptions, SocketKind, Sockets};
 use metrics::{Failure, HeldCounter, TlsFault};
 use pacing::Nanos;
 use plan::HoldWork;
@@ -125,7 +125,7 @@ impl HoldRuntime {
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         let (endpoint, to, from) = self.rotation.next(turn, since);
-        let opened = sockets.open(&OpenOptions { to, from, no_delay: true });
+        let opened = sockets.open(&OpenOptions { kind: SocketKind::Stream, to, from, no_delay: true });
         let connection = &mut self.connections[number as usize];
         (connection.since, connection.phase) = (since, Phase::Connects);
         connection.endpoint = endpoint;

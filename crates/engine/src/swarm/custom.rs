@@ -1,6 +1,7 @@
 //! Custom protocols in simulated worlds: lines with a login, and the server of them.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use metrics::Failure;
 use pacing::Random;
@@ -11,6 +12,7 @@ use protocol::{
     TextHandle, Texts, Units, push_json_text,
 };
 
+use super::datagrams::Grams;
 use super::history::{self, History, Setup};
 use super::{checked, digest};
 
@@ -28,7 +30,7 @@ static ABOUT: About = About {
     name: "lines",
     title: "Lines",
     help: Phrase::new("Send a line", "发送一行"),
-    schemes: &[Scheme { name: "lines", prefix: "lines://", port: 7, is_tls: false }],
+    schemes: &[Scheme::stream("lines", "lines://", 7)],
     keys: &[Key::new("line", KeyKind::Text, "The line", "一行文本").needed()],
     main_key: "line",
     failures: &[
@@ -151,9 +153,13 @@ impl Service for Server {
     }
 }
 
-/// Registers the protocol, for a world whose server speaks it.
+/// Registers the protocols of these worlds, and those of the program.
 pub(super) fn register() {
-    protocol::register(&[&Lines]);
+    static TABLE: OnceLock<Vec<&dyn Protocol>> = OnceLock::new();
+    protocol::register(TABLE.get_or_init(|| {
+        let own: [&dyn Protocol; 2] = [&Lines, &Grams];
+        own.into_iter().chain(protocols::ROOMS.iter().copied()).collect()
+    }));
 }
 
 fn plan(url: &str, line: &str, flags: Flags) -> Plan {

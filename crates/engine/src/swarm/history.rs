@@ -205,6 +205,8 @@ pub(crate) struct History {
     /// Connections that were dropped between the hosts, in runs before this one too.
     pub(crate) connections_lost: usize,
     pub(crate) fault_count: u64,
+    /// Datagrams that its shards sent and received.
+    pub(crate) datagrams: (u64, u64),
     /// The budget part that ended it.
     pub(crate) spent: Option<plan::BudgetPart>,
     /// Files whose rows were used up.
@@ -335,6 +337,8 @@ impl SimulatedNetwork {
         let (requests_served, server_open) =
             (stage.world.server.requests() - served_before, stage.world.server.open_connections());
         let shards = stage.hosts.len();
+        let datagrams = stage.hosts.iter().map(|&host| network.datagrams(host));
+        let datagrams = datagrams.fold((0, 0), |sum, (sent, received)| (sum.0 + sent, sum.1 + received));
         let mut reported = stage.reported;
         let timelines: Vec<_> = (0..reported.len()).map(|scenario| stage.run.timeline(scenario)).collect();
         let (used_up, met) = (stage.run.used_up(), stage.run.met());
@@ -363,6 +367,7 @@ impl SimulatedNetwork {
                 server_open,
                 server_sockets: network.open_sockets(server_host) - 1,
                 connections_lost: network.lost_connections(),
+                datagrams,
                 fault_count: network.faults_so_far() - faults_before,
                 spent: finished.ends[number].spent,
                 used_up: used_up.clone(),

@@ -24,6 +24,11 @@ impl History {
         self.scenario().steps.iter().any(|step| step.messaging.is_some())
     }
 
+    /// Whether its requests are datagrams.
+    pub(crate) fn is_over_datagrams(&self) -> bool {
+        self.scenario().target().custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram)
+    }
+
     /// Whether the steps of a user have different protocols.
     pub(crate) fn is_mixed(&self) -> bool {
         let kind = |step: &Step| (step.messaging.is_some(), step.call.is_some());

@@ -48,6 +48,7 @@ impl ScenarioRuntime {
             wire::http1::unfold(&mut head);
             self.seen.tool_details.hear_head(&head);
         }
+        self.count_kernel_drops(sockets);
         self.close_gracefully(now, sockets);
     }
 

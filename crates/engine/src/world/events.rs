@@ -47,6 +47,8 @@ impl ScenarioRuntime {
             Event::Failed { socket, error, at, left } => self.failed(socket, error, left, at, sockets),
             // Plain requests are templates, which have no such event; and a client has no listener.
             Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
+            Event::Refused { socket, error, at } => self.datagram_refused(socket, error, at, sockets),
+            Event::Cut { at, .. } => self.datagram_cut(at),
             Event::Accepted { .. } | Event::Woken => {}
         }
     }
@@ -83,7 +85,9 @@ impl ScenarioRuntime {
             Ok(attempt) => Phase::Response { attempt },
             Err(user) => Phase::Idle { user },
         };
-        self.pool.reachability_guard.was_connected = true;
+        // A socket of datagrams is connected whether its peer is there or not.
+        let is_datagram = connection.layers.as_ref().is_some_and(|layers| layers.transport.is_datagram());
+        self.pool.reachability_guard.was_connected |= !is_datagram;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
         let origin = connection.origin;
         if self.pool.addresses.rotate {

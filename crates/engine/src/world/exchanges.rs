@@ -377,6 +377,9 @@ impl ScenarioRuntime {
         if self.is_spared(index, now) {
             return;
         }
+        if self.pool.has_datagrams && was_sent && self.resends(key, socket, now, sockets) {
+            return;
+        }
         self.count_last_sent(key, sockets);
         // An attempt that waits for a stream is connected.
         let is_connected = self.pool.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
@@ -386,7 +389,11 @@ impl ScenarioRuntime {
             let deadline = now + self.in_flight.steps[step].connect_timeout;
             return self.arm(key, deadline);
         }
-        let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
+        let failure = match was_sent || is_connected {
+            true if self.pool.has_datagrams => self.overdue_failure(socket),
+            true => Failure::Timeout,
+            false => self.unanswered_stage(socket),
+        };
         if self.in_flight.records {
             self.record_begun(socket);
         }

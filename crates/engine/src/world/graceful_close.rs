@@ -78,6 +78,7 @@ impl ScenarioRuntime {
     pub(super) fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         match self.protocol_of(socket) {
             Some(Protocol::Tcp) => return self.close(socket, sockets),
+            Some(Protocol::Custom) if self.is_datagram(socket) => return self.close(socket, sockets),
             Some(Protocol::Custom) => {
                 // What it says at the end is not answered.
                 if self.send_close(socket, sockets) {

@@ -32,6 +32,7 @@ use wire::http2;
 use wire::tls::Session;
 
 use super::calls::HeldMessages;
+use super::messaging::Transport;
 use super::origins::Origin;
 use super::phase::Phase;
 use super::{ScenarioConfig, ScenarioRuntime};
@@ -93,6 +94,8 @@ pub(crate) struct Layers {
     pub(super) sent_in: u64,
     /// Bytes of our close frame, with the overhead of TLS.
     pub(super) close_bytes: u64,
+    /// What its messages travel in.
+    pub(super) transport: Transport,
     /// At the end of the run the kernel had not taken all of a message that counts.
     pub(super) has_late_message: bool,
     is_dirty: bool,
@@ -216,6 +219,7 @@ impl ScenarioRuntime {
             message: 0..0,
             sent_in: 0,
             close_bytes: 0,
+            transport: Transport::Stream,
             has_late_message: false,
             is_dirty: false,
         };

@@ -7,6 +7,7 @@
 //! it. When its connection has been established once (`OpenConversation`), only a retried step opens another one.
 
 mod custom;
+mod datagrams;
 mod passing;
 mod sending;
 
@@ -16,10 +17,11 @@ use driver::{Socket, Sockets, Template};
 use metrics::{CLOSE_WITHOUT_CODE, Counter, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
-use wire::connection::{AnyConnection, ConnectionEvent, Fault, Mask, Offer, ProtocolConnection, Tcp, WebSocket};
+use wire::connection::{AnyConnection, ConnectionEvent, Fault, Mask, Offer, ProtocolConnection, Stray, Tcp, WebSocket};
 use wire::websocket::HandshakeFault;
 
 use custom::CustomResponse;
+pub(super) use datagrams::Transport;
 
 use super::phase::Phase;
 use super::step::PreparedStep;
@@ -125,7 +127,7 @@ impl ScenarioRuntime {
             }
             (Some(Protocol::Custom), Some(PreparedMessaging { custom: Some(custom), .. })) => {
                 let number = self.work.segment.nth(self.pool.messaging.connections);
-                AnyConnection::Custom(custom.request.connect(number))
+                AnyConnection::Custom(self.connect_custom(socket, &*custom.request, number))
             }
             (Some(Protocol::Tcp), _) => {
                 AnyConnection::Tcp(Tcp::new(messaging.and_then(|messaging| messaging.expects.framing()).cloned()))
@@ -178,6 +180,10 @@ impl ScenarioRuntime {
     #[cold]
     pub(super) fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(from) = self.agree(socket, bytes, at, sockets) else { return };
+        if bytes.is_empty() {
+            // Only a datagram may be empty, and none of ours has such a response.
+            self.count_stray(Stray::Unmatched, at);
+        }
         let (mask, mut scratch) = (self.pool.messaging.mask(), self.pool.scratch.take().unwrap_or_default());
         let (mut from, mut end) = (from, None);
         while end.is_none()
@@ -299,6 +305,8 @@ impl ScenarioRuntime {
                     return self.hear_unasked(socket, phase, sockets);
                 }
             }
+            ConnectionEvent::Stray(stray) => self.count_stray(stray, at),
+            ConnectionEvent::OverStream { .. } => self.go_over_stream(socket, at, sockets),
             // The other events are for HTTP.
             _ => {}
         }
@@ -433,7 +441,7 @@ impl ScenarioRuntime {
         if !is_clean {
             self.seen.counts[Counter::Unsolicited] += 1;
             self.close(socket, sockets);
-        } else if self.in_flight.steps[step].keep_alive && !peer_closed_tls {
+        } else if self.in_flight.steps[step].keep_alive && !peer_closed_tls && self.stays_for_next(socket) {
             if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Idle { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);

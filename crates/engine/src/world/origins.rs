@@ -82,6 +82,11 @@ impl Origin {
         self.passage.as_ref().is_some_and(|passage| passage.is_sealed())
     }
 
+    /// Its messages are datagrams.
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.target.custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram)
+    }
+
     /// Messages of WebSocket, TCP or a custom protocol are exchanged with it.
     pub(crate) fn is_messaging(&self) -> bool {
         matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp | Protocol::Custom)
@@ -294,6 +299,7 @@ impl ScenarioRuntime {
         }
         self.pool.is_layered |= origin.begins_layered();
         self.pool.has_passages |= origin.passage.is_some();
+        self.pool.has_datagrams |= origin.is_datagram();
         self.pool.has_outer_tls |= origin.has_outer_tls();
         self.pool.addresses.rotate |= origin.turns.single().is_none();
         if !origin.is_shared() {

@@ -53,6 +53,9 @@ impl HoldDraft {
                 }
                 step
             }
+            Scheme::Custom(scheme) if scheme.is_datagram => {
+                return Err(PlanError::HoldDatagrams { scheme: scheme.prefix });
+            }
             Scheme::Custom(_) => {
                 let step = draft.custom_step(address, work == HoldWork::Nothing)?;
                 let custom = step.messaging.as_ref().and_then(|messaging| messaging.custom.as_deref());

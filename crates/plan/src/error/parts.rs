@@ -245,6 +245,10 @@ errors! {
     ProtocolIsAlone;
         "a custom protocol is served alone; leave one of them out",
         "服务端只提供该自定义协议；请去掉其中一个";
+    /// A custom protocol that is never spoken over TLS.
+    ProtocolWithoutTls;
+        "this protocol has no TLS; leave it out",
+        "该协议不使用 TLS；请去掉它";
     /// The exchange is not HTTP.
     MessagingIsNoHttp;
         "it belongs to requests of HTTP",
@@ -253,6 +257,10 @@ errors! {
     CustomIsNoHttp;
         "its requests are made of its own flags; leave the other out",
         "其请求由它自己的参数给出；请去掉另一个";
+    /// Datagrams have no connections.
+    DatagramsGoStraight;
+        "datagrams (UDP) go straight to their target; leave the other out",
+        "数据报（UDP）直接发往目标；请去掉另一个";
     /// One exchange is shown.
     DebugIsText;
         "--debug shows one exchange as text and makes no report; leave one of them out",

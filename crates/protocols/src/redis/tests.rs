@@ -24,7 +24,13 @@ fn fields(commands: &[&[&str]], resp: u64) -> (CustomRequest, Vec<Vec<u8>>) {
 
 fn endpoint(user: &str, password: Option<&str>, path: &str) -> Endpoint {
     let password = password.map(str::to_owned);
-    Endpoint { protocol: "redis".to_owned(), user: user.to_owned(), password, path: path.to_owned() }
+    Endpoint {
+        protocol: "redis".to_owned(),
+        user: user.to_owned(),
+        password,
+        path: path.to_owned(),
+        is_datagram: false,
+    }
 }
 
 /// A prepared step, and its bytes.

@@ -1,13 +1,18 @@
 //! Failures of custom protocols: cause and remedy, as the protocol says them.
 
 use metrics::CUSTOM_FAILURES_EACH;
-use protocol::{OwnFailure, Protocol};
+use protocol::{OwnFailure, Phrase, Protocol};
 
 use crate::Language;
 
 /// Cause and remedy of the failure with this number.
 pub(super) fn remedy(number: u8, language: Language) -> String {
     text(own_failure(number, protocol::registered()), language)
+}
+
+/// Why no response may come to requests of a protocol.
+pub(super) fn silence(request: &plan::CustomRequest) -> Option<Phrase> {
+    protocol::by_name(&request.protocol)?.silence()
 }
 
 /// The failure with this number, where these protocols are registered.

@@ -38,6 +38,8 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) is_held: bool,
     /// Whether gRPC calls are made.
     pub(crate) is_grpc: bool,
+    /// Whether requests are datagrams.
+    pub(crate) is_datagram: bool,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
     /// The first and the last local port that connections come from.
@@ -67,6 +69,7 @@ impl<'a> FailureContext<'a> {
             server_texts: &run.server_texts,
             is_held: false,
             is_grpc: run.is_grpc(),
+            is_datagram: run.has_datagrams(),
             refused: run.refused.as_ref(),
             lacked_certificate: run.lacked_certificate,
             local_ports: run.host.local_ports,
@@ -101,6 +104,7 @@ impl<'a> FailureContext<'a> {
             server_texts: &[],
             is_held: true,
             is_grpc: false,
+            is_datagram: false,
             refused: held.refused.as_ref(),
             lacked_certificate: held.lacked_certificate,
             local_ports: held.host.local_ports,

@@ -8,6 +8,7 @@ use crate::Language;
 /// The id of the section that explains a failure; `None` where its remedy is all there is to say.
 pub(crate) fn section(failure: Failure, context: &FailureContext<'_>) -> Option<&'static str> {
     Some(match failure {
+        Failure::ConnectRefused if context.is_datagram => "udp-refused",
         Failure::ConnectRefused => "connection-refused",
         Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",
         Failure::NoDescriptor => "too-many-open-files",

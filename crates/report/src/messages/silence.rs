@@ -18,7 +18,12 @@ pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> Strin
         );
     }
     let received = context.received.filter(|_| context.nothing_succeeded);
+    let silence = context.step.and_then(|step| super::custom::silence(step.messaging.as_ref()?.custom.as_ref()?));
     match received {
+        Some(0) if let Some(silence) = silence => language.pick(
+            format!("no response within {limit}; {}", silence.en),
+            format!("{limit} 内没有收到响应；{}", silence.zh),
+        ),
         Some(0) => nothing_came(context, &limit, language),
         Some(bytes) if let Some(text) = no_end(context, bytes, &limit, language) => text,
         _ => language.pick(

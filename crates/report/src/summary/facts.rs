@@ -17,6 +17,7 @@ impl Page {
         self.line(words.time, &format!("{:.3}s", run.wall.as_secs_f64()));
         self.traffic(run);
         self.messages(run);
+        self.datagrams(run);
         let connections = connections_in_words(run, self.language());
         self.line(words.connections, &connections);
     }
@@ -139,6 +140,13 @@ impl Page {
         self.line(words.sent, &sent);
     }
 
+    fn datagrams(&mut self, run: &Run) {
+        let words = datagrams_in_words(&run.tally, self.language());
+        if !words.is_empty() {
+            self.line(self.language().words().datagrams, &words);
+        }
+    }
+
     fn messages(&mut self, run: &Run) {
         let (words, counts) = (self.language().words(), &run.tally);
         if run.has_messages() {
@@ -158,6 +166,28 @@ impl Page {
             self.line(words.messages, &messages);
         }
     }
+}
+
+/// What came beside responses, or was sent again.
+fn datagrams_in_words(counts: &Tally, language: Language) -> String {
+    let parts = [
+        (counts.resent(), "sent again without a response", "次未收到响应而重发"),
+        (counts.over_stream(), "went on over TCP", "个请求改用 TCP 继续"),
+        (counts.late_responses(), "came after their timeout", "个响应在超时之后到达"),
+        (counts.duplicate_responses(), "came once more", "个重复响应"),
+        (counts.unmatched_datagrams(), "matched no request", "个与任何请求都不匹配"),
+        (counts.refused_datagrams(), "refused", "个被拒绝"),
+        (counts.cut_datagrams(), "longer than 4,096 bytes and not read", "个超过 4096 字节而未读取"),
+        (
+            counts.kernel_drops(),
+            "dropped by this machine's kernel (raise net.core.rmem_default, or use more connections)",
+            "个被本机内核丢弃（可调高 net.core.rmem_default，或增加连接数）",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(number, ..)| *number > 0);
+    let parts = parts
+        .map(|(number, en, zh)| language.pick(format!("{} {en}", count(number)), format!("{} {zh}", count(number))));
+    parts.collect::<Vec<_>>().join(language.pick(", ", "，"))
 }
 
 /// The outcomes of all starts: a sum without a remainder.
@@ -192,7 +222,11 @@ fn sum_in_words(counts: &Tally, language: Language) -> String {
 fn connections_in_words(run: &Run, language: Language) -> String {
     let counts = &run.tally;
     let established = count(counts.connections_established());
-    let mut parts = vec![language.pick(format!("{established} established"), format!("已建立 {established} 个"))];
+    let established = match run.has_datagrams() {
+        true => language.pick(counted(counts.connections_established(), "socket"), format!("套接字 {established} 个")),
+        false => language.pick(format!("{established} established"), format!("已建立 {established} 个")),
+    };
+    let mut parts = vec![established];
     if run.tls.count > 0 {
         let (handshakes, resumed) = (count(run.tls.count), count(counts.tls_resumed()));
         parts.push(language.pick(

@@ -12,7 +12,7 @@ fn ids(page: &str) -> Vec<String> {
 }
 
 /// Sections of what is no failure of a request.
-const OF_RUNS: [&str; 3] = ["time-wait", "unreliable", "plan-not-kept"];
+const OF_RUNS: [&str; 6] = ["time-wait", "unreliable", "plan-not-kept", "radius-secret", "dns-truncated", "udp-drops"];
 
 #[test]
 fn failures_lead_to_sections_that_are_there() {
@@ -26,6 +26,7 @@ fn failures_lead_to_sections_that_are_there() {
                 ..FailureContext::for_failure(&run, failure)
             };
             sections.extend(section(failure, &context));
+            sections.extend(section(failure, &FailureContext { is_datagram: true, ..context }));
         }
     }
     for page in ["why.md", "why.zh.md"] {

@@ -32,6 +32,10 @@ impl DynamicParts<'_> {
         draft.request.headers.clear();
         (draft.request.method, draft.request.body) = (None, None);
         (draft.connection.version, draft.connection.streams) = (None, None);
+        if draft.url.as_ref().is_some_and(plan::Address::is_datagram) {
+            // A header is at the beginning of connections.
+            (draft.connection.proxy.header, draft.connection.proxy.clients) = (None, Vec::new());
+        }
         draft.responses = plan::draft::ResponseChecks {
             bodies: custom.expect.bodies.clone(),
             json: custom.expect.json.clone(),

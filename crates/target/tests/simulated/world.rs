@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
 use driver::sim::{Faults, Host, Network, SimDriver, SimSockets};
-use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, Sockets};
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketKind, Sockets};
 use engine::{Finished, Interval, SteppedRun, StopHandle};
 use pacing::Nanos;
 use plan::{Flags, Plan};
@@ -123,7 +123,7 @@ impl Call {
     /// Does what is due now; returns when it has to act again.
     fn act(&mut self, now: Nanos, sockets: &mut SimSockets) -> Nanos {
         if self.at <= now && now < self.leaves && self.socket.is_none() {
-            let options = OpenOptions { to: Peer::Ip(address()), from: None, no_delay: true };
+            let options = OpenOptions { kind: SocketKind::Stream, to: Peer::Ip(address()), from: None, no_delay: true };
             self.socket = Some(sockets.open(&options).expect("a socket"));
         }
         let Some(socket) = self.socket else { return self.at };
@@ -224,7 +224,7 @@ impl World {
         let network = Self::network();
         let mut driver = network.add_host();
         let server_host = driver.host();
-        let listen = ListenOptions { on: address(), share_port: false };
+        let listen = ListenOptions { kind: SocketKind::Stream, on: address(), share_port: false };
         driver.sockets().listen(&listen).expect("a free address");
         Self { network, server: Served::Silence(driver), server_host }
     }

@@ -121,6 +121,7 @@ impl Driver for LedgerDriver {
                 Event::Failed { socket, error, at, left } => Owned::Failed(socket, error, at, left),
                 Event::Woken => Owned::Woken,
                 Event::Accepted { .. } | Event::Sent { .. } => unreachable!("a client with templates"),
+                Event::Refused { .. } | Event::Cut { .. } => unreachable!("a client of streams"),
             });
         })?;
         for event in self.events.drain(..) {

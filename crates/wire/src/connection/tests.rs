@@ -66,6 +66,8 @@ fn word_of(said: &ConnectionEvent<'_>) -> Option<(String, Option<Tag>)> {
         ConnectionEvent::Response { tag, bytes, status, is_success } => {
             format!("{tag} response {} {status} {is_success}", text(bytes))
         }
+        ConnectionEvent::Stray(stray) => format!("stray {stray:?}"),
+        ConnectionEvent::OverStream { tag } => format!("{tag} over a stream"),
         ConnectionEvent::Unframed(bytes) => return Some((text(bytes), Some(Tag::MAX))),
     };
     Some((word, None))

@@ -18,6 +18,12 @@ pub(super) fn check(args: &ServeArgs) -> Result<(), PlanError> {
         ("--tcp", args.tcp.is_some()),
         ("--push", args.push.is_some()),
     ];
+    let has_no_tls = |protocol: &&dyn protocol::Protocol| protocol.about().schemes.iter().all(|scheme| !scheme.is_tls);
+    let is_plain = args.protocol.as_deref().and_then(protocol::by_name).filter(has_no_tls).is_some();
+    if args.is_tls && is_plain {
+        let (one, other, remedy) = ("--tls", FLAG, Remedy::ProtocolWithoutTls);
+        return Err(PlanError::Conflict { one, other, remedy });
+    }
     match others.into_iter().find(|(_, is_given)| *is_given && args.protocol.is_some()) {
         Some((other, _)) => Err(PlanError::Conflict { one: FLAG, other, remedy: Remedy::ProtocolIsAlone }),
         None => Ok(()),
@@ -68,8 +74,8 @@ mod tests {
 
     #[test]
     fn the_scheme_is_that_of_the_protocol() {
-        const PLAIN: Scheme = Scheme { name: "lines", prefix: "lines://", port: 1, is_tls: false };
-        const TLS: Scheme = Scheme { name: "liness", prefix: "liness://", port: 2, is_tls: true };
+        const PLAIN: Scheme = Scheme::stream("lines", "lines://", 1);
+        const TLS: Scheme = Scheme::stream("liness", "liness://", 2).over_tls();
         let cases = [
             (&[PLAIN, TLS][..], [Some("lines"), Some("liness")]),
             (&[PLAIN][..], [Some("lines"); 2]),

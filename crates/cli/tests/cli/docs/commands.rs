@@ -175,6 +175,8 @@ struct Servers {
     plain: Served,
     tls: Served,
     redis: Served,
+    dns: Served,
+    radius: Served,
     _tcp: Served,
     tcp_port: String,
 }
@@ -183,8 +185,8 @@ impl Servers {
     fn start() -> Self {
         let tcp_port = crate::closed_port().to_string();
         let tcp = Served::with(&["--tcp", &tcp_port]);
-        let redis = Served::with(&["--protocol", "redis"]);
-        Self { plain: Served::start(), tls: Served::with(&["--tls"]), redis, _tcp: tcp, tcp_port }
+        let [redis, dns, radius] = ["redis", "dns", "radius"].map(|name| Served::with(&["--protocol", name]));
+        Self { plain: Served::start(), tls: Served::with(&["--tls"]), redis, dns, radius, _tcp: tcp, tcp_port }
     }
 
     /// A word with the address of our own servers.
@@ -194,6 +196,8 @@ impl Servers {
         word.replace("127.0.0.1:8080", &host(&self.plain))
             .replace("127.0.0.1:8443", &host(&self.tls))
             .replace("127.0.0.1:6380", &host(&self.redis))
+            .replace("127.0.0.1:5354", &host(&self.dns))
+            .replace("127.0.0.1:1812", &host(&self.radius))
             .replace("127.0.0.1:9000", &format!("127.0.0.1:{}", self.tcp_port))
     }
 }
@@ -212,7 +216,12 @@ fn folder() -> PathBuf {
         ("hello.proto", std::fs::read_to_string(root().join("crates/target/proto/hello.proto")).expect("our own")),
     ];
     files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).expect("a file of our own"));
-    std::fs::write(folder.join("words.csv"), "w\nlamp\nred chair\n").expect("a file of our own");
+    let rows = [
+        ("words.csv", "w\nlamp\nred chair\n"),
+        ("names.csv", "name,type\nwww.example.org,A\nexample.org,MX\nnx1.example.org,AAAA\n"),
+        ("users.csv", "name,password\nalice,secret\nbob,secret\nreject1,guess\n"),
+    ];
+    rows.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).expect("a file of our own"));
     folder
 }
 

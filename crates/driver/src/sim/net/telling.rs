@@ -21,6 +21,12 @@ impl Net {
             Completion::Readable(socket) => self.tell_read(host, socket),
             Completion::Sent(socket, buffer) if self.slot(host, socket).is_some() => HostEvent::Sent(socket, buffer),
             Completion::Sent(..) => HostEvent::Nothing,
+            Completion::NewPeer(listener, socket) => HostEvent::Accepted(listener, socket),
+            Completion::Datagram(socket, bytes) => self.tell_datagram(host, socket, bytes),
+            Completion::DatagramRefused(socket) if self.slot(host, socket).is_some() => {
+                HostEvent::Refused(socket, SocketError::Refused)
+            }
+            Completion::DatagramRefused(_) => HostEvent::Nothing,
         };
         if self.is_traced {
             self.print(host, &reported);

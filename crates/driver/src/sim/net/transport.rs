@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use pacing::Nanos;
 
 use super::{Completion, Kind, Net};
-use crate::SocketError;
 use crate::sim::stream::{End, Owner};
+use crate::{SocketError, SocketKind};
 
 /// The kernel retransmits lost bytes after this.
 const RETRANSMISSION_WAIT: Nanos = Nanos::from_millis(200);
@@ -43,6 +43,14 @@ pub(super) enum Happening {
     Write {
         end: usize,
     },
+    Datagram {
+        from: usize,
+        bytes: Vec<u8>,
+    },
+    /// A host says that a datagram reached no program.
+    Unreachable {
+        to: usize,
+    },
 }
 
 impl Net {
@@ -57,6 +65,9 @@ impl Net {
     /// The kernel takes as many queued bytes as it can.
     pub(super) fn write(&mut self, number: usize) {
         self.ends[number].write_is_due = false;
+        if self.ends[number].datagrams_to.is_some() {
+            return self.write_datagrams(number);
+        }
         while let Some(pending) = self.ends[number].queue.front() {
             let (unsent, room) = (pending.unsent(), self.faults.window_bytes - self.ends[number].in_flight);
             let mut count = unsent.min(room);
@@ -221,6 +232,13 @@ impl Net {
                     self.complete_at(host, at, Completion::Refused(socket, error));
                 }
             }
+            Happening::Datagram { from, bytes } => self.deliver_datagram(from, bytes),
+            Happening::Unreachable { to } => {
+                if let Owner::Program(host, socket) = self.ends[to].owner {
+                    let at = self.reported_at();
+                    self.complete_at(host, at, Completion::DatagramRefused(socket));
+                }
+            }
             Happening::Segment { to, bytes } => {
                 if self.ends[to].is_dark || self.ends[to].error.is_some() {
                     return;
@@ -266,7 +284,7 @@ impl Net {
         }
         let response = self.now + self.latency();
         let backlog = self.faults.backlog;
-        let listening: Vec<usize> = (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
+        let listening: Vec<usize> = self.listening(to, SocketKind::Stream);
         if listening.is_empty() || self.draws_fault(self.faults.refused) {
             let error = SocketError::Refused;
             return self.happen_at(response, Happening::NotEstablished { end: from, error });

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use driver::{Driver, Event, ListenOptions, Socket, Sockets};
+use driver::{Driver, Event, ListenOptions, Socket, SocketKind, Sockets};
 use metrics::Failure;
 
 use super::*;
@@ -48,7 +48,10 @@ fn back_after(seed: u64, count: u64) -> Vec<Nanos> {
     let (mut server, mut driver) = (network.add_host(), network.add_host());
     let (server_host, host) = (server.host(), driver.host());
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
-    server.sockets().listen(&ListenOptions { on: address, share_port: false }).expect("it listens");
+    server
+        .sockets()
+        .listen(&ListenOptions { kind: SocketKind::Stream, on: address, share_port: false })
+        .expect("it listens");
     let plan = flags_of_tcp(count).plan().expect("a good plan");
     let job = Arc::new(HoldConfig::new(&plan, EndpointRotation::new(Places::these(&[address]), None), None));
     let mut world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());

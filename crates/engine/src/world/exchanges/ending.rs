@@ -291,6 +291,9 @@ impl ScenarioRuntime {
 
     pub(in crate::world) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
+        if self.pool.has_datagrams {
+            self.seen.counts[Counter::KernelDrops] += sockets.dropped(socket);
+        }
         if let Some(connection) = self.pool.connections.remove(socket) {
             self.uncount(&connection, untaken);
             sockets.close(socket);

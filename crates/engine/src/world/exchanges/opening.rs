@@ -1,6 +1,6 @@
 //! Opening of connections, for an exchange or in advance.
 
-use driver::{OpenOptions, Socket, SocketError, Sockets};
+use driver::{OpenOptions, Socket, SocketError, SocketKind, Sockets};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 
@@ -25,14 +25,29 @@ impl ScenarioRuntime {
         now: Nanos,
         sockets: &mut S,
     ) -> Result<Socket, SocketError> {
+        let origin = usize::from(self.in_flight.steps[step].origin);
+        let is_datagram = self.pool.has_datagrams && self.pool.origins[origin].is_datagram();
+        let kind = if is_datagram { SocketKind::Datagram } else { SocketKind::Stream };
+        self.open_for(step, kind, now, sockets)
+    }
+
+    /// Opens a connection of a kind for a step. `now`: about this instant.
+    #[inline]
+    pub(in crate::world) fn open_for<S: Sockets>(
+        &mut self,
+        step: usize,
+        kind: SocketKind,
+        now: Nanos,
+        sockets: &mut S,
+    ) -> Result<Socket, SocketError> {
         self.pool.links.read_coalescer.open();
         // Handshakes and frames are small pieces that the peer waits for.
         let prepared = &self.in_flight.steps[step];
         let index = usize::from(prepared.origin);
         let origin = &self.pool.origins[index];
         let no_delay = origin.begins_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
-        let Some(to) = origin.turns.single() else { return self.open_in_turn(index, no_delay, now, sockets) };
-        let options = OpenOptions { to: to.clone(), from: None, no_delay };
+        let Some(to) = origin.turns.single() else { return self.open_in_turn(index, (kind, no_delay), now, sockets) };
+        let options = OpenOptions { kind, to: to.clone(), from: None, no_delay };
         self.open_at(&options, sockets)
     }
 
@@ -41,7 +56,7 @@ impl ScenarioRuntime {
     fn open_in_turn<S: Sockets>(
         &mut self,
         origin: usize,
-        no_delay: bool,
+        (kind, no_delay): (SocketKind, bool),
         now: Nanos,
         sockets: &mut S,
     ) -> Result<Socket, SocketError> {
@@ -51,7 +66,7 @@ impl ScenarioRuntime {
             let number = self.number_of(self.pool.origins[origin].turns.opened());
             let (endpoint, to, from) = self.pool.origins[origin].turns.next(number, now);
             self.count_tried(origin, endpoint);
-            match self.open_at(&OpenOptions { to, from, no_delay }, sockets) {
+            match self.open_at(&OpenOptions { kind, to, from, no_delay }, sockets) {
                 Ok(socket) => return Ok(socket),
                 Err(error) if is_of_peer(faults::while_connecting(error)) => {
                     self.pool.origins[origin].turns.rest(endpoint, now);

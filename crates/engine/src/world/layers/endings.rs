@@ -147,6 +147,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         let (late, is_messaging) = (self.unanswered_stage(socket), self.is_messaging(socket));
+        let is_datagram = self.pool.has_datagrams && self.is_datagram(socket);
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let place = connection.place();
         match connection.phase {
@@ -190,6 +191,9 @@ impl ScenarioRuntime {
                 if let Some(layers) = connection.layers.as_deref_mut() {
                     layers.waiting.retain(|waiting| *waiting != key);
                 }
+            }
+            Phase::Response { attempt } if is_datagram => {
+                self.leave_unanswered(socket, attempt, sockets);
             }
             Phase::Response { .. } if is_messaging && sockets.unsent(socket) == 0 => {
                 self.say_goodbye(socket, now, sockets);

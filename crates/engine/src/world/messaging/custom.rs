@@ -58,6 +58,7 @@ impl ScenarioRuntime {
         if self.is_before_message(socket) {
             return Some(self.hear_early());
         }
+        self.pool.reachability_guard.was_connected = true;
         self.hear_first(attempt, at);
         if !response.bytes.is_empty() {
             self.take_body(attempt, response.bytes);

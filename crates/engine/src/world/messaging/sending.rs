@@ -118,6 +118,9 @@ impl ScenarioRuntime {
             layers.sent_in = wait;
             layers.message.end = layers.handed;
         }
+        if self.pool.has_datagrams && self.mark_datagram(key, socket, sent, timeout) {
+            return;
+        }
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.sent = sent;
         self.arm(key, sent + timeout);
@@ -128,7 +131,8 @@ impl ScenarioRuntime {
     /// An event reported together with the sending of a message came before it, and is no response to it.
     pub(super) fn is_before_message(&mut self, socket: Socket) -> bool {
         let wait = self.instants.waits;
-        self.layers(socket).is_some_and(|layers| layers.sent_in == wait)
+        // Datagrams are matched by what is in them.
+        self.layers(socket).is_some_and(|layers| layers.sent_in == wait && !layers.transport.is_datagram())
     }
 
     /// Bytes of replies of the protocol itself that the kernel has not taken: our message, of any size, is not among
@@ -208,7 +212,8 @@ impl ScenarioRuntime {
             && let Some(line) = &mut layers.line
         {
             let ask = ExchangeStart { what: Payload::Rendered(request), response: messaging.expects.awaited() };
-            line.begin(ALONE, ask, mask, &mut frame);
+            let number = line.begin(ALONE, ask, mask, &mut frame);
+            layers.transport.begin(number);
         }
         let timeout = prepared.timeout;
         let further = messaging.custom.as_ref().map_or(0, |custom| u64::from(custom.messages).saturating_sub(1));
