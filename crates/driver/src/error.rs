@@ -49,3 +49,10 @@ impl From<Errno> for SocketError {
         }
     }
 }
+
+impl From<&std::io::Error> for SocketError {
+    /// An error without a number is that of a kernel that has no descriptor or memory left.
+    fn from(error: &std::io::Error) -> Self {
+        Errno::from_io_error(error).map_or(Self::NoDescriptor, Self::from)
+    }
+}

@@ -90,10 +90,9 @@ pub enum Outgoing {
 }
 
 /// What a socket carries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketKind {
     /// A stream of bytes: TCP, or a Unix domain socket.
-    #[default]
     Stream,
     /// Datagrams (UDP): each [`Sockets::send`] is one, and each [`Event::Received`] is one, whole. They may be lost,
     /// arrive twice, or in another order. The socket lives until it is closed: it is always receiving, has no end of

@@ -224,7 +224,8 @@ impl Sockets for PollSockets {
         }
         match write(pending, slot, &self.templates) {
             Ok(None) => {}
-            Ok(Some(buffer)) => self.sent_whole(socket, buffer),
+            Ok(Some(buffer)) if slot.is_datagram => self.taken.push((socket, buffer)),
+            Ok(Some(buffer)) => self.sent.push_back((socket, SendEnd::Taken(buffer))),
             Err((rest, errno)) if errno != Errno::AGAIN && slot.is_datagram => self.send_again(socket, rest, errno),
             Err((rest, errno)) => {
                 slot.queue().push_back(rest);
@@ -291,7 +292,7 @@ impl PollSockets {
         let socket = self.table.insert(slot);
         if let Err(error) = self.poll.registry().register(&mut SourceFd(&raw), token_of(socket), interest) {
             drop(self.table.remove(socket));
-            return Err(Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from));
+            return Err(SocketError::from(&error));
         }
         Ok(socket)
     }
@@ -306,8 +307,8 @@ impl PollSockets {
         for _ in 0..self.sent.len() {
             let Some((socket, end)) = self.sent.pop_front() else { break };
             if self.table.find(socket).is_some() {
-                let at = self.clock.now();
-                handle(self, end.event(socket, at));
+                let event = end.event(socket, &self.clock);
+                handle(self, event);
             }
         }
         for _ in 0..self.again.len() {
@@ -388,11 +389,11 @@ impl PollSockets {
 
     /// Reads until the kernel has no more.
     fn read(&mut self, socket: Socket, behind: BehindData, buffer: &mut [u8], handle: Handle<'_>) {
-        if self.table.find(socket).is_some_and(|slot| slot.is_datagram) {
-            return self.read_datagrams(socket, buffer, handle);
-        }
         for _ in 0..TURNS_MAX {
             let Some(slot) = self.table.find(socket) else { return };
+            if slot.is_datagram {
+                return self.read_datagrams(socket, buffer, handle);
+            }
             if !slot.receives {
                 slot.unread = true;
                 // A peer that is gone takes nothing more; the sender must be notified.

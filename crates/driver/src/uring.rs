@@ -87,8 +87,9 @@ pub struct UringSockets {
     peers: Vec<(Peer, Box<address::Address>)>,
     /// Bytes that the kernel may still read for closed sockets, by user data.
     orphans: HashMap<u64, PendingSockets>,
-    /// Datagrams whose bytes the kernel reads when it takes the queue, and the number of those that it has taken.
+    /// Sent datagrams, oldest first: the kernel reads their bytes when the queue is submitted.
     datagrams: VecDeque<(Socket, PendingSockets)>,
+    /// How many of them were submitted before this wait: their buffers can go back.
     datagrams_taken: usize,
     /// Boxes of sockets that became idle.
     #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]

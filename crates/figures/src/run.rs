@@ -326,8 +326,7 @@ impl Run {
 
     /// Whether requests are datagrams.
     pub fn has_datagrams(&self) -> bool {
-        let mut targets = self.plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
-        targets.any(|target| target.custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram))
+        self.plan.scenarios.iter().flat_map(|scenario| &scenario.targets).any(plan::Target::is_datagram)
     }
 
     /// Whether gRPC calls are made.

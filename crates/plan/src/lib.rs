@@ -384,6 +384,11 @@ impl Target {
         self.dial.as_ref().map_or((&self.host, self.port), |(host, port)| (host, *port))
     }
 
+    /// Whether messages to it are datagrams (UDP).
+    pub fn is_datagram(&self) -> bool {
+        self.custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram)
+    }
+
     /// Host and port, for messages.
     pub fn place(&self) -> String {
         match &self.unix {

@@ -119,7 +119,6 @@ fn facts(run: &Run) -> Value {
     let seconds = run.wall.as_secs_f64();
     let received = json!({"received_per_s": per_second(counts.bytes_received(), seconds)});
     let sent = json!({"sent_per_s": per_second(counts.bytes_sent(), seconds)});
-    let datagrams = json!({"datagrams": counts::section("datagrams", counts)});
     let facts = json!({
         "schema": SCHEMA,
         "target": {
@@ -143,7 +142,10 @@ fn facts(run: &Run) -> Value {
         "messages": counts::section("messages", counts),
         "connections": with(counts::section("connections", counts), "unsolicited", json!({"tls_handshakes": run.tls.count})),
     });
-    if run.has_datagrams() { with(facts, "messages", datagrams) } else { facts }
+    match run.has_datagrams() {
+        true => with(facts, "messages", json!({"datagrams": counts::section("datagrams", counts)})),
+        false => facts,
+    }
 }
 
 fn requests(run: &Run) -> Value {

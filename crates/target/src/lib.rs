@@ -226,13 +226,8 @@ impl Server {
     /// Starts threads for datagrams, at the same address. `first`: the index of the first one.
     fn serve_datagrams(&mut self, first: usize, threads: usize) -> Result<(), ServeError> {
         let address = self.address;
-        let failed = |error: &std::io::Error| {
-            let reason = error.raw_os_error().and_then(|errno| u16::try_from(errno).ok()).unwrap_or_default();
-            let is_taken = error.kind() == std::io::ErrorKind::AddrInUse;
-            let reason = if is_taken { SocketError::AddressInUse } else { SocketError::Os(reason) };
-            ServeError::Listen { address, reason }
-        };
-        let socket = UdpSocket::bind(address).map_err(|error| failed(&error))?;
+        let failed = |error| ServeError::Listen { address, reason: SocketError::from(&error) };
+        let socket = UdpSocket::bind(address).map_err(failed)?;
         for index in first..first + threads {
             let (socket, shared) = (socket.try_clone()?, self.shared.clone());
             let thread = std::thread::Builder::new().name(format!("datagrams-{index}"));

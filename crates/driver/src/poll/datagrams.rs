@@ -1,12 +1,11 @@
 //! Datagrams: each call into the kernel is one, and an error leaves the socket as it is.
 
-use pacing::Nanos;
 use rustix::io::Errno;
 
 use super::table::write;
 use super::{Handle, PollSockets, TURNS_MAX, sys};
 use crate::pending::PendingSockets;
-use crate::{DATAGRAM_BYTES_MAX, Event, Socket, SocketError};
+use crate::{Clock, DATAGRAM_BYTES_MAX, Event, Socket, SocketError};
 
 /// The end of a send.
 pub(super) enum SendEnd {
@@ -17,23 +16,15 @@ pub(super) enum SendEnd {
 }
 
 impl SendEnd {
-    pub(super) fn event(self, socket: Socket, at: Nanos) -> Event<'static> {
+    pub(super) fn event(self, socket: Socket, clock: &Clock) -> Event<'static> {
         match self {
             Self::Taken(buffer) => Event::Sent { socket, buffer },
-            Self::Refused(error) => Event::Refused { socket, error, at },
+            Self::Refused(error) => Event::Refused { socket, error, at: clock.now() },
         }
     }
 }
 
 impl PollSockets {
-    /// All of a send was taken.
-    pub(super) fn sent_whole(&mut self, socket: Socket, buffer: Option<Vec<u8>>) {
-        match self.table.find(socket).is_some_and(|slot| slot.is_datagram) {
-            true => self.taken.push((socket, buffer)),
-            false => self.sent.push_back((socket, SendEnd::Taken(buffer))),
-        }
-    }
-
     /// Gives back the buffers of datagrams that were taken.
     pub(super) fn give_back_datagrams(&mut self, handle: Handle<'_>) {
         let mut taken = std::mem::take(&mut self.taken);
@@ -55,7 +46,7 @@ impl PollSockets {
             let Some(slot) = self.table.find(socket) else { return };
             match write(pending, slot, &self.templates) {
                 Ok(None) => return,
-                Ok(Some(buffer)) => return self.sent.push_back((socket, SendEnd::Taken(buffer))),
+                Ok(Some(buffer)) => return self.taken.push((socket, buffer)),
                 Err((rest, Errno::AGAIN)) => return slot.queue().push_front(rest),
                 Err((rest, errno)) => (pending, error) = (rest, errno.into()),
             }

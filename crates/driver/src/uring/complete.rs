@@ -120,10 +120,10 @@ impl UringSockets {
         let socket = socket_of(completion.user_data());
         let buffer = cqueue::buffer_select(flags);
         let is_over = !cqueue::more(flags);
-        let is_datagram = self.table.find(socket).is_some_and(|entry| entry.is_datagram);
-        if is_datagram {
+        let mut entry = self.table.find(socket);
+        if entry.as_ref().is_some_and(|entry| entry.is_datagram) {
             self.datagram_received(ring, completion, handle);
-        } else if let Some(entry) = self.table.find(socket) {
+        } else if let Some(entry) = &mut entry {
             entry.receive_is_armed &= !is_over;
             // Stored bytes are reported first.
             let is_received = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
@@ -220,7 +220,7 @@ impl UringSockets {
         let Some(more) = &mut entry.more else { return };
         let Some(mut pending) = more.sending.take() else { return };
         if result < 0 && is_datagram {
-            return self.datagram_refused(socket, pending, error_of(result), handle);
+            return self.datagram_refused(socket, pending, result, handle);
         }
         if is_send_failure(result, pending.unsent()) {
             more.queue.push_front(pending);

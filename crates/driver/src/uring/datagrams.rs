@@ -8,7 +8,7 @@ use super::op::{Op, socket_of};
 use super::table::Kind;
 use crate::memory_info::{DROPS, MemoryInfo};
 use crate::pending::PendingSockets;
-use crate::{DATAGRAM_BYTES_MAX, Event, Socket, SocketError, Sockets};
+use crate::{DATAGRAM_BYTES_MAX, Event, Socket, Sockets};
 
 /// The socket command that reads an option (SOCKET_URING_OP_GETSOCKOPT), since Linux 6.7.
 const GET_OPTION: u32 = 2;
@@ -68,44 +68,36 @@ impl UringSockets {
         }
     }
 
-    /// Handles a datagram that was not sent: with a full buffer it waits for room now.
+    /// Handles the failure of a datagram in the queue.
     pub(super) fn datagram_failed(&mut self, socket: Socket, result: i32, handle: Handle<'_>) {
         let place = self.datagrams.iter().position(|(of, _)| *of == socket);
-        let Some((_, mut pending)) = place.and_then(|place| self.datagrams.remove(place)) else { return };
+        let Some((_, pending)) = place.and_then(|place| self.datagrams.remove(place)) else { return };
         self.datagrams_taken -= usize::from(place.is_some_and(|place| place < self.datagrams_taken));
-        let Some(entry) = self.table.find(socket) else { return };
-        if result == -libc::EAGAIN || pending.may_retry(error_of(result)) {
-            entry.more_mut().queue.push_back(pending);
-            return self.send_next(socket);
-        }
-        self.report_refused(socket, pending, error_of(result), handle);
+        self.datagram_refused(socket, pending, result, handle);
     }
 
-    /// The datagram is gone; its buffer comes back all the same.
-    fn report_refused(&mut self, socket: Socket, pending: PendingSockets, error: SocketError, handle: Handle<'_>) {
+    /// A datagram was not sent: once more, if the error is that of an earlier one; with a full buffer when there is
+    /// room. Otherwise it is gone, and its buffer comes back all the same.
+    pub(super) fn datagram_refused(
+        &mut self,
+        socket: Socket,
+        mut pending: PendingSockets,
+        result: i32,
+        handle: Handle<'_>,
+    ) {
+        let Some(entry) = self.table.find(socket) else { return };
+        let error = error_of(result);
+        if result == -libc::EAGAIN || pending.may_retry(error) {
+            entry.more_mut().queue.push_front(pending);
+            return self.send_next(socket);
+        }
+        self.send_next(socket);
+        self.tidy(socket);
         if let Some(buffer) = pending.into_reported() {
             handle(self, Event::Sent { socket, buffer });
         }
         let at = self.now();
         handle(self, Event::Refused { socket, error, at });
-    }
-
-    /// A datagram was not sent: once more, if the error is that of an earlier one.
-    pub(super) fn datagram_refused(
-        &mut self,
-        socket: Socket,
-        mut pending: PendingSockets,
-        error: SocketError,
-        handle: Handle<'_>,
-    ) {
-        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_mut()) else { return };
-        if pending.may_retry(error) {
-            more.queue.push_front(pending);
-            return self.send_next(socket);
-        }
-        self.send_next(socket);
-        self.tidy(socket);
-        self.report_refused(socket, pending, error, handle);
     }
 
     /// Datagrams that the kernel dropped because the socket's buffer was full.

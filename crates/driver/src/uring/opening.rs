@@ -18,9 +18,7 @@ impl UringSockets {
         if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
             return Ok(index);
         }
-        self.add_ring(Purpose::Open).map_err(|error| {
-            rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from)
-        })
+        self.add_ring(Purpose::Open).map_err(|error| SocketError::from(&error))
     }
 
     pub(super) fn peer_address(&mut self, to: &Peer) -> (*const libc::sockaddr, libc::socklen_t) {

@@ -192,7 +192,7 @@ impl Ring {
         }
         match self.ring.submitter().register_files_update(slot, &[fd]) {
             Ok(_) => Ok(()),
-            Err(error) => Err(rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, Into::into)),
+            Err(error) => Err(SocketError::from(&error)),
         }
     }
 

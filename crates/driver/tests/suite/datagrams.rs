@@ -268,7 +268,7 @@ fn uring_counts_dropped_datagrams() {
     dropped_datagrams_are_counted(Real::on(driver::uring::UringDriver::new));
 }
 
-/// Datagrams that arrive of those that are sent in a network with this fault always, or never.
+/// Sends ten datagrams through a network with these faults: the number that arrives, and the last arrival.
 fn arriving(faults: Faults) -> (usize, Nanos) {
     let network = Network::new(7, faults);
     let (mut client, mut server) = (network.add_host(), network.add_host());

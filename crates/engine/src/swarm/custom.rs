@@ -168,9 +168,10 @@ fn plan(url: &str, line: &str, flags: Flags) -> Plan {
     Flags { url: Some(url.to_owned()), custom, ..flags }.plan().expect("a good plan")
 }
 
-fn drawn(random: &mut Random) -> Plan {
+/// A load on a custom protocol, whose responses may be checked by this condition.
+pub(super) fn drawn_flags(random: &mut Random, check: &str) -> Flags {
     let (is_open, is_timed) = (random.chance(400_000), random.chance(500_000));
-    let flags = Flags {
+    Flags {
         connections: Some(random.between(1, 12).to_string()),
         rate: is_open.then(|| format!("{}/s", random.between(20, 400))),
         duration: (is_open || is_timed).then(|| format!("{}ms", random.between(200, 3_000))),
@@ -179,10 +180,14 @@ fn drawn(random: &mut Random) -> Plan {
         connect_timeout: Some(format!("{}ms", random.between(50, 2_000))),
         no_keepalive: random.chance(250_000),
         warmup: random.chance(200_000).then(|| "300ms".to_owned()),
-        expect_json: random.chance(300_000).then(|| "$ == \"HELLO\"".to_owned()).into_iter().collect(),
+        expect_json: random.chance(300_000).then(|| check.to_owned()).into_iter().collect(),
         interval: Some(format!("{}ms", random.between(100, 700))),
         ..Flags::default()
-    };
+    }
+}
+
+fn drawn(random: &mut Random) -> Plan {
+    let flags = drawn_flags(random, "$ == \"HELLO\"");
     let login = if random.chance(600_000) { "user:secret@" } else { "" };
     plan(&format!("lines://{login}10.0.0.1"), "hello", flags)
 }

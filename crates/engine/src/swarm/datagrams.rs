@@ -13,7 +13,7 @@ use protocol::{
 use std::time::Duration;
 use wire::connection::Abandoned;
 
-use super::custom::register;
+use super::custom::{drawn_flags, register};
 use super::history::{self, History, Setup};
 use super::{checked, digest};
 
@@ -289,23 +289,13 @@ fn plan(text: &str, again: u64, flags: Flags) -> Plan {
 }
 
 fn drawn(random: &mut Random) -> Plan {
-    let (is_open, is_timed) = (random.chance(400_000), random.chance(500_000));
-    let flags = Flags {
-        connections: Some(random.between(1, 12).to_string()),
-        rate: is_open.then(|| format!("{}/s", random.between(20, 400))),
-        duration: (is_open || is_timed).then(|| format!("{}ms", random.between(200, 3_000))),
-        requests: (!is_open && !is_timed).then(|| random.between(1, 300).to_string()),
-        timeout: Some(format!("{}ms", random.between(20, 2_000))),
-        connect_timeout: Some(format!("{}ms", random.between(50, 2_000))),
-        no_keepalive: random.chance(150_000),
-        warmup: random.chance(200_000).then(|| "300ms".to_owned()),
-        interval: Some(format!("{}ms", random.between(100, 700))),
-        ..Flags::default()
-    };
     let texts = ["hello", "hello", "hello", "big", "twice", "forge"];
     let text = texts[random.below(texts.len() as u64) as usize];
-    let own = Flags { expect_json: vec![format!("$ == \"{}\"", text.to_uppercase())], ..flags };
-    plan(text, random.below(5), own)
+    let check = format!("$ == \"{}\"", text.to_uppercase());
+    let flags = drawn_flags(random, &check);
+    let timeout = Some(format!("{}ms", random.between(20, 2_000)));
+    // Every response is checked.
+    plan(text, random.below(5), Flags { timeout, expect_json: vec![check], ..flags })
 }
 
 /// A plan for one of the rooms of the program.

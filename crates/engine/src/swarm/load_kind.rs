@@ -26,7 +26,7 @@ impl History {
 
     /// Whether its requests are datagrams.
     pub(crate) fn is_over_datagrams(&self) -> bool {
-        self.scenario().target().custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram)
+        self.scenario().target().is_datagram()
     }
 
     /// Whether the steps of a user have different protocols.

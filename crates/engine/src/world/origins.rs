@@ -84,7 +84,7 @@ impl Origin {
 
     /// Its messages are datagrams.
     pub(crate) fn is_datagram(&self) -> bool {
-        self.target.custom.as_deref().is_some_and(|endpoint| endpoint.is_datagram)
+        self.target.is_datagram()
     }
 
     /// Messages of WebSocket, TCP or a custom protocol are exchanged with it.

@@ -1,10 +1,9 @@
 //! The client's side: datagrams of a socket, and a connection over TCP.
 
 use protocol::{
-    ALONE, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection, Scratch,
-    Stray, Tag, Units,
+    ALONE, Abandoned, ConnectionEvent, ExchangeStart, Fault, Handled, IdleState, Mask, Payload, ProtocolConnection,
+    Scratch, Stray, Tag, Units,
 };
-use wire::connection::Abandoned;
 use wire::dns::message::{HEAD_BYTES, is_same_name};
 use wire::http1::Ending;
 

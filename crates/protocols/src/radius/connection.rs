@@ -6,9 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use md5::Context;
 use protocol::{
-    ConnectionEvent, ExchangeStart, Fault, Handled, Mask, Payload, ProtocolConnection, Scratch, Stray, Tag,
+    Abandoned, ConnectionEvent, ExchangeStart, Fault, Handled, Mask, Payload, ProtocolConnection, Scratch, Stray, Tag,
 };
-use wire::connection::Abandoned;
 
 use super::packet::{
     ACCESS_ACCEPT, ACCESS_CHALLENGE, ACCESS_REJECT, ACCESS_REQUEST, ACCOUNTING_REQUEST, ACCOUNTING_RESPONSE, Digest,
