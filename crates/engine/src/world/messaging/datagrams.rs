@@ -81,7 +81,14 @@ impl ScenarioRuntime {
     }
 
     /// A request was sent over datagrams, or on a stream that was opened for it. False for others.
-    pub(super) fn mark_datagram(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos) -> bool {
+    pub(super) fn mark_datagram(
+        &mut self,
+        key: Key,
+        socket: Socket,
+        sent: Nanos,
+        timeout: Nanos,
+        is_measured: bool,
+    ) -> bool {
         let Some(layers) = self.layers(socket) else { return false };
         match &mut layers.transport {
             Transport::Stream => return false,
@@ -96,9 +103,8 @@ impl ScenarioRuntime {
                 exchange.timeout = sent + timeout;
                 let Some(attempt) = self.in_flight.attempts.find(key) else { return true };
                 attempt.sent = sent;
-                let is_measured = u64::from(attempt.is_measured);
-                self.seen.counts[Counter::Sent] += is_measured;
-                self.seen.counts[Counter::MessagesSent] += is_measured;
+                self.seen.counts[Counter::Sent] += u64::from(is_measured);
+                self.seen.counts[Counter::MessagesSent] += u64::from(is_measured);
                 match self.resend_of(key) {
                     Some(resend) => self.arm_resend(key, socket, sent, resend),
                     None => self.arm(key, sent + timeout),

@@ -118,7 +118,7 @@ impl ScenarioRuntime {
             layers.sent_in = wait;
             layers.message.end = layers.handed;
         }
-        if self.pool.has_datagrams && self.mark_datagram(key, socket, sent, timeout) {
+        if self.pool.has_datagrams && self.mark_datagram(key, socket, sent, timeout, is_measured) {
             return;
         }
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
