@@ -27,7 +27,9 @@ const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
   test [--long]      every test; --long runs the sums over ten million exchanges, the books of every load with every way to
-                     end, workers on a bus, the packages in clean roots, every fuzzer, and everything once more as --busy
+                     end, workers on a bus, all seeds of the simulators, and every fuzzer, too
+  test --clean       what a newcomer does: the packages in clean roots, the first command from a clean clone, and the example
+                     of an own protocol outside of the workspace
   test --times       the same, with the time of each test and of each unit of the build
   test --busy [N]    the same on a machine that is disturbed at instants drawn from the seed N; judges as many claims
   test --names       writes xtask/tests.txt, the list of all tests, and runs none
