@@ -125,6 +125,8 @@ pub(crate) struct EndpointRotation {
     known: Vec<KnownEndpoint>,
     used: Vec<u16>,
     opened: u64,
+    /// Further connections opened so far, to endpoints of others.
+    opened_again: u64,
     /// The endpoint of the last connection.
     last: u16,
 }
@@ -140,8 +142,17 @@ struct KnownEndpoint {
 impl EndpointRotation {
     pub(crate) fn new(places: Places, name: Option<Arc<AddressSet>>) -> Self {
         let single = if name.is_none() { places.single() } else { None };
-        let mut turns =
-            Self { single, name, version: 0, known: Vec::new(), used: Vec::new(), opened: 0, last: 0, places };
+        let mut turns = Self {
+            single,
+            name,
+            version: 0,
+            known: Vec::new(),
+            used: Vec::new(),
+            opened: 0,
+            opened_again: 0,
+            last: 0,
+            places,
+        };
         turns.use_all();
         turns
     }
@@ -222,6 +233,14 @@ impl EndpointRotation {
         let used = self.used[place];
         self.last = used;
         (used, self.known[usize::from(used)].to.clone(), from)
+    }
+
+    /// A further connection to the endpoint of another one, and the address of ours whose turn it is.
+    pub(crate) fn again(&mut self, endpoint: u16) -> Option<(Peer, Option<IpAddr>)> {
+        let to = self.known.get(usize::from(endpoint))?.to.clone();
+        let from = self.places.from[(self.opened_again % self.places.from.len() as u64) as usize];
+        self.opened_again += 1;
+        Some((to, from))
     }
 
     /// A connection to this endpoint failed: others have its turns for a while.
@@ -322,6 +341,18 @@ mod tests {
         assert_eq!(ports(&mut turns, later + REST), [1, 2, 3, 1, 2]);
         turns.rest(0, later + REST);
         assert_eq!(ports(&mut turns, later + REST), [2, 2, 3, 2, 2]);
+    }
+
+    #[test]
+    fn a_further_connection_goes_to_the_same_endpoint_and_takes_no_turn() {
+        let some = places(&[("from", "127.0.0.5-127.0.0.6"), ("to", ":1-3")], 10).expect("places");
+        let mut turns = EndpointRotation::new(some, None);
+        let (second, ..) = (turns.next(0, Nanos::ZERO), turns.next(1, Nanos::ZERO)).1;
+        let again = [0, 1, 2].map(|_| turns.again(second).expect("it is known"));
+        let ports = again.map(|(to, from)| (to.ip().map(|to| to.port()), from.map(|from| from.to_string())));
+        let of = |from: &str| (Some(2), Some(from.to_owned()));
+        assert_eq!(ports, [of("127.0.0.5"), of("127.0.0.6"), of("127.0.0.5")]);
+        assert_eq!((turns.opened(), turns.last(), turns.again(3)), (2, second, None));
     }
 
     #[test]

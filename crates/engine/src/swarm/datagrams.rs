@@ -22,6 +22,8 @@ const GRAMS_SEEDS: u64 = 500;
 const GRAMS_PARTS: u64 = 10;
 /// IDs of a connection: so few that they are used up.
 const IDS: u8 = 4;
+/// Exchanges of a connection, if all of them have a response.
+const EXCHANGES_MAX: u32 = 40;
 /// Exchanges with a response that a connection remembers.
 const ANSWERED_MAX: usize = 3;
 /// The sequence number, the ID and the kind of a message.
@@ -102,6 +104,7 @@ impl Request for Gram {
 #[derive(Default)]
 struct Client {
     seq: u32,
+    begun: u32,
     /// The IDs of exchanges without a response, with their sequence numbers: none of them is used again.
     abandoned: Vec<(u32, u8)>,
     answered: VecDeque<(u32, u8)>,
@@ -117,6 +120,7 @@ impl ProtocolConnection for Client {
     fn begin(&mut self, _: Tag, start: ExchangeStart<'_>, _: Mask, out: &mut Vec<u8>) -> u32 {
         assert!(self.pending.is_none() && !self.is_used_up(), "one exchange at a time, while there are IDs");
         self.seq += 1;
+        self.begun += 1;
         let mut ids = (0..IDS).map(|more| ((self.seq % u32::from(IDS)) as u8 + more) % IDS);
         let id = ids.find(|id| self.abandoned.iter().all(|(_, used)| used != id)).expect("an ID is free");
         self.pending = Some((self.seq, id));
@@ -169,7 +173,7 @@ impl ProtocolConnection for Client {
     }
 
     fn is_used_up(&self) -> bool {
-        self.abandoned.len() >= usize::from(IDS)
+        self.abandoned.len() >= usize::from(IDS) || self.begun >= EXCHANGES_MAX
     }
 }
 
@@ -405,6 +409,14 @@ fn what_does_not_fit_goes_on_over_a_stream() {
     // A socket for each user, and a connection for each response.
     assert_eq!(counts.connections_established(), 3 + 60);
     assert_eq!(history.requests_served, 120);
+}
+
+#[test]
+fn a_socket_whose_responses_never_fit_is_replaced() {
+    let counts = calm(plan("big", 0, requests("300"))).total.counts;
+    assert_eq!((counts.succeeded(), counts.over_stream(), counts.sent()), (300, 300, 300));
+    // Some hundred requests of each of three users, forty on each socket.
+    assert!((9..=12).contains(&(counts.connections_established() - 300)), "{}", counts.connections_established());
 }
 
 #[test]

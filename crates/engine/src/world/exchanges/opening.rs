@@ -33,7 +33,7 @@ impl ScenarioRuntime {
 
     /// Opens a connection of a kind for a step. `now`: about this instant.
     #[inline]
-    pub(in crate::world) fn open_for<S: Sockets>(
+    fn open_for<S: Sockets>(
         &mut self,
         step: usize,
         kind: SocketKind,
@@ -78,6 +78,25 @@ impl ScenarioRuntime {
         failed
     }
 
+    /// Opens a stream for a step, to the endpoint of another connection: that of a name with several.
+    #[cold]
+    pub(in crate::world) fn open_stream_to<S: Sockets>(
+        &mut self,
+        endpoint: Option<u16>,
+        step: usize,
+        now: Nanos,
+        sockets: &mut S,
+    ) -> Result<Socket, SocketError> {
+        let origin = usize::from(self.in_flight.steps[step].origin);
+        let turns = &mut self.pool.origins[origin].turns;
+        let Some((endpoint, (to, from))) = endpoint.and_then(|endpoint| Some((endpoint, turns.again(endpoint)?)))
+        else {
+            return self.open_for(step, SocketKind::Stream, now, sockets);
+        };
+        self.count_tried(origin, endpoint);
+        self.open_at(&OpenOptions { kind: SocketKind::Stream, to, from, no_delay: true }, sockets)
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every new connection is opened here, on one of two ways")]
     fn open_at<S: Sockets>(&mut self, options: &OpenOptions, sockets: &mut S) -> Result<Socket, SocketError> {
@@ -117,8 +136,10 @@ impl ScenarioRuntime {
         at: Nanos,
         sockets: &mut S,
     ) -> bool {
+        // What has left as a datagram, and goes on over a stream, has its server.
+        let has_left = self.in_flight.attempts.find(key).is_some_and(|attempt| attempt.was_sent());
         let turns = &mut self.pool.origins[usize::from(origin)].turns;
-        if turns.single().is_some() || !is_of_peer(failure) {
+        if turns.single().is_some() || !is_of_peer(failure) || has_left {
             return false;
         }
         if let Some(endpoint) = endpoint {

@@ -5,7 +5,7 @@
 //! taken for that of the next request. When it has no IDs left that are certain, it is replaced. The next time at which
 //! a request is sent again stands in the timer entry of its attempt; the last one is its timeout.
 
-use driver::{Socket, SocketError, SocketKind, Sockets};
+use driver::{Socket, SocketError, Sockets};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 use wire::connection::{ProtocolConnection, Stray};
@@ -188,16 +188,23 @@ impl ScenarioRuntime {
             let number = exchange.number;
             line.abandon(number, &mut Vec::new());
         }
-        match user.filter(|_| self.stays_for_next(socket)) {
-            Some(user) => {
-                if let Some(connection) = self.pool.connections.find(socket) {
-                    connection.phase = Phase::Idle { user };
-                }
-                let origin = self.origin_of(socket);
-                self.keep_own(user, origin, socket);
-            }
+        match user {
+            Some(user) => self.leave_to_next(socket, user, sockets),
             None => self.close(socket, sockets),
         }
+    }
+
+    /// A socket of datagrams without an exchange is for the next one of its user, while it has IDs left.
+    #[cold]
+    fn leave_to_next<S: Sockets>(&mut self, socket: Socket, user: u32, sockets: &mut S) {
+        if !self.stays_for_next(socket) {
+            return self.close(socket, sockets);
+        }
+        if let Some(connection) = self.pool.connections.find(socket) {
+            connection.phase = Phase::Idle { user };
+        }
+        let origin = self.origin_of(socket);
+        self.keep_own(user, origin, socket);
     }
 
     /// Whether the connection carries the next exchange of its user, too.
@@ -252,24 +259,22 @@ impl ScenarioRuntime {
         self.seen.counts[Counter::CutDatagrams] += u64::from(at >= self.instants.measured_from);
     }
 
-    /// The response does not fit into a datagram: the exchange goes on over a stream that is opened for it. The socket
-    /// is for the next one.
+    /// The response does not fit into a datagram: the exchange goes on over a stream, opened for it to the same server.
     #[cold]
     pub(super) fn go_over_stream<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
-        let (Phase::Response { attempt }, origin) = (connection.phase, connection.origin) else { return };
+        let Phase::Response { attempt } = connection.phase else { return };
+        let (origin, endpoint) = connection.place();
         let Some(Attempt { exchange: place, sent, is_measured, .. }) = self.in_flight.attempts.remove(attempt) else {
             return;
         };
         let Some(exchange) = self.in_flight.exchanges.find(place) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
-        if let Some(connection) = self.pool.connections.find(socket) {
-            connection.phase = Phase::Idle { user };
-        }
-        self.keep_own(user, origin, socket);
         self.pool.reachability_guard.was_connected = true;
         self.seen.counts[Counter::OverStream] += u64::from(at >= self.instants.measured_from);
-        match self.open_for(step, SocketKind::Stream, at, sockets) {
+        let opened = self.open_stream_to(endpoint, step, at, sockets);
+        self.leave_to_next(socket, user, sockets);
+        match opened {
             Ok(stream) => {
                 let attempt = self.insert_attempt(place, step, is_measured, stream);
                 if let Some(attempt) = self.in_flight.attempts.find(attempt) {
@@ -278,7 +283,10 @@ impl ScenarioRuntime {
                 }
                 self.pool.connections.insert(stream, Phase::Connect { attempt, since: at }, origin);
                 if self.pool.addresses.rotate {
-                    self.note_endpoint(stream, origin);
+                    match (endpoint, self.pool.connections.find(stream)) {
+                        (Some(endpoint), Some(connection)) => connection.goes_to(endpoint),
+                        _ => self.note_endpoint(stream, origin),
+                    }
                     self.note_address(place, stream);
                 }
                 self.add_layers(stream, user, origin);
