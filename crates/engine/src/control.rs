@@ -75,6 +75,8 @@ impl StopLevel {
 #[derive(Clone, Default)]
 pub struct StopHandle {
     stop_level: Arc<StopLevel>,
+    /// Why the load stopped the run, when it did.
+    reason: Arc<Mutex<Option<String>>>,
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
@@ -102,6 +104,19 @@ impl StopHandle {
     /// Starts nothing more and waits for what is in flight, for at most the plan's grace.
     pub fn stop(&self) {
         self.raise(StopLevel::STOP);
+    }
+
+    /// The same for the load itself, for this reason; the first one counts.
+    pub(crate) fn stop_because(&self, reason: &str) {
+        if !self.is_stopped() {
+            self.reason.lock().expect("no holder of the lock panics").get_or_insert_with(|| reason.to_owned());
+        }
+        self.stop();
+    }
+
+    /// Why the load stopped the run, if it did.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.reason.lock().expect("no holder of the lock panics").clone()
     }
 
     /// Ends at once. Measurements are kept.
@@ -278,6 +293,11 @@ impl Control {
     /// Whether it starts nothing any more.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_stopped()
+    }
+
+    /// Why the load itself stopped the run, if it did.
+    pub fn stop_reason(&self) -> Option<String> {
+        self.stop.reason()
     }
 
     /// The remote workers, as far as is known; empty where threads of this process run all of it.

@@ -211,6 +211,7 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
     Plan {
         scenarios,
         grace: Duration::ZERO,
+        stop_within: plan::STOP_WITHIN,
         warmup: Duration::ZERO,
         interval: slice.as_duration(),
         barriers: Vec::new(),

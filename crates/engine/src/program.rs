@@ -7,6 +7,7 @@
 //! and the position in the program: it is the same on 1 shard and on 7. In an open load the number of the start
 //! replaces the user.
 
+mod compile;
 mod draws;
 mod place;
 mod shape;
@@ -14,12 +15,13 @@ mod shape;
 use std::sync::Arc;
 
 use pacing::{Nanos, Random};
-use plan::{Node, OnFailure, Program, Think};
+use plan::{Assignment, OnFailure, Program, Retry, Think};
 
+use compile::Compiler;
 use draws::{shuffle, think_span};
 use place::Frame;
-pub(crate) use place::{Fork, ForkPart, OpenConversation, OpenTransaction, Position};
-use shape::{asks_first, first_step};
+pub(crate) use place::{Fork, ForkPart, OpenConversation, OpenTransaction, Position, RoundStart};
+use shape::asks_first;
 
 /// Operations that a user executes at a time; then other users have their turn, and it goes on after a [`BREATH`].
 const OPS_MAX: usize = 10_000;
@@ -68,6 +70,19 @@ enum Op {
     Round {
         limit: u32,
     },
+    /// A loop that goes by the clock or by a list begins.
+    Open(LoopLimits),
+    /// Its list, or its number of rounds, is evaluated. An evaluation that fails is a failure of this step.
+    Gather {
+        gathered: Gathered,
+        step: u32,
+        on_failure: OnFailure,
+    },
+    /// A round of such a loop begins; `limit`: where it goes when none is left.
+    TimedRound {
+        limit: u32,
+        variable: Option<u32>,
+    },
     /// A loop had too many rounds: this step fails.
     Limit {
         step: u32,
@@ -75,6 +90,20 @@ enum Op {
     },
     /// The loop is over.
     Uncount,
+    /// Variables are set; a value that cannot be made is a failure of this step.
+    Set(Arc<[Assignment]>, u32),
+    /// A check.
+    Check {
+        number: u32,
+        condition: u32,
+        on_failure: OnFailure,
+    },
+    /// Loops and shuffles are left: this many.
+    Drop(u32),
+    /// The user leaves, as planned.
+    Stop,
+    /// The run ends, for this reason.
+    StopRun(Arc<str>),
     /// A weighted choice: the ends of the ranges of the weights, and their targets.
     Choose(Arc<[(u64, u32)]>),
     Jump(u32),
@@ -85,6 +114,36 @@ enum Op {
     /// A part of a shuffle is over.
     Following,
     Over,
+}
+
+/// The limits of a loop that goes by the clock or by a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LoopLimits {
+    /// The most rounds.
+    pub(crate) most: u32,
+    /// The time after which no round begins.
+    pub(crate) within: Option<Nanos>,
+    /// The time from one round to the next.
+    pub(crate) every: Option<Nanos>,
+}
+
+/// What a loop goes by, by its number among the expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gathered {
+    Items(u32),
+    Times(u32),
+}
+
+/// What is left when a failure ends a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LoopExit {
+    /// Open transactions and conversations in the loop.
+    pub(crate) transactions: usize,
+    pub(crate) conversations: usize,
+    /// Loops and shuffles, with this loop.
+    pub(crate) frames: usize,
+    /// Where it goes on.
+    pub(crate) to: u32,
 }
 
 /// The next action of a user.
@@ -110,6 +169,21 @@ pub(crate) enum UserAction {
     Decide(u32, u32),
     /// This step fails: a loop had too many rounds.
     Limit(u32),
+    /// A loop begins that goes by the clock or by a list.
+    Open(LoopLimits),
+    /// A list or a number of rounds to evaluate. When it has no value, this step fails.
+    Gather(Gathered, u32),
+    /// A round of a loop that goes by the clock or by a list begins, with its item in this variable; where it goes when
+    /// there is none.
+    Round(Option<u32>, u32),
+    /// Variables to set. When a value cannot be made, this step fails.
+    Set(Arc<[Assignment]>, u32),
+    /// A check with this number: its condition.
+    Check(u32, u32),
+    /// The user leaves, as planned.
+    Stop,
+    /// The run ends, for this reason.
+    StopRun(Arc<str>),
     /// The iteration is over.
     Over,
     /// The next action would begin something.
@@ -134,6 +208,10 @@ pub(crate) struct CompiledProgram {
     /// Where `on_start` and `on_stop` begin: what each user does before its first iteration and after its last.
     pub(crate) start_at: Option<u32>,
     pub(crate) stop_at: Option<u32>,
+    /// Retries, by their numbers.
+    pub(crate) retries: Vec<Retry>,
+    /// The ends of loops by failures, by the operation that fails; in order.
+    exits: Vec<(u32, LoopExit)>,
 }
 
 /// The key of random draws: see [`plan::Program`].
@@ -148,24 +226,25 @@ impl CompiledProgram {
     /// When the program was not checked.
     pub(crate) fn new(program: &Program, steps: usize) -> Self {
         program.check(steps).expect("a plan is checked before it runs");
-        let mut code = Self {
-            ops: Vec::new(),
+        let mut compiler = Compiler::default();
+        compiler.add_all(&program.nodes);
+        compiler.end();
+        let (start_at, stop_at) = (compiler.add_apart(&program.start), compiler.add_apart(&program.stop));
+        let is_in_setup_or_teardown = start_at.is_some() || stop_at.is_some();
+        let (ops, exits, most) = compiler.into_parts();
+        Self {
+            has_places: is_in_setup_or_teardown || ops.iter().any(Op::needs_place),
+            ops,
             seed: program.seed,
-            has_places: false,
             asks_first: asks_first(&program.nodes),
             counts_iterations: !program.is_one_exchange(),
-            most: 1,
+            most,
             transactions: program.transactions.iter().map(|transaction| transaction.has_pauses).collect(),
-            start_at: None,
-            stop_at: None,
-        };
-        code.add_all(&program.nodes);
-        code.ops.push(Op::Over);
-        code.start_at = code.add_setup_or_teardown(&program.start);
-        code.stop_at = code.add_setup_or_teardown(&program.stop);
-        let is_in_setup_or_teardown = code.start_at.is_some() || code.stop_at.is_some();
-        code.has_places = is_in_setup_or_teardown || code.ops.iter().any(Op::needs_place);
-        code
+            start_at,
+            stop_at,
+            retries: program.retries.clone(),
+            exits,
+        }
     }
 
     /// The program is one step, repeated.
@@ -175,150 +254,8 @@ impl CompiledProgram {
 
     /// Users pause in the middle of iterations, or between them.
     pub(crate) fn thinks(&self) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::Think(_)))
-    }
-
-    /// Adds what is done outside iterations, if there is something.
-    fn add_setup_or_teardown(&mut self, nodes: &[Node]) -> Option<u32> {
-        let start = self.here();
-        self.add_all(nodes);
-        (!nodes.is_empty()).then(|| {
-            self.ops.push(Op::Over);
-            start
-        })
-    }
-
-    fn here(&self) -> u32 {
-        self.ops.len() as u32
-    }
-
-    fn add_all(&mut self, nodes: &[Node]) {
-        nodes.iter().for_each(|node| self.add(node));
-    }
-
-    fn add(&mut self, node: &Node) {
-        match node {
-            Node::Ask { step, on_failure } => self.ops.push(Op::Ask { step: *step as u32, on_failure: *on_failure }),
-            Node::Parallel { most, steps, on_failure } => {
-                let steps: Arc<[u32]> = steps.iter().map(|step| *step as u32).collect();
-                self.most = self.most.max(u64::from(*most).min(steps.len() as u64));
-                self.ops.push(Op::Fork { steps, most: *most, on_failure: *on_failure });
-            }
-            Node::Think(think) => self.ops.push(Op::Think(*think)),
-            Node::If { condition, then, otherwise } => self.add_if(*condition, then, otherwise),
-            Node::Loop { condition, is_until, most, on_failure, nodes } => {
-                let limit = Op::Limit { step: first_step(nodes).unwrap_or_default(), on_failure: once(*on_failure) };
-                self.ops.push(Op::Count(*most));
-                if *is_until {
-                    self.add_until(*condition, nodes)
-                } else {
-                    self.add_while(*condition, nodes)
-                };
-                // A loop that reached its limit goes here, and continues from here.
-                let place = self.here() - 1;
-                self.ops[place as usize] = limit;
-                self.ops.push(Op::Uncount);
-            }
-            Node::Barrier(number) => self.ops.push(Op::Barrier(*number)),
-            Node::Messaging { target, nodes } => {
-                self.ops.push(Op::Enter(*target as u16));
-                self.add_all(nodes);
-                self.ops.push(Op::Leave(*target as u16));
-            }
-            Node::Transaction { number, nodes } => {
-                self.ops.push(Op::Begin(*number as u16));
-                self.add_all(nodes);
-                self.ops.push(Op::End(*number as u16));
-            }
-            Node::Repeat { least, most, nodes } => {
-                let repeat = self.ops.len();
-                self.ops.push(Op::Over);
-                let start = self.here();
-                self.add_all(nodes);
-                self.ops.push(Op::Again { start });
-                self.ops[repeat] = Op::Repeat { least: *least, most: *most, end: self.here() };
-            }
-            Node::Choose(choices) => {
-                let choose = self.ops.len();
-                self.ops.push(Op::Over);
-                let (mut sum, mut ways, mut jumps) = (0, Vec::new(), Vec::new());
-                for choice in choices {
-                    sum += u64::from(choice.weight);
-                    ways.push((sum, self.here()));
-                    self.add_all(&choice.nodes);
-                    jumps.push(self.ops.len());
-                    self.ops.push(Op::Over);
-                }
-                let end = self.here();
-                jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump(end));
-                self.ops[choose] = Op::Choose(ways.into());
-            }
-            Node::InTurn(nodes) => {
-                let turn = self.ops.len();
-                self.ops.push(Op::Over);
-                let (mut ways, mut jumps) = (Vec::new(), Vec::new());
-                for node in nodes {
-                    ways.push(self.here());
-                    self.add(node);
-                    jumps.push(self.ops.len());
-                    self.ops.push(Op::Over);
-                }
-                let end = self.here();
-                jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump(end));
-                self.ops[turn] = Op::InTurn(ways.into());
-            }
-            Node::Shuffle(nodes) => {
-                let shuffle = self.ops.len();
-                self.ops.push(Op::Over);
-                let mut parts = Vec::new();
-                for node in nodes {
-                    parts.push(self.here());
-                    self.add(node);
-                    self.ops.push(Op::Following);
-                }
-                self.ops[shuffle] = Op::Shuffle(parts.into(), self.here());
-            }
-        }
-    }
-
-    fn add_if(&mut self, condition: u32, then: &[Node], otherwise: &[Node]) {
-        let decide = self.ops.len();
-        self.ops.push(Op::Over);
-        self.add_all(then);
-        let jump = self.ops.len();
-        if !otherwise.is_empty() {
-            self.ops.push(Op::Over);
-        }
-        let step = first_step(then).or_else(|| first_step(otherwise)).unwrap_or_default();
-        self.ops[decide] = Op::Decide { condition, step, otherwise: self.here() };
-        self.add_all(otherwise);
-        if !otherwise.is_empty() {
-            self.ops[jump] = Op::Jump(self.here());
-        }
-    }
-
-    /// A loop that tests at its end; it ends with an operation for the limit, after which the loop is over.
-    fn add_until(&mut self, condition: u32, nodes: &[Node]) {
-        let start = self.here();
-        self.ops.push(Op::Over);
-        self.add_all(nodes);
-        let step = first_step(nodes).unwrap_or_default();
-        self.ops.push(Op::Decide { condition, step, otherwise: start });
-        self.ops.push(Op::Jump(self.here() + 2));
-        self.ops[start as usize] = Op::Round { limit: self.here() };
-        self.ops.push(Op::Over);
-    }
-
-    /// A loop that tests at its beginning.
-    fn add_while(&mut self, condition: u32, nodes: &[Node]) {
-        let start = self.here();
-        self.ops.extend([Op::Over, Op::Over]);
-        self.add_all(nodes);
-        self.ops.push(Op::Jump(start));
-        let (limit, step) = (self.here(), first_step(nodes).unwrap_or_default());
-        self.ops[start as usize] = Op::Decide { condition, step, otherwise: limit + 1 };
-        self.ops[start as usize + 1] = Op::Round { limit };
-        self.ops.push(Op::Over);
+        let waits = |op: &Op| matches!(op, Op::Think(_)) || matches!(op, Op::Open(limits) if limits.every.is_some());
+        !self.retries.is_empty() || self.ops.iter().any(waits)
     }
 
     /// Continues after the condition that was evaluated last.
@@ -335,13 +272,24 @@ impl CompiledProgram {
     pub(crate) fn on_failure(&self, counter: u32) -> OnFailure {
         let last = counter.checked_sub(1).map(|last| &self.ops[last as usize]);
         match last {
-            Some(Op::Ask { on_failure, .. } | Op::Fork { on_failure, .. } | Op::Limit { on_failure, .. }) => {
-                *on_failure
-            }
+            Some(
+                Op::Ask { on_failure, .. }
+                | Op::Fork { on_failure, .. }
+                | Op::Limit { on_failure, .. }
+                | Op::Gather { on_failure, .. }
+                | Op::Check { on_failure, .. },
+            ) => *on_failure,
             // It is unknown where it would go on.
-            Some(Op::Decide { .. }) => OnFailure::Next,
+            Some(Op::Decide { .. } | Op::Set(..)) => OnFailure::Next,
             _ => OnFailure::GoOn,
         }
+    }
+
+    /// What the failure of the last operation leaves, when it ends a loop.
+    pub(crate) fn exit(&self, counter: u32) -> Option<LoopExit> {
+        let last = counter.checked_sub(1)?;
+        let place = self.exits.binary_search_by_key(&last, |(op, _)| *op).ok()?;
+        Some(self.exits[place].1)
     }
 
     /// The next action of a user. `begins`: when false, only what comes to its end is executed, and nothing is begun.
@@ -381,22 +329,40 @@ impl CompiledProgram {
                         self.random(here, place, by).between((*least).into(), (*most).into()) as u32
                     };
                     match rounds.checked_sub(1) {
-                        Some(left) => place.frames.push(Frame::Rounds(left)),
+                        Some(left) => place.frames.push(Frame::Rounds { begun: 1, left }),
                         None => *counter = *end,
                     }
                 }
-                Op::Again { start } => match place.frames.last_mut() {
-                    Some(Frame::Rounds(left)) if *left > 0 => (*left, *counter) = (*left - 1, *start),
-                    _ => drop(place.frames.pop()),
-                },
+                Op::Again { start } => {
+                    if place.begins_round() {
+                        *counter = *start;
+                    } else {
+                        place.drop_frames(1);
+                    }
+                }
                 Op::Decide { condition, step, .. } => return UserAction::Decide(*condition, *step),
                 Op::Limit { step, .. } => return UserAction::Limit(*step),
-                Op::Count(most) => place.frames.push(Frame::Rounds(*most)),
-                Op::Uncount => drop(place.frames.pop()),
-                Op::Round { limit } => match place.frames.last_mut() {
-                    Some(Frame::Rounds(left)) if *left > 0 => *left -= 1,
-                    _ => *counter = *limit,
-                },
+                Op::Count(most) => place.frames.push(Frame::Rounds { begun: 0, left: *most }),
+                Op::Uncount => place.drop_frames(1),
+                Op::Drop(frames) => place.drop_frames(*frames as usize),
+                Op::Round { limit } => {
+                    if !place.begins_round() {
+                        *counter = *limit;
+                    }
+                }
+                Op::Open(limits) => return UserAction::Open(*limits),
+                Op::Gather { gathered, step, .. } => return UserAction::Gather(*gathered, *step),
+                Op::TimedRound { limit, variable } => return UserAction::Round(*variable, *limit),
+                Op::Set(assignments, step) => return UserAction::Set(assignments.clone(), *step),
+                Op::Check { number, condition, .. } => return UserAction::Check(*number, *condition),
+                Op::Stop => {
+                    *counter = here;
+                    return UserAction::Stop;
+                }
+                Op::StopRun(reason) => {
+                    *counter = here;
+                    return UserAction::StopRun(reason.clone());
+                }
                 Op::Choose(ways) => {
                     let sum = ways.last().map_or(0, |(sum, _)| *sum);
                     let drawn = self.random(here, place, by).below(sum);
@@ -463,11 +429,6 @@ fn turn_of(by: RandomKey, iteration: u64, count: usize) -> usize {
 /// The golden ratio as a part of 2^64: multiples of it lie far from each other.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A loop that had too many rounds is not retried.
-fn once(on_failure: OnFailure) -> OnFailure {
-    if let OnFailure::Retry(_) = on_failure { OnFailure::Next } else { on_failure }
-}
-
 impl Op {
     fn begins_something(&self) -> bool {
         !matches!(
@@ -482,14 +443,19 @@ impl Op {
                 | Self::Count(_)
                 | Self::Round { .. }
                 | Self::Uncount
+                | Self::Drop(_)
+                | Self::Set(..)
+                | Self::Check { .. }
+                | Self::Stop
+                | Self::StopRun(_)
         )
     }
 
     fn needs_place(&self) -> bool {
         match self {
-            Self::Ask { on_failure, .. } => matches!(on_failure, OnFailure::Retry(_)),
+            Self::Ask { on_failure, .. } => on_failure.retries(),
             Self::Think(think) => !matches!(think, Think::Fixed(_)),
-            Self::Over | Self::Jump(_) => false,
+            Self::Over | Self::Jump(_) | Self::Stop | Self::StopRun(_) => false,
             _ => true,
         }
     }

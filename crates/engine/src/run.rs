@@ -176,6 +176,8 @@ pub struct RunResult {
     pub lacked_certificate: bool,
     /// It was stopped before its plan was done.
     pub was_stopped: bool,
+    /// Why the load itself stopped the run, when it did.
+    pub stop_reason: Option<String>,
     /// The budget part that ended it.
     pub spent: Option<BudgetPart>,
     /// When the measured time began, since the Unix epoch.

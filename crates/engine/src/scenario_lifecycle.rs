@@ -30,6 +30,8 @@ pub(crate) struct ScenarioLifecycle {
     stop_at: Nanos,
     /// When what is in flight becomes incomplete.
     end_at: Nanos,
+    /// When users give up what they wait for, to do what they do when they leave.
+    give_up_at: Nanos,
     /// When starts stopped.
     stopped_at: Nanos,
     is_warming: bool,
@@ -76,6 +78,7 @@ impl ScenarioLifecycle {
             lost: None,
             stop_at: times.planned_end(),
             end_at: Nanos::NEVER,
+            give_up_at: Nanos::NEVER,
             stopped_at: Nanos::NEVER,
             is_warming: times.warmup > Nanos::ZERO,
             halfway_at: times.halfway(),
@@ -167,6 +170,10 @@ impl ScenarioLifecycle {
             }
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
+            if self.world.has_pending_teardown() {
+                self.give_up_at = self.end_at;
+                self.end_at += self.times.stop_within;
+            }
             // As a plan's, the time of a budget is over before what is intended at its end.
             let is_spent = spent_at.is_some_and(|at| at <= self.stopped_at) || lease <= self.stopped_at;
             self.base = Some(self.world.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
@@ -178,10 +185,20 @@ impl ScenarioLifecycle {
         let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
         self.stop_at
             .min(self.end_at)
+            .min(self.give_up_at)
             .min(self.halfway_at)
             .min(warm)
             .min(self.follower.next_at())
             .min(self.world.budget_until())
+    }
+
+    /// The grace is over: users give up what they wait for, and do what they do when they leave. What had come by then
+    /// is read first.
+    pub(crate) fn give_up_for_teardown<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if now >= self.give_up_at && self.world.read_until() >= self.give_up_at {
+            self.give_up_at = Nanos::NEVER;
+            self.world.give_up_for_teardown(now, sockets);
+        }
     }
 
     /// Starts users that wait for each other, at the instant of their release.

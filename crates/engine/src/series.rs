@@ -3,11 +3,12 @@
 use metrics::Catalog;
 use plan::Plan;
 
-/// The series of all scenarios of a plan: their steps and transactions.
+/// The series of all scenarios of a plan: their steps, transactions and checks.
 pub fn catalog(plan: &Plan) -> Catalog {
     Catalog::from_scenarios(plan.scenarios.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
-        (&*scenario.name, steps, transactions)
+        let checks = scenario.program.checks.iter().map(String::as_str);
+        (&*scenario.name, steps, transactions, checks)
     }))
 }

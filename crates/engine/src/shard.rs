@@ -48,6 +48,8 @@ pub(crate) enum Report {
     Unreachable { shard: usize, is_failing: bool },
     /// All its users of a scenario wait for users of other shards.
     Gathered { shard: usize, scenario: usize, at: Nanos },
+    /// A user stops the run, for this reason.
+    StopRun { reason: Arc<str> },
     /// An event of users that wait for users of other partitions.
     BarrierEvent(BarrierEvent),
     /// A scenario whose users wait for each other is over here.
@@ -187,6 +189,12 @@ impl<D: Driver> Shard<D> {
             lifecycle.world.turn(now, sockets);
             if lifecycle.world.is_rendezvous() && lifecycle.world.has_gathered() {
                 self.publisher.tell_gathered(lifecycle.scenario, now);
+            }
+            if let Some(reason) = lifecycle.world.take_stop_reason() {
+                self.publisher.tell_stop(reason);
+            }
+            if is_alarmed {
+                lifecycle.give_up_for_teardown(now, sockets);
             }
             is_ended |= lifecycle.should_end(now, is_alarmed, StopLevel::level(control_word));
             next = next.min(lifecycle.world.next_turn(now));

@@ -23,6 +23,8 @@ pub(crate) struct Times {
     pub(crate) warmup: Nanos,
     pub(crate) duration: Option<Nanos>,
     pub(crate) grace: Nanos,
+    /// Then: the time for what users do when they leave.
+    pub(crate) stop_within: Nanos,
     pub(crate) interval: Nanos,
     /// For a partition that joins a run in progress: when, counted from the beginning of the measured load.
     pub(crate) joins: Option<Nanos>,
@@ -33,7 +35,8 @@ impl Times {
     pub(crate) fn new(plan: &Plan, started: Nanos) -> Self {
         let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
         let duration = longest(plan.scenarios.iter().map(duration_of));
-        Self { started, warmup, duration, grace, interval, joins: None }
+        let stop_within = plan.stop_within.into();
+        Self { started, warmup, duration, grace, stop_within, interval, joins: None }
     }
 
     /// Earliest start of a user.

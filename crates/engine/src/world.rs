@@ -41,6 +41,7 @@ mod spending;
 mod stalls;
 mod states;
 mod step;
+mod teardown;
 mod transcribing;
 mod transcript;
 mod user_setup;
@@ -93,9 +94,6 @@ use wait_for_read::ReadWaiters;
 /// Users that start between two polls of the sockets, so that responses do not wait while thousands connect.
 const START_BATCH: u64 = 256;
 
-/// Connections of a shard that fail in an open load before it is hopeless, when none ever succeeded.
-const UNREACHABLE_CONNECTS_MIN: u64 = 100;
-
 /// The runtime of one scenario on one shard.
 pub(crate) struct ScenarioRuntime {
     work: ScenarioConfig,
@@ -108,6 +106,8 @@ pub(crate) struct ScenarioRuntime {
     instants: Instants,
     stalls: Stalls,
     request_log: RequestLog,
+    /// Why a user stops the run, until it is told.
+    stop_reason: Option<std::sync::Arc<str>>,
 }
 
 /// The users and their next actions.
@@ -300,7 +300,8 @@ impl ScenarioRuntime {
         }
         let request_log = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
-        let mut world = Self { work, users, in_flight, pool, timers, seen, instants, stalls, request_log };
+        let stop_reason = None;
+        let mut world = Self { work, users, in_flight, pool, timers, seen, instants, stalls, request_log, stop_reason };
         world.check_budget_lease();
         world.order_first_rows();
         world.arm_limits(started);
@@ -429,31 +430,6 @@ impl ScenarioRuntime {
     /// Whether the connection of this socket is one of its own.
     pub(crate) fn knows(&mut self, socket: driver::Socket) -> bool {
         self.pool.connections.find(socket).is_some()
-    }
-
-    /// Whether every user has failed to connect and no connection was ever established.
-    #[inline]
-    pub(crate) fn is_failing(&self) -> bool {
-        // Checked in every turn, and mostly some connection was established.
-        !self.pool.reachability_guard.was_connected
-            && !self.work.capture_options.ignores_failures
-            && self.has_failed_enough()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn has_failed_enough(&self) -> bool {
-        let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
-        let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
-        let enough = if self.users.open.is_some() { UNREACHABLE_CONNECTS_MIN } else { connections };
-        // An origin that does not respond says nothing about the others.
-        let are_all_unreached = || {
-            self.work
-                .steps
-                .iter()
-                .all(|step| self.pool.reachability_guard.unreached & ReachabilityGuard::bit(step.origin) != 0)
-        };
-        self.pool.reachability_guard.failed_connects >= enough && are_all_unreached()
     }
 
     /// Ages of all that is in flight.

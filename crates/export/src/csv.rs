@@ -1,7 +1,7 @@
 //! CSV with a line for each interval and series. An update of an interval has further lines with what came late, so
 //! that sums are right.
 
-use figures::{Interval, Quantile, StepPart, Times};
+use figures::{CheckPart, Interval, Quantile, StepPart, Times};
 use metrics::Distribution;
 
 use crate::addresses::AddressTotals;
@@ -37,6 +37,9 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
         for (kind, part) in kinds.into_iter().flat_map(|(kind, parts)| parts.iter().map(move |part| (kind, part))) {
             out.push_str(&part_line(&span, kind, &scenario.name, part, &no_figures));
         }
+        for check in &scenario.checks {
+            out.push_str(&check_line(&span, &scenario.name, check, &no_figures));
+        }
     }
     for address in &now.addresses {
         out.push_str(&address_line(&span, before, address, &no_figures));
@@ -57,6 +60,13 @@ fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart, no_figures
     let (scenario, name, succeeded) = (cell(scenario), cell(&part.name), part.finished - part.failed);
     let times = times(&Times::known(&part.recorded));
     format!("{span},{kind},{scenario},{name},{succeeded},{},{no_figures},{times}\n", part.failed)
+}
+
+/// A check has counts alone.
+fn check_line(span: &str, scenario: &str, check: &CheckPart, no_figures: &str) -> String {
+    let (scenario, name, CheckPart { passed, failed, .. }) = (cell(scenario), cell(&check.name), check);
+    let no_times = times(&Times::known(&Distribution::default()));
+    format!("{span},check,{scenario},{name},{passed},{failed},{no_figures},{no_times}\n")
 }
 
 fn times(times: &Times) -> String {

@@ -15,6 +15,7 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
     }
     let mut all = step_families(totals);
     all.extend(transaction_families(totals));
+    all.push(check_family(totals));
     all.extend(address_families(&totals.addresses));
     all.extend(total_families(totals));
     all.retain(|family| !family.series.is_empty());
@@ -60,6 +61,16 @@ fn transaction_families(totals: &Totals) -> Vec<Family<'_>> {
         },
         times("onrush_transaction_time_seconds", "Times of transactions that succeeded.", series.collect()),
     ]
+}
+
+fn check_family(totals: &Totals) -> Family<'_> {
+    Family {
+        name: "onrush_checks",
+        help: "Evaluations of checks, by outcome.",
+        unit: "{check}",
+        kind: Kind::Counter,
+        series: outcomes(&totals.checks, "check"),
+    }
 }
 
 fn total_families(totals: &Totals) -> Vec<Family<'_>> {

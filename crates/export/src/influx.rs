@@ -20,6 +20,11 @@ pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
                 line(&mut out, &format!("onrush_{kind}s{tags}"), &part_fields(&part), at_ns);
             }
         }
+        for check in &scenario.checks {
+            let tags = tags(&[("scenario", &scenario.name), ("check", &check.name)]);
+            let fields = format!("succeeded={}i,failed={}i", check.passed, check.failed);
+            line(&mut out, &format!("onrush_checks{tags}"), &fields, at_ns);
+        }
     }
     out
 }
@@ -43,6 +48,7 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     };
     of_parts(&mut out, "step", &totals.steps);
     of_parts(&mut out, "transaction", &totals.transactions);
+    of_parts(&mut out, "check", &totals.checks);
     for totals in &totals.addresses {
         let field = |count: &AddressCount| {
             let name = count.name.trim_start_matches("onrush_address_");

@@ -51,6 +51,7 @@ impl Sent {
         };
         count_parts("onrush.requests", "step", &totals.steps);
         count_parts("onrush.transactions", "transaction", &totals.transactions);
+        count_parts("onrush.checks", "check", &totals.checks);
         for totals in &totals.addresses {
             for AddressCount { name, of, .. } in &ADDRESS_COUNTS {
                 count(&name.replacen('_', ".", 1), &[("address", &totals.address)], of(totals));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figures::{AddressFigures, GAUGES, Gauge, Interval, ScenarioPart, StepPart, Tally};
+use figures::{AddressFigures, CheckPart, GAUGES, Gauge, Interval, ScenarioPart, StepPart, Tally};
 use metrics::{CountRow, Counters, Metric, View};
 
 use crate::addresses::AddressTotals;
@@ -10,7 +10,7 @@ use crate::family::reason_of;
 use crate::held::HeldTotals;
 use crate::histogram::Histogram;
 
-/// The totals of one step, or of one transaction.
+/// The totals of one step, of one transaction, or of one check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StepTotals {
     pub(crate) scenario: String,
@@ -26,6 +26,8 @@ pub(crate) struct StepTotals {
 pub(crate) struct Totals {
     pub(crate) steps: Vec<StepTotals>,
     pub(crate) transactions: Vec<StepTotals>,
+    /// Those of checks, which have no times.
+    pub(crate) checks: Vec<StepTotals>,
     /// Where a name has several addresses.
     pub(crate) addresses: Vec<AddressTotals>,
     /// Counts by the name of the reason.
@@ -102,6 +104,7 @@ impl Totals {
         for scenario in scenarios {
             scenario.steps.iter().for_each(|step| add_part(&mut self.steps, &scenario.name, step));
             scenario.transactions.iter().for_each(|one| add_part(&mut self.transactions, &scenario.name, one));
+            scenario.checks.iter().for_each(|one| add_check(&mut self.checks, &scenario.name, one));
         }
     }
 }
@@ -117,16 +120,27 @@ fn columns() -> impl Iterator<Item = &'static Gauge> {
 
 /// Steps of one name are one series: only labels distinguish series.
 fn add_part(parts: &mut Vec<StepTotals>, scenario: &str, step: &StepPart) {
-    let is_known = |part: &StepTotals| part.name == step.name && part.scenario == scenario;
-    let place = parts.iter().position(is_known).unwrap_or_else(|| {
-        parts.push(StepTotals { scenario: scenario.to_owned(), name: step.name.clone(), ..StepTotals::default() });
-        parts.len() - 1
-    });
-    let part = &mut parts[place];
+    let part = part_named(parts, scenario, &step.name);
     part.succeeded += step.finished - step.failed;
     part.failed += step.failed;
     part.response.add(&step.recorded);
     part.service.add(&step.service);
+}
+
+fn add_check(parts: &mut Vec<StepTotals>, scenario: &str, check: &CheckPart) {
+    let part = part_named(parts, scenario, &check.name);
+    part.succeeded += check.passed;
+    part.failed += check.failed;
+}
+
+/// The totals of this name, new if there are none yet.
+fn part_named<'a>(parts: &'a mut Vec<StepTotals>, scenario: &str, name: &str) -> &'a mut StepTotals {
+    let is_known = |part: &StepTotals| part.name == name && part.scenario == scenario;
+    let place = parts.iter().position(is_known).unwrap_or_else(|| {
+        parts.push(StepTotals { scenario: scenario.to_owned(), name: name.to_owned(), ..StepTotals::default() });
+        parts.len() - 1
+    });
+    &mut parts[place]
 }
 
 #[cfg(test)]

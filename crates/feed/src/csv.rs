@@ -20,6 +20,9 @@ pub(crate) struct CsvRows {
     /// End of each field in `text`.
     ends: Vec<usize>,
     ends_length: usize,
+    /// The names of columns of numbers, and of all columns whether they are one.
+    numbers: Vec<String>,
+    is_number: Vec<bool>,
 }
 
 impl CsvRows {
@@ -33,9 +36,25 @@ impl CsvRows {
             text_length: 0,
             ends: vec![0; 32],
             ends_length: 0,
+            numbers: csv.numbers.clone(),
+            is_number: Vec::new(),
         };
         rows.restart();
         Ok(rows)
+    }
+
+    /// Finds the columns of numbers among all columns.
+    ///
+    /// # Errors
+    /// There is no such column.
+    pub(crate) fn name_columns(&mut self, columns: &[Box<str>]) -> Result<(), FeedFault> {
+        if let Some(name) = self.numbers.iter().find(|name| !columns.iter().any(|column| **column == ***name)) {
+            let columns = columns.iter().map(ToString::to_string).collect();
+            return Err(FeedFault::ColumnMissing { name: name.clone(), columns });
+        }
+        self.numbers.sort_by_key(|name| columns.iter().position(|column| **column == **name));
+        self.is_number = columns.iter().map(|column| self.numbers.iter().any(|name| **name == **column)).collect();
+        Ok(())
     }
 
     /// Prepares to read a row from its first byte.
@@ -123,7 +142,27 @@ impl CsvRows {
         if fields.len() != wanted {
             return Err(FeedFault::Fields { found: fields.len(), wanted });
         }
-        cells.extend(fields.map(Value::text));
+        if self.numbers.is_empty() {
+            cells.extend(fields.map(Value::text));
+            return Ok(());
+        }
+        for (place, field) in fields.enumerate() {
+            let is_number = self.is_number.get(place).copied().unwrap_or(false);
+            cells.push(if is_number { self.number(place, field)? } else { Value::text(field) });
+        }
         Ok(())
+    }
+
+    /// The number in a field.
+    fn number(&self, place: usize, field: &str) -> Result<Value, FeedFault> {
+        let text = field.trim();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+        let whole = text.parse().ok().map(Value::Int);
+        let number = whole.or_else(|| text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float));
+        number.filter(|_| is_plain).ok_or_else(|| {
+            let names = self.is_number.iter().enumerate().filter(|(_, is_number)| **is_number);
+            let order = names.take_while(|(other, _)| *other < place).count();
+            FeedFault::NoNumber { name: self.numbers.get(order).cloned().unwrap_or_default(), value: field.to_owned() }
+        })
     }
 }

@@ -73,6 +73,10 @@ errors! {
     OpenQuote;
         "the row has a double quote that is not closed; close it, and write a quote inside quotes twice",
         "这一行有未闭合的双引号；请补上，引号内的双引号要写两遍";
+    /// A value that is no number, in a column of numbers.
+    NoNumber { name: String, value: String };
+        "'{value}' in the column \"{name}\" is no number; correct the row, or leave the column a text",
+        "列“{name}”中的 '{value}' 不是数字；请修正这一行，或将该列作为文本";
     /// A row exceeds the length limit.
     RowTooLong;
         "the row is longer than {} MiB; check its quotes or brackets, or shorten it" [ROW_BYTES_MAX >> 20],

@@ -82,7 +82,7 @@ impl<R: Read> Rows<R> {
         let fault = fault.or((self.columns.len() > COLUMNS_MAX).then_some(FeedFault::ColumnsTooMany));
         match fault {
             Some(fault) => Err(Misread { line: start.map(|start: Start| start.line), fault }),
-            None => Ok(()),
+            None => Ok(csv.name_columns(&self.columns)?),
         }
     }
 

@@ -30,7 +30,7 @@ impl Spec {
 
     /// Whether rows can be used up. Draws from all rows never end, so `at_end` does not apply there.
     pub fn has_end(&self) -> bool {
-        self.pick == Pick::Next || self.share != Share::Split
+        self.pick != Pick::Random || self.share != Share::Split
     }
 }
 
@@ -67,11 +67,13 @@ pub struct Csv {
     pub columns: Option<Vec<String>>,
     /// The charset by its common name; `None`: UTF-8.
     pub charset: Option<String>,
+    /// The columns whose values are numbers; the others are texts.
+    pub numbers: Vec<String>,
 }
 
 impl Default for Csv {
     fn default() -> Self {
-        Self { separator: ',', columns: None, charset: None }
+        Self { separator: ',', columns: None, charset: None, numbers: Vec::new() }
     }
 }
 
@@ -99,6 +101,8 @@ pub enum Pick {
     Next,
     /// At random, from the seed of the run.
     Random,
+    /// The row with the number of the user, in all of its iterations.
+    ByUser,
 }
 
 /// How rows are shared between users.

@@ -54,13 +54,14 @@ impl RowPosition {
             return Self::Row { number: drawn(mixed(seed ^ mixed(turn.number())), rows), round: 0 };
         }
         let (number, seed) = match (spec.share, turn) {
+            (_, RowTurn::Closed { user, .. }) if spec.pick == Pick::ByUser => (user, seed),
             (Share::Copy, RowTurn::Closed { user, iteration, .. }) => (iteration, seed ^ mixed(user)),
             _ => (turn.number(), seed),
         };
         let (round, number) = (number / rows, number % rows);
         match (spec.at_end, spec.pick) {
             (AtEnd::Stop, _) if round > 0 => Self::End,
-            (_, Pick::Next) => Self::Row { number, round },
+            (_, Pick::Next | Pick::ByUser) => Self::Row { number, round },
             (_, Pick::Random) => Self::Row { number: shuffled(number, rows, mixed(seed).wrapping_add(round)), round },
         }
     }

@@ -1,4 +1,4 @@
-//! The scenarios, the steps and the transactions of a run.
+//! The scenarios, the steps, the transactions and the checks of a run.
 
 use metrics::{
     Catalog, Censored, Class, Distribution, Failure, Measure, Series, SeriesId, SeriesKind, Snapshot, Timings,
@@ -29,6 +29,17 @@ pub struct StepPart {
     pub service: Distribution,
 }
 
+/// The figures of one check. It is no request, and in no count of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckPart {
+    /// Its name; the last one stands for all further ones, as with steps.
+    pub name: String,
+    /// How often its condition was true.
+    pub passed: u64,
+    /// How often it was not.
+    pub failed: u64,
+}
+
 /// The figures of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioPart {
@@ -42,6 +53,8 @@ pub struct ScenarioPart {
     pub steps: Vec<StepPart>,
     /// Its transactions, in order.
     pub transactions: Vec<StepPart>,
+    /// Its checks, in order.
+    pub checks: Vec<CheckPart>,
 }
 
 impl ScenarioPart {
@@ -66,8 +79,21 @@ impl ScenarioPart {
             failed: steps.iter().map(|step| step.failed).sum(),
             steps,
             transactions: parts(SeriesKind::Transaction),
+            checks: catalog.series(scenario, SeriesKind::Check).map(|series| CheckPart::new(series, seen)).collect(),
         }
     }
+}
+
+impl CheckPart {
+    fn new(series: &Series, seen: &Snapshot) -> Self {
+        let metrics::CheckCounts { passed, failed } = seen.check_counts(series.id);
+        Self { name: name_of(series), passed, failed }
+    }
+}
+
+/// The name of a series, with a mark where it stands for several.
+fn name_of(series: &Series) -> String {
+    format!("{}{}", series.name, if series.shared_by > 0 { " ..." } else { "" })
 }
 
 impl StepPart {
@@ -80,7 +106,7 @@ impl StepPart {
         let succeeded = known(Measure::Response);
         let censored = Censored::for_series(seen, id, Measure::Response);
         Self {
-            name: format!("{}{}", series.name, if series.shared_by > 0 { " ..." } else { "" }),
+            name: name_of(series),
             finished,
             failed: finished - succeeded.count(),
             unfinished: seen.unfinished_of(id).map_or(0, response),

@@ -346,7 +346,7 @@ fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, of_names: Vec<Not
     let has_rate = plan.scenarios.iter().any(|scenario| matches!(scenario.load, plan::Load::Open { .. }));
     let all = || plan.scenarios.iter().map(plan::Scenario::users).sum();
     notes.extend((left > 0).then(|| Note::UsersLeft { left, of: (!has_rate).then(all) }));
-    notes.extend((users > 0).then_some(Note::UsersWithoutStop { users }));
+    notes.extend((users > 0).then(|| Note::UsersWithoutStop { users, of: (!has_rate).then(all) }));
     notes.extend(of_names);
     let service = succeeded.by_measure(Measure::Service);
     notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));

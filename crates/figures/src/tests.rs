@@ -371,3 +371,20 @@ fn points_of_charts_are_bounded_in_number_and_bytes() {
         assert!(most_bytes <= 11 << 17, "{steps} steps: {most_bytes} bytes");
     }
 }
+
+/// Checks have figures of their own, and are in no other.
+#[test]
+fn checks_are_counted_by_themselves() {
+    let mut plan = plan(1);
+    plan.scenarios[0].program.checks = vec!["is paid".to_owned(), "is sold".to_owned()];
+    let mut seen = Snapshot::default();
+    for _ in 0..3 {
+        seen.record(SeriesId::check(0), Class::Succeeded, 0);
+    }
+    seen.record(SeriesId::check(0), Class::FailedAnswered, 0);
+    seen.fail(SeriesId::check(0), Failure::CheckFailed);
+    let all = crate::ScenarioPart::all(&plan, [&seen].into_iter());
+    let part = |name: &str, passed, failed| crate::CheckPart { name: name.to_owned(), passed, failed };
+    assert_eq!(all[0].checks, [part("is paid", 3, 1), part("is sold", 0, 0)]);
+    assert_eq!((all[0].finished, all[0].failed), (0, 0));
+}

@@ -125,10 +125,12 @@ pub enum Note {
         /// The users of closed loads, of which each leaves once; `None` where others replace those that leave.
         of: Option<u64>,
     },
-    /// Users skipped their `on_stop` steps: the budget had no request left for them.
+    /// Users skipped their `on_stop` steps: the budget had no request left for them, or there was no time for them.
     UsersWithoutStop {
         /// The number of users.
         users: u64,
+        /// The users of closed loads; `None` where others replace those that leave.
+        of: Option<u64>,
     },
     /// The addresses of a name changed.
     AddressesChanged {

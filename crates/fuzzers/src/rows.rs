@@ -6,7 +6,7 @@ use feed::{Csv, Format, read_all};
 /// error. The first byte selects the format.
 pub fn rows(input: &[u8]) {
     let Some((format, input)) = input.split_first() else { return };
-    let gbk = Csv { separator: '|', charset: Some("gbk".to_owned()), columns: None };
+    let gbk = Csv { separator: '|', charset: Some("gbk".to_owned()), columns: None, numbers: Vec::new() };
     let named = Csv { columns: Some(vec!["a".to_owned(), "b".to_owned()]), ..Csv::default() };
     let formats = [Format::Csv(Csv::default()), Format::Csv(gbk), Format::Csv(named), Format::Json, Format::JsonLines];
     let format = &formats[usize::from(format % 5)];

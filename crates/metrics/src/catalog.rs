@@ -1,11 +1,14 @@
 //! The catalog of a run's series: their kinds, their names, and their scenarios.
 //!
-//! The totals of a scenario are a [`Snapshot`](crate::Snapshot) of its own. Its steps, transactions and custom values
-//! are series in it. They are numbered over all scenarios of the run, so that snapshots of scenarios merge without
+//! The totals of a scenario are a [`Snapshot`](crate::Snapshot) of its own. Its steps, transactions, checks and custom
+//! values are series in it. They are numbered over all scenarios of the run, so that snapshots of scenarios merge without
 //! mixing them.
 
 /// The most series of one kind in a run; further ones share the last.
 pub const SERIES_MAX: u32 = 64;
+
+/// The kinds of series that a name can mean, in order of precedence.
+const NAMED_KINDS: [SeriesKind; 3] = [SeriesKind::Transaction, SeriesKind::Step, SeriesKind::Check];
 
 /// The kind of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,11 +19,13 @@ pub enum SeriesKind {
     Transaction,
     /// Values measured by a script.
     Custom,
+    /// The evaluations of a condition that should be true: counts alone, without times.
+    Check,
 }
 
 impl SeriesKind {
     /// All kinds, in the order of their series.
-    pub const ALL: [Self; 3] = [Self::Step, Self::Transaction, Self::Custom];
+    pub const ALL: [Self; 4] = [Self::Step, Self::Transaction, Self::Custom, Self::Check];
 
     /// A stable name for reports.
     pub fn name(self) -> &'static str {
@@ -28,6 +33,7 @@ impl SeriesKind {
             Self::Step => "step",
             Self::Transaction => "transaction",
             Self::Custom => "custom",
+            Self::Check => "check",
         }
     }
 }
@@ -54,6 +60,11 @@ impl SeriesId {
     /// The series of a transaction.
     pub const fn transaction(number: u32) -> Self {
         Self::new(SeriesKind::Transaction, number)
+    }
+
+    /// The series of a check.
+    pub const fn check(number: u32) -> Self {
+        Self::new(SeriesKind::Check, number)
     }
 
     /// All series of a kind that a run can have.
@@ -118,7 +129,7 @@ struct OfScenario {
 pub enum Named {
     /// All of this scenario.
     Scenario(usize),
-    /// Each step, or else each transaction, of this name, in any scenario.
+    /// Each transaction, or else each step, or else each check, of this name, in any scenario.
     Series {
         /// Their kind.
         kind: SeriesKind,
@@ -130,36 +141,38 @@ pub enum Named {
 }
 
 impl Catalog {
-    /// The series of scenarios: for each its name, its steps and its transactions.
-    pub fn from_scenarios<'a, S, T>(scenarios: impl Iterator<Item = (&'a str, S, T)>) -> Self
+    /// The series of scenarios: for each its name, its steps, its transactions and its checks.
+    pub fn from_scenarios<'a, S, T, C>(scenarios: impl Iterator<Item = (&'a str, S, T, C)>) -> Self
     where
         S: Iterator<Item = &'a str>,
         T: Iterator<Item = &'a str>,
+        C: Iterator<Item = &'a str>,
     {
         let mut catalog = Self::default();
-        for (name, steps, transactions) in scenarios {
+        for (name, steps, transactions, checks) in scenarios {
             catalog.add_scenario(name);
             steps.for_each(|step| _ = catalog.add(SeriesKind::Step, step));
             transactions.for_each(|transaction| _ = catalog.add(SeriesKind::Transaction, transaction));
+            checks.for_each(|check| _ = catalog.add(SeriesKind::Check, check));
         }
         catalog
     }
 
-    /// All names in order: for each scenario its own, those of its transactions and those of its steps.
+    /// All names in order: for each scenario its own, those of its transactions, of its steps and of its checks.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.scenarios.iter().flat_map(|scenario| {
             let of = |kind| scenario.names.iter().filter(move |(_, id)| id.kind() == kind).map(|(name, _)| &**name);
-            let series = of(SeriesKind::Transaction).chain(of(SeriesKind::Step));
+            let series = NAMED_KINDS.into_iter().flat_map(of);
             std::iter::once(&*scenario.name).chain(series)
         })
     }
 
-    /// The meaning of a name: a scenario before transactions, these before steps.
+    /// The meaning of a name: a scenario before transactions, these before steps, these before checks.
     pub fn named(&self, name: &str) -> Option<Named> {
         if let Some(scenario) = self.scenarios.iter().position(|scenario| scenario.name == name) {
             return Some(Named::Scenario(scenario));
         }
-        [SeriesKind::Transaction, SeriesKind::Step].into_iter().find_map(|kind| self.series_named(kind, name))
+        NAMED_KINDS.into_iter().find_map(|kind| self.series_named(kind, name))
     }
 
     fn series_named(&self, kind: SeriesKind, name: &str) -> Option<Named> {

@@ -30,7 +30,7 @@ use crate::outcome::CUSTOM_FIRST;
 use crate::{Counter, Failure, Snapshot};
 
 /// The version of the format itself, beside the rows that it had then.
-const FORMAT_VERSION: u64 = 6;
+const FORMAT_VERSION: u64 = 7;
 const FORMAT_ROWS: usize = 127;
 /// The version that is written, and the highest that is read: each row of counters and failures that is new raises it.
 pub const SNAPSHOT_VERSION: u64 = FORMAT_VERSION + (Counter::ALL.len() + Failure::ROWS - FORMAT_ROWS) as u64;
@@ -118,10 +118,11 @@ enum Section {
     ProxyTunnel = 27,
     CustomFailures = 28,
     StatusWords = 29,
+    Checks = 30,
 }
 
 impl Section {
-    const ALL: [Self; 29] = [
+    const ALL: [Self; 30] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -151,6 +152,7 @@ impl Section {
         Self::ProxyTunnel,
         Self::CustomFailures,
         Self::StatusWords,
+        Self::Checks,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -187,6 +189,7 @@ impl Section {
             Self::ProxyTunnel => times::put_section(out, &seen.proxy_tunnel),
             Self::CustomFailures => custom::put_failures(out, &counts.failures[..], &seen.table),
             Self::StatusWords => counts::put_status_words(out, &counts.status_words),
+            Self::Checks => series::put_checks(out, &seen.table),
         }
     }
 
@@ -231,6 +234,7 @@ impl Section {
             Self::ProxyTunnel => seen.proxy_tunnel = times::read_section(from)?,
             Self::CustomFailures => custom::read_failures(from, &mut counts.failures[..], &mut seen.table)?,
             Self::StatusWords => counts.status_words = counts::read_status_words(from)?,
+            Self::Checks => series::read_checks(from, &mut seen.table)?,
         }
         Ok(())
     }

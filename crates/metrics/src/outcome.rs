@@ -85,6 +85,8 @@ failures! {
     ProxyClosed = 87, "proxy-closed", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// What the proxy sent is no answer to the request for a tunnel.
     ProxyAnswer = 88, "proxy-answer", FailedUnanswered, Connecting, Some(UNAVAILABLE);
+    /// A check of a scenario whose condition was not true. It is counted for that check alone, and is no request.
+    CheckFailed = 89, "check-failed", FailedAnswered, Answered, None;
     detailed:
     /// The peer broke the protocol.
     Protocol(ProtocolFault), "protocol", FailedUnanswered, Exchanging;

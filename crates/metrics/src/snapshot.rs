@@ -1,7 +1,7 @@
 //! The measurements of one shard in one time span. Snapshots merge exactly, in any order.
 
 use crate::catalog::{SeriesId, SeriesKind};
-use crate::table::{SeriesClass, Table};
+use crate::table::{CheckCounts, SeriesClass, Table};
 use crate::{
     ByAddress, Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome,
     SAMPLES_MAX, SHOWN_MAX, Sample, Timings, ToolDetails,
@@ -86,9 +86,14 @@ impl Snapshot {
     }
 
     /// Records one value into a series that is no step: the time of a transaction, or a value measured by a script. It
-    /// counts once.
+    /// counts once. A check is counted alone, whatever the value is.
     #[inline]
     pub fn record(&mut self, series: SeriesId, class: Class, value: u64) {
+        if series.kind() == SeriesKind::Check {
+            let passed = u64::from(class == Class::Succeeded);
+            self.table.count_check(series, CheckCounts { passed, failed: 1 - passed });
+            return;
+        }
         self.table.timings_mut(series, SeriesClass::As(class)).record(Measure::Response, value);
     }
 
@@ -217,8 +222,16 @@ impl Snapshot {
         self.table.timings(series, SeriesClass::As(class))
     }
 
-    /// The number of exchanges of one class of a series: each has one response time.
+    /// How often the check of this series passed and failed.
+    pub fn check_counts(&self, series: SeriesId) -> CheckCounts {
+        self.table.check(series)
+    }
+
+    /// The number of exchanges of one class of a series: each has one response time. Of a check: its evaluations.
     pub fn count_of(&self, series: SeriesId, class: Class) -> u64 {
+        if series.kind() == SeriesKind::Check {
+            return self.table.check(series).of(class);
+        }
         self.timings(series, class).map_or(0, |timings| timings.by_measure(Measure::Response).count())
     }
 
@@ -240,9 +253,14 @@ impl Snapshot {
             seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
-        // Each of those may have been of this series.
-        seen.counts[Counter::LostWithWorker] = self.counts.lost();
-        seen.lost_after.merge(&self.lost_after);
+        let checked = self.table.check(series);
+        seen.counts[Counter::Started] += checked.passed + checked.failed;
+        seen.counts[Counter::Succeeded] += checked.passed;
+        // Each of those may have been of this series, unless it has no exchanges.
+        if series.kind() != SeriesKind::Check {
+            seen.counts[Counter::LostWithWorker] = self.counts.lost();
+            seen.lost_after.merge(&self.lost_after);
+        }
         for (failure, count) in self.failures_of(series) {
             seen.counts.failures[failure.index()] += count;
             seen.table.fail(step, failure, count);

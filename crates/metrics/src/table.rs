@@ -1,6 +1,6 @@
-//! The series of a snapshot: for each its times by class, and its failures by reason.
+//! The series of a snapshot: for each its times by class, and its failures by reason; for checks their counts alone.
 
-use crate::catalog::SeriesId;
+use crate::catalog::{SeriesId, SeriesKind};
 use crate::{Class, Failure, Timings};
 
 /// The number of distributions of one series: those of each class, and those of incomplete exchanges.
@@ -27,18 +27,47 @@ impl SeriesClass {
     }
 }
 
+/// How often a check was evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckCounts {
+    /// Its condition was true.
+    pub passed: u64,
+    /// It was not.
+    pub failed: u64,
+}
+
+impl CheckCounts {
+    fn add(&mut self, more: Self) {
+        self.passed += more.passed;
+        self.failed += more.failed;
+    }
+
+    /// The number of evaluations of a class: one that fails does so with all that it needs.
+    pub(crate) fn of(self, class: Class) -> u64 {
+        match class {
+            Class::Succeeded => self.passed,
+            Class::FailedAnswered => self.failed,
+            Class::FailedUnanswered | Class::TimedOut => 0,
+        }
+    }
+}
+
 /// All series of a snapshot. Each part of one is allocated when something is recorded first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     timings: Vec<Option<Box<Timings>>>,
     /// Counts by series and failure counter; sorted for a binary search among the few that occur.
     failures: Vec<((SeriesId, u16), u64)>,
+    /// The counts of checks, by their index among the checks: they have no times.
+    checks: Vec<CheckCounts>,
 }
 
 /// Equality of what was recorded, whatever memory it takes.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
-        self.failures == other.failures && self.recorded().eq(other.recorded())
+        self.failures == other.failures
+            && self.recorded().eq(other.recorded())
+            && self.evaluated().eq(other.evaluated())
     }
 }
 
@@ -63,6 +92,27 @@ impl Table {
             let ended = Class::ALL.get(place % PARTS).copied().map_or(SeriesClass::Not, SeriesClass::As);
             Some((SeriesId::from_index(place / PARTS)?, ended, timings))
         })
+    }
+
+    /// Counts evaluations of the check with this series.
+    pub(crate) fn count_check(&mut self, series: SeriesId, counts: CheckCounts) {
+        let place = series.place() as usize;
+        if place >= self.checks.len() {
+            self.checks.resize_with(place + 1, CheckCounts::default);
+        }
+        self.checks[place].add(counts);
+    }
+
+    /// The counts of a check; those of any other series are zero.
+    pub(crate) fn check(&self, series: SeriesId) -> CheckCounts {
+        let is_check = series.kind() == SeriesKind::Check;
+        self.checks.get(series.place() as usize).filter(|_| is_check).copied().unwrap_or_default()
+    }
+
+    /// The checks that were evaluated, with their counts.
+    pub(crate) fn evaluated(&self) -> impl Iterator<Item = (SeriesId, CheckCounts)> + '_ {
+        let all = SeriesId::all(SeriesKind::Check).zip(self.checks.iter().copied());
+        all.filter(|(_, counts)| *counts != CheckCounts::default())
     }
 
     /// Counts a failure; the times are recorded separately.
@@ -99,18 +149,21 @@ impl Table {
             }
         }
         other.failures().for_each(|(series, failure, count)| self.fail(series, failure, count));
+        other.evaluated().for_each(|(series, counts)| self.count_check(series, counts));
     }
 
     /// Removes everything and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.timings.iter_mut().flatten().for_each(|timings| timings.clear());
         self.failures.clear();
+        self.checks.fill(CheckCounts::default());
     }
 
     /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
         self.timings.capacity() * size_of::<usize>()
+            + self.checks.capacity() * size_of::<CheckCounts>()
             + self.failures.capacity() * size_of::<((SeriesId, u16), u64)>()
             + self.timings.iter().flatten().map(|timings| of(timings)).sum::<usize>()
     }

@@ -12,7 +12,7 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 22 + 5 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000 + custom.len());
+    assert_eq!(named.len(), 22 + 6 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000 + custom.len());
 }
 
 /// Each close code has its counter; one that must not be sent counts as none.
@@ -214,4 +214,35 @@ fn gauges_add_over_shards_and_not_over_time() {
     now.replace(&at(1, 50));
     assert_eq!((now.users, now.connections_open, now.in_flight.response.max()), (1, 2, Some(50)));
     assert_eq!((now.in_flight.service.count(), now.in_flight.service.max()), (1, Some(25)));
+}
+
+/// Checks are counted, and take no memory for times.
+#[test]
+fn checks_have_counts_alone() {
+    let (paid, sold) = (SeriesId::check(1), SeriesId::check(3));
+    let evaluated = |check, passed: u64, failed: u64| {
+        let mut seen = Snapshot::default();
+        (0..passed).for_each(|_| seen.record(check, Class::Succeeded, 0));
+        for _ in 0..failed {
+            seen.record(check, Class::from_outcome(Outcome::Failed(Failure::CheckFailed)), 0);
+            seen.fail(check, Failure::CheckFailed);
+        }
+        seen
+    };
+    let mut all = evaluated(paid, 5, 2);
+    assert!(all.series_bytes() < size_of::<Timings>() / 2, "{}", all.series_bytes());
+    all.merge(&evaluated(sold, 0, 4));
+    all.merge(&evaluated(paid, 1, 0));
+    assert_eq!(all.check_counts(paid), CheckCounts { passed: 6, failed: 2 });
+    assert_eq!(all.check_counts(sold), CheckCounts { passed: 0, failed: 4 });
+    assert_eq!(all.check_counts(SeriesId::step(1)), CheckCounts::default());
+    assert_eq!(Class::ALL.map(|class| all.count_of(paid, class)), [6, 2, 0, 0]);
+    assert_eq!(all.counts, Counts::default(), "a check is no request");
+    let only = all.only(paid).counts;
+    assert_eq!((only.all_started(), only.finished(), only.succeeded(), only.failed()), (8, 8, 6, 2));
+    let mut bytes = Vec::new();
+    all.encode(&mut bytes);
+    assert_eq!(Snapshot::decode(&bytes).as_ref(), Ok(&all));
+    all.clear();
+    assert_eq!(all, Snapshot::default());
 }

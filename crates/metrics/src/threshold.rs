@@ -100,6 +100,8 @@ enum Comparison {
     AtMost,
     Above,
     AtLeast,
+    Equal,
+    Unequal,
 }
 
 /// The kind of the figure, for display.
@@ -168,10 +170,10 @@ impl Threshold {
         // A run in which nothing was due has no values.
         let value = value.filter(|_| seen.counts.all_started() > 0);
         let is_known = value.is_some();
-        let meets = |value: f64| self.comparison.holds(value, self.limit);
+        let (holds, fails) = self.comparison.judges((least, most), self.limit);
         Judgement {
-            holds: is_known && meets(least) && meets(most),
-            fails: is_known && !meets(least) && !meets(most),
+            holds: is_known && holds,
+            fails: is_known && fails,
             value,
             at_least: unit == Unit::Time && most > least,
             range: (is_known && most > least).then_some((least, most)),
@@ -236,7 +238,25 @@ impl Comparison {
             Self::AtMost => value <= limit,
             Self::Above => value > limit,
             Self::AtLeast => value >= limit,
+            Self::Equal => value == limit,
+            Self::Unequal => value != limit,
         }
+    }
+
+    /// Whether every value of a range meets the limit, and whether none does.
+    fn judges(self, (least, most): (f64, f64), limit: f64) -> (bool, bool) {
+        let ends = (self.holds(least, limit), self.holds(most, limit));
+        let is_within = least <= limit && limit <= most;
+        match self {
+            Self::Equal => (ends.0 && ends.1, !is_within),
+            Self::Unequal => (!is_within, !ends.0 && !ends.1),
+            _ => (ends.0 && ends.1, !ends.0 && !ends.1),
+        }
+    }
+
+    /// Whether it compares with one value alone.
+    fn is_of_one_value(self) -> bool {
+        matches!(self, Self::Equal | Self::Unequal)
     }
 }
 

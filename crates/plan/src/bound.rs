@@ -20,6 +20,7 @@ pub enum Relation {
     AtMost,
     Above,
     AtLeast,
+    Equal,
 }
 
 impl fmt::Display for Relation {
@@ -29,6 +30,7 @@ impl fmt::Display for Relation {
             Self::AtMost => "<=",
             Self::Above => ">",
             Self::AtLeast => ">=",
+            Self::Equal => "==",
         })
     }
 }
@@ -41,6 +43,7 @@ impl Bound {
             Relation::AtMost => number <= self.limit,
             Relation::Above => number > self.limit,
             Relation::AtLeast => number >= self.limit,
+            Relation::Equal => number == self.limit,
         }
     }
 }

@@ -129,6 +129,7 @@ impl Draft {
         let plan = Plan {
             scenarios: vec![scenario],
             grace: self.grace()?,
+            stop_within: crate::STOP_WITHIN,
             warmup: check_span_max("--warmup", warmup)?,
             barriers: Vec::new(),
             capture_options: self.capture_options,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 use crate::render::{NotFilled, Rendering, Scope, ValuePattern};
-use crate::{Column, Expression, Extract, Request, Value};
+use crate::{Checks, Column, DynamicCheck, Expression, Extract, Request, Value};
 
 /// The parts of a request that change, and the extractions from its responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,8 +19,10 @@ pub struct DynamicParts {
     pub messages: Vec<Rendering>,
     /// The index of the header with a trace ID, another one each time.
     pub trace: Option<usize>,
-    /// The extractions from successful responses, in order.
+    /// The extractions from responses, in order.
     pub takes: Vec<Extraction>,
+    /// The checks of the response that are made anew for each exchange.
+    pub expects: Vec<DynamicCheck>,
 }
 
 /// A variable that is set from a response.
@@ -35,6 +37,10 @@ pub struct Extraction {
     /// The value when nothing matches, made from the user's state at the time of the response; without one the step
     /// fails.
     pub default: Option<ValuePattern>,
+    /// Whether the value is a number: a text that is none fails the step.
+    pub is_number: bool,
+    /// Whether it is extracted from failed responses too.
+    pub from_failed: bool,
 }
 
 /// The state of each user of a scenario.
@@ -46,6 +52,10 @@ pub struct Memory {
     pub cookies: bool,
     /// Whether the state is kept from one iteration to the next.
     pub carries_state: bool,
+    /// Otherwise: the variables that are kept.
+    pub carried: Vec<u32>,
+    /// Otherwise: whether cookies are kept.
+    pub carries_cookies: bool,
     /// The number of counters of the run that requests use.
     pub counters: u32,
     /// Columns of rows, by the numbers that slots have for them.
@@ -78,13 +88,28 @@ impl DynamicParts {
     pub(crate) fn renderings(&self) -> impl Iterator<Item = &Rendering> {
         let headers = self.headers.iter().map(|(_, rendering)| rendering);
         let defaults = self.takes.iter().filter_map(|taking| taking.default.as_ref()?.rendering());
-        self.path.iter().chain(headers).chain(&self.body).chain(&self.messages).chain(defaults)
+        let expects = self.expects.iter().map(|check| &check.text);
+        self.path.iter().chain(headers).chain(&self.body).chain(&self.messages).chain(defaults).chain(expects)
     }
 
     /// Whether requests are made anew.
     pub fn makes_requests(&self) -> bool {
         let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
-        is_changed || !self.messages.is_empty() || self.trace.is_some()
+        is_changed || !self.messages.is_empty() || self.trace.is_some() || !self.expects.is_empty()
+    }
+
+    /// The checks of an exchange: those of its step, and those with values of the moment. `None`: those of the step
+    /// alone.
+    ///
+    /// # Errors
+    /// A value is not available, or none for its check.
+    pub fn checks(&self, of_step: &Checks, scope: &mut impl Scope) -> Result<Option<Checks>, NotFilled> {
+        if self.expects.is_empty() {
+            return Ok(None);
+        }
+        let mut checks = of_step.clone();
+        self.expects.iter().try_for_each(|check| check.add_to(&mut checks, scope))?;
+        Ok(Some(checks))
     }
 
     /// The data sent in addition to the request, each rendered.

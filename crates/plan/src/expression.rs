@@ -31,6 +31,54 @@ pub enum Meaning {
     Variable(u32),
     /// The column of this number, as slots have it.
     Column(u32),
+    /// What the program itself knows.
+    Builtin(Builtin),
+}
+
+/// A value that the program itself knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Builtin {
+    /// The number of the user, from 1, unique over all workers.
+    VuId,
+    /// The number of its iteration, from 0.
+    VuIteration,
+    /// The name of its scenario.
+    VuScenario,
+    /// The number of the iteration in the scenario, from 0, unique over all workers.
+    VuScenarioIteration,
+    /// The beginning of the run, in milliseconds since 1970.
+    VuStartTime,
+    /// The status of the last step that ended: a number, a word, or null without a response.
+    ResponseStatus,
+    /// Whether that step failed; null before the first.
+    ResponseFailed,
+    /// The time of that step in milliseconds; null before the first.
+    ResponseTimeMs,
+    /// The number of the round of the innermost loop, from 0; null outside.
+    LoopIndex,
+}
+
+impl Builtin {
+    /// All, with their names in expressions.
+    pub const ALL: [(&str, Self); 9] = [
+        ("vu.id", Self::VuId),
+        ("vu.iteration", Self::VuIteration),
+        ("vu.scenario", Self::VuScenario),
+        ("vu.scenario_iteration", Self::VuScenarioIteration),
+        ("vu.start_time", Self::VuStartTime),
+        ("response.status", Self::ResponseStatus),
+        ("response.failed", Self::ResponseFailed),
+        ("response.time_ms", Self::ResponseTimeMs),
+        ("loop.index", Self::LoopIndex),
+    ];
+
+    /// The words that stand before the dot; no variable has such a name.
+    pub const WORDS: [&str; 3] = ["vu", "response", "loop"];
+
+    /// Whether it is about the response of the last step.
+    pub fn is_of_response(self) -> bool {
+        matches!(self, Self::ResponseStatus | Self::ResponseFailed | Self::ResponseTimeMs)
+    }
 }
 
 /// The source of random numbers and the clock of an evaluation.

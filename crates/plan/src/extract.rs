@@ -75,6 +75,8 @@ pub enum Which {
     Random,
     /// The one with this number; the first is 1.
     Nth(u32),
+    /// None of them: how many there are.
+    Count,
 }
 
 errors! {
@@ -268,6 +270,9 @@ impl Extract {
     /// There is no match.
     pub fn take(&self, response: &Answered<'_>, draw: impl FnOnce(u64) -> u64) -> Result<Value, NotExtracted> {
         let found = self.find(response)?;
+        if self.which == Which::Count {
+            return Ok(Value::Int(found.len() as i64));
+        }
         if found.is_empty() {
             return Err(NotExtracted::Nothing);
         }
@@ -276,7 +281,7 @@ impl Extract {
             Which::Last => found.len() - 1,
             Which::Random => draw(found.len() as u64) as usize,
             Which::Nth(number) => (number as usize).checked_sub(1).ok_or(NotExtracted::Nothing)?,
-            Which::All => return Ok(list_of(&found)),
+            Which::All | Which::Count => return Ok(list_of(&found)),
         };
         found.into_iter().nth(place).ok_or(NotExtracted::Nothing)
     }

@@ -31,7 +31,7 @@ impl Header {
     }
 
     /// The Basic authentication of `name:password` (RFC 7617).
-    pub(crate) fn basic(user: &str) -> Self {
+    pub fn basic(user: &str) -> Self {
         use base64::Engine;
         Self::new("Authorization", &format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }

@@ -76,7 +76,9 @@ pub use body_bytes::{BodyBytes, SHARED_BYTES_MIN};
 pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
-pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
+pub use checks::{
+    Absent, CheckOf, Checks, DynamicCheck, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq,
+};
 pub use config::{ConfigError, ConfigFault, Setting, parse_config, read_config};
 pub use connection_limits::{CONNECTION_TIME_MIN, ConnectionLimits};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words, shell_words};
@@ -90,7 +92,7 @@ pub use dynamic_parts::{DynamicParts, Extraction, Memory};
 pub use encoding::{ENCODED_PLAN_BYTES_MAX, EncodedPlan, EncodedPlanError};
 pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
 pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault, listed};
-pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
+pub use expression::{Builtin, Column, Evaluate, Expression, Interpreters, Meaning, Moment};
 pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
 pub use flags::{CustomFlags, FlagSource, Flags, FromFlag, HoldFlags, parse_status_words};
 pub use grpc::{
@@ -107,8 +109,9 @@ pub use pattern::{
     SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotContext, TextContext, is_name,
 };
 pub use program::{
-    Barrier, Choice, DEPTH_MAX, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
-    Think, Transaction,
+    Assignment, Barrier, Choice, DEPTH_MAX, ITEMS_MAX, Loop, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX,
+    PlannedEnd, Program, ProgramFault, RETRIES_MAX, ROUNDS_MAX, Retry, RetryFault, Rounds, Think, Transaction,
+    retry_after,
 };
 pub use proxy::{
     PROXY_VARIABLES, Proxy, ProxyCredentials, ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyMode,
@@ -130,7 +133,7 @@ pub use tools::{
     WebbenchSettings, WrkSettings,
 };
 pub use trace::trace_of;
-pub use value::{Value, loses_digits};
+pub use value::{JsonScan, NotJson, Value, is_space, loses_digits, number_of_text};
 pub use version::{TlsVersion, Version};
 
 /// The most users of a plan.
@@ -149,6 +152,8 @@ pub const STAGES_MAX: usize = 1_000;
 pub const CHECKED_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest body that a request carries.
 pub const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// The time at the end for what users do when they leave, unless it is given.
+pub const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// The shortest interval between two lines of the table.
 pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
@@ -159,6 +164,8 @@ pub struct Plan {
     pub scenarios: Vec<Scenario>,
     /// The grace time at the end for exchanges in flight.
     pub grace: Duration,
+    /// The time at the end for what users do when they leave.
+    pub stop_within: Duration,
     /// The time of load before measurements count.
     pub warmup: Duration,
     /// Time between two snapshots.
@@ -363,9 +370,14 @@ impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> ResponseNeeds {
         let takes = self.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes);
-        let wants_body =
-            self.checks.want_body() || self.checks.want_size() || takes.clone().any(|taking| taking.take.wants_body());
-        let wants_head = self.checks.want_head() || takes.clone().any(|taking| taking.take.wants_head());
+        let expects = self.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.expects);
+        let wants_body = self.checks.want_body()
+            || self.checks.want_size()
+            || expects.clone().any(|check| check.of.wants_body())
+            || takes.clone().any(|taking| taking.take.wants_body());
+        let wants_head = self.checks.want_head()
+            || expects.clone().any(|check| matches!(check.of, CheckOf::Header(_)))
+            || takes.clone().any(|taking| taking.take.wants_head());
         ResponseNeeds {
             body_bytes_max: match (wants_body || self.is_shown, wants_head) {
                 (true, _) => CHECKED_BODY_BYTES_MAX,

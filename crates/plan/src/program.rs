@@ -3,10 +3,20 @@
 //! All random draws depend on the seed, the scenario, the user, its iteration and the position in the program alone:
 //! they are the same on one thread and on seven.
 
+mod measures;
+mod retry;
+mod retry_after;
+mod rounds;
+
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use crate::ValuePattern;
 use crate::nesting::deeper;
+use measures::{asks_something, exactly, most, pause, widest};
+pub use retry::{RETRIES_MAX, Retry, RetryFault};
+pub use retry_after::retry_after;
+pub use rounds::{ITEMS_MAX, Loop, Rounds};
 
 /// The most nodes of a program.
 pub const NODES_MAX: usize = 100_000;
@@ -30,6 +40,10 @@ pub struct Program {
     pub stop: Vec<Node>,
     /// The transactions, by the number in [`Node::Transaction`].
     pub transactions: Vec<Transaction>,
+    /// The names of the checks, by the number in [`Node::Check`].
+    pub checks: Vec<String>,
+    /// The retries, by the number in [`OnFailure::RetryBy`].
+    pub retries: Vec<Retry>,
 }
 
 /// Several exchanges that are timed as one.
@@ -88,21 +102,22 @@ pub enum Node {
         #[serde(deserialize_with = "deeper")]
         otherwise: Vec<Node>,
     },
-    /// A loop with a condition.
-    Loop {
+    /// A loop whose number of rounds is known only while it runs.
+    Loop(Loop),
+    /// Variables that are set, in order.
+    Set(Vec<Assignment>),
+    /// A condition that should be true. It is counted by itself, and is no request; a check that fails fails the
+    /// transactions around it.
+    Check {
+        /// Its number among the checks.
+        number: usize,
         /// Its number among the expressions of the scenario.
         condition: u32,
-        /// Whether the condition is checked after each round, and ends the loop when true; otherwise it is checked
-        /// before each round, and ends the loop when false.
-        is_until: bool,
-        /// The maximum number of rounds, after which it fails.
-        most: u32,
         /// The action on failure.
         on_failure: OnFailure,
-        /// The nodes in sequence.
-        #[serde(deserialize_with = "deeper")]
-        nodes: Vec<Node>,
     },
+    /// A planned end: what is open around it ends well.
+    End(PlannedEnd),
     /// A wait at the barrier with this number in the plan.
     Barrier(u32),
     /// Nodes with a connection of their own to this target, which ends with them.
@@ -153,8 +168,56 @@ pub enum OnFailure {
     Next,
     /// Repeat the exchange, at most this many times; then end the iteration.
     Retry(u16),
+    /// Repeat it as the retry of this number says.
+    RetryBy(u16),
+    /// Go on behind the innermost loop.
+    Break,
     /// The user leaves; in an open load its iteration ends.
     Stop,
+    /// The run ends, as after Ctrl-C.
+    StopRun,
+}
+
+impl OnFailure {
+    /// Whether it repeats the exchange.
+    pub fn retries(self) -> bool {
+        matches!(self, Self::Retry(_) | Self::RetryBy(_))
+    }
+
+    /// The action after the last try, or for what is never tried again; `retries`: those of the program.
+    pub fn after_last_try(self, retries: &[Retry]) -> Self {
+        match self {
+            Self::Retry(_) => Self::Next,
+            Self::RetryBy(number) => retries.get(usize::from(number)).map_or(Self::Next, |retry| retry.then),
+            other => other,
+        }
+    }
+}
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The number of the variable.
+    pub variable: u32,
+    /// The name of the variable, for messages.
+    pub name: String,
+    /// Its value, with its type.
+    pub value: ValuePattern,
+}
+
+/// A planned end of something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlannedEnd {
+    /// Of this round of the innermost loop.
+    Round,
+    /// Of the innermost loop.
+    Loop,
+    /// Of the iteration.
+    Iteration,
+    /// Of the user.
+    User,
+    /// Of the run, for this reason.
+    Run(String),
 }
 
 /// A barrier at which users wait for each other.
@@ -200,6 +263,12 @@ pub enum ProgramFault {
     Parallel,
     /// Nothing is ever requested.
     Idle,
+    /// The end of a loop, or of a round, outside any loop.
+    NoLoop,
+    /// A retry that does not exist, or that nothing follows.
+    Retry,
+    /// A check that does not exist.
+    NoCheck,
 }
 
 impl Program {
@@ -252,9 +321,12 @@ impl Program {
     /// # Errors
     /// The error.
     pub fn check(&self, steps: usize) -> Result<(), ProgramFault> {
+        if self.retries.iter().any(|retry| retry.fault().is_some()) {
+            return Err(ProgramFault::Retry);
+        }
         let mut seen = 0;
         for nodes in [&self.start, &self.nodes, &self.stop] {
-            self.check_nodes(nodes, steps, DEPTH_MAX, &mut seen)?;
+            self.check_nodes(nodes, steps, (DEPTH_MAX, false), &mut seen)?;
         }
         if asks_something(&self.nodes) { Ok(()) } else { Err(ProgramFault::Idle) }
     }
@@ -264,7 +336,7 @@ impl Program {
     pub fn requests_most(&self, of_step: &dyn Fn(usize) -> u64) -> u64 {
         [&self.start, &self.nodes, &self.stop]
             .into_iter()
-            .fold(0, |sum, nodes| sum.saturating_add(most(nodes, of_step)))
+            .fold(0, |sum, nodes| sum.saturating_add(most(nodes, &self.retries, of_step)))
     }
 
     /// The exchanges of each iteration, where chance and conditions do not change them, and there is no `on_start` or
@@ -282,7 +354,7 @@ impl Program {
     pub fn is_one_exchange(&self) -> bool {
         let is_ask = |node: &Node| matches!(node, Node::Ask { .. });
         let is_plain = |node: &Node| match node {
-            Node::Ask { on_failure, .. } => !matches!(on_failure, OnFailure::Retry(_)),
+            Node::Ask { on_failure, .. } => !on_failure.retries(),
             node => matches!(node, Node::Think(_)),
         };
         let asks = self.nodes.iter().filter(|node| is_ask(node)).count();
@@ -299,6 +371,11 @@ impl Program {
         self.asks_each().is_some_and(|each| self.requests_most(&|_| 1) > each)
     }
 
+    /// Whether some retry waits as the server asks.
+    pub fn waits_as_requested(&self) -> bool {
+        self.retries.iter().any(|retry| retry.retry_after)
+    }
+
     /// The barriers of its users, by their numbers in the plan; each once.
     pub fn barriers(&self) -> Vec<u32> {
         let mut numbers = Vec::new();
@@ -313,59 +390,94 @@ impl Program {
         [&self.start, &self.nodes, &self.stop].into_iter().map(|nodes| widest(nodes)).max().unwrap_or(1)
     }
 
-    fn check_nodes(&self, nodes: &[Node], steps: usize, depth: usize, seen: &mut usize) -> Result<(), ProgramFault> {
+    /// `depth`: how much deeper they may lie; and whether a loop is around them.
+    fn check_nodes(
+        &self,
+        nodes: &[Node],
+        steps: usize,
+        (depth, is_in_loop): (usize, bool),
+        seen: &mut usize,
+    ) -> Result<(), ProgramFault> {
         *seen += nodes.len();
         if *seen > NODES_MAX {
             return Err(ProgramFault::TooLarge);
         }
         let Some(depth) = depth.checked_sub(1) else { return Err(ProgramFault::TooDeep) };
         for node in nodes {
-            match node {
-                Node::Ask { step, .. } if *step >= steps => return Err(ProgramFault::Nowhere),
-                Node::Ask { .. } | Node::Think(_) | Node::Barrier(_) => {}
-                Node::Loop { most, .. } if *most > ROUNDS_MAX => return Err(ProgramFault::Rounds),
-                Node::Loop { nodes, .. } | Node::Messaging { nodes, .. } => {
-                    self.check_nodes(nodes, steps, depth, seen)?
-                }
-                Node::If { then, otherwise, .. } => {
-                    self.check_nodes(then, steps, depth, seen)?;
-                    self.check_nodes(otherwise, steps, depth, seen)?;
-                }
-                Node::Transaction { number, nodes } => {
-                    if *number >= self.transactions.len() {
-                        return Err(ProgramFault::Nowhere);
-                    }
-                    self.check_nodes(nodes, steps, depth, seen)?;
-                }
-                Node::Repeat { least, most, nodes } => {
-                    if least > most || *most > ROUNDS_MAX {
-                        return Err(ProgramFault::Rounds);
-                    }
-                    self.check_nodes(nodes, steps, depth, seen)?;
-                }
-                Node::Choose(choices) => {
-                    if choices.iter().all(|choice| choice.weight == 0) {
-                        return Err(ProgramFault::Weights);
-                    }
-                    for choice in choices {
-                        *seen += 1;
-                        self.check_nodes(&choice.nodes, steps, depth, seen)?;
-                    }
-                }
-                Node::InTurn(nodes) if nodes.is_empty() => return Err(ProgramFault::Weights),
-                Node::Shuffle(nodes) | Node::InTurn(nodes) => self.check_nodes(nodes, steps, depth, seen)?,
-                Node::Parallel { most, steps: own, .. } => {
-                    *seen += own.len();
-                    if own.is_empty() || !(1..=PARALLEL_MAX).contains(most) {
-                        return Err(ProgramFault::Parallel);
-                    }
-                    if own.iter().any(|step| *step >= steps) {
-                        return Err(ProgramFault::Nowhere);
-                    }
-                }
+            self.check_node(node, steps, is_in_loop)?;
+            if let Node::Parallel { steps: own, .. } = node {
+                *seen += own.len();
+            }
+            if let Node::Choose(choices) = node {
+                *seen += choices.len();
+            }
+            let is_in_loop = is_in_loop || matches!(node, Node::Loop(_) | Node::Repeat { .. });
+            for inner in node.inner() {
+                self.check_nodes(inner, steps, (depth, is_in_loop), seen)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks one node, without those in it.
+    fn check_node(&self, node: &Node, steps: usize, is_in_loop: bool) -> Result<(), ProgramFault> {
+        let must = |holds: bool, fault| if holds { Ok(()) } else { Err(fault) };
+        match node {
+            Node::Ask { step, .. } => must(*step < steps, ProgramFault::Nowhere)?,
+            Node::Transaction { number, .. } => must(*number < self.transactions.len(), ProgramFault::Nowhere)?,
+            Node::Check { number, .. } => must(*number < self.checks.len(), ProgramFault::NoCheck)?,
+            Node::Repeat { least, most, .. } => must(least <= most && *most <= ROUNDS_MAX, ProgramFault::Rounds)?,
+            Node::Loop(one) => must(one.rounds_most() <= ROUNDS_MAX, ProgramFault::Rounds)?,
+            Node::Choose(choices) => {
+                must(choices.iter().any(|choice| choice.weight > 0), ProgramFault::Weights)?;
+            }
+            Node::InTurn(nodes) => must(!nodes.is_empty(), ProgramFault::Weights)?,
+            Node::Parallel { most, steps: own, .. } => {
+                must(!own.is_empty() && (1..=PARALLEL_MAX).contains(most), ProgramFault::Parallel)?;
+                must(own.iter().all(|step| *step < steps), ProgramFault::Nowhere)?;
+            }
+            Node::End(PlannedEnd::Round | PlannedEnd::Loop) => must(is_in_loop, ProgramFault::NoLoop)?,
+            Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::End(_) => {}
+            Node::Shuffle(_) | Node::If { .. } | Node::Messaging { .. } => {}
+        }
+        match node.on_failure() {
+            OnFailure::Break => must(is_in_loop, ProgramFault::NoLoop),
+            OnFailure::RetryBy(number) => match self.retries.get(usize::from(number)) {
+                Some(retry) => must(retry.then != OnFailure::Break || is_in_loop, ProgramFault::NoLoop),
+                None => Err(ProgramFault::Retry),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Node {
+    /// The lists of nodes in it.
+    pub fn inner(&self) -> impl Iterator<Item = &[Self]> {
+        let (one, more, choices): (&[Self], &[Self], &[Choice]) = match self {
+            Self::Transaction { nodes, .. }
+            | Self::Repeat { nodes, .. }
+            | Self::Loop(Loop { nodes, .. })
+            | Self::Messaging { nodes, .. }
+            | Self::Shuffle(nodes)
+            | Self::InTurn(nodes) => (nodes, &[], &[]),
+            Self::If { then, otherwise, .. } => (then, otherwise, &[]),
+            Self::Choose(choices) => (&[], &[], choices),
+            Self::Ask { .. } | Self::Parallel { .. } | Self::Check { .. } => (&[], &[], &[]),
+            Self::Think(_) | Self::Barrier(_) | Self::Set(_) | Self::End(_) => (&[], &[], &[]),
+        };
+        [one, more].into_iter().chain(choices.iter().map(|choice| &choice.nodes[..]))
+    }
+
+    /// The action on failure of what can fail.
+    pub fn on_failure(&self) -> OnFailure {
+        match self {
+            Self::Ask { on_failure, .. } | Self::Parallel { on_failure, .. } | Self::Check { on_failure, .. } => {
+                *on_failure
+            }
+            Self::Loop(one) => one.on_failure,
+            _ => OnFailure::GoOn,
+        }
     }
 }
 
@@ -375,117 +487,9 @@ fn asks(steps: usize) -> Vec<Node> {
 
 fn collect_barriers(nodes: &[Node], numbers: &mut Vec<u32>) {
     for node in nodes {
-        match node {
-            Node::Barrier(number) => numbers.push(*number),
-            Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
-            Node::If { then, otherwise, .. } => {
-                collect_barriers(then, numbers);
-                collect_barriers(otherwise, numbers);
-            }
-            Node::Choose(choices) => choices.iter().for_each(|choice| collect_barriers(&choice.nodes, numbers)),
-            Node::Transaction { nodes, .. }
-            | Node::Repeat { nodes, .. }
-            | Node::Loop { nodes, .. }
-            | Node::Messaging { nodes, .. }
-            | Node::Shuffle(nodes)
-            | Node::InTurn(nodes) => collect_barriers(nodes, numbers),
+        if let Node::Barrier(number) = node {
+            numbers.push(*number);
         }
+        node.inner().for_each(|nodes| collect_barriers(nodes, numbers));
     }
-}
-
-/// The exchanges of these nodes, where that number is fixed.
-fn exactly(nodes: &[Node]) -> Option<u64> {
-    let same = |all: Vec<Option<u64>>| {
-        let first = (*all.first()?)?;
-        all.iter().all(|other| *other == Some(first)).then_some(first)
-    };
-    let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Barrier(_) => Some(0),
-        Node::Ask { .. } => Some(1),
-        Node::Parallel { steps, .. } => Some(steps.len() as u64),
-        Node::If { then, otherwise, .. } => same(vec![exactly(then), exactly(otherwise)]),
-        Node::Choose(choices) => {
-            same(choices.iter().filter(|choice| choice.weight > 0).map(|choice| exactly(&choice.nodes)).collect())
-        }
-        Node::InTurn(nodes) => same(nodes.iter().map(|node| exactly(std::slice::from_ref(node))).collect()),
-        Node::Repeat { least, most, nodes } => {
-            exactly(nodes).filter(|_| least == most).map(|each| each.saturating_mul(u64::from(*most)))
-        }
-        Node::Loop { .. } => None,
-        Node::Transaction { nodes, .. } | Node::Messaging { nodes, .. } | Node::Shuffle(nodes) => exactly(nodes),
-    };
-    nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(of_node(node)?)))
-}
-
-/// The most concurrent exchanges of one user in these nodes.
-fn widest(nodes: &[Node]) -> u64 {
-    let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Barrier(_) | Node::Ask { .. } => 1,
-        Node::Parallel { most, steps, .. } => u64::from(*most).min(steps.len() as u64).max(1),
-        Node::If { then, otherwise, .. } => widest(then).max(widest(otherwise)),
-        Node::Choose(choices) => choices.iter().map(|choice| widest(&choice.nodes)).max().unwrap_or(1),
-        Node::Repeat { nodes, .. }
-        | Node::Loop { nodes, .. }
-        | Node::Transaction { nodes, .. }
-        | Node::Messaging { nodes, .. }
-        | Node::Shuffle(nodes)
-        | Node::InTurn(nodes) => widest(nodes),
-    };
-    nodes.iter().map(of_node).max().unwrap_or(1)
-}
-
-/// The most requests of these nodes.
-fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
-    let tries = |on_failure: &OnFailure| match on_failure {
-        OnFailure::Retry(times) => 1 + u64::from(*times),
-        OnFailure::GoOn | OnFailure::Next | OnFailure::Stop => 1,
-    };
-    let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Barrier(_) => 0,
-        Node::Ask { step, on_failure } => of_step(*step).saturating_mul(tries(on_failure)),
-        Node::Parallel { steps, on_failure, .. } => {
-            let once = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(of_step(*step)));
-            once.saturating_mul(tries(on_failure))
-        }
-        Node::If { then, otherwise, .. } => most(then, of_step).max(most(otherwise, of_step)),
-        Node::Choose(choices) => choices.iter().map(|choice| most(&choice.nodes, of_step)).max().unwrap_or(0),
-        Node::InTurn(nodes) => nodes.iter().map(|node| most(std::slice::from_ref(node), of_step)).max().unwrap_or(0),
-        Node::Repeat { most: rounds, nodes, .. } | Node::Loop { most: rounds, nodes, .. } => {
-            most(nodes, of_step).saturating_mul(u64::from(*rounds))
-        }
-        Node::Transaction { nodes, .. } | Node::Messaging { nodes, .. } | Node::Shuffle(nodes) => most(nodes, of_step),
-    };
-    nodes.iter().fold(0, |sum, node| sum.saturating_add(of_node(node)))
-}
-
-fn pause(nodes: &[Node]) -> bool {
-    nodes.iter().any(|node| match node {
-        Node::Think(_) | Node::Barrier(_) => true,
-        Node::Ask { .. } | Node::Parallel { .. } => false,
-        Node::If { then, otherwise, .. } => pause(then) || pause(otherwise),
-        Node::Choose(choices) => choices.iter().any(|choice| pause(&choice.nodes)),
-        Node::Repeat { nodes, .. }
-        | Node::Loop { nodes, .. }
-        | Node::Transaction { nodes, .. }
-        | Node::Messaging { nodes, .. }
-        | Node::Shuffle(nodes)
-        | Node::InTurn(nodes) => pause(nodes),
-    })
-}
-
-/// Whether some path through them makes a request.
-fn asks_something(nodes: &[Node]) -> bool {
-    nodes.iter().any(|node| match node {
-        Node::Ask { .. } | Node::Parallel { .. } => true,
-        Node::Think(_) | Node::Barrier(_) => false,
-        Node::If { then, otherwise, .. } => asks_something(then) || asks_something(otherwise),
-        Node::Repeat { most: 0, .. } => false,
-        Node::Transaction { nodes, .. }
-        | Node::Repeat { nodes, .. }
-        | Node::Loop { nodes, .. }
-        | Node::Messaging { nodes, .. }
-        | Node::Shuffle(nodes)
-        | Node::InTurn(nodes) => asks_something(nodes),
-        Node::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks_something(&choice.nodes)),
-    })
 }

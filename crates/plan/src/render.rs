@@ -3,6 +3,7 @@
 //! A [`Rendering`] is a pattern whose names are resolved once. Rendering it reads values from a [`Scope`] and writes
 //! each with the escaping of its place, without temporary texts.
 
+mod call;
 mod escape;
 mod people;
 #[cfg(test)]
@@ -295,6 +296,7 @@ fn call_of(function: Function, arguments: &[Argument], names: &mut impl Names) -
         Argument::Integer(number) => Some(Term::Constant(Value::Int(*number))),
         Argument::Number(number) => Some(Term::Constant(Value::Float(*number))),
         Argument::Filling(filling) => term_of(filling, names),
+        Argument::Expression(text) => names.expression(text).map(Term::Expression),
     });
     Some(Term::Call(function, terms.collect::<Option<_>>()?))
 }
@@ -337,7 +339,10 @@ fn called(function: Function, arguments: &[Term], scope: &mut impl Scope) -> Res
             "iso" => Value::text(&iso(scope.now_ns())),
             _ => Value::Int((scope.now_ns() / 1_000_000) as i64),
         },
-        Function::Base64 => Value::text(&base64::engine::general_purpose::STANDARD.encode(text(0, scope)?)),
+        Function::Base64 => {
+            let texts: Result<Vec<String>, _> = arguments.iter().map(|term| term.text(scope)).collect();
+            Value::text(&base64::engine::general_purpose::STANDARD.encode(texts?.concat()))
+        }
         Function::Sha256 => Value::text(&hex(&hmac_sha256::Hash::hash(text(0, scope)?.as_bytes()))),
         Function::Hmac => {
             let (key, text) = (text(0, scope)?, text(1, scope)?);

@@ -1,8 +1,14 @@
 //! The value of a variable: extracted from a response, read from a row, or computed.
 
+mod convert;
+mod scan;
+
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+pub use convert::{is_space, number_of_text};
+pub use scan::{JsonScan, NotJson};
 
 /// A value, with the type of its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -129,6 +129,8 @@ fn facts(run: &Run) -> Value {
         },
         "plan": plan_of(&run.plan, scenario),
         "stopped": run.was_stopped,
+        "stop_reason": run.stop_reason,
+        "on_stop_skipped": counts.users_without_stop(),
         "budget": budget::value(run),
         "rows": rows::value(run),
         "barriers": barriers::value(run),

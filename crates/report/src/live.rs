@@ -114,6 +114,7 @@ fn scenarios(all: &[ScenarioPart]) -> Value {
             "failed": scenario.failed,
             "steps": steps::parts(&scenario.steps),
             "transactions": steps::parts(&scenario.transactions),
+            "checks": steps::checks(&scenario.checks),
         })
     };
     all.iter().map(one).collect()

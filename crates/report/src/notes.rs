@@ -113,10 +113,10 @@ fn users_gone(note: &Note, language: Language) -> String {
             let (left, all) = (count(*left), count(*all));
             language.pick(
                 format!(
-                    "{left} of {all} users left, since a step of theirs failed that says on_failure: stop; the load went on without them. To keep them, let that step say on_failure: next_iteration"
+                    "{left} of {all} users left, since a step of theirs failed that says on_failure: stop_user; the load went on without them. To keep them, let that step say on_failure: next_iteration"
                 ),
                 format!(
-                    "{all} 个用户中有 {left} 个因步骤失败而退出（该步骤写了 on_failure: stop），之后的负载不再包含他们。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
+                    "{all} 个用户中有 {left} 个因步骤失败而退出（该步骤写了 on_failure: stop_user），之后的负载不再包含他们。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
                 ),
             )
         }
@@ -124,21 +124,24 @@ fn users_gone(note: &Note, language: Language) -> String {
             let left = count(*left);
             language.pick(
                 format!(
-                    "{left} times a user left, since a step failed that says on_failure: stop; under a rate another user took the place of each. To keep them, let that step say on_failure: next_iteration"
+                    "{left} times a user left, since a step failed that says on_failure: stop_user; under a rate another user took the place of each. To keep them, let that step say on_failure: next_iteration"
                 ),
                 format!(
-                    "用户因步骤失败而退出共 {left} 次（该步骤写了 on_failure: stop）；固定速率时由新用户接替。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
+                    "用户因步骤失败而退出共 {left} 次（该步骤写了 on_failure: stop_user）；固定速率时由新用户接替。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
                 ),
             )
         }
-        Note::UsersWithoutStop { users } => {
+        Note::UsersWithoutStop { users, of } => {
+            let of = |between: &str| of.map_or(String::new(), |of| format!("{between}{}", count(of)));
             let users = count(*users);
             language.pick(
                 format!(
-                    "the budget had no request left for the on_stop steps of {users} users: they did not do them. Raise requests= in the budget, or bound the load with iterations"
+                    "on_stop was not done for {users}{} users: the budget had no request left for it, or there was no time. Raise requests= in the budget, bound the load with iterations, or raise stop_within in the file",
+                    of(" of ")
                 ),
                 format!(
-                    "请求数已达用量上限，{users} 个用户没有执行 on_stop 中的步骤。请调大 budget 中的 requests=，或改用 iterations 限制负载"
+                    "{users}{} 个用户没有执行 on_stop 中的步骤：请求数已达用量上限，或时间不够。请调大 budget 中的 requests=，改用 iterations 限制负载，或调大文件中的 stop_within",
+                    of(" / ")
                 ),
             )
         }

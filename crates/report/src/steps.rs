@@ -1,10 +1,10 @@
 //! The steps of a scenario, each with its own figures.
 
-use figures::{Quantile, Run, ScenarioPart, StepPart};
+use figures::{CheckPart, Quantile, Run, ScenarioPart, StepPart};
 use plan::Scenario;
 use serde_json::{Value, json};
 
-use crate::format::{Align, count, pad};
+use crate::format::{Align, count, pad, percent};
 use crate::json::distribution::distribution;
 use crate::json::plan::plan_of;
 use crate::page::percentile;
@@ -21,7 +21,8 @@ fn all(run: &Run) -> &[StepPart] {
     run.scenarios.first().map_or(&[], |scenario| &scenario.steps)
 }
 
-/// A line for each step, and for each transaction; empty for a single step. With several scenarios each has its tables.
+/// A line for each step, for each transaction and for each check; empty for a single step. With several scenarios each
+/// has its tables.
 pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     let (language, mut text) = (screen.language, String::new());
     let are_several = run.scenarios.len() > 1;
@@ -43,6 +44,9 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
             let counted = language.pick("ended", "完成");
             rows(&named(language.pick("Transactions", "事务")), counted, &scenario.transactions, screen, &mut text);
         }
+        if !scenario.checks.is_empty() {
+            text.push_str(&check_rows(&named(language.pick("Checks", "检查")), &scenario.checks, screen));
+        }
     }
     text
 }
@@ -56,6 +60,18 @@ fn rows(title: &str, counted: &str, parts: &[StepPart], screen: &Screen, text: &
         (part.name.clone(), cells)
     };
     text.push_str(&named_rows(title, &heads, parts.iter().map(row), screen));
+}
+
+/// A line for each check: how often it passed and failed, and the share that failed.
+fn check_rows(title: &str, checks: &[CheckPart], screen: &Screen) -> String {
+    let language = screen.language;
+    let heads = [language.pick("passed", "通过"), language.words().failed, language.pick("failed share", "失败占比")];
+    let row = |check: &CheckPart| {
+        let done = check.passed + check.failed;
+        let share = if done > 0 { percent(check.failed, done) } else { "-".to_owned() };
+        (check.name.clone(), [count(check.passed), count(check.failed), share])
+    };
+    named_rows(title, &heads, checks.iter().map(row), screen)
 }
 
 /// A table of figures below a blank line: a line for each name, cut where the screen is narrow.
@@ -80,7 +96,7 @@ pub(crate) fn values(run: &Run) -> Value {
     parts(all(run))
 }
 
-/// Each scenario with its steps and transactions.
+/// Each scenario with its steps, transactions and checks.
 pub(crate) fn scenarios(run: &Run) -> Value {
     let one = |(number, (scenario, planned)): (usize, (&ScenarioPart, &Scenario))| {
         let of = run.each.get(number);
@@ -101,6 +117,7 @@ pub(crate) fn scenarios(run: &Run) -> Value {
             })),
             "steps": parts(&scenario.steps),
             "transactions": parts(&scenario.transactions),
+            "checks": checks(&scenario.checks),
         })
     };
     run.scenarios.iter().zip(&run.plan.scenarios).enumerate().map(one).collect()
@@ -116,4 +133,9 @@ pub(crate) fn parts(parts: &[StepPart]) -> Value {
         })
     };
     parts.iter().map(one).collect()
+}
+
+/// Checks as JSON.
+pub(crate) fn checks(all: &[CheckPart]) -> Value {
+    all.iter().map(|check| json!({"name": check.name, "passed": check.passed, "failed": check.failed})).collect()
 }

@@ -81,6 +81,7 @@ fn result(total: Snapshot) -> RunResult {
             was_requested: false,
             refusal: Some("no ring".to_owned()),
         },
+        stop_reason: None,
         was_stopped: false,
         spent: None,
         used_up: Vec::new(),

@@ -42,6 +42,12 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
         },
     };
     let verdict = verdict + &addresses::outlier(run, language);
+    if let Some(reason) = &run.stop_reason {
+        return language.pick(
+            format!("The scenario stopped the run: {reason}; until then {verdict}"),
+            format!("场景停止了压测：{reason}；在此之前{verdict}"),
+        );
+    }
     if run.was_stopped && is_without_time(run) {
         return language
             .pick("nothing was measured: stopped in the warm-up", "没有数据：在预热阶段就被停止")

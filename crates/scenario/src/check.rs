@@ -1,6 +1,8 @@
 //! Consistency checks of a file: names have values where they are used, messages have connections, loads have steps
 //! that send.
 
+mod builtins;
+mod flow;
 mod names;
 mod scope;
 mod visit;
@@ -10,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use plan::did_you_mean;
 
 use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
-use crate::file::{Action, File, RowShare, Step};
+use crate::file::{Action, Amount, File, RowPick, RowShare, Scenario, Step};
 use crate::source::{Source, Span};
 use names::Symbols;
 use scope::Walk;
@@ -21,6 +23,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     let declared = Symbols::new(file, source, seen);
     declared.check(file, source, found);
     cycles(file, found);
+    flow::check(file, found);
     let before = {
         let mut walk = Walk::new(&declared, None, found);
         walk.global(file);
@@ -30,8 +33,12 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     check_users(file, found);
     let mut of_unique: HashSet<String> = HashSet::new();
     for index in 0..file.scenarios.len() {
+        declared.check_carried(&file.scenarios[index].carried, found);
+        own(file, index, found);
         let scenario = &mut file.scenarios[index];
         let mut walk = Walk::new(&declared, Some(index), found);
+        walk.knows(&scenario.vars.iter().map(|variable| variable.name.text.clone()).collect());
+        walk.own(scenario);
         walk.knows(&before);
         walk.steps(&mut scenario.start, false);
         walk.steps(&mut scenario.steps, false);
@@ -39,6 +46,12 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         let mut used: Vec<(String, Span)> = walk.into_used().into_iter().collect();
         used.sort();
         let is_unique = |name: &str| file.data.iter().any(|set| set.name.text == name && set.share == RowShare::Unique);
+        let is_by_user = |name: &str| file.data.iter().any(|set| set.name.text == name && set.pick == RowPick::ByUser);
+        if matches!(scenario.load.amount, Amount::Rate { .. }) {
+            for (set, at) in used.iter().filter(|(set, _)| is_by_user(set)) {
+                found.add(*at, Problem::RowsOfUsers { set: set.clone() });
+            }
+        }
         for (set, at) in used.into_iter().filter(|(set, _)| is_unique(set)) {
             if !of_unique.insert(set.clone()) {
                 found.add(at, Problem::UniqueTwice { set });
@@ -55,11 +68,31 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     redirects(file, found);
 }
 
+/// Checks the variables and defaults that a scenario has of its own.
+fn own(file: &File, index: usize, found: &mut DiagnosticSink) {
+    let scenario = &file.scenarios[index];
+    let seen = file.as_seen_by(scenario);
+    if !scenario.vars.is_empty() {
+        cycles(&seen, found);
+        check_users(&seen, found);
+    }
+    let limited = scenario.defaults.as_ref().and_then(|own| own.max_redirs_at);
+    let lists = [&scenario.start, &scenario.steps, &scenario.stop];
+    if let Some(at) = limited.filter(|_| !seen.defaults.flags.responses.location)
+        && !lists.into_iter().any(|steps| follow(steps))
+    {
+        found.add(at, Problem::Needs { key: "max_redirs", needed: "location" });
+    }
+}
+
 /// A limit of redirects needs steps that follow some.
 fn redirects(file: &File, found: &mut DiagnosticSink) {
     let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.responses.location) else { return };
+    let location = |scenario: &Scenario| file.as_seen_by(scenario).defaults.flags.responses.location;
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
-    if !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps)) {
+    if !file.scenarios.iter().any(location)
+        && !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps))
+    {
         found.add(at, Problem::Needs { key: "max_redirs", needed: "location" });
     }
 }
@@ -74,13 +107,12 @@ fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) | Action::Send(_) => true,
         Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
-        Action::Transaction { steps, .. }
-        | Action::Repeat { steps, .. }
-        | Action::Loop { steps, .. }
-        | Action::Parallel { steps, .. }
-        | Action::Shuffle(steps) => asks(steps),
+        Action::Set(_) | Action::Check(_) | Action::End(_) => false,
+        Action::Loop(one) => asks(&one.steps),
+        Action::Transaction { steps, .. } | Action::Parallel { steps, .. } | Action::Shuffle(steps) => asks(steps),
         Action::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks(&choice.steps)),
         Action::If { then, otherwise, .. } => asks(then) || asks(otherwise),
+        Action::Do(call) => asks(&call.steps),
     })
 }
 
@@ -150,7 +182,7 @@ fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
     }
 }
 
-/// The names of steps and transactions, which are series.
+/// The names of steps, transactions and checks, which are parts of the whole.
 fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
     for step in steps {
         if matches!(
@@ -162,6 +194,7 @@ fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
                 | Action::Send(_)
                 | Action::Receive(_)
                 | Action::Transaction { .. }
+                | Action::Check(_)
         ) {
             names.push(&step.name);
         }

@@ -1,11 +1,15 @@
 //! Diagnostics of a file: typed, each with its position. The texts here are English; views have others.
 
 mod flags;
+mod fragments;
+mod includes;
 mod names;
 mod syntax;
 mod values;
 
 pub use flags::as_keys;
+pub use fragments::FragmentFault;
+pub use includes::IncludeFault;
 pub use names::{LoopWord, NameFault};
 pub use syntax::SyntaxFault;
 pub(crate) use values::shortened;
@@ -25,7 +29,7 @@ pub const MISTAKES_MAX: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     /// The file.
-    pub source: Source,
+    pub source: Box<Source>,
     /// The diagnostics in the order of the file; at most [`MISTAKES_MAX`].
     pub all: Vec<Diagnostic>,
     /// The number of further ones.
@@ -116,6 +120,14 @@ errors! {
     SlotHere;
         "slots are not filled in here; write the text itself",
         "此处不支持占位符；请直接写出文本";
+    /// A slot in a pattern, which is made once.
+    SlotInPattern;
+        "slots are not filled in within /.../; compare with a text, or write the pattern itself",
+        "/.../ 中不支持占位符；请与文本比较，或直接写出正则";
+    /// A slot left of the value of an expectation.
+    SlotLeft;
+        "slots stand on the right side of an expectation, as in $.id == ${{id}} or 'X-Id: ${{id}}'",
+        "断言中的占位符只能写在右侧，如 $.id == ${{id}} 或 'X-Id: ${{id}}'";
     /// An error in an expression.
     Expression(it: ExpressionFault);
         "{it}",
@@ -128,6 +140,10 @@ errors! {
     NoVerb { known: String };
         "this step does nothing that is known; it needs one of: {known}",
         "这个步骤没有说明要做什么；需要以下之一：{}" [listed(known)];
+    /// A verb without its colon.
+    BareVerb { verb: &'static str };
+        "a step is a key with its value; write '{verb}:', with the colon",
+        "步骤要写成“键: 值”；请写 '{verb}:'，带上冒号";
     /// A step with two verbs.
     TwoVerbs { one: &'static str, other: &'static str };
         "a step does one thing, and this one has '{one}' and '{other}'; make it two steps",
@@ -154,8 +170,20 @@ errors! {
         "场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /";
     /// A loop without a limit.
     LoopWithoutEnd(it: LoopWord);
-        "this {it} could go on for ever; add 'max_rounds', the number of rounds after which the step fails",
-        "这个 {it} 可能永远循环；请加上 max_rounds（最多循环次数，达到后步骤失败）";
+        "this {it} could go on for ever; add 'max_rounds' or 'within', the rounds or the time after which the step fails",
+        "这个 {it} 可能永远循环；请加上 max_rounds（最多循环次数）或 within（最长时间），达到后步骤失败";
+    /// The end of a loop, or of its round, outside any loop.
+    NoLoop { word: &'static str };
+        "'{word}' stands in no loop; put it into the steps of for_each, repeat, during, until or while, or write next_iteration",
+        "'{word}' 不在循环中；请写在 for_each、repeat、during、until 或 while 的 steps 里，或改用 next_iteration";
+    /// A planned end in a place that has nothing of its kind.
+    NoSuchEnd { word: &'static str, place: &'static str };
+        "'{word}' has nothing to end in '{place}'; put it into 'steps', or stop the run with 'stop_run'",
+        "'{place}' 中没有 '{word}' 可以结束的对象；请移到 steps 中，或用 stop_run 结束压测";
+    /// A retry of something that would fail again.
+    NoRetry { verb: &'static str };
+        "'{verb}' would look at the same values again; put the retry at the request before it, or write 'until' with 'within'",
+        "'{verb}' 再次判断的仍是同样的值；请在它之前的请求上重试，或使用带 within 的 until";
     /// A load without an end.
     LoadWithoutEnd;
         "this load never ends; add 'for', 'iterations' or 'iterations_per_user', or give stages with their times",
@@ -176,6 +204,10 @@ errors! {
     UniqueTwice { set: String };
         "'{set}' has 'sharing: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own",
         "'{set}' 为 sharing: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据";
+    /// Rows by user in a load by rate, whose users only carry what comes.
+    RowsOfUsers { set: String };
+        "'{set}' has 'order: by_user', and the users of a load by rate only carry the iterations that come; write 'users' in the load, or another order",
+        "'{set}' 为 order: by_user，而使用 rate 的负载中用户只承载到来的迭代；请在 load 中使用 users，或换一种 order";
     /// A threshold on a part with an abort clause.
     AbortOfPart;
         "a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name",
@@ -228,6 +260,14 @@ errors! {
     DataColumns { path: String, wanted: usize, found: usize };
         "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'",
         "columns 写了 {wanted} 列，而 '{path}' 的第一行有 {found} 列；请写出每一列，或设置 separator";
+    /// An error of a fragment, or of a call of one.
+    Fragment(it: FragmentFault);
+        "{it}",
+        "{}" [it.chinese()];
+    /// An error of an included file.
+    Include(it: IncludeFault);
+        "{it}",
+        "{}" [it.chinese()];
     /// An error of a name.
     Name(it: NameFault);
         "{it}",
@@ -331,6 +371,7 @@ impl Problem {
                 | Self::LoadWithoutEnd
                 | Self::NoTarget { .. }
                 | Self::Name(_)
+                | Self::Fragment(_)
                 | Self::Wrong { .. }
                 | Self::Value(_)
         )
@@ -377,6 +418,11 @@ impl DiagnosticSink {
         self.all.retain(|mistake| mistake.fault.stands_alone() && mistake.at.end <= behind);
     }
 
+    /// Moves all positions.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.all.iter_mut().for_each(|mistake| mistake.at = mistake.at.shifted(by));
+    }
+
     /// Adds the diagnostics of another sink.
     pub(crate) fn join(&mut self, other: Self) {
         self.more += other.more;
@@ -386,6 +432,6 @@ impl DiagnosticSink {
     /// The diagnostics in the order of the file.
     pub(crate) fn into_mistakes(mut self, source: Source) -> Diagnostics {
         self.all.sort_by_key(|mistake| mistake.at);
-        Diagnostics { source, all: self.all, more: self.more }
+        Diagnostics { source: Box::new(source), all: self.all, more: self.more }
     }
 }

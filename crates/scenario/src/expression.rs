@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use plan::{Function, SLOT_BYTES_MAX, SLOT_DEPTH_MAX};
+use plan::{Builtin, Function, SLOT_BYTES_MAX, SLOT_DEPTH_MAX};
 
 use crate::diagnostic::ExpressionFault;
 
@@ -126,13 +126,12 @@ fn statements(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     Ok(())
 }
 
-/// The functions of slots are not part of the language.
+/// Counters belong to the run: no expression can count.
 fn functions(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
-    let called = tokens
-        .windows(2)
-        .enumerate()
-        .find(|(index, two)| two[1].text == "(" && !is_after_dot(*index) && Function::from_name(two[0].text).is_some());
+    let called = tokens.windows(2).enumerate().find(|(index, two)| {
+        two[1].text == "(" && !is_after_dot(*index) && Function::from_name(two[0].text) == Some(Function::Counter)
+    });
     called.map_or(Ok(()), |(_, two)| Err((two[0].range(), ExpressionFault::Function(two[0].text.to_owned()))))
 }
 
@@ -144,8 +143,10 @@ pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
     }
     let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
     let named = tokens.iter().enumerate().filter(|(index, token)| token.kind == Kind::Word && !is_after_dot(*index));
-    let known =
-        |word: &str| GLOBALS.contains(&word) || OPERATOR_WORDS.contains(&word) || Function::from_name(word).is_some();
+    let known = |word: &str| {
+        let is_of_language = GLOBALS.contains(&word) || OPERATOR_WORDS.contains(&word);
+        is_of_language || Builtin::WORDS.contains(&word) || Function::from_name(word).is_some()
+    };
     named.filter(|(_, token)| !known(token.text)).map(|(_, token)| (token.text, token.range())).collect()
 }
 
@@ -158,6 +159,27 @@ pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
         is_start(*index) && three[0].kind == Kind::Word && three[1].text == "." && three[2].kind == Kind::Word
     });
     requested.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
+}
+
+/// A word of the program itself, the member behind it, and the position of both.
+pub(crate) type BuiltinUse<'t> = (&'t str, Option<&'t str>, Range<usize>);
+
+/// The words of the program itself. One without a member is left out where it could be a key or a parameter.
+pub(crate) fn builtins(text: &str) -> Vec<BuiltinUse<'_>> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let is_beyond = is_beyond(&tokens);
+    let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
+    let named = tokens
+        .iter()
+        .enumerate()
+        .filter(|(index, token)| token.kind == Kind::Word && is_start(*index) && Builtin::WORDS.contains(&token.text));
+    let with_member = named.map(|(index, word)| match tokens.get(index + 1..index + 3) {
+        Some([dot, member]) if dot.kind == Kind::Dot && member.kind == Kind::Word => {
+            (word.text, Some(member.text), word.at..member.range().end)
+        }
+        _ => (word.text, None, word.range()),
+    });
+    with_member.filter(|(_, member, _)| member.is_some() || !is_beyond).collect()
 }
 
 /// Whether the expression may handle absent values: `a ?? b`, `a ? b : c`, `a == null`.
@@ -323,6 +345,8 @@ mod tests {
             "价格 < 100",
             "5 - -3 > 1e3",
             "(() => { let x = 1; return x; })()",
+            "a + uuid()",
+            "base64(id + ':' + key)",
         ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
@@ -347,7 +371,7 @@ mod tests {
             ("a; b", 1..2, ExpressionFault::Statement(";".to_owned())),
             ("return a", 0..6, ExpressionFault::Statement("return".to_owned())),
             ("if (a) b", 0..2, ExpressionFault::Statement("if".to_owned())),
-            ("a + uuid()", 4..8, ExpressionFault::Function("uuid".to_owned())),
+            ("a + counter()", 4..11, ExpressionFault::Function("counter".to_owned())),
         ] {
             assert_eq!(check(bad), Err((at, fault)), "{bad}");
         }
@@ -367,5 +391,19 @@ mod tests {
             assert_eq!(variables(text).into_iter().map(|(name, _)| name).collect::<Vec<_>>(), names, "{text}");
         }
         assert_eq!(columns("a.b.c == users.name"), [("a", "b", 2..3), ("users", "name", 15..19)]);
+    }
+
+    #[test]
+    fn words_of_the_program_are_no_variables() {
+        assert_eq!(variables("vu.id == a && response.failed"), [("a", 9..10)]);
+        for (text, uses) in [
+            ("vu.id + a.vu", &[("vu", Some("id"), 0..5)][..]),
+            ("a || response?.status >= 400", &[("response", Some("status"), 5..21)]),
+            ("loop + 1", &[("loop", None, 0..4)]),
+            ("list.map(loop => loop.index)", &[("loop", Some("index"), 17..27)]),
+            ("'vu.id'", &[]),
+        ] {
+            assert_eq!(builtins(text), uses, "{text}");
+        }
     }
 }

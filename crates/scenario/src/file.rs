@@ -1,12 +1,17 @@
 //! The typed content of a file: complete, with names and positions for the lowering.
 
+mod flow;
+mod fragment;
 mod load;
+mod own;
 mod step;
 
+pub use flow::{AfterFailure, RetryOptions, Rounds};
+pub use fragment::Fragment;
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Barrier, Body, Call, Choice, Custom, Expect, Extract, Headers, Json, Message, MessageData, Messaging, Part,
-    PartValue, Receive, Request, Step,
+    Action, Barrier, Body, Call, Choice, Custom, DynamicExpect, Expect, Extract, FragmentCall, Headers, Json, Loop,
+    Message, MessageData, Messaging, Part, PartValue, Receive, Request, SetValue, Step,
 };
 
 use std::path::PathBuf;
@@ -14,7 +19,7 @@ use std::time::Duration;
 
 use metrics::Threshold;
 use plan::draft::Draft;
-use plan::{Budget, Flags, OnFailure, Pattern};
+use plan::{Budget, Flags, Pattern};
 
 use crate::source::Span;
 
@@ -33,6 +38,8 @@ pub struct File {
     pub data: Vec<DataSet>,
     /// Defaults of the steps.
     pub defaults: Defaults,
+    /// Steps that several places share.
+    pub fragments: Vec<Fragment>,
     /// The steps of `setup`, done once before the run.
     pub before: Vec<Step>,
     /// The steps of `teardown`, done once after the run.
@@ -104,6 +111,8 @@ pub struct DataSet {
     pub at_end: AtEnd,
     /// The columns of each row, when the file could be read.
     pub columns: Option<Vec<String>>,
+    /// The columns of CSV whose values are numbers.
+    pub numbers: Vec<String>,
     /// Whether the first line is a row already, and the scenario file names the columns.
     pub is_headless: bool,
 }
@@ -134,6 +143,8 @@ pub enum RowPick {
     Next,
     /// Random.
     Random,
+    /// The row of the user's number, in all of its iterations.
+    ByUser,
 }
 
 /// The distribution of rows over users.
@@ -163,12 +174,12 @@ pub enum AtEnd {
 pub struct Defaults {
     /// Headers of requests, handshakes and calls.
     pub headers: Headers,
-    /// Whether cookies are kept for each user as browsers do; the default is true.
-    pub cookies: bool,
+    /// Whether cookies are kept for each user as browsers do; `None`: they are.
+    pub cookies: Option<bool>,
     /// The expectations on a good response.
     pub expect: Expect,
     /// The action after a failure.
-    pub on_failure: Option<OnFailure>,
+    pub on_failure: Option<AfterFailure>,
     /// The position of the limit of redirects.
     pub max_redirs_at: Option<Span>,
     /// Settings of requests and their connections from flags: times, TLS, versions, route overrides, service
@@ -176,6 +187,8 @@ pub struct Defaults {
     pub flags: Draft,
     /// The same as written.
     pub typed: Flags,
+    /// The flags that switches turn off, where the defaults of the file have them.
+    pub off: Vec<&'static str>,
 }
 
 /// The steps of users, and their load.
@@ -191,8 +204,14 @@ pub struct Scenario {
     pub every: Option<Duration>,
     /// The number of connections that its users share; `None`: each user has its own.
     pub connections: Option<u64>,
-    /// Whether variables and cookies are carried over from one iteration to the next.
-    pub carries_state: bool,
+    /// The state that is carried over from one iteration to the next.
+    pub carried: CarriedState,
+    /// The base of its relative URLs; `None`: that of the file.
+    pub target: Option<Pattern>,
+    /// Its own variables, over those of the file.
+    pub vars: Vec<Variable>,
+    /// Its own defaults, over those of the file.
+    pub defaults: Option<Defaults>,
     /// The flags of `network`: how the addresses of names are used, where that is not as in the whole file.
     pub network: Flags,
     /// The steps of `on_start`, done once per user before its first iteration.
@@ -201,6 +220,17 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// The steps of `on_stop`, done once per user after its last iteration.
     pub stop: Vec<Step>,
+}
+
+/// The state of a user that is carried over from one iteration to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CarriedState {
+    /// Whether it is all of it.
+    pub is_all: bool,
+    /// Otherwise: these variables.
+    pub names: Vec<Name>,
+    /// Otherwise: whether cookies are.
+    pub cookies: bool,
 }
 
 /// A threshold with its position.
@@ -221,6 +251,8 @@ pub struct Run {
     pub warmup: Option<Duration>,
     /// The grace time for exchanges in flight at the end.
     pub grace: Option<Duration>,
+    /// The time for `on_stop` of all users at the end.
+    pub stop_within: Option<Duration>,
     /// The seed of all random draws.
     pub seed: Option<u64>,
     /// The time between two lines of the table.

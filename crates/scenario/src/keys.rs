@@ -26,15 +26,37 @@ macro_rules! keys {
     };
 }
 
+/// Makes the objects of steps from their rows, by their verbs.
+macro_rules! steps {
+    ($($verb:literal { $($key:tt $(: $kind:expr, $english:literal, $chinese:literal)? $(, $need:ident)?;)* })*) => {
+        [$(Object {
+            title: concat!("a ", $verb, " step"),
+            title_zh: concat!($verb, " 步骤"),
+            id: $verb,
+            fields: &[$(key!($key $(, $kind, $english, $chinese)?)$(.$need())?),*],
+            any_of: &[],
+        }),*]
+    };
+}
+
 mod common;
 mod custom;
+mod flow;
+mod retry;
+mod sending;
+mod shared;
 mod steps;
 mod top;
 
-pub(crate) use common::{CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET, MESSAGE, PART, RECEIVE, TAKE};
+pub(crate) use common::{
+    ABSENT, CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET, MESSAGE, PART, RECEIVE, TAKE,
+};
 pub(crate) use custom::URL as CUSTOM_URL;
+pub(crate) use retry::RETRY;
+pub(crate) use sending::AUTH;
+pub(crate) use shared::FRAGMENT;
 pub(crate) use steps::{STEP, steps, verb_of};
-pub(crate) use top::{DATA, DEFAULTS, FILE, LOAD, NETWORK, RUN, SCENARIO};
+pub(crate) use top::{DATA, DEFAULTS, FILE, INCLUDED, LOAD, NETWORK, RUN, SCENARIO};
 
 /// An object with keys.
 #[derive(Debug)]

@@ -18,6 +18,8 @@ mod check;
 mod diagnostic;
 mod expression;
 mod file;
+mod form;
+mod include;
 mod keys;
 mod lower;
 mod overrides;
@@ -35,8 +37,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{
-    Diagnostic, Diagnostics, ExpressionFault, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, Problem, SyntaxFault,
-    Things, Wanted, as_keys,
+    Diagnostic, Diagnostics, ExpressionFault, FoundInstead, FragmentFault, IncludeFault, LoopWord, MISTAKES_MAX,
+    NameFault, Problem, SyntaxFault, Things, Wanted, as_keys,
 };
 pub use expression::EXPRESSION_BYTES_MAX;
 pub use file::*;
@@ -78,7 +80,7 @@ pub fn read(path: &Path) -> Result<Opened, Diagnostics> {
 pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>) -> Result<Opened, Diagnostics> {
     let name = path.to_string_lossy();
     let whole = |fault, text: &str| {
-        let source = Source::new(&name, text);
+        let source = Box::new(Source::new(&name, text));
         Diagnostics { source, all: vec![Diagnostic { at: Span::default(), fault }], more: 0 }
     };
     let mut bytes = Vec::new();
@@ -90,7 +92,7 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-        let source = Source::new(&name, &text);
+        let source = Box::new(Source::new(&name, &text));
         Diagnostics {
             source,
             all: vec![Diagnostic { at: Span::new(valid, valid + 1), fault: Problem::NotUtf8 }],
@@ -115,23 +117,26 @@ fn parse_with<'v>(
     files: &dyn Files,
     vars: impl Iterator<Item = (&'v str, &'v str)>,
 ) -> Result<Opened, Diagnostics> {
-    let source = Source::new(name, text);
-    let mut reader = Reader::new(&source, files);
+    let mut source = Source::new(name, text);
+    let mut syntax = DiagnosticSink::default();
     if text.len() > FILE_BYTES_MAX {
-        reader.found.add(Span::default(), Problem::FileTooLarge { most: FILE_BYTES_MAX });
-        let found = reader.found;
-        return Err(found.into_mistakes(source));
+        syntax.add(Span::default(), Problem::FileTooLarge { most: FILE_BYTES_MAX });
+        return Err(syntax.into_mistakes(source));
     }
+    let (root, end) = tree::build(&source, &mut syntax);
+    let root = root.unwrap_or_else(tree::Node::nothing);
+    let is_read = end == usize::MAX;
+    let none = include::Included { roots: Vec::new(), is_whole: is_read };
+    let included = if is_read { include::read(&root, &mut source, files, &mut syntax) } else { none };
+    let mut reader = Reader::new(&source, files);
     let vars: Vec<(&str, &str)> = vars.collect();
     if vars.iter().any(|(name, _)| *name == overrides::TARGET) {
         // The command line gives it later.
         reader.target = reader::Target::Open;
     }
-    let mut syntax = DiagnosticSink::default();
-    let (root, end) = tree::build(&source, &mut syntax);
-    let read = read::file(&mut reader, root.as_ref().unwrap_or(&tree::Node::nothing()));
+    let read = read::file(&mut reader, &root, &included.roots);
     let (mut found, names) = (reader.found, reader.names);
-    let is_whole = end == usize::MAX;
+    let is_whole = included.is_whole;
     if !is_whole {
         // The rest of the file is unknown: only errors that are independent of it are reported.
         found.keep_what_stands_alone(end);
@@ -166,5 +171,14 @@ impl Files for Folder {
         let mut bytes = Vec::new();
         std::fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn include(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
+        let here = if self.0.as_os_str().is_empty() { Path::new(".") } else { &self.0 };
+        // A link may lead anywhere.
+        if !here.join(path).canonicalize()?.starts_with(here.canonicalize()?) {
+            return Err(std::io::Error::other("it is a link out of the folder"));
+        }
+        self.head(path, most)
     }
 }

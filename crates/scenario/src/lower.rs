@@ -6,14 +6,20 @@
 mod barriers;
 mod bodies;
 mod custom;
+mod expects;
+mod flow;
+mod fragments;
+mod loads;
 mod marks;
 mod messaging;
 mod names;
 mod nodes;
+mod own;
 mod requests;
 mod urls;
 mod values;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,23 +29,23 @@ use std::time::Duration;
 use metrics::Catalog;
 use plan::draft::{Connection, Draft};
 use plan::{
-    Arrivals, BodyBytes, CaptureOptions, ConnectionCount, Flags, Interpreters, Load as PlanLoad, Memory, OnFailure,
-    Plan, PlanError, Program, Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy,
-    UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
+    BodyBytes, CaptureOptions, Flags, Interpreters, Load as PlanLoad, Memory, Plan, PlanError, Program,
+    Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
+    ValuePattern,
 };
 
 use crate::Opened;
 use crate::diagnostic::{DiagnosticSink, Diagnostics, Problem};
-use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
+use crate::file::{Action, Amount, CarriedState, File, Iterations, Limit, Load, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
+use loads::{load_of, with_seed};
 use names::Naming;
 use nodes::Nodes;
+use own::Seen;
 
 /// The seed of random draws, unless the file or the command line has one.
 const SEED: u64 = 1;
-/// The distance between the seeds of two scenarios: as far as possible.
-const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The context that the caller provides.
 #[derive(Clone, Copy)]
@@ -99,7 +105,8 @@ impl<'a> Lowering<'a> {
     /// All errors.
     pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Diagnostics> {
         let mut found = DiagnosticSink::default();
-        let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &mut found);
+        let draws = values::Draws { known: &[], number: 0 };
+        let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &draws, &mut found);
         if !found.is_empty() {
             return Err(found.into_mistakes(opened.source.clone()));
         }
@@ -145,7 +152,7 @@ impl<'a> Lowering<'a> {
     /// The same with a placeholder value for each name that `setup` extracts, since it has not run yet.
     fn with_awaited(&self) -> Self {
         let mut names = Vec::new();
-        collect_takes(&self.opened.file.before, &mut names);
+        collect_filled(&self.opened.file.before, &mut names);
         let mut globals = self.globals.clone();
         for name in names {
             if !globals.iter().any(|(known, _)| *known == name) {
@@ -158,39 +165,50 @@ impl<'a> Lowering<'a> {
     /// The queries to servers that are needed before the plan: calls whose services are not described.
     pub fn undescribed(&self) -> Vec<Draft> {
         let file = &self.opened.file;
-        let lists = file.scenarios.iter().flat_map(|one| [&one.start, &one.steps, &one.stop]);
         let mut drafts = Vec::new();
-        for steps in lists.chain([&file.before, &file.after]) {
-            self.collect_calls(steps, &mut drafts);
+        for scenario in &file.scenarios {
+            let seen = self.seen_by(scenario, &mut DiagnosticSink::default());
+            for steps in [&scenario.start, &scenario.steps, &scenario.stop] {
+                self.collect_calls(&seen, steps, &mut drafts);
+            }
+        }
+        for steps in [&file.before, &file.after] {
+            self.collect_calls(&self.whole(), steps, &mut drafts);
         }
         drafts
     }
 
-    fn collect_calls(&self, steps: &[Step], drafts: &mut Vec<Draft>) {
+    /// What `setup` and `teardown` see.
+    fn whole(&self) -> Seen<'_> {
+        Seen { file: Cow::Borrowed(&self.opened.file), globals: Cow::Borrowed(&self.globals) }
+    }
+
+    fn collect_calls(&self, seen: &Seen<'_>, steps: &[Step], drafts: &mut Vec<Draft>) {
         for step in steps {
             if let Action::Call(call) = &step.action
-                && !self.opened.file.defaults.flags.request.call.has_schema()
+                && !seen.file.defaults.flags.request.call.has_schema()
             {
-                let mut dynamic_parts = self.dynamic_parts(&[]);
+                let mut dynamic_parts = self.dynamic_parts(seen, &[]);
                 if let Ok(draft) = dynamic_parts.call_draft(call)
                     && !drafts.iter().any(|known| known.url == draft.url)
                 {
                     drafts.push(draft);
                 }
             }
-            step.inner().into_iter().for_each(|steps| self.collect_calls(steps, drafts));
+            step.inner().into_iter().for_each(|steps| self.collect_calls(seen, steps, drafts));
         }
     }
 
-    fn dynamic_parts(&self, steps: &[&[Step]]) -> DynamicParts<'_> {
-        let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
-        let mark = mark_of(self.opened, &self.globals);
-        let file = &self.opened.file;
+    fn dynamic_parts<'s>(&'s self, seen: &'s Seen<'s>, steps: &[&[Step]]) -> DynamicParts<'s> {
+        let (file, globals) = (&*seen.file, &*seen.globals);
+        let naming = Naming::new(file, globals, steps, self.outside.environment);
+        let mark = mark_of(self.opened, globals);
         let target = file.target.as_ref().map(ToString::to_string).unwrap_or_default();
-        let says = |text: &str| ["https://", "wss://", "grpcs://"].iter().any(|scheme| text.contains(scheme));
-        let may_secure = says(&self.opened.source.text)
+        let schemes = ["https://", "wss://", "grpcs://"];
+        let says = |text: &str| schemes.iter().any(|scheme| text.contains(scheme));
+        let may_secure = schemes.iter().any(|scheme| self.opened.source.contains(scheme))
             || says(&target)
-            || self.globals.iter().any(|(_, value)| says(&value.to_string()));
+            || globals.iter().any(|(_, value)| says(&value.to_string()));
         let bodies = self.bodies.clone();
         DynamicParts {
             file,
@@ -215,7 +233,10 @@ impl<'a> Lowering<'a> {
             begin: Duration::ZERO,
             every: None,
             connections: None,
-            carries_state: true,
+            carried: CarriedState { is_all: true, ..CarriedState::default() },
+            target: None,
+            vars: Vec::new(),
+            defaults: None,
             network: Flags::default(),
             start: Vec::new(),
             steps: steps.to_vec(),
@@ -239,8 +260,10 @@ impl<'a> Lowering<'a> {
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
-            let mut dynamic_parts = self.dynamic_parts(&[&scenario.start, &scenario.steps, &scenario.stop]);
-            lowered.extend(dynamic_parts.scenario(scenario, &mut barriers));
+            let seen = self.seen_by(scenario, &mut found);
+            let mut dynamic_parts = self.dynamic_parts(&seen, &[&scenario.start, &scenario.steps, &scenario.stop]);
+            let number = file.scenarios.iter().position(|one| one.name.text == scenario.name.text).unwrap_or(0);
+            lowered.extend(dynamic_parts.scenario(scenario, number as u64, &mut barriers));
             variables.get_or_insert_with(|| dynamic_parts.naming.variable_names());
             found.join(dynamic_parts.found);
         }
@@ -268,8 +291,10 @@ impl<'a> Lowering<'a> {
         let capture_options =
             CaptureOptions { ignores_failures: file.run.ignores_failures, ..CaptureOptions::default() };
         let budget = file.run.budget.unwrap_or_default();
+        let stop_within = file.run.stop_within.unwrap_or(plan::STOP_WITHIN);
         let (barriers, seed) = (barriers.into_plan(), file.run.seed);
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, barriers, capture_options, budget, seed };
+        let plan =
+            Plan { scenarios: lowered, grace, stop_within, warmup, interval, barriers, capture_options, budget, seed };
         let target_policy = self.target_policy(plan.wants_consent());
         Ok(Lowered { plan: plan.reaching(&target_policy), variables: variables.unwrap_or_default() })
     }
@@ -300,7 +325,7 @@ fn reroute(connection: &Connection, targets: &mut [Target], steps: &mut [PlanSte
 /// The prefix of marks: no text that the file, or one of the given values, contains.
 fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
     let is_known = |text: &str| globals.iter().any(|(_, value)| value.to_string().contains(text));
-    marks::beginning(|text| opened.source.text.contains(text) || is_known(text))
+    marks::beginning(|text| opened.source.contains(text) || is_known(text))
 }
 
 /// Checks that thresholds only judge what is counted for their parts.
@@ -308,7 +333,8 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
     let catalog = Catalog::from_scenarios(lowered.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
-        (&*scenario.name, steps, transactions)
+        let checks = scenario.program.checks.iter().map(String::as_str);
+        (&*scenario.name, steps, transactions, checks)
     }));
     for limit in limits {
         if let Some(fault) = limit.threshold.wrong_part(&catalog) {
@@ -320,42 +346,20 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
 /// The placeholder of a value that does not exist yet: any path is as good.
 const AWAITED: &str = "/";
 
-/// Collects the names that steps extract.
-fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
+/// Collects the names that steps fill.
+fn collect_filled(steps: &[Step], names: &mut Vec<String>) {
     for step in steps {
-        let takes = match &step.action {
-            Action::Request(request) => &request.take[..],
-            Action::Call(call) => &call.take,
-            Action::Custom(custom) => &custom.take,
-            Action::Receive(receive) => &receive.take,
-            _ => &[],
-        };
-        names.extend(takes.iter().map(|take| take.name.text.clone()));
-        step.inner().into_iter().for_each(|steps| collect_takes(steps, names));
+        names.extend(step.fills().into_iter().map(|name| name.text.clone()));
+        step.inner().into_iter().for_each(|steps| collect_filled(steps, names));
     }
 }
 
 impl DynamicParts<'_> {
-    fn scenario(&mut self, scenario: &Scenario, barriers: &mut Barriers) -> Option<PlanScenario> {
-        let mut nodes = Nodes::new(self, barriers);
-        let program = Program {
-            start: nodes.all(&scenario.start),
-            nodes: nodes.all(&scenario.steps),
-            stop: nodes.all(&scenario.stop),
-            ..Program::default()
-        };
-        let (mut steps, mut targets, transactions) = nodes.into_parts();
-        if !scenario.network.given().is_empty() {
-            let names = scenario.network.over(&self.file.defaults.typed).draft().unwrap_or_default();
-            targets.iter_mut().for_each(|target| {
-                target.names = names.connection.names;
-                target.connection_limits = names.connection.limits;
-            });
-            if let Err(error) = reroute(&names.connection, &mut targets, &mut steps) {
-                self.found.add(Span::default(), Problem::Value(error));
-            }
-        }
-        let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
+    /// `number`: that of the scenario in the file.
+    fn scenario(&mut self, scenario: &Scenario, number: u64, barriers: &mut Barriers) -> Option<PlanScenario> {
+        let (program, mut steps, mut targets) = Nodes::new(self, barriers).lower(scenario);
+        self.lead(scenario, &mut targets, &mut steps);
+        let program = Program { seed: self.file.run.seed.unwrap_or(SEED), ..program };
         let of_user = self.user_values();
         for (name, at) in std::mem::take(&mut self.naming.unset) {
             self.found.add(at, Problem::Unset { name });
@@ -375,15 +379,15 @@ impl DynamicParts<'_> {
         if !self.found.is_empty() {
             return None;
         }
-        let place = self.file.scenarios.iter().position(|one| one.name.text == scenario.name.text).unwrap_or(0);
         let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or_default();
-        let load = with_seed(load_of(scenario, timeout), program.seed, place as u64);
+        let load = with_seed(load_of(scenario, timeout), program.seed, number);
         let iterations_per_user = match scenario.load.iterations {
             Some(Iterations::Each(count)) => Some(count),
             _ => None,
         };
         let shared_connections = scenario.connections.filter(|_| matches!(load, PlanLoad::Closed { .. }));
         let (secret_variables, secret_columns) = self.naming.secrets();
+        let carried = scenario.carried.names.iter().filter_map(|name| self.naming.number(&name.text)).collect();
         let (variables, columns, expressions, counters) = self.naming.memory();
         Some(PlanScenario {
             name: scenario.name.text.clone(),
@@ -397,8 +401,10 @@ impl DynamicParts<'_> {
             program,
             memory: Memory {
                 variables,
-                cookies: self.file.defaults.cookies,
-                carries_state: scenario.carries_state,
+                cookies: self.file.defaults.keeps_cookies(),
+                carries_state: scenario.carried.is_all,
+                carried,
+                carries_cookies: scenario.carried.cookies,
                 counters,
                 columns,
                 expressions,
@@ -407,6 +413,21 @@ impl DynamicParts<'_> {
                 secret_columns,
             },
         })
+    }
+
+    /// Leads the targets of a scenario as its own `network` says.
+    fn lead(&mut self, scenario: &Scenario, targets: &mut [Target], steps: &mut [PlanStep]) {
+        if scenario.network.given().is_empty() {
+            return;
+        }
+        let names = scenario.network.over(&self.file.defaults.typed).draft().unwrap_or_default();
+        targets.iter_mut().for_each(|target| {
+            target.names = names.connection.names;
+            target.connection_limits = names.connection.limits;
+        });
+        if let Err(error) = reroute(&names.connection, targets, steps) {
+            self.found.add(Span::default(), Problem::Value(error));
+        }
     }
 
     /// The values that each user draws for itself, each after those that it depends on.
@@ -436,11 +457,6 @@ impl DynamicParts<'_> {
         }
     }
 
-    /// The action after a failure of a step.
-    pub(crate) fn on_failure(&self, step: &Step) -> OnFailure {
-        step.on_failure.or(self.file.defaults.on_failure).unwrap_or(OnFailure::Next)
-    }
-
     /// The result, or `None` after an error was reported.
     pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Problem>) -> Option<T> {
         let at = self.fault_at.take().unwrap_or(at);
@@ -451,43 +467,5 @@ impl DynamicParts<'_> {
 impl From<PlanError> for Problem {
     fn from(error: PlanError) -> Self {
         Self::Value(error)
-    }
-}
-
-/// A stage in which nothing starts.
-fn later(begin: Duration) -> Option<plan::RateStage> {
-    (!begin.is_zero()).then_some(plan::RateStage { from: 0, to: 0, span: begin })
-}
-
-/// Random starts are those of the seed and of the scenario.
-fn with_seed(mut load: PlanLoad, seed: u64, scenario: u64) -> PlanLoad {
-    if let PlanLoad::Open { arrivals: Arrivals::Poisson { seed: own }, .. } = &mut load {
-        *own = seed.wrapping_add(scenario.wrapping_mul(SEED_STEP));
-    }
-    load
-}
-
-/// The load of a scenario. `timeout`: the longest of its steps.
-fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
-    let load = &scenario.load;
-    let requests = match load.iterations {
-        Some(Iterations::Together(count)) => Some(count),
-        _ => None,
-    };
-    match &load.amount {
-        Amount::Users { count, shape } => {
-            let duration = match shape {
-                UserShape::Stages(stages) => Some(stages.iter().map(|stage| stage.span).sum()),
-                _ => load.duration,
-            };
-            PlanLoad::Closed { users: *count, shape: shape.clone(), requests, duration }
-        }
-        Amount::Rate { stages, arrivals, max_lateness, preconnect } => PlanLoad::Open {
-            stages: later(scenario.begin).into_iter().chain(stages.iter().copied()).collect(),
-            arrivals: *arrivals,
-            requests,
-            connections: ConnectionCount::new(scenario.connections, *preconnect),
-            max_lateness: max_lateness.unwrap_or(timeout),
-        },
     }
 }

@@ -1,14 +1,22 @@
 //! Reading of the file's top level: from the tree to its value, by the tables in `keys`.
 
 mod actions;
+mod auth;
 mod custom;
 mod data;
 mod defaults;
 mod expects;
 mod extracts;
+mod failures;
+mod fragments;
+mod headers;
+mod includes;
 pub(crate) mod load;
+mod loops;
 mod messaging;
+mod query;
 mod requests;
+mod state;
 mod steps;
 mod thresholds;
 mod urls;
@@ -16,6 +24,8 @@ mod urls;
 use std::time::Duration;
 
 use plan::Budget;
+
+pub(crate) use actions::end_verb;
 
 use crate::diagnostic::{NameFault, Problem, Things, shortened};
 use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
@@ -29,8 +39,8 @@ const SCENARIOS_MAX: usize = 1_000;
 /// The most variables and data sets of a file.
 const NAMES_MAX: usize = 10_000;
 
-/// Reads the whole file.
-pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
+/// Reads the whole file, with those that it brings in.
+pub(crate) fn file(reader: &mut Reader<'_>, node: &Node, included: &[Node]) -> Read<File> {
     let mut fields = Fields::open(reader, node, &FILE)?;
     let mut file = File {
         name: fields.get("name").and_then(|node| reader.owned(node)),
@@ -41,8 +51,6 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
         ..File::default()
     };
     file.vars.extend(fields.get("per_user").map(|node| variables(reader, node, true)).unwrap_or_default());
-    // Users are like browsers by default.
-    file.defaults.cookies = true;
     if let Some(read) = fields.get("defaults").and_then(|node| defaults::defaults(reader, node)) {
         file.defaults = read;
     }
@@ -50,6 +58,9 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
         file.defaults.typed = read.over(&file.defaults.typed);
         file.defaults.flags = file.defaults.typed.draft().unwrap_or_default();
     }
+    file.fragments = fields.get("fragments").map(|node| fragments::fragments(reader, node)).unwrap_or_default();
+    fields.get("include").into_iter().for_each(|node| drop(reader.one_or_more(node, Reader::owned)));
+    included.iter().for_each(|node| includes::add(reader, &mut file, node));
     file.before = fields.get("setup").map(|node| maybe(reader, node)).unwrap_or_default();
     file.after = fields.get("teardown").map(|node| maybe(reader, node)).unwrap_or_default();
     if let Some(node) = fields.need(reader, "scenarios") {
@@ -60,6 +71,7 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     }
     file.run = fields.get("run").and_then(|node| run(reader, node)).unwrap_or_default();
     fields.close();
+    fragments::expand(reader, &mut file);
     Some(file)
 }
 
@@ -105,6 +117,11 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     }
     let mut fields = Fields::open(reader, node, &SCENARIO)?;
     fields.at = at;
+    // Those of other scenarios are relative to the target of the file again.
+    let usual = reader.target.clone();
+    let target = fields.get("target").and_then(|node| urls::target(reader, node));
+    let vars = fields.get("vars").map(|node| variables(reader, node, false)).unwrap_or_default();
+    let defaults = fields.get("defaults").and_then(|node| defaults::defaults(reader, node));
     let load = fields.need(reader, "load").and_then(|node| load::load(reader, node));
     let begin = fields.get("start_after").and_then(|node| reader.time("start_after", node)).unwrap_or(Duration::ZERO);
     let every = fields.get("pacing").and_then(|node| reader.span("pacing", node));
@@ -120,16 +137,31 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     {
         reader.found.add(fields.place("load"), Problem::Needs { key: "preconnect", needed: "connections" });
     }
-    let carries_state = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
+    let carried = fields.get("carry_state").and_then(|node| state::carried(reader, node)).unwrap_or_default();
     let network = fields.get("network").and_then(|node| defaults::network(reader, node)).unwrap_or_default();
     let start = fields.get("on_start").map(|node| maybe(reader, node)).unwrap_or_default();
     let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();
     let stop = fields.get("on_stop").map(|node| maybe(reader, node)).unwrap_or_default();
     fields.close();
+    reader.target = usual;
     let name = Name { text: name.to_owned(), at };
     // An invalid load was reported; the steps are checked all the same.
     let load = load.unwrap_or_default();
-    Some(Scenario { name, load, begin, every, connections, carries_state, network, start, steps, stop })
+    Some(Scenario {
+        name,
+        load,
+        begin,
+        every,
+        connections,
+        carried,
+        target,
+        vars,
+        defaults,
+        network,
+        start,
+        steps,
+        stop,
+    })
 }
 
 /// Reads optional steps.
@@ -147,6 +179,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
     let run = Run {
         warmup: fields.get("warmup").and_then(|node| reader.time("warmup", node)),
         grace: fields.get("grace").and_then(|node| reader.time("grace", node)),
+        stop_within: fields.get("stop_within").and_then(|node| reader.time("stop_within", node)),
         seed: fields.get("seed").and_then(|node| reader.count("seed", node, 0, u64::MAX)),
         interval: fields.get("interval").and_then(|node| {
             let text = reader.measure(node, crate::diagnostic::Wanted::Time)?;

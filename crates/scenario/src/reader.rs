@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{Pattern, PlanError, TextContext, did_you_mean, parse_count, parse_duration, parse_span};
+use plan::{Builtin, Pattern, PlanError, TextContext, did_you_mean, parse_count, parse_duration, parse_span};
 
 use crate::diagnostic::{DiagnosticSink, FoundInstead, NameFault, Problem, Wanted, shortened};
 use crate::expression;
@@ -55,6 +55,14 @@ pub trait Files {
     /// # Errors
     /// The error of the system.
     fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>>;
+
+    /// The first bytes of a file that is brought in, which must be in the folder of the scenario file.
+    ///
+    /// # Errors
+    /// The error of the system, or the file is elsewhere.
+    fn include(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
+        self.head(path, most)
+    }
 }
 
 /// The result of reading a value: `None` when an error was reported.
@@ -172,12 +180,18 @@ impl Reader<'_> {
 
     pub(crate) fn expression(&mut self, node: &Node) -> Read<Expression> {
         let text = self.raw_text(node)?;
+        self.expression_of(node, text, 0)
+    }
+
+    /// The same for a part of a text, which begins at `from`.
+    pub(crate) fn expression_of(&mut self, node: &Node, text: &str, from: usize) -> Read<Expression> {
+        let place = |piece: Range<usize>| from + piece.start..from + piece.end;
         match expression::check(text) {
             Ok(()) => {
-                let at = self.within(node, 0..text.len());
+                let at = self.within(node, place(0..text.len()));
                 Some(Expression { text: text.to_owned(), at })
             }
-            Err((at, fault)) => self.tell(self.within(node, at), Problem::Expression(fault)),
+            Err((at, fault)) => self.tell(self.within(node, place(at)), Problem::Expression(fault)),
         }
     }
 
@@ -291,6 +305,7 @@ impl Reader<'_> {
         self.names.push(text.to_owned());
         let fault = match text {
             "env" => NameFault::Environment,
+            _ if Builtin::WORDS.contains(&text) => NameFault::Reserved(text.to_owned()),
             _ if plan::is_name(text) => return Some(Name { text: text.to_owned(), at }),
             _ => NameFault::Bad(shortened(text)),
         };

@@ -13,7 +13,7 @@ const MASK: &str = "***";
 /// The replacement as a value: YAML takes a bare one for an alias.
 const QUOTED: &str = "\"***\"";
 /// Keys whose children are sent values under their own names.
-const VALUES: [&str; 8] = ["vars", "per_user", "headers", "form", "json", "multipart", "message", "messages"];
+const VALUES: [&str; 9] = ["vars", "per_user", "set", "headers", "form", "json", "multipart", "message", "messages"];
 /// Keys whose values may contain `name=value`.
 const TEXTS: [&str; 13] = [
     "get",
@@ -78,7 +78,9 @@ impl Hider<'_> {
                 for (inner, node) in pairs {
                     let name = inner.name.as_str();
                     let is_named = self.names.contains(&name) && are_values;
-                    let is_credential = (key == "defaults" && name == "user") || is_secret_key(key, name);
+                    let is_credential = (key == "defaults" && name == "user")
+                        || (key == "auth" && matches!(name, "basic" | "bearer"))
+                        || is_secret_key(key, name);
                     if is_named || is_credential || (are_values && is_secret_field(name)) {
                         self.hide(node);
                     } else {
@@ -176,5 +178,8 @@ mod tests {
         assert_eq!(hidden("vars: {a: &x {token: t1}, b: *x}", &[]), "vars: {a: &x {token: \"***\"}, b: *x}");
         assert_eq!(hidden("scenarios: {auth: {steps: [{get: /}]}}", &[]), "scenarios: {auth: {steps: [{get: /}]}}");
         assert_eq!(hidden("data: {passwords: p.csv}", &[]), "data: {passwords: p.csv}");
+        let set = "steps: [{set: {token: t1, key: k1, n: 1, password: \"${p}\"}}]";
+        let expected = "steps: [{set: {token: \"***\", key: \"***\", n: 1, password: \"${p}\"}}]";
+        assert_eq!(hidden(set, &["key"]), expected);
     }
 }

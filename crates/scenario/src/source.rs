@@ -27,12 +27,19 @@ pub struct Source {
     pub text: String,
     /// The start of each line.
     lines: Vec<usize>,
+    /// The files that it brings in, with the positions of their first bytes, which are behind its own.
+    included: Vec<(usize, Source)>,
 }
 
 impl Span {
     /// A piece between two byte positions.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
+    }
+
+    /// The same piece of a file whose first byte is at `by`.
+    pub(crate) fn shifted(self, by: usize) -> Self {
+        Self { start: self.start + by, end: self.end + by }
     }
 }
 
@@ -41,11 +48,48 @@ impl Source {
     pub fn new(name: &str, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { name: name.to_owned(), text, lines }
+        Self { name: name.to_owned(), text, lines, included: Vec::new() }
     }
 
-    /// The location of a byte.
+    /// Adds a file that it brings in, and returns the position of its first byte.
+    pub(crate) fn add(&mut self, other: Self) -> usize {
+        let end = self.included.last().map_or(self.text.len(), |(begin, last)| begin + last.text.len());
+        // The end of a file is a position too.
+        self.included.push((end + 1, other));
+        end + 1
+    }
+
+    /// The file of a position, and the position in it.
+    fn part(&self, at: usize) -> (&Self, usize) {
+        let after = self.included.partition_point(|(begin, _)| *begin <= at);
+        match after.checked_sub(1).and_then(|place| self.included.get(place)) {
+            Some((begin, part)) => (part, at - begin),
+            None => (self, at),
+        }
+    }
+
+    /// The name of the file of a position.
+    pub fn name_at(&self, at: usize) -> &str {
+        &self.part(at).0.name
+    }
+
+    /// The line of a position, without its end.
+    pub fn line_at(&self, at: usize) -> &str {
+        self.part(at).0.line(self.place(at).line)
+    }
+
+    /// Whether a text is in the file, or in one that it brings in.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.text.contains(text) || self.included.iter().any(|(_, part)| part.text.contains(text))
+    }
+
+    /// The location of a byte, in its file.
     pub fn place(&self, at: usize) -> Location {
+        let (part, at) = self.part(at);
+        part.own_place(at)
+    }
+
+    fn own_place(&self, at: usize) -> Location {
         let at = self.floor(at);
         let line = self.lines.partition_point(|start| *start <= at);
         let start = self.lines[line - 1];
@@ -61,6 +105,11 @@ impl Source {
 
     /// The text of a piece.
     pub fn slice(&self, at: Span) -> &str {
+        let (part, start) = self.part(at.start);
+        part.own_slice(Span::new(start, start + (at.end - at.start)))
+    }
+
+    fn own_slice(&self, at: Span) -> &str {
         &self.text[self.floor(at.start)..self.floor(at.end).max(self.floor(at.start))]
     }
 

@@ -86,6 +86,19 @@ impl Scalar {
     }
 }
 
+/// Moves all positions of a tree.
+pub(crate) fn shift(node: &mut Node, by: usize) {
+    node.at = node.at.shifted(by);
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(|item| shift(item, by)),
+        Value::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
+            key.at = key.at.shifted(by);
+            shift(value, by);
+        }),
+        Value::Scalar(_) | Value::Broken => {}
+    }
+}
+
 impl Node {
     /// The value of an empty file.
     pub(crate) fn nothing() -> Self {

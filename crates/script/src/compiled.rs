@@ -3,30 +3,83 @@
 use pacing::Random;
 use plan::{Evaluate, Interpreters, Moment, Value};
 
-use crate::{Draws, Expression, Interpreter};
+use crate::bounds::EXPRESSIONS_MAX;
+use crate::{Draws, Interpreter, PlainProgram, ScriptFault, names};
 
-/// Creates an interpreter for each thread that requests one.
+/// Creates an evaluator for each thread that requests one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JavaScript;
 
 /// The expressions of one scenario, compiled.
 #[derive(Debug)]
 struct Compiled {
-    interpreter: Interpreter,
-    expressions: Vec<Expression>,
+    /// Created when the first expression needs it.
+    interpreter: Option<Interpreter>,
+    expressions: Vec<CompiledExpression>,
+}
+
+/// An expression: plain, JavaScript, or both, where a value of a plain one was left to JavaScript.
+#[derive(Debug)]
+struct CompiledExpression {
+    uses: Box<[u32]>,
+    plain: Option<Box<PlainExpression>>,
+    /// Its number in the interpreter.
+    script: Option<u32>,
+}
+
+/// A plain expression, and what the interpreter needs to compile it too.
+#[derive(Debug)]
+struct PlainExpression {
+    program: PlainProgram,
+    text: String,
+    used: Box<[String]>,
 }
 
 impl Interpreters for JavaScript {
     fn start(&self, expressions: &[plan::Expression]) -> Result<Box<dyn Evaluate>, String> {
-        let mut interpreter = Interpreter::new().map_err(|fault| fault.to_string())?;
-        let mut compiled = Vec::with_capacity(expressions.len());
+        let mut compiled = Compiled { interpreter: None, expressions: Vec::with_capacity(expressions.len()) };
         for expression in expressions {
-            let names: Vec<&str> = expression.names.iter().map(|(name, _)| name.as_str()).collect();
-            let made = interpreter.compile(&expression.text, &names);
-            compiled.push(made.map_err(|fault| format!("{}: {fault}", expression.text))?);
+            let added = compiled.add(expression);
+            added.map_err(|fault| match fault {
+                ScriptFault::Start { .. } => fault.to_string(),
+                _ => format!("{}: {fault}", expression.text),
+            })?;
         }
-        Ok(Box::new(Compiled { interpreter, expressions: compiled }))
+        Ok(Box::new(compiled))
     }
+}
+
+impl Compiled {
+    fn add(&mut self, expression: &plan::Expression) -> Result<(), ScriptFault> {
+        if self.expressions.len() >= EXPRESSIONS_MAX {
+            return Err(ScriptFault::TooMany);
+        }
+        let names: Vec<&str> = expression.names.iter().map(|(name, _)| name.as_str()).collect();
+        let places = names::used(&expression.text, &names);
+        let used: Vec<&str> = places.iter().map(|place| names[*place]).collect();
+        let uses: Box<[u32]> = places.iter().map(|place| *place as u32).collect();
+        let compiled = match PlainProgram::compile(&expression.text, &names, &uses) {
+            Some(program) => {
+                let used = used.into_iter().map(str::to_owned).collect();
+                let plain = PlainExpression { program, text: expression.text.clone(), used };
+                CompiledExpression { uses, plain: Some(Box::new(plain)), script: None }
+            }
+            None => {
+                let script = started(&mut self.interpreter)?.add(&expression.text, &used)?;
+                CompiledExpression { uses, plain: None, script: Some(script) }
+            }
+        };
+        self.expressions.push(compiled);
+        Ok(())
+    }
+}
+
+/// The interpreter, which is created now if there is none.
+fn started(interpreter: &mut Option<Interpreter>) -> Result<&mut Interpreter, ScriptFault> {
+    Ok(match interpreter {
+        Some(interpreter) => interpreter,
+        None => interpreter.insert(Interpreter::new()?),
+    })
 }
 
 impl Evaluate for Compiled {
@@ -35,9 +88,34 @@ impl Evaluate for Compiled {
     }
 
     fn evaluate(&mut self, expression: u32, values: &[Value], moment: Moment) -> Result<Value, String> {
-        let draws = Draws { random: Random::new(moment.seed), now: moment.now };
-        let given = self.interpreter.evaluate(&self.expressions[expression as usize], values, draws);
-        given.map_err(|fault| fault.to_string())
+        let Self { interpreter, expressions } = self;
+        expressions[expression as usize].evaluate(interpreter, values, moment).map_err(|fault| fault.to_string())
+    }
+}
+
+impl CompiledExpression {
+    fn evaluate(
+        &mut self,
+        interpreter: &mut Option<Interpreter>,
+        values: &[Value],
+        moment: Moment,
+    ) -> Result<Value, ScriptFault> {
+        let draws = || Draws { random: Random::new(moment.seed), now: moment.now };
+        if let Some(plain) = &self.plain
+            && let Some(value) = plain.program.evaluate(values, &mut draws())
+        {
+            return value;
+        }
+        let interpreter = started(interpreter)?;
+        let script = match (self.script, &self.plain) {
+            (Some(script), _) => script,
+            (None, Some(plain)) => {
+                let used: Vec<&str> = plain.used.iter().map(String::as_str).collect();
+                *self.script.insert(interpreter.add(&plain.text, &used)?)
+            }
+            (None, None) => unreachable!("an expression is plain or JavaScript"),
+        };
+        interpreter.call(script, values, draws())
     }
 }
 
@@ -110,5 +188,46 @@ mod tests {
         starts(of(1), "it took longer than 50ms");
         starts(of(2), "it gives a function");
         assert_eq!(of(3), Ok(Value::Int(1)), "it goes on behind all of them");
+    }
+
+    /// Our functions are those of slots, in plain expressions and in JavaScript.
+    #[test]
+    fn functions_stand_anywhere() {
+        let texts =
+            ["uuid()", "(() => uuid())()", "[1, 2, 3].map(x => random(x, x + 5))", "random(1, 2, 3)", "[uuid(1)]"];
+        let mut compiled = started(&texts).expect("expressions");
+        let mut of = |number, seed| compiled.evaluate(number, &[], moment(seed, 0));
+        assert_eq!(of(0, 7), of(1, 7));
+        assert_ne!(of(0, 7), of(0, 8));
+        let mut drawn = Random::new(9);
+        let each = [1, 2, 3].map(|least| drawn.between(least, least + 5));
+        assert_eq!(of(2, 9), Ok(Value::Json(format!("{each:?}").replace(' ', "").into())));
+        for (number, expect) in
+            [(3, "it threw: random() takes two whole numbers"), (4, "it threw: uuid() takes nothing")]
+        {
+            let fault = of(number, 1).expect_err("wrong arguments");
+            assert!(fault.starts_with(expect), "{fault}");
+        }
+        let mut shadowed = JavaScript
+            .start(&[plan::Expression {
+                text: "now + 1".to_owned(),
+                names: vec![("now".to_owned(), Meaning::Variable(0))],
+            }])
+            .expect("a variable with the name of a function");
+        assert_eq!(shadowed.evaluate(0, &[Value::Int(4)], moment(1, 0)), Ok(Value::Int(5)));
+    }
+
+    /// What a plain expression leaves to JavaScript for some values has its value from there.
+    #[test]
+    fn values_in_doubt_go_to_javascript() {
+        let mut compiled = started(&["list + ''", "list[0]", "word.toUpperCase()"]).expect("expressions");
+        let mut of = |number, value: Value| compiled.evaluate(number, &[value], moment(1, 0));
+        assert_eq!(of(0, Value::text("a")), Ok(Value::text("a")));
+        assert_eq!(of(0, Value::Json("[1,[2,3]]".into())), Ok(Value::text("1,2,3")));
+        assert_eq!(of(0, Value::Json("{}".into())), Ok(Value::text("[object Object]")));
+        assert_eq!(of(1, Value::Json("{\"0\":{\"b\":1,\"1\":2}}".into())), Ok(Value::Json("{\"1\":2,\"b\":1}".into())));
+        assert_eq!(of(2, Value::text("straße")), Ok(Value::text("STRASSE")));
+        let fault = of(2, Value::Int(1)).expect_err("a number has no such method");
+        assert_eq!(fault, "it threw: not a function");
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::bounds::{EXPRESSIONS_MAX, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, TIME_MAX};
 
+/// Maximum length of an exception's message.
+const MESSAGE_CHARS_MAX: usize = 200;
+
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptFault {
@@ -46,4 +49,11 @@ pub enum ScriptFault {
         /// The error message.
         message: String,
     },
+}
+
+impl ScriptFault {
+    /// An exception with this message, of which the beginning is kept.
+    pub(crate) fn thrown(message: &str) -> Self {
+        Self::Thrown { message: message.chars().take(MESSAGE_CHARS_MAX).collect() }
+    }
 }

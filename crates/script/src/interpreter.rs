@@ -6,15 +6,12 @@ use std::time::Duration;
 
 use pacing::Random;
 use plan::Value;
-use rquickjs::function::Args;
-use rquickjs::{CatchResultExt, CaughtError, Coerced, Context, Ctx, Function, Persistent, Runtime};
+use rquickjs::function::{Args, Rest};
+use rquickjs::{CatchResultExt, CaughtError, Coerced, Context, Ctx, Exception, Function, Object, Persistent, Runtime};
 
 use crate::ScriptFault;
 use crate::bounds::{EXPRESSIONS_MAX, MEMORY_BYTES_MAX, STACK_BYTES_MAX, TEXT_BYTES_MAX, TIME_MAX};
 use crate::names;
-
-/// Maximum length of an exception's message.
-const MESSAGE_CHARS_MAX: usize = 200;
 
 /// A compiled expression of an [`Interpreter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +28,15 @@ pub struct Draws {
     pub random: Random,
     /// The time of `Date`, since the Unix epoch.
     pub now: Duration,
+}
+
+impl Draws {
+    /// The value of one of our functions.
+    pub(crate) fn call(&mut self, function: plan::Function, arguments: Vec<Value>) -> Result<Value, String> {
+        let Self { random, now } = self;
+        let mut draw = |bound| if bound == 0 { random.next_u64() } else { random.below(bound) };
+        function.call(arguments, &mut draw, now.as_nanos()).map_err(|error| error.to_string())
+    }
 }
 
 /// Compiles and evaluates expressions. It stays on its thread.
@@ -90,7 +96,8 @@ impl Interpreter {
             let random = Function::new(ctx.clone(), move || of_random.borrow_mut().random.unit()).map_err(start)?;
             let now = Function::new(ctx.clone(), move || of_now.borrow().now.as_millis() as f64).map_err(start)?;
             let prelude: Function<'_> = ctx.eval(include_str!("prelude.js")).map_err(start)?;
-            prelude.call((random, now)).map_err(start)
+            let functions = functions(&ctx, &draws).map_err(start)?;
+            prelude.call((random, now, functions)).map_err(start)
         })?;
         watch.is_off.set(false);
         // A context that is created under a limit may fail half-way.
@@ -104,14 +111,21 @@ impl Interpreter {
     /// # Errors
     /// It is no JavaScript expression, or too long.
     pub fn compile(&mut self, text: &str, names: &[&str]) -> Result<Expression, ScriptFault> {
+        let uses = names::used(text, names);
+        let used: Vec<&str> = uses.iter().map(|place| names[*place]).collect();
+        let place = self.add(text, &used)?;
+        Ok(Expression { place, uses: uses.into_iter().map(|place| place as u32).collect() })
+    }
+
+    /// Compiles an expression of these variables; gives its number.
+    pub(crate) fn add(&mut self, text: &str, used: &[&str]) -> Result<u32, ScriptFault> {
         if text.len() > TEXT_BYTES_MAX {
             return Err(ScriptFault::TooLong { bytes: text.len() });
         }
         if self.compiled.len() >= EXPRESSIONS_MAX {
             return Err(ScriptFault::TooMany);
         }
-        let uses = names::used(text, names);
-        let source = source(text, &uses.iter().map(|place| names[*place]).collect::<Vec<_>>());
+        let source = source(text, used);
         self.watch.begin();
         let compiled = self.context.with(|ctx| {
             // Parsed by itself first: a text that closes more brackets than it opens is not an expression.
@@ -120,8 +134,7 @@ impl Interpreter {
             made.catch(&ctx).map(|function| Persistent::save(&ctx, function)).map_err(|caught| self.syntax(&caught))
         })?;
         self.compiled.push(compiled);
-        let place = self.compiled.len() as u32 - 1;
-        Ok(Expression { place, uses: uses.into_iter().map(|place| place as u32).collect() })
+        Ok(self.compiled.len() as u32 - 1)
     }
 
     /// The value of an expression. `variables`: those that it uses, in the order of [`Expression::uses`].
@@ -137,13 +150,23 @@ impl Interpreter {
         variables: impl IntoIterator<Item = &'v Value>,
         draws: Draws,
     ) -> Result<Value, ScriptFault> {
+        self.call(expression.place, variables, draws)
+    }
+
+    /// The value of the expression of this number.
+    pub(crate) fn call<'v>(
+        &mut self,
+        place: u32,
+        variables: impl IntoIterator<Item = &'v Value>,
+        draws: Draws,
+    ) -> Result<Value, ScriptFault> {
         *self.draws.borrow_mut() = draws;
         self.watch.begin();
-        let function = self.compiled[expression.place as usize].clone();
+        let function = self.compiled[place as usize].clone();
         self.context.with(|ctx| {
             let called = || -> rquickjs::Result<rquickjs::Value<'_>> {
                 let function = function.restore(&ctx)?;
-                let mut args = Args::new(ctx.clone(), expression.uses.len());
+                let mut args = Args::new_unsized(ctx.clone());
                 for variable in variables {
                     args.push_arg(given(&ctx, variable)?)?;
                 }
@@ -187,7 +210,7 @@ impl Interpreter {
         if message == "out of memory" {
             return ScriptFault::Memory;
         }
-        ScriptFault::Thrown { message: message.chars().take(MESSAGE_CHARS_MAX).collect() }
+        ScriptFault::thrown(&message)
     }
 }
 
@@ -195,6 +218,27 @@ impl std::fmt::Debug for Interpreter {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Interpreter").field("compiled", &self.compiled.len()).finish_non_exhaustive()
     }
+}
+
+/// Our functions, by their names. Counters belong to the run, and are not among them.
+fn functions<'js>(ctx: &Ctx<'js>, draws: &Rc<RefCell<Draws>>) -> rquickjs::Result<Object<'js>> {
+    let all = Object::new(ctx.clone())?;
+    for function in plan::Function::all().filter(|function| *function != plan::Function::Counter) {
+        let draws = draws.clone();
+        let call = move |ctx: Ctx<'js>, arguments: Rest<rquickjs::Value<'js>>| {
+            let throws = |message: String| Exception::throw_message(&ctx, &message);
+            // Arguments may run code of theirs that draws.
+            let arguments = arguments
+                .0
+                .into_iter()
+                .map(|argument| taken(&ctx, argument, |caught| ScriptFault::Thrown { message: caught.to_string() }));
+            let arguments = arguments.collect::<Result<Vec<Value>, _>>().map_err(|fault| throws(fault.to_string()))?;
+            let value = draws.borrow_mut().call(function, arguments).map_err(throws)?;
+            given(&ctx, &value)
+        };
+        all.set(function.name(), Function::new(ctx.clone(), call)?)?;
+    }
+    Ok(all)
 }
 
 /// The source of an expression as a function of its variables. Columns of a row are combined in an object.
@@ -274,7 +318,7 @@ fn kind_of(value: &rquickjs::Value<'_>) -> &'static str {
 }
 
 /// Integers that JavaScript represents exactly are integers here too.
-fn number_of(number: f64) -> Value {
+pub(crate) fn number_of(number: f64) -> Value {
     const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
     let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
     if is_whole { Value::Int(number as i64) } else { Value::Float(number) }

@@ -1,5 +1,5 @@
-// What expressions find beside their variables. Runs once in each interpreter; `random` and `now` are given.
-(random, now) => {
+// What expressions find beside their variables. Runs once in each interpreter; `random`, `now` and `functions` are given.
+(random, now, functions) => {
   "use strict";
   const kept = new Set([
     "Object", "Function", "Array", "String", "Number", "Boolean", "Symbol", "BigInt", "Math", "JSON", "Date", "RegExp", "Map", "Set",
@@ -23,6 +23,7 @@
   globalThis.Date = RunDate;
   Math.random = () => random();
   for (const name of Object.getOwnPropertyNames(globalThis)) if (!kept.has(name)) delete globalThis[name];
+  for (const name of Object.keys(functions)) globalThis[name] = functions[name];
   // All that can be reached is what it is for ever.
   const known = new Set();
   const freeze = (thing) => {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use pacing::Nanos;
 
 use crate::gates::{GateAction, GateEntry, GateName, GateWaiter};
+use crate::paths::CountedPath;
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
 use crate::shop::{self, Method, Reply, ShopRequest};
@@ -33,6 +34,8 @@ pub(crate) enum Action {
 /// Data of a request that its route needs beyond the path.
 #[derive(Debug, Default)]
 pub(crate) struct RequestData {
+    /// What it is counted by.
+    pub(crate) path: CountedPath,
     /// Its body; `None` when it was too large.
     body: Option<Vec<u8>>,
     /// Fields for the shop and for gates. Boxed, since every other route would pay for its size.
@@ -41,9 +44,9 @@ pub(crate) struct RequestData {
 
 impl RequestData {
     /// `ask` parses the head.
-    pub(crate) fn new(route: Route, ask: impl FnOnce() -> ShopRequest) -> Self {
+    pub(crate) fn new(route: Route, path: CountedPath, ask: impl FnOnce() -> ShopRequest) -> Self {
         let requested = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
-        Self { body: Some(Vec::new()), requested }
+        Self { path, body: Some(Vec::new()), requested }
     }
 
     /// Appends a piece of the body, if the route needs it.
@@ -59,7 +62,7 @@ impl RequestData {
 
     /// Moves the value out, leaving nothing behind.
     pub(crate) fn take(&mut self) -> Self {
-        Self { body: self.body.take(), requested: self.requested.take() }
+        Self { path: self.path, body: self.body.take(), requested: self.requested.take() }
     }
 }
 
@@ -105,17 +108,19 @@ impl Action {
             Route::Drop => Self::Drop,
             Route::Shop(page) => {
                 let requested = request_data.requested.expect("a request for the shop has its head");
-                let mut shop = tools.shop();
+                let mut shop = tools.shop(request_data.path, at);
                 let Reply { status, kind, body } =
                     shop::response(page, &requested, request_data.body.as_deref(), &mut shop);
                 let seen = shop.seen;
                 tools.stats().see(seen);
-                Self::Whole { status, kind, body: Cow::Owned(body.into_bytes()) }
+                Self::Whole { status, kind, body: Cow::Owned(body) }
             }
             Route::Gate(name, action) => {
                 let requested = request_data.requested.expect("a request for a gate has its head");
                 Self::at_gate(name, action, requested.method, tools)
             }
+            Route::Books => Self::owned(200, "application/json", tools.books_json().into_bytes()),
+            Route::Room => Self::text(400, b"a room takes WebSocket connections only\n"),
             Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
             Route::NotFound | Route::Grpc => Self::text(404, b"no such path\n"),

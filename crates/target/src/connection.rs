@@ -203,7 +203,7 @@ impl Connection {
     fn response<S: Sockets>(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         let Some(request) = &mut self.request else { return Wait::Nothing };
         let manner = request.manner;
-        tools.stats().requests[request.route.index()].add(1);
+        tools.stats().count(request.request_data.path);
         let is_plain = !(manner.is_head || manner.close || manner.is_old);
         if request.route == Route::Root && is_plain && sockets.unsent(self.socket) == 0 {
             tools.stats().statuses[200].add(1);
@@ -345,7 +345,7 @@ impl Connection {
             ProtocolError::TransferEncoding => 501,
             _ => 400,
         };
-        tools.stats().requests[Route::BadNumber.index()].add(1);
+        tools.stats().count(Route::BadNumber.path(""));
         let manner = Manner { is_head: false, close: true, is_old: false };
         self.request =
             Some(Request { route: Route::BadNumber, manner, request_data: RequestData::default(), waiting: None });
@@ -363,7 +363,9 @@ impl Request {
             close: is_last || !head.keep_alive || route == Route::Close,
             is_old: head.version == Version::Http10,
         };
-        let request_data = RequestData::new(route, || ShopRequest::read(head.method, head.target, fields(head.bytes)));
+        let request_data = RequestData::new(route, route.path(head.method), || {
+            ShopRequest::read(head.method, head.target, fields(head.bytes))
+        });
         Self { route, manner, request_data, waiting: None }
     }
 

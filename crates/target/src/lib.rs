@@ -8,6 +8,7 @@
 //! - `queue`: queues with response times known from queueing theory, computed from the instants of arrival alone
 //! - `gates`: requests that wait until they are released; a thread reads one number to know whether it has to respond
 //!   to any
+//! - `rooms`: WebSocket connections that pass messages on to each other, on whichever threads they are
 //! - `shop`: pages for users with state; its `sessions` are divided into stripes, each with a lock, which other paths
 //!   never take
 
@@ -26,12 +27,15 @@ mod described;
 mod front;
 mod gates;
 mod greeter;
+mod handshakes;
 mod happened;
 mod messaging;
 mod millis;
+mod paths;
 mod peer;
 mod queue;
 mod respond;
+mod rooms;
 mod routes;
 mod service;
 mod shard;
@@ -47,6 +51,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
 
 use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind, ListenOptions, SocketError, SocketKind, Sockets, Waker};
@@ -59,9 +64,10 @@ use gates::Gates;
 use metrics::Distribution;
 use pacing::Nanos;
 use protocol::Protocol;
+use rooms::Rooms;
 pub use service::ProtocolError;
 use shard::Listeners;
-use shop::Sessions;
+use shop::ShopState;
 use stats::Stats;
 pub use stepped::SteppedServer;
 use wire::tls::ServerConfig;
@@ -95,7 +101,8 @@ impl ServeOptions {
 /// The shared state of a server's threads: counters that each thread writes for itself, and the common behavior.
 pub(crate) struct Shared {
     stats: Box<[Stats]>,
-    sessions: Sessions,
+    shop: ShopState,
+    rooms: Rooms,
     gates: Gates,
     /// Seed of the session secrets.
     secret: u64,
@@ -104,6 +111,8 @@ pub(crate) struct Shared {
     tls: Option<ServerConfig>,
     protocol: Option<&'static dyn Protocol>,
     clock: Clock,
+    /// The time since the Unix epoch at which the clock of the server was zero.
+    unix_start: Duration,
     wakers: Mutex<Vec<Waker>>,
     is_over: AtomicBool,
 }
@@ -113,7 +122,8 @@ impl Shared {
         let stats = std::iter::repeat_with(Stats::default).take(threads).collect();
         Self {
             stats,
-            sessions: Sessions::default(),
+            shop: ShopState::default(),
+            rooms: Rooms::new(threads),
             gates: Gates::default(),
             secret,
             agreed: Agreed::new(behavior.seed),
@@ -121,6 +131,7 @@ impl Shared {
             tls: None,
             protocol: None,
             clock,
+            unix_start: now_unix().saturating_sub(clock.now().as_duration()),
             wakers: Mutex::default(),
             is_over: AtomicBool::new(false),
         }
@@ -248,7 +259,12 @@ impl Server {
 
     /// The current content of `/stats`.
     pub fn stats_json(&self) -> String {
-        stats::to_json(&self.shared.stats, &self.shared.sessions)
+        stats::to_json(&self.shared.stats, &self.shared.shop.sessions)
+    }
+
+    /// The current content of `/stats/books`.
+    pub fn books_json(&self) -> String {
+        stats::books_json(&self.shared.stats, &self.shared.shop.books)
     }
 
     /// The actual delays of delayed responses (`/delay`, `/serial`): from the end of the request to the response.
@@ -279,6 +295,11 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The time since the Unix epoch.
+fn now_unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 fn listen_on(sockets: &mut impl Sockets, options: &ListenOptions) -> Result<(driver::Socket, SocketAddr), ServeError> {

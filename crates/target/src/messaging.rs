@@ -1,4 +1,5 @@
-//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, answers commands, and pushes when asked to.
+//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, answers commands, passes messages on
+//! in rooms, and pushes when asked to.
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
@@ -7,20 +8,34 @@ use wire::websocket::{self, Deflate, Kind, Offered, Role, Session, SessionEvent,
 use crate::commands;
 use crate::happened::Wait;
 use crate::respond::ECHO_BYTES_MAX;
+use crate::rooms::RoomMessage;
 use crate::tools::Tools;
 
 /// Content of a push.
 const PUSHED: &[u8] = b"ok";
 /// Unsent bytes beyond which a slow reader is not read until it has caught up.
 const UNSENT_MAX: usize = 1024 * 1024;
+/// Unsent bytes beyond which a connection is closed when another one in its room sends more.
+const UNREAD_MAX: usize = 8 * 1024 * 1024;
+
+/// What happens to the messages of a WebSocket connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// They are echoed.
+    Echo,
+    /// Commands are answered, others are echoed.
+    Commands,
+    /// They go to all in this room.
+    Room(u32),
+}
 
 /// The protocol of a long connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TalkProtocol {
     /// Bytes, echoed as they arrive.
     Tcp,
-    /// Messages; compressed in this window, as a power of two, if that was agreed on. Echoed, unless they are commands.
-    WebSocket { deflate: Option<u8>, has_commands: bool },
+    /// Messages; compressed in this window, as a power of two, if that was agreed on.
+    WebSocket { deflate: Option<u8>, channel: Channel },
 }
 
 /// A long connection. See the module. An idle one owns no other memory.
@@ -47,7 +62,7 @@ impl Messaging {
     /// Sends the handshake response of WebSocket, and begins the session.
     pub(crate) fn upgrade<S: Sockets>(
         socket: Socket,
-        requested: &Offered,
+        (requested, channel): (&Offered, Channel),
         now: Nanos,
         tools: &mut Tools,
         sockets: &mut S,
@@ -57,8 +72,10 @@ impl Messaging {
         websocket::render_response(&requested.key, protocol, requested.deflate, &mut response);
         sockets.send(socket, Outgoing::Lent(response));
         tools.stats().statuses[101].add(1);
-        let path = requested.target.split('?').next().unwrap_or_default();
-        let protocol = TalkProtocol::WebSocket { deflate: requested.deflate, has_commands: path == commands::PATH };
+        if let Channel::Room(room) = channel {
+            tools.enter_room(room, socket);
+        }
+        let protocol = TalkProtocol::WebSocket { deflate: requested.deflate, channel };
         Self::start(socket, protocol, now, tools)
     }
 
@@ -71,16 +88,35 @@ impl Messaging {
                 sockets.send(self.socket, Outgoing::Lent(copy));
                 Wait::More
             }
-            TalkProtocol::WebSocket { deflate, has_commands } => {
-                self.converse(deflate, has_commands, bytes, tools, sockets)
-            }
+            TalkProtocol::WebSocket { deflate, channel } => self.converse(deflate, channel, bytes, tools, sockets),
         };
-        if wait == Wait::More && !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
+        if wait == Wait::More {
+            self.pause_if_full(tools, sockets);
+        }
+        wait
+    }
+
+    fn pause_if_full<S: Sockets>(&mut self, tools: &Tools, sockets: &mut S) {
+        if !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
             self.is_full = true;
             tools.stats().reads_paused.add(1);
             sockets.receive(self.socket, false);
         }
-        wait
+    }
+
+    /// Passes on a message of a member of its room. A peer that does not read is closed.
+    pub(crate) fn deliver<S: Sockets>(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let TalkProtocol::WebSocket { deflate, .. } = self.protocol else { return Wait::More };
+        if sockets.unsent(self.socket) > UNREAD_MAX {
+            tools.stats().slow_readers_closed.add(1);
+            return Wait::Nothing;
+        }
+        let mut bytes = tools.buffer();
+        push_message(message.kind, deflate, &message.bytes, tools, &mut bytes);
+        tools.stats().long_connection_pushes.add(1);
+        sockets.send(self.socket, Outgoing::Lent(bytes));
+        self.pause_if_full(tools, sockets);
+        Wait::More
     }
 
     pub(crate) fn sent<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
@@ -114,7 +150,7 @@ impl Messaging {
     fn converse<S: Sockets>(
         &mut self,
         deflate: Option<u8>,
-        has_commands: bool,
+        channel: Channel,
         bytes: &mut [u8],
         tools: &mut Tools,
         sockets: &mut S,
@@ -137,14 +173,13 @@ impl Messaging {
                     let mut echo = Vec::new();
                     if let SessionEvent::Message { kind, bytes, .. } = received {
                         tools.stats().long_connection_messages.add(1);
-                        let response = if has_commands { commands::response(bytes) } else { None };
-                        let bytes = response.as_deref().unwrap_or(bytes);
-                        match deflate {
-                            Some(bits) => {
-                                let compressed = tools.deflater(bits).compress(bytes);
-                                websocket::push_message(kind, true, None, &compressed, &mut echo);
+                        match channel {
+                            Channel::Room(room) => tools.send_to_room(room, kind, bytes),
+                            Channel::Echo => push_message(kind, deflate, bytes, tools, &mut echo),
+                            Channel::Commands => {
+                                let response = commands::response(bytes);
+                                push_message(kind, deflate, response.as_deref().unwrap_or(bytes), tools, &mut echo);
                             }
-                            None => websocket::push_message(kind, false, None, bytes, &mut echo),
                         }
                     }
                     if out.is_empty() {
@@ -175,7 +210,21 @@ impl Messaging {
 
     /// The connection is over.
     pub(crate) fn ended(&self, tools: &Tools) {
+        if let TalkProtocol::WebSocket { channel: Channel::Room(room), .. } = self.protocol {
+            tools.leave_room(room, self.socket);
+        }
         tools.stats().long_connections_open.subtract(1);
         tools.stats().long_connections_closed.add(1);
+    }
+}
+
+/// Appends a message, compressed if that was agreed on.
+fn push_message(kind: Kind, deflate: Option<u8>, bytes: &[u8], tools: &mut Tools, out: &mut Vec<u8>) {
+    match deflate {
+        Some(bits) => {
+            let compressed = tools.deflater(bits).compress(bytes);
+            websocket::push_message(kind, true, None, &compressed, out);
+        }
+        None => websocket::push_message(kind, false, None, bytes, out),
     }
 }

@@ -6,13 +6,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::http2::PREFACE;
 use wire::tls::Session;
-use wire::websocket::{self, HandshakeFault};
+use wire::websocket;
 
 use crate::connection::Connection;
 use crate::custom::{Custom, CustomReply};
 use crate::front::{Front, FrontEvent, Opened};
+use crate::handshakes::{self, HandshakeRefusal};
 use crate::happened::{Happened, Wait};
 use crate::messaging::{Messaging, TalkProtocol};
+use crate::rooms::RoomMessage;
 use crate::streams::Streams;
 use crate::tools::Tools;
 
@@ -83,6 +85,18 @@ impl Peer {
             Some(session) => {
                 let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
                 custom.send(reply, tools, &mut sealed)
+            }
+        }
+    }
+
+    /// Passes on a message of its room.
+    pub(crate) fn deliver<S: Sockets>(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let Speaks::Messaging(messaging) = &mut self.speaks else { return Wait::More };
+        match &mut self.tls {
+            None => messaging.deliver(message, tools, sockets),
+            Some(session) => {
+                let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+                messaging.deliver(message, tools, &mut sealed)
             }
         }
     }
@@ -304,11 +318,21 @@ impl Peer {
                 Ok(None) => return Wait::More,
                 Ok(Some(requested)) => {
                     taken = requested.length;
-                    Speaks::Messaging(Messaging::upgrade(self.socket, &requested, at, tools, sockets))
+                    match handshakes::channel(&requested, &self.held[..taken], at, tools) {
+                        Ok(channel) => Speaks::Messaging(Messaging::upgrade(
+                            self.socket,
+                            (&requested, channel),
+                            at,
+                            tools,
+                            sockets,
+                        )),
+                        Err(refusal) => return self.refuse_messaging(refusal, tools, sockets),
+                    }
                 }
-                Err(HandshakeFault::Version) => return self.refuse_messaging(UPGRADE_REQUIRED, 426, tools, sockets),
-                Err(HandshakeFault::Key) => return self.refuse_messaging(BAD_HANDSHAKE, 400, tools, sockets),
-                Err(_) => Speaks::Http1(Box::new(Connection::new(self.socket))),
+                Err(fault) => match HandshakeRefusal::from_fault(&fault) {
+                    Some(refusal) => return self.refuse_messaging(refusal, tools, sockets),
+                    None => Speaks::Http1(Box::new(Connection::new(self.socket))),
+                },
             }
         };
         let mut held = std::mem::take(&mut self.held);
@@ -321,25 +345,15 @@ impl Peer {
 }
 
 impl Peer {
-    /// Refuses an unsupported WebSocket handshake.
-    fn refuse_messaging<S: Sockets>(
-        &mut self,
-        response: &[u8],
-        status: usize,
-        tools: &mut Tools,
-        sockets: &mut S,
-    ) -> Wait {
+    /// Refuses a WebSocket handshake.
+    fn refuse_messaging<S: Sockets>(&self, refusal: HandshakeRefusal, tools: &mut Tools, sockets: &mut S) -> Wait {
         let mut buffer = tools.buffer();
-        buffer.extend_from_slice(response);
-        tools.stats().statuses[status].add(1);
+        buffer.extend_from_slice(refusal.response());
+        tools.stats().statuses[usize::from(refusal.status())].add(1);
         sockets.send(self.socket, Outgoing::Lent(buffer));
         Wait::PeerClose
     }
 }
-
-const UPGRADE_REQUIRED: &[u8] =
-    b"HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-const BAD_HANDSHAKE: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Whether a first request is a WebSocket handshake, or its head is incomplete, so that it may be one.
 fn wants_messaging(bytes: &[u8]) -> bool {

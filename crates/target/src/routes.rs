@@ -5,9 +5,10 @@ use pacing::Nanos;
 use crate::behavior::Delay;
 use crate::gates::{GateAction, GateName};
 use crate::millis::{millis, thousandths};
+use crate::paths::{self, CountedPath};
 use crate::queue::QueueShape;
 use crate::respond::ECHO_BYTES_MAX;
-use crate::shop::{FORM_BYTES_MAX, ShopPage};
+use crate::shop::{FILE_BYTES_MAX, FORM_BYTES_MAX, ShopPage};
 
 /// Maximum bytes of one response.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 1 << 40;
@@ -66,6 +67,10 @@ pub(crate) enum Route {
     Gate(GateName, GateAction),
     /// A page of the shop.
     Shop(ShopPage),
+    /// Requests by user, session and path.
+    Books,
+    /// A room, which takes WebSocket connections only.
+    Room,
     /// A gRPC call; no path leads there.
     Grpc,
     NotFound,
@@ -73,43 +78,7 @@ pub(crate) enum Route {
     BadNumber,
 }
 
-/// The names by which requests are counted.
-pub(crate) const NAMES: [&str; SHOP + 14] = [
-    "/",
-    "/bytes",
-    "/chunked",
-    "/delay",
-    "/status",
-    "/echo",
-    "/close",
-    "/drop",
-    "/stats",
-    "not found",
-    "bad request",
-    "/serial",
-    "/stall",
-    "/fail",
-    "/drip",
-    "grpc",
-    "/conns",
-    "/redirect",
-    "/login",
-    "/logout",
-    "/account",
-    "/api/token",
-    "/api/sessions",
-    "/items",
-    "/search",
-    "/cart",
-    "/pay",
-    "/order",
-    "/stats/sessions",
-    "/queue",
-    "/gate",
-    "gate orders",
-];
-
-/// Index of the first shop page in [`NAMES`].
+/// Index of the first shop page in [`paths::NAMES`].
 const SHOP: usize = 18;
 
 impl Route {
@@ -131,6 +100,8 @@ impl Route {
             ("drop", None) => Self::Drop,
             ("stats", None) => Self::Stats,
             ("conns", None) => Self::Conns,
+            ("stats", Some("books")) => Self::Books,
+            ("room", Some(text)) => up_to(text, u64::from(u32::MAX)).map_or(Self::BadNumber, |_| Self::Room),
             ("bytes", Some(text)) => up_to(text, RESPONSE_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
             ("chunked", Some(text)) => up_to(text, RESPONSE_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
             ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
@@ -183,13 +154,26 @@ impl Route {
     pub(crate) fn body_bytes_max(self) -> usize {
         match self {
             Self::Echo => ECHO_BYTES_MAX,
+            Self::Shop(ShopPage::Files) => FILE_BYTES_MAX,
             Self::Shop(_) => FORM_BYTES_MAX,
             _ => 0,
         }
     }
 
-    /// Index in [`NAMES`].
-    pub(crate) fn index(self) -> usize {
+    /// What its requests are counted by.
+    pub(crate) fn path(self, method: &str) -> CountedPath {
+        let template = match self {
+            Self::Shop(ShopPage::Item(_)) => paths::ITEM,
+            Self::Shop(ShopPage::File(_)) => paths::FILE,
+            Self::QueueLog => paths::QUEUE_LOG,
+            Self::Gate(_, GateAction::Count) => paths::GATE_WAITING,
+            _ => self.index(),
+        };
+        CountedPath::new(method, template)
+    }
+
+    /// Index in [`paths::NAMES`].
+    fn index(self) -> usize {
         match self {
             Self::Root => 0,
             Self::Bytes(_) => 1,
@@ -213,6 +197,8 @@ impl Route {
             Self::Queue(_) | Self::QueueLog => SHOP + 11,
             Self::Gate(_, GateAction::Pass) => SHOP + 12,
             Self::Gate(_, GateAction::Open | GateAction::Count) => SHOP + 13,
+            Self::Books => SHOP + 19,
+            Self::Room => SHOP + 20,
         }
     }
 }
@@ -276,6 +262,15 @@ mod tests {
             ("/echo/x", Route::NotFound),
             ("", Route::NotFound),
             ("*", Route::NotFound),
+        ];
+        for (path, expect) in cases {
+            assert_eq!(Route::from_target(path), expect, "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_of_the_shop() {
+        let cases = [
             ("/login", Route::Shop(ShopPage::Login)),
             ("/login?next=/cart", Route::Shop(ShopPage::Login)),
             ("/login/", Route::NotFound),
@@ -291,6 +286,19 @@ mod tests {
             ("/api", Route::NotFound),
             ("/api/else", Route::NotFound),
             ("/stats/sessions", Route::Shop(ShopPage::Sessions)),
+            ("/stats/books", Route::Books),
+            ("/api/items?page=2", Route::Shop(ShopPage::ItemsJson)),
+            ("/api/items/7", Route::NotFound),
+            ("/limited?per_s=3", Route::Shop(ShopPage::Limited)),
+            ("/oauth/token", Route::Shop(ShopPage::OAuthToken)),
+            ("/oauth", Route::NotFound),
+            ("/graphql", Route::Shop(ShopPage::GraphQl)),
+            ("/files", Route::Shop(ShopPage::Files)),
+            ("/files/7", Route::Shop(ShopPage::File(7))),
+            ("/files/x", Route::BadNumber),
+            ("/room/7?token=x", Route::Room),
+            ("/room/4294967296", Route::BadNumber),
+            ("/room", Route::NotFound),
             ("/stats/else", Route::NotFound),
         ];
         for (path, expect) in cases {
@@ -301,12 +309,25 @@ mod tests {
     /// Each request is counted under the name of its path.
     #[test]
     fn requests_are_counted_under_their_path() {
-        for (place, name) in NAMES.iter().enumerate().filter(|(_, name)| name.starts_with('/')) {
+        for (place, name) in paths::NAMES.iter().enumerate().filter(|(_, name)| name.starts_with('/')) {
             let tails = ["", "/1", "/1/1", "/200", "/0000000000040001"];
             let routes: Vec<Route> = tails.iter().map(|tail| Route::from_target(&format!("{name}{tail}"))).collect();
             let is_known = |route: &&Route| !matches!(route, Route::NotFound | Route::BadNumber);
             let known: Vec<usize> = routes.iter().filter(is_known).map(|route| route.index()).collect();
             assert!(!known.is_empty() && known.iter().all(|known| *known == place), "{name}: {routes:?}");
+        }
+    }
+
+    /// The path of each template is counted under that template.
+    #[test]
+    fn requests_are_counted_under_their_template() {
+        let values =
+            [("{session}", "0000000000040001"), ("{status}", "200"), ("{id}", "7"), ("{n}", "3"), ("{ms}", "1.5")];
+        for (template, _) in paths::TEMPLATES.iter().filter(|(template, _)| template.starts_with('/')) {
+            let path = values.iter().fold((*template).to_owned(), |path, (name, value)| path.replace(name, value));
+            let path = path.replace("{percent}", "20").replace("{name}", "a");
+            let counted = Route::from_target(&format!("{path}?page=2")).path("POST").to_string();
+            assert_eq!(counted, format!("POST {template}"));
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::custom::{CustomReply, socket_of};
 use crate::datagrams::DatagramPeers;
 use crate::happened::{Happened, Wait};
 use crate::peer::Peer;
+use crate::rooms::RoomDelivery;
 use crate::service::CustomService;
 use crate::tools::Tools;
 
@@ -60,6 +61,7 @@ impl<D: Driver> Thread<D> {
         let now = self.driver.now();
         self.shard.freeze(now);
         self.shard.fire(now, self.driver.sockets());
+        self.shard.deliver(self.driver.sockets());
         let mut until = self.shard.tools.timers.next();
         let freeze = self.shard.tools.agreed().freeze_from();
         if freeze > now {
@@ -69,6 +71,7 @@ impl<D: Driver> Thread<D> {
         self.driver.wait(until, |sockets, event| shard.handle(sockets, event))?;
         // Opening a gate wakes all threads.
         shard.pass_gates(self.driver.sockets());
+        shard.deliver(self.driver.sockets());
         Ok(())
     }
 
@@ -163,6 +166,16 @@ impl Shard {
         let waiting = self.connections.iter().filter(|peer| peer.waits_at_gate()).map(Peer::socket);
         for socket in waiting.collect::<Vec<_>>() {
             self.with(socket, sockets, Happened::GateOpened);
+        }
+    }
+
+    /// Sends the messages in rooms that connections of any thread have sent.
+    fn deliver<S: Sockets>(&mut self, sockets: &mut S) {
+        for RoomDelivery { socket, message } in self.tools.room_deliveries() {
+            if let Some(peer) = open_peer(&mut self.connections, socket) {
+                let wait = peer.deliver(&message, &mut self.tools, sockets);
+                self.proceed(socket, wait, sockets);
+            }
         }
     }
 

@@ -4,21 +4,41 @@
 //! back. When two of them belong to different users the response is 403, and it is counted: a client that mixes up its
 //! users is detected. Secrets are random, but not cryptographically: this is no place for valuable data.
 
+mod books;
 mod cart;
+mod files;
+mod graphql;
+mod item_query;
+mod limited;
+mod multipart;
+mod open;
 mod pages;
+mod reply;
 mod requested;
 mod sessions;
+mod tokens;
 
-use pacing::Random;
+use std::sync::Mutex;
+use std::time::Duration;
 
+use pacing::{Nanos, Random};
+
+pub(crate) use books::Books;
+pub(crate) use files::FILE_BYTES_MAX;
 pub(crate) use pages::ShopPage;
+pub(crate) use reply::Reply;
 pub(crate) use requested::{Method, ShopRequest};
 pub(crate) use sessions::Sessions;
 
 use cart::{COUNT_MAX, Item, NoRoom, Price};
+use files::StoredFiles;
+use graphql::PersistedQueries;
+use limited::RateLimit;
+use reply::{LOST, TEXT, bad, expired, html, json, number, refusal, refused, see, text_of_json, unknown};
 use requested::{COOKIE, FormFields, Proof, Unread};
 use sessions::{Key, PaidOrder, Session, SessionId, USER_BYTES_MAX, hex};
 
+use crate::paths::CountedPath;
 use crate::respond::Kind;
 
 /// The largest accepted form.
@@ -29,6 +49,17 @@ const LOOKS_USUAL: u32 = 3;
 const LOOKS_MAX: u32 = 1_000;
 /// Maximum number of sessions that are listed one by one.
 const LISTED_MAX: usize = 10_000;
+
+/// What the threads of a server share.
+#[derive(Default)]
+pub(crate) struct ShopState {
+    pub(crate) sessions: Sessions,
+    pub(crate) books: Books,
+    /// The limit of clients without a session.
+    limit: Mutex<RateLimit>,
+    files: Mutex<StoredFiles>,
+    queries: Mutex<PersistedQueries>,
+}
 
 /// The shop state of a thread: its own random numbers, and the stripe of the next session.
 pub(crate) struct ShopThread {
@@ -46,10 +77,27 @@ impl ShopThread {
 /// The shop as one request sees it.
 pub(crate) struct Shop<'a> {
     pub(crate) shop_thread: &'a mut ShopThread,
-    pub(crate) sessions: &'a Sessions,
+    pub(crate) state: &'a ShopState,
+    /// What the request is counted by.
+    pub(crate) path: CountedPath,
+    /// Its arrival, on the clock of the server.
+    pub(crate) now: Nanos,
+    /// The time since the Unix epoch at which this clock was zero.
+    pub(crate) unix_start: Duration,
     /// Whether cookies are sent over TLS only.
     pub(crate) is_secure: bool,
     pub(crate) seen: Seen,
+}
+
+impl Shop<'_> {
+    /// Stores a session that begins with this request.
+    fn begin(&mut self, session: Session) -> SessionId {
+        let id = self.state.sessions.keep(self.shop_thread.turn, session);
+        self.shop_thread.turn = self.shop_thread.turn.wrapping_add(1);
+        self.seen.is_of_session = true;
+        self.state.books.count(id, "", self.path);
+        id
+    }
 }
 
 /// The counters that a request affects.
@@ -61,14 +109,6 @@ pub(crate) struct Seen {
     pub(crate) is_unknown: bool,
     /// Whether its values belong to different users.
     pub(crate) is_mixed: bool,
-}
-
-/// A response.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) kind: Kind,
-    pub(crate) body: String,
 }
 
 /// The sender of a request.
@@ -89,10 +129,10 @@ pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u
         return refused(405, Kind::new(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
     }
     if page == ShopPage::Sessions {
-        return json(200, sessions_json(shop.sessions));
+        return json(200, sessions_json(&shop.state.sessions));
     }
-    let Some(body) = body else { return refusal(413, "the form is too large") };
-    let who = who(requested, shop.sessions);
+    let Some(body) = body else { return refusal(413, "the body is too large") };
+    let who = who(requested, shop);
     match &who {
         Who::Known(_) => shop.seen.is_of_session = true,
         Who::Unknown => shop.seen.is_unknown = true,
@@ -100,7 +140,7 @@ pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u
         Who::Nobody => {}
     }
     if page.is_open() {
-        return open_page(page, requested);
+        return open::response(page, requested, body, &who, shop);
     }
     let said = match requested.method {
         Method::Post => FormFields::read(requested.form, body),
@@ -108,19 +148,39 @@ pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u
     };
     let said = match said {
         Ok(said) => said,
-        Err(Unread::Kind) => return refusal(415, "a form or a JSON object is read here, by its Content-Type"),
-        Err(Unread::Broken) => return bad("the body is no JSON object"),
+        Err(why) => return unread(why),
     };
     match (page, requested.method, who) {
         (ShopPage::Login, Method::Get, who) => form_of_login(&who, shop),
-        (ShopPage::Token, _, who) => give_token(&who, &said, shop),
+        (ShopPage::Token, _, who) => tokens::give(&who, requested, &said, shop),
         (_, _, Who::Known(id)) => visit(id, page, requested, &said, shop),
+        (_, _, Who::Unknown) => expired("the cookie or the token does not hold, or no longer"),
         _ => unknown("no session: ask for /login or /api/token first, and send its cookie or token"),
     }
 }
 
-/// The session of the cookie and the token. A request counts for its session.
-fn who(requested: &ShopRequest, sessions: &Sessions) -> Who {
+/// The status of a handshake for a room: 101 for a client with a token.
+pub(crate) fn room_status(requested: &ShopRequest, shop: &mut Shop<'_>) -> u16 {
+    match who(requested, shop) {
+        Who::Known(_) => {
+            shop.seen.is_of_session = true;
+            if requested.token == Proof::Absent { 401 } else { 101 }
+        }
+        Who::Mixed => {
+            shop.seen.is_mixed = true;
+            403
+        }
+        Who::Unknown => {
+            shop.seen.is_unknown = true;
+            401
+        }
+        Who::Nobody => 401,
+    }
+}
+
+/// The session of the cookie and the token. A request counts for its session and its user.
+fn who(requested: &ShopRequest, shop: &Shop<'_>) -> Who {
+    let sessions = &shop.state.sessions;
     let fits = |proof: Proof, id: SessionId, secret: Option<u64>| match proof {
         Proof::Absent => true,
         Proof::Strange => false,
@@ -140,13 +200,17 @@ fn who(requested: &ShopRequest, sessions: &Sessions) -> Who {
         && second.session != first.session
     {
         let is_cookie = sessions.visit(first.session, |session| session.cookie == first.secret);
-        let is_token = sessions.visit(second.session, |session| session.token == Some(second.secret));
+        let is_token = sessions.visit(second.session, |session| session.token_at(shop.now) == Some(second.secret));
         return if is_cookie == Some(true) && is_token == Some(true) { Who::Mixed } else { Who::Unknown };
     }
     let id = first.session;
     let is_known = sessions.visit(id, |session| {
-        let fits = fits(requested.cookie, id, Some(session.cookie)) && fits(requested.token, id, session.token);
-        session.requests += u64::from(fits);
+        let token = session.token_at(shop.now);
+        let fits = fits(requested.cookie, id, Some(session.cookie)) && fits(requested.token, id, token);
+        if fits {
+            session.requests += 1;
+            shop.state.books.count(id, &session.user, shop.path);
+        }
         fits
     });
     if is_known == Some(true) { Who::Known(id) } else { Who::Unknown }
@@ -161,44 +225,31 @@ fn known_or_new<T>(
     look: impl FnOnce(&mut Session) -> T,
 ) -> Option<(SessionId, Kind, T)> {
     if let Who::Known(id) = who {
-        return shop.sessions.visit(*id, look).map(|seen| (*id, kind, seen));
+        return shop.state.sessions.visit(*id, look).map(|seen| (*id, kind, seen));
     }
     let mut session = Session::new(&mut shop.shop_thread.random);
     let (secret, seen) = (session.cookie, look(&mut session));
-    let id = shop.sessions.keep(shop.shop_thread.turn, session);
-    shop.shop_thread.turn = shop.shop_thread.turn.wrapping_add(1);
-    shop.seen.is_of_session = true;
+    let id = shop.begin(session);
     Some((id, with_cookie(kind, Key { session: id, secret }, shop), seen))
 }
 
 fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
-    let found = known_or_new(who, Kind::new(HTML), shop, |session| session.csrf);
+    let page = html(String::new());
+    let found = known_or_new(who, page.kind, shop, |session| session.csrf);
     let Some((_, kind, csrf)) = found else { return unknown(LOST) };
-    Reply { status: 200, kind, body: pages::login(csrf) }
-}
-
-fn give_token(who: &Who, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
-    let Some(user) = user_of(said) else { return bad(NO_USER) };
-    let secret = shop.shop_thread.random.next_u64();
-    let found = known_or_new(who, Kind::new(JSON), shop, |session| {
-        (session.token, session.user) = (Some(secret), user.into());
-    });
-    let Some((session, kind, ())) = found else { return unknown(LOST) };
-    let token = Key { session, secret };
-    let body = format!("{{\"token\":\"{token}\",\"session\":\"{session}\",\"user\":{}}}\n", text_of_json(user));
-    Reply { status: 201, kind, body }
+    Reply { status: 200, kind, body: pages::login(csrf).into_bytes() }
 }
 
 /// The response of a page for a known session.
 fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     if page == ShopPage::Logout {
-        shop.sessions.end(id);
+        shop.state.sessions.end(id);
         return see(Kind::new(TEXT).with("Set-Cookie", COOKIE_END), "/login");
     }
     if page == ShopPage::Login {
         return log_in(id, said, shop);
     }
-    let done = shop.sessions.visit(id, |session| {
+    let done = shop.state.sessions.visit(id, |session| {
         if session.user.is_empty() {
             return Some(unknown("this session has no user yet: log in first"));
         }
@@ -231,9 +282,12 @@ fn log_in(id: SessionId, said: &FormFields, shop: &mut Shop<'_>) -> Reply {
     let csrf = said.get("csrf").and_then(hex);
     let Some(user) = user_of(said) else { return bad(NO_USER) };
     let (cookie, next) = (shop.shop_thread.random.next_u64(), shop.shop_thread.random.next_u64());
-    let is_own = shop.sessions.visit(id, |session| {
+    let is_own = shop.state.sessions.visit(id, |session| {
         let is_own = csrf == Some(session.csrf);
         if is_own {
+            if session.user.is_empty() {
+                shop.state.books.count_user(user, shop.path);
+            }
             // A cookie from before the login does not give access to the user's session.
             (session.cookie, session.csrf, session.user) = (cookie, next, user.into());
         }
@@ -285,51 +339,19 @@ fn show_order(session: &mut Session) -> Reply {
     json(200, order_json(*order))
 }
 
-/// The response of a page that needs no session.
-fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
-    match page {
-        ShopPage::Item(number) => {
-            let Some(item) = Item::new(number) else { return refusal(404, "there is no such item") };
-            let kind = Kind::new(JSON).with("ETag", item.tag());
-            if requested.has(item) {
-                return Reply { status: 304, kind, body: String::new() };
-            }
-            let (price, stock, next) = (Price(item.cents()), item.stock(), item.next());
-            let body = format!(
-                "{{\"sku\":{item},\"name\":\"item {item}\",\"price\":{price},\"stock\":{stock},\"next\":\"/items/{next}\"}}\n"
-            );
-            Reply { status: 200, kind, body }
-        }
-        ShopPage::Search => {
-            let Some(text) = requested.query("q") else { return bad("ask like /search?q=tea") };
-            json(200, pages::found(&text))
-        }
-        _ => {
-            let page = requested.query("page").map_or(Some(1), |text| number(&text, pages::COUNT));
-            page.map_or_else(
-                || bad("page is from 1 to 50000"),
-                |page| Reply { status: 200, kind: Kind::new(HTML), body: pages::items(page) },
-            )
-        }
-    }
-}
-
 /// Deletes the cookie of a session.
 const COOKIE_END: &str = "sid=; Path=/; Max-Age=0";
-const TEXT: &str = "text/plain";
-const HTML: &str = "text/html; charset=utf-8";
-const JSON: &str = "application/json";
-const LOST: &str = "the session is no more: too many came after it";
 const NO_USER: &str = "the form has no user, of 1 to 64 bytes";
 
 fn user_of(said: &FormFields) -> Option<&str> {
     said.get("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
 }
 
-/// A number from 1 to `most`.
-fn number(text: &str, most: u32) -> Option<u32> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|number| is_plain && (1..=most).contains(number))
+fn unread(why: Unread) -> Reply {
+    match why {
+        Unread::Kind => refusal(415, "a form or a JSON object is read here, by its Content-Type"),
+        Unread::Broken => bad("the body is no JSON object"),
+    }
 }
 
 fn with_cookie(kind: Kind, key: Key, shop: &Shop<'_>) -> Kind {
@@ -361,35 +383,6 @@ fn sessions_json(sessions: &Sessions) -> String {
     });
     body.push_str(&format!("],\"left_off\":{left_off}}}\n"));
     body
-}
-
-fn text_of_json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-fn json(status: u16, body: String) -> Reply {
-    Reply { status, kind: Kind::new(JSON), body }
-}
-
-fn see(kind: Kind, location: &'static str) -> Reply {
-    Reply { status: 302, kind: Kind { location: Some(location), ..kind }, body: "elsewhere\n".to_owned() }
-}
-
-fn refused(status: u16, kind: Kind, why: &str) -> Reply {
-    Reply { status, kind, body: format!("{why}\n") }
-}
-
-fn refusal(status: u16, why: &str) -> Reply {
-    refused(status, Kind::new(TEXT), why)
-}
-
-fn bad(why: &str) -> Reply {
-    refusal(400, why)
-}
-
-/// RFC 9110 15.5.2: the response names the authentication scheme.
-fn unknown(why: &str) -> Reply {
-    refused(401, Kind::new(TEXT).with("WWW-Authenticate", "Bearer"), why)
 }
 
 /// The response to values of different users.

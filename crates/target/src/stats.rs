@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use metrics::Distribution;
 use pacing::Nanos;
 
-use crate::routes::NAMES;
-use crate::shop::{Seen, Sessions};
+use crate::paths::{CountedPath, NAMES};
+use crate::shop::{Books, Seen, Sessions};
 
 const STATUS_COUNT: usize = 1_000;
 
@@ -54,7 +54,9 @@ pub(crate) struct Stats {
     /// Messages of these connections; on a plain one, received pieces.
     pub(crate) long_connection_messages: Counter,
     pub(crate) long_connection_pushes: Counter,
-    pub(crate) requests: [Counter; NAMES.len()],
+    /// Messages in rooms for which a thread had no room left.
+    pub(crate) room_messages_dropped: Counter,
+    requests: [Counter; CountedPath::COUNT],
     pub(crate) statuses: [Counter; STATUS_COUNT],
     /// Requests with a session, with an invalid cookie or token, and with those of several sessions.
     session_requests: Counter,
@@ -85,6 +87,7 @@ impl Default for Stats {
             long_connections_closed: Counter::default(),
             long_connection_messages: Counter::default(),
             long_connection_pushes: Counter::default(),
+            room_messages_dropped: Counter::default(),
             requests: std::array::from_fn(|_| Counter::default()),
             statuses: std::array::from_fn(|_| Counter::default()),
             session_requests: Counter::default(),
@@ -112,6 +115,11 @@ impl Stats {
         self.session_requests.add(u64::from(seen.is_of_session));
         self.session_unknown.add(u64::from(seen.is_unknown));
         self.session_mixed.add(u64::from(seen.is_mixed));
+    }
+
+    /// Counts a request.
+    pub(crate) fn count(&self, path: CountedPath) {
+        self.requests[path.index()].add(1);
     }
 
     pub(crate) fn open_now(&self) -> u64 {
@@ -153,8 +161,11 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
         sum(&|stats| stats.accepted.get()),
         sum(&|stats| stats.open.get())
     );
-    let by_path = NAMES.iter().enumerate().map(|(index, name)| (*name, sum(&|stats| stats.requests[index].get())));
-    push_members(&mut json, by_path.filter(|(_, count)| *count > 0));
+    let mut by_name = NAMES.map(|name| (name, 0));
+    for path in CountedPath::all() {
+        by_name[path.name()].1 += sum(&|stats| stats.requests[path.index()].get());
+    }
+    push_members(&mut json, by_name.into_iter().filter(|(_, count)| *count > 0));
     json.push_str("},\"answers_by_status\":{");
     let by_status = (0..STATUS_COUNT).map(|status| (status, sum(&|stats| stats.statuses[status].get())));
     push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
@@ -195,12 +206,24 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
         ("received_bytes", sum(&|stats| stats.received_bytes.get())),
         ("sent_bytes", sum(&|stats| stats.sent_bytes.get())),
         ("slow_readers_closed", sum(&|stats| stats.slow_readers_closed.get())),
+        ("room_messages_dropped", sum(&|stats| stats.room_messages_dropped.get())),
         ("freezes", sum(&|stats| stats.freezes.get())),
         ("frozen_ns", frozen(threads).0),
     ];
     for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
         write!(json, ",\"{name}\":{count}").expect("writing to a string does not fail");
     }
+    json.push_str("}\n");
+    json
+}
+
+/// Requests by path, user and session, as JSON.
+pub(crate) fn books_json(threads: &[Stats], books: &Books) -> String {
+    let mut json = "{\"paths\":{".to_owned();
+    let sum = |path: CountedPath| threads.iter().map(|stats| stats.requests[path.index()].get()).sum::<u64>();
+    push_members(&mut json, CountedPath::all().map(|path| (path, sum(path))).filter(|(_, count)| *count > 0));
+    json.push_str("},");
+    books.push_json(&mut json);
     json.push_str("}\n");
     json
 }

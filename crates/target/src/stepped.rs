@@ -95,7 +95,12 @@ impl<D: Driver> SteppedServer<D> {
 
     /// The current content of `/stats`.
     pub fn stats_json(&self) -> String {
-        stats::to_json(&self.shared.stats, &self.shared.sessions)
+        stats::to_json(&self.shared.stats, &self.shared.shop.sessions)
+    }
+
+    /// The current content of `/stats/books`.
+    pub fn books_json(&self) -> String {
+        stats::books_json(&self.shared.stats, &self.shared.shop.books)
     }
 
     /// Number of open connections.

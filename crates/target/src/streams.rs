@@ -186,7 +186,7 @@ impl Streams {
                 }
                 // The error is being sent.
                 Err(_) => {
-                    tools.stats().requests[Route::BadNumber.index()].add(1);
+                    tools.stats().count(Route::BadNumber.path(""));
                     self.streams.clear();
                     self.calls.clear();
                     break Wait::PeerClose;
@@ -250,7 +250,9 @@ impl Streams {
         }
         self.requests = self.requests.saturating_add(1);
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-        let request_data = RequestData::new(route, || ShopRequest::read(text(method), text(path), fields.iter()));
+        let request_data = RequestData::new(route, route.path(text(method)), || {
+            ShopRequest::read(text(method), text(path), fields.iter())
+        });
         self.streams.insert(number, Stream { route, is_head, request_data, reply: StreamReply::Reads });
         route == Route::Close
     }
@@ -269,7 +271,7 @@ impl Streams {
     fn response(&mut self, number: u32, at: Nanos, tools: &mut Tools) -> Wait {
         let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
         let (route, is_head) = (stream.route, stream.is_head);
-        tools.stats().requests[route.index()].add(1);
+        tools.stats().count(stream.request_data.path);
         match Action::new(route, stream.request_data.take(), at, tools) {
             Action::Whole { status, kind, body } => {
                 self.whole(number, (status, kind), body.into_owned(), is_head, tools);

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use driver::{Outgoing, Socket, Sockets, Template};
 use engine::timers::Timers;
-use pacing::Random;
+use pacing::{Nanos, Random};
 use protocol::Protocol;
 use wire::hpack::FieldList;
-use wire::websocket::{Deflater, Scratch};
+use wire::websocket::{Deflater, Kind, Scratch};
 
 use crate::Shared;
 use crate::behavior::{Agreed, Behavior};
 use crate::gates::Gates;
+use crate::paths::CountedPath;
 use crate::respond::{self, Manner};
+use crate::rooms::{RoomDelivery, RoomMember, RoomMessage};
 use crate::service::CustomService;
 use crate::shop::{Seen, Shop, ShopThread};
 use crate::stats::Stats;
@@ -85,7 +87,11 @@ impl Tools {
     }
 
     pub(crate) fn stats_json(&self) -> String {
-        crate::stats::to_json(&self.shared.stats, &self.shared.sessions)
+        crate::stats::to_json(&self.shared.stats, &self.shared.shop.sessions)
+    }
+
+    pub(crate) fn books_json(&self) -> String {
+        crate::stats::books_json(&self.shared.stats, &self.shared.shop.books)
     }
 
     pub(crate) fn conns_json(&self) -> String {
@@ -104,10 +110,33 @@ impl Tools {
         &self.shared.behavior
     }
 
-    /// The shop, for one request.
-    pub(crate) fn shop(&mut self) -> Shop<'_> {
-        let is_secure = self.shared.tls.is_some();
-        Shop { shop_thread: &mut self.shop_thread, sessions: &self.shared.sessions, is_secure, seen: Seen::default() }
+    /// The shop, for one request that arrived at the instant `now`.
+    pub(crate) fn shop(&mut self, path: CountedPath, now: Nanos) -> Shop<'_> {
+        let (is_secure, unix_start) = (self.shared.tls.is_some(), self.shared.unix_start);
+        let (shop_thread, state) = (&mut self.shop_thread, &self.shared.shop);
+        Shop { shop_thread, state, path, now, unix_start, is_secure, seen: Seen::default() }
+    }
+
+    pub(crate) fn enter_room(&self, room: u32, socket: Socket) {
+        self.shared.rooms.enter(room, RoomMember { thread: self.index, socket });
+    }
+
+    pub(crate) fn leave_room(&self, room: u32, socket: Socket) {
+        self.shared.rooms.leave(room, RoomMember { thread: self.index, socket });
+    }
+
+    /// Sends a message to all in a room.
+    pub(crate) fn send_to_room(&self, room: u32, kind: Kind, bytes: &[u8]) {
+        let sent = self.shared.rooms.send(room, self.index, RoomMessage { kind, bytes: bytes.into() });
+        self.stats().room_messages_dropped.add(sent.dropped);
+        if sent.wakes_others {
+            self.wake_all();
+        }
+    }
+
+    /// Messages in rooms for connections of this thread.
+    pub(crate) fn room_deliveries(&self) -> Vec<RoomDelivery> {
+        self.shared.rooms.take(self.index)
     }
 
     /// Wakes every thread of the server.

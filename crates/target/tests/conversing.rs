@@ -73,6 +73,8 @@ fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u6
             name: VARIABLES[*variable as usize].to_owned(),
             take: Extract::new(from, Which::First).expect("a take"),
             default: None,
+            is_number: false,
+            from_failed: false,
         });
         plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
             messages: saying.messages.iter().map(|parts| rendering(parts, expressions)).collect(),

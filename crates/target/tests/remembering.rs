@@ -132,7 +132,8 @@ fn rendering(text: &str, ground: TextContext) -> Rendering {
 /// An extraction of a value from JSON; without `default` it is required.
 fn taking(variable: u32, path: &str, default: Option<Value>) -> Extraction {
     let take = Extract::new(&ExtractFrom::Json(path.to_owned()), Which::First).expect("a path");
-    Extraction { variable, name: path.to_owned(), take, default: default.map(ValuePattern::Constant) }
+    let default = default.map(ValuePattern::Constant);
+    Extraction { variable, name: path.to_owned(), take, default, is_number: false, from_failed: false }
 }
 
 /// Two steps: a token is issued, and used; `way` leads to its use.
@@ -160,6 +161,7 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
         body = body.then(rendering(text, ground));
     }
     using.dynamic_parts = Some(Arc::new(DynamicParts {
+        expects: Vec::new(),
         trace: None,
         messages: Vec::new(),
         path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), TextContext::Url)),

@@ -319,9 +319,12 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
             name: (*name).to_owned(),
             take: Extract::new(&from(), Which::First).expect("a take"),
             default: None,
+            is_number: false,
+            from_failed: false,
         });
         let authorization = step.request.headers.iter().position(|(name, _)| name == "Authorization");
         step.dynamic_parts = Some(Arc::new(DynamicParts {
+            expects: Vec::new(),
             messages: Vec::new(),
             trace: None,
             path: ask.path.contains('$').then(|| rendering(ask.path, TextContext::Url)),

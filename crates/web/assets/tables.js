@@ -82,6 +82,12 @@ export function tables(run, words, language) {
       rate(elapsed ? part.finished / elapsed : null), ...keys.map((key) => shown(part.response_time, key, words))]);
     made.push(table(words.steps, heads, rows, 3));
   }
+  const checks = (source.scenarios || []).flatMap((scenario) => (scenario.checks || []).map((one) => [scenario.name, one]));
+  if (checks.length) {
+    const heads = [words.check, words.scenario, words.passed, words.failed];
+    const rows = checks.map(([scenario, one]) => [one.name, scenario, count(one.passed), count(one.failed)]);
+    made.push(table(words.checks, heads, rows, 2));
+  }
   if (source.addresses?.length) {
     const heads = [words.address, words.address_connections, words.address_requests, words.failed, ...names];
     const rows = source.addresses.map((one) => [zh ? one.text_zh : one.text, count(one.connections), count(one.sent),

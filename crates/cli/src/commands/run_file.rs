@@ -290,6 +290,7 @@ fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
         separator: char::from(set.separator),
         columns: set.columns.clone().filter(|_| set.is_headless),
         charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
+        numbers: set.numbers.clone(),
     };
     let format = match set.format {
         DataFormat::Csv => Format::Csv(csv()),
@@ -302,6 +303,7 @@ fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
         pick: match set.pick {
             RowPick::Next => Pick::Next,
             RowPick::Random => Pick::Random,
+            RowPick::ByUser => Pick::ByUser,
         },
         share: match set.share {
             RowShare::Split => Share::Split,

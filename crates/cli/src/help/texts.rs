@@ -304,11 +304,18 @@ examples! {
     "/close, /drop": "answers and closes; closes without an answer", "响应后关闭；不响应直接关闭";
     "/login, /account, /logout":
         "a form with a hidden token, a session by cookie", "登录表单（含隐藏令牌）、用 cookie 识别的会话";
-    "/api/token": "a token; the session it belongs to is checked", "返回令牌；之后检查它所属的会话";
-    "/items, /items/N, /search?q=": "links; one item as JSON; a few items", "商品链接；单个商品（JSON）；搜索";
+    "/api/token[?ttl=SECONDS]": "a token; the session it belongs to is checked", "返回令牌；之后检查它所属的会话";
+    "/oauth/token": "a token for a client with an ID and a secret", "凭 ID 和密钥返回客户端的令牌";
+    "/items[?page=N&last=K], /api/items": "a page of links; the same as JSON", "商品链接的分页；同样内容的 JSON";
+    "/items/N, /search?q=": "one item as JSON; a few items", "单个商品（JSON）；搜索";
     "/cart, /pay, /order": "a cart; an order that is paid after some looks", "购物车；查询几次后完成的订单";
+    "/limited[?per_s=N]": "a 429 with Retry-After above N requests a second", "每秒超过 N 个请求时返回 429 和 Retry-After";
+    "/graphql": "one item, by a query or the hash of one", "用查询或其哈希返回单个商品（GraphQL）";
+    "/files, /files/ID": "stores a file; gives it back", "保存文件；取回文件";
+    "/room/N?token= (WebSocket)": "each message goes to all in the room", "每条消息发给房间中的所有连接";
     "/acc (WebSocket)":
         "commands as JSON, answered as go-stress-testing expects", "JSON 命令，按 go-stress-testing 所需的格式响应";
-    "/stats/sessions": "requests of each session, as JSON", "每个会话的请求数（JSON）";
+    "/stats/sessions, /stats/books":
+        "requests of each session; by path, user and session", "每个会话的请求数；按路径、用户和会话统计（JSON）";
     "/stats, /conns": "what the server counted, as JSON", "服务端的统计（JSON）";
 }

@@ -47,6 +47,9 @@ pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: Load
         && settings.exports.kinds.is_empty()
     {
         Exit::Done
+    } else if run.stop_reason.is_some() {
+        // The scenario itself says that the run is no good, whatever was measured.
+        Exit::Unmet
     } else if counts.connections_established() == 0 {
         Exit::NothingMeasured
     } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() || never_began {

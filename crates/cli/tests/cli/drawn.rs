@@ -158,7 +158,7 @@ fn a_user_that_comes_back_is_another_user() {
     let (recorder, folder) = (Recorder::start("drawn-back"), Folder::new("drawn-back"));
     for start in ["", "    on_start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
         let rest = format!(
-            "per_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\"}}\nscenarios:\n  s:\n    load: {{rate: 1000/s, iterations: 12}}\n    connections: 1\n{start}    steps:\n      - {{get: /, headers: {{X-User: \"${{own}}\", X-Label: \"${{label}}\"}}, expect: {{status: 500}}, on_failure: stop}}\n"
+            "per_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\"}}\nscenarios:\n  s:\n    load: {{rate: 1000/s, iterations: 12}}\n    connections: 1\n{start}    steps:\n      - {{get: /, headers: {{X-User: \"${{own}}\", X-Label: \"${{label}}\"}}, expect: {{status: 500}}, on_failure: stop_user}}\n"
         );
         let drawn = |seed: &str| {
             let (came, done) = run(&recorder, &folder, &rest, &["--seed", seed]);

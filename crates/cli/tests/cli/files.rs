@@ -278,8 +278,8 @@ fn what_has_no_effect_is_refused() {
     for (rest, says) in [
         (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'pacing' and 'rate'"),
         (
-            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
-            "functions like random()",
+            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'counter(n) > 0', then: [{get: /}]}]}}".to_owned(),
+            "functions like counter()",
         ),
         (
             "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),

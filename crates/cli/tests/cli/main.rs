@@ -27,6 +27,7 @@ mod ended;
 mod examples;
 mod export;
 mod files;
+mod flows;
 mod folder;
 mod fronts;
 mod frozen;

@@ -129,6 +129,8 @@ impl Account {
                     self.reporter.left(place, usize::from(*scenario));
                 }
             }
+            News::StopRun { part, reason } if place_of(*part).is_some() => self.reporter.stop_run(reason),
+            News::StopRun { .. } => {}
             News::Unreachable { part, is_failing } => {
                 if let Some(place) = place_of(*part) {
                     self.reporter.failing(place, *is_failing);

@@ -10,6 +10,9 @@ const ROWS_MAX: u64 = 1 << 26;
 /// The most users that arrive at a barrier between two reports.
 const ARRIVED_MAX: u64 = 1 << 20;
 
+/// The longest reason for which a user stops the run, in bytes.
+const REASON_BYTES_MAX: usize = 64 * 1024;
+
 /// A batch of worker reports, as stored in the stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
@@ -112,6 +115,13 @@ pub enum News {
         /// Whether it is so.
         is_failing: bool,
     },
+    /// A user of a part stops the run.
+    StopRun {
+        /// The part.
+        part: u16,
+        /// The reason.
+        reason: String,
+    },
     /// A part is over.
     Ended {
         /// The part.
@@ -169,6 +179,7 @@ impl News {
                 }
                 [from.unwrap_or_default(), *late]
             }
+            Self::StopRun { reason, .. } if reason.len() > REASON_BYTES_MAX => return false,
             // Each arrival costs work.
             Self::Arrived { count, .. } if *count > ARRIVED_MAX => return false,
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
@@ -185,6 +196,7 @@ impl News {
             | Self::Stuck { .. }
             | Self::Left { .. }
             | Self::Unreachable { .. }
+            | Self::StopRun { .. }
             | Self::Broken { .. }
             | Self::Gone { .. } => return true,
         };
@@ -197,7 +209,7 @@ impl News {
             Self::Began { slots, .. } => 3 * slots.len(),
             Self::Row(row) => row.seen.iter().map(Vec::len).sum(),
             Self::Ended { end, .. } => end.len(),
-            Self::Broken { reason } => reason.len(),
+            Self::Broken { reason } | Self::StopRun { reason, .. } => reason.len(),
             Self::Gathered { .. }
             | Self::Arrived { .. }
             | Self::Withdrawn { .. }

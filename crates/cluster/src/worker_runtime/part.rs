@@ -69,6 +69,7 @@ impl PartWorker {
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },
+                    PartMessage::StopRun(reason) => News::StopRun { part, reason },
                     PartMessage::Unreachable(is_failing) => News::Unreachable { part, is_failing },
                 }),
                 RunUpdate::Changed(_) => {}

@@ -99,7 +99,8 @@ impl HoldAggregator {
     pub(super) fn of(setting: AggregatorSetup, shards: usize, taken: Vec<Sender<()>>) -> Self {
         let AggregatorSetup { started, plan, place, .. } = &setting;
         let (interval, grace, is_remote) = (plan.interval.into(), plan.grace.into(), *place == Where::Remote);
-        let times = Times { started: *started, warmup: Nanos::ZERO, duration: None, grace, interval, joins: None };
+        let (warmup, stop_within) = (Nanos::ZERO, Nanos::ZERO);
+        let times = Times { started: *started, warmup, duration: None, grace, stop_within, interval, joins: None };
         Self {
             taken,
             merger: IntervalMerger::new(times, Held::default(), shards, is_remote),

@@ -6,6 +6,8 @@ use metrics::{Class, Failure, Outcome};
 use pacing::Nanos;
 use plan::Value;
 
+use super::LoopLimits;
+
 /// The position of a user, beyond the counter.
 #[derive(Debug, Default)]
 pub(crate) struct Position {
@@ -20,7 +22,9 @@ pub(crate) struct Position {
     pub(super) draws: u32,
     /// Retries of the last exchange.
     pub(crate) tries: u16,
-    pub(crate) fork: Option<Fork>,
+    /// The wait before the next of them.
+    pub(crate) retry_wait_ms: u32,
+    pub(crate) fork: Option<Box<Fork>>,
     /// Why the last exchange failed; the worst failure of several at a time.
     pub(crate) failed: Option<Failure>,
     /// End of its last pause.
@@ -74,8 +78,10 @@ pub(crate) struct OpenTransaction {
 
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// Rounds left.
-    Rounds(u32),
+    /// A loop that counts: its rounds begun, and those left.
+    Rounds { begun: u32, left: u32 },
+    /// A loop that goes by the clock or by a list.
+    Timed(Box<TimedRounds>),
     /// Parts left, the next one last.
     Parts(Vec<u32>, u32),
 }
@@ -87,6 +93,7 @@ impl Position {
         self.open.clear();
         self.conversations.clear();
         (self.iteration, self.draws, self.tries, self.fork, self.failed) = (iteration, 0, 0, None, None);
+        self.retry_wait_ms = 0;
     }
 
     /// Number of a new draw in this iteration.
@@ -148,7 +155,93 @@ impl OpenTransaction {
     }
 }
 
+/// The rounds of a loop that goes by the clock or by a list.
+#[derive(Debug)]
+pub(super) struct TimedRounds {
+    limits: LoopLimits,
+    began: Nanos,
+    begun: u32,
+    left: u32,
+    next_at: Nanos,
+    /// The items left, where it goes by a list.
+    items: std::vec::IntoIter<Value>,
+}
+
+/// Whether a round begins.
+#[derive(Debug, PartialEq)]
+pub(crate) enum RoundStart {
+    /// It begins, with its item.
+    Now(Option<Value>),
+    /// It begins after this pause.
+    Later(Nanos),
+    /// There is none any more.
+    Never,
+}
+
+impl TimedRounds {
+    fn begin(&mut self, at: Nanos) -> RoundStart {
+        let end = self.limits.within.map(|within| self.began + within);
+        if self.left == 0 || end.is_some_and(|end| at >= end) {
+            return RoundStart::Never;
+        }
+        if self.begun > 0 && at < self.next_at {
+            let is_too_late = end.is_some_and(|end| self.next_at >= end);
+            return if is_too_late { RoundStart::Never } else { RoundStart::Later(self.next_at - at) };
+        }
+        (self.begun, self.left) = (self.begun + 1, self.left - 1);
+        self.next_at = self.limits.every.map_or(Nanos::ZERO, |every| at + every);
+        RoundStart::Now(self.items.next())
+    }
+}
+
 impl Position {
+    /// A loop begins that goes by the clock or by a list.
+    pub(crate) fn open_rounds(&mut self, limits: LoopLimits, at: Nanos) {
+        let items = Vec::new().into_iter();
+        let rounds = TimedRounds { limits, began: at, begun: 0, left: limits.most, next_at: at, items };
+        self.frames.push(Frame::Timed(Box::new(rounds)));
+    }
+
+    /// The innermost loop has this many rounds, each with its item, if it goes by a list.
+    pub(crate) fn set_rounds(&mut self, rounds: u32, all: Vec<Value>) {
+        if let Some(Frame::Timed(timed)) = self.frames.last_mut() {
+            (timed.left, timed.items) = (rounds, all.into_iter());
+        }
+    }
+
+    /// A round of the innermost loop begins, unless there is none left.
+    pub(crate) fn begin_timed_round(&mut self, at: Nanos) -> RoundStart {
+        match self.frames.last_mut() {
+            Some(Frame::Timed(rounds)) => rounds.begin(at),
+            _ => RoundStart::Never,
+        }
+    }
+
+    /// The same for a loop that counts.
+    pub(super) fn begins_round(&mut self) -> bool {
+        match self.frames.last_mut() {
+            Some(Frame::Rounds { begun, left }) if *left > 0 => {
+                (*begun, *left) = (*begun + 1, *left - 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Loops and shuffles are left.
+    pub(crate) fn drop_frames(&mut self, count: usize) {
+        self.frames.truncate(self.frames.len().saturating_sub(count));
+    }
+
+    /// The number of the round of the innermost loop, from 0.
+    pub(crate) fn round(&self) -> Option<u32> {
+        self.frames.iter().rev().find_map(|frame| match frame {
+            Frame::Rounds { begun, .. } => Some(begun.saturating_sub(1)),
+            Frame::Timed(rounds) => Some(rounds.begun.saturating_sub(1)),
+            Frame::Parts(..) => None,
+        })
+    }
+
     /// Where the next part of a shuffle begins, or what follows it.
     pub(super) fn following(&mut self) -> u32 {
         let Some(Frame::Parts(parts, end)) = self.frames.last_mut() else { unreachable!("parts lie in a shuffle") };

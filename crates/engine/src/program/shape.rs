@@ -1,13 +1,14 @@
 //! Static analysis of programs.
 
-use plan::Node;
+use plan::{Node, Rounds};
 
 pub(super) fn asks_first(nodes: &[Node]) -> bool {
     let Some(first) = nodes.first() else { return false };
     match first {
         Node::Ask { .. } => true,
         Node::Think(_) | Node::Parallel { .. } | Node::Barrier(_) | Node::If { .. } => false,
-        Node::Loop { is_until, nodes, .. } => *is_until && asks_first(nodes),
+        Node::Set(_) | Node::Check { .. } | Node::End(_) => false,
+        Node::Loop(one) => matches!(one.rounds, Rounds::Condition { is_until: true, .. }) && asks_first(&one.nodes),
         Node::Messaging { nodes, .. } => asks_first(nodes),
         Node::Transaction { nodes, .. } => asks_first(nodes),
         Node::Repeat { least, nodes, .. } => *least > 0 && asks_first(nodes),
@@ -25,14 +26,6 @@ pub(super) fn first_step(nodes: &[Node]) -> Option<u32> {
     nodes.iter().find_map(|node| match node {
         Node::Ask { step, .. } => Some(*step as u32),
         Node::Parallel { steps, .. } => steps.first().map(|step| *step as u32),
-        Node::Think(_) | Node::Barrier(_) => None,
-        Node::If { then, otherwise, .. } => first_step(then).or_else(|| first_step(otherwise)),
-        Node::Transaction { nodes, .. }
-        | Node::Repeat { nodes, .. }
-        | Node::Loop { nodes, .. }
-        | Node::Messaging { nodes, .. }
-        | Node::Shuffle(nodes)
-        | Node::InTurn(nodes) => first_step(nodes),
-        Node::Choose(choices) => choices.iter().find_map(|choice| first_step(&choice.nodes)),
+        node => node.inner().find_map(first_step),
     })
 }

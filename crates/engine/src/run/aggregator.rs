@@ -212,6 +212,10 @@ impl Aggregator for LoadAggregator {
                     self.stop.abort();
                 }
             }
+            Report::StopRun { reason } if self.place == Where::Partition => {
+                self.reported_up.push_back(PartMessage::StopRun(reason.to_string()));
+            }
+            Report::StopRun { reason } => self.stop.stop_because(&reason),
             Report::Broken(error) => {
                 self.failure = Some(error);
                 return self.stop.abort();

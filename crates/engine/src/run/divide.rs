@@ -97,7 +97,8 @@ fn works(
         let step = |(number, step): (u32, &plan::Step)| {
             let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.capture_options);
             let prepared = if are_kept(step.target) { prepared.keeping_messages() } else { prepared };
-            if scenario.memory.cookies { prepared.keeping_heads() } else { prepared }
+            let keeps_heads = scenario.memory.cookies || scenario.program.waits_as_requested();
+            if keeps_heads { prepared.keeping_heads() } else { prepared }
         };
         (first_step..).zip(&scenario.steps).map(step).collect()
     };
@@ -145,8 +146,10 @@ fn works(
         let origins = origins.clone();
         ScenarioConfig {
             scenario: number,
+            name: scenario.name.as_str().into(),
             first_series: SeriesId::step(first_step),
             first_transaction: catalog.first(number, SeriesKind::Transaction),
+            first_check: catalog.first(number, SeriesKind::Check),
             names_places: plan.scenarios.len() > 1,
             origins,
             segment: segment.clone(),

@@ -71,7 +71,7 @@ pub struct RunReporter {
 }
 
 /// Messages of a partition to the coordinator of the other partitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartMessage {
     /// All users of this scenario wait for users of other partitions, since then.
     Gathered(usize, Nanos),
@@ -85,6 +85,8 @@ pub enum PartMessage {
     Stuck(u64),
     /// Whether every user has failed to connect, and none ever did.
     Unreachable(bool),
+    /// A user stops the run, for this reason.
+    StopRun(String),
 }
 
 impl RunReporter {
@@ -119,6 +121,11 @@ impl RunReporter {
     /// Whether every user of a partition has failed to connect, and none ever did.
     pub fn failing(&self, part: usize, is_failing: bool) {
         let _ = self.reports.send(Report::Unreachable { shard: part, is_failing });
+    }
+
+    /// A user of a partition stops the run, for this reason.
+    pub fn stop_run(&self, reason: &str) {
+        let _ = self.reports.send(Report::StopRun { reason: reason.into() });
     }
 
     /// All users of a scenario in this partition wait for those of the others.

@@ -317,6 +317,7 @@ impl Running {
             lacked_certificate: options.sessions().any(ClientConfig::was_requested_in_vain),
             refused: options.sessions().find_map(ClientConfig::refused),
             was_stopped: self.stop.is_stopped(),
+            stop_reason: self.stop.reason(),
             began_unix: self.began_unix,
             used_up,
             met: self.barriers.map_or(met, |barriers| barriers.met()),

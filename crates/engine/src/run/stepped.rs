@@ -227,6 +227,7 @@ impl<D: Driver> SteppedRun<D> {
             refused: None,
             lacked_certificate: false,
             was_stopped,
+            stop_reason: self.control.stop_reason(),
             began_unix: Duration::ZERO,
             used_up,
             met,

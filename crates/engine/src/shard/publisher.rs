@@ -1,5 +1,7 @@
 //! Publishing of the snapshots of a shard to the run.
 
+use std::sync::Arc;
+
 use pacing::Nanos;
 
 use super::{Ends, Report, ShardSnapshots};
@@ -74,6 +76,11 @@ impl Publisher {
     pub(super) fn tell_gathered(&self, scenario: usize, at: Nanos) {
         // A run that is gone is noticed at the next hand-over.
         let _ = self.ends.reports.send(Report::Gathered { shard: self.ends.shard, scenario, at });
+    }
+
+    #[cold]
+    pub(super) fn tell_stop(&self, reason: Arc<str>) {
+        let _ = self.ends.reports.send(Report::StopRun { reason });
     }
 
     pub(super) fn tell_left(&self, scenario: usize) {

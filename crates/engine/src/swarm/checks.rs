@@ -1,5 +1,7 @@
 //! Invariants at the end of every run, whatever the network did.
 
+use std::time::Duration;
+
 use metrics::{Class, Counts, Measure};
 use pacing::Nanos;
 use plan::Load;
@@ -217,7 +219,10 @@ fn bounds_hold(history: &History) -> Result<(), String> {
     if let Some(duration) = duration.flatten() {
         // The loop may be frozen when its end comes.
         let frozen: u64 = history.setting.freezes.iter().map(|(_, from, to)| to.since(*from).0).sum();
-        let most = (duration + history.setting.plan.grace).as_nanos() as u64 + frozen + 50_000_000;
+        let is_stopping = |one: &History| !one.scenario().program.stop.is_empty();
+        let plan = &history.setting.plan;
+        let stop_within = if each_scenario(history).any(is_stopping) { plan.stop_within } else { Duration::ZERO };
+        let most = (duration + plan.grace + stop_within).as_nanos() as u64 + frozen + 50_000_000;
         ensure!(history.wall.0 <= most, "the run took {:?}", history.wall.as_duration());
     }
     Ok(())

@@ -189,6 +189,8 @@ pub(crate) struct History {
     /// The load over time, with its changes.
     pub(crate) timeline: Arc<Timeline>,
     pub(crate) was_stopped: bool,
+    /// Why the load itself stopped the run.
+    pub(crate) stop_reason: Option<String>,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
     /// The longest time for which a shard left data unread.
@@ -358,6 +360,7 @@ impl SimulatedNetwork {
                 uses: finished.shards.iter().map(real).collect(),
                 timeline,
                 was_stopped: stop.is_stopped(),
+                stop_reason: stop.reason(),
                 most_in_flight,
                 most_sockets,
                 most_coalesced,

@@ -15,6 +15,7 @@ mod forks;
 mod leaving;
 mod loops;
 mod open_users;
+mod rounds;
 mod sharing;
 mod transactions;
 mod user_setup;

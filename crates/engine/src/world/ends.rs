@@ -17,7 +17,7 @@ impl ScenarioRuntime {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
         self.trace_waiting(now);
-        if self.users.is_out_of_requests && self.users.pending_teardown > 0 {
+        if self.users.pending_teardown > 0 {
             self.count_without_stop(self.users.pending_teardown);
         }
         self.leave_barriers(now);
@@ -53,7 +53,7 @@ impl ScenarioRuntime {
     }
 
     /// An exchange did not end before the run.
-    fn leave_unfinished(&mut self, key: Key, attempt: Option<&Attempt>, now: Nanos) {
+    pub(super) fn leave_unfinished(&mut self, key: Key, attempt: Option<&Attempt>, now: Nanos) {
         let Some(exchange) = self.in_flight.exchanges.remove(key) else { return };
         if exchange.is_measured {
             self.count_unfinished(&exchange, attempt, now);

@@ -137,7 +137,7 @@ fn check_all(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> R
 
 /// The response to a call is Protobuf: checks on JSON use its messages as JSON, for a stream of responses a list.
 fn check_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
-    let Some(check) = checks.json.first() else { return Ok(()) };
+    let Some(check) = checks.json.first().or(checks.absent.json.first()) else { return Ok(()) };
     let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.responses_stream));
     let other = || (Failure::Check, format!("--expect-json {check}: a message is not what the method gives"));
     let json = messages.ok_or_else(other)?;

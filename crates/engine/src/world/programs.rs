@@ -7,6 +7,8 @@
 
 mod conversations;
 mod forks;
+mod instant;
+mod retries;
 mod timed;
 
 use std::sync::Arc;
@@ -14,7 +16,9 @@ use std::sync::Arc;
 use driver::Sockets;
 use metrics::{Counter, Failure};
 use pacing::Nanos;
-use plan::{OnFailure, Program};
+use plan::Program;
+
+use instant::AtOnce;
 
 use super::exchanges::Exchange;
 use super::{Deadline, ScenarioRuntime};
@@ -225,47 +229,23 @@ impl ScenarioRuntime {
         Some(view)
     }
 
-    /// What the program does when an exchange fails.
-    fn handle_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
-        let users = &mut self.users;
-        let counter = users.all[user as usize].counter;
-        match users.programs.code.on_failure(counter) {
-            OnFailure::GoOn => {}
-            OnFailure::Retry(most) => {
-                let place = users.programs.place(user).expect("who tries again has a place");
-                if place.tries < most {
-                    place.tries += 1;
-                    users.all[user as usize].counter -= 1;
-                } else {
-                    self.abandon(user, Counter::IterationsFailed, at, sockets);
-                }
-            }
-            OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
-            OnFailure::Stop => {
-                // A user in `on_stop` leaves anyway.
-                let leaves = users.all[user as usize].stage != UserPhase::Stopping;
-                users.all[user as usize].is_leaving |= leaves;
-                self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
-                self.abandon(user, Counter::IterationsFailed, at, sockets);
-            }
-        }
-    }
-
-    /// Executes what comes to its end with the exchange that was the last of it.
+    /// Executes what comes to its end with the exchange that was the last of it, and what takes no time.
     fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
-        loop {
+        for _ in 0..NOTHINGS_MAX {
             match self.advance(user, false) {
                 UserAction::End(number) => self.end_transaction(user, number, at),
                 UserAction::Leave(target) => self.leave_conversation(user, target, sockets),
                 UserAction::Over => return self.complete(user),
-                UserAction::Decide(condition, _) => {
-                    if self.decide(user, condition, at).is_err() {
+                UserAction::Wait => return,
+                action => match self.do_at_once(user, action, at, sockets) {
+                    AtOnce::Done => {}
+                    AtOnce::Ended => return,
+                    AtOnce::Pause(_) | AtOnce::Failed(..) | AtOnce::TakesTime => {
                         // It is evaluated again where it can fail.
                         self.users.all[user as usize].counter -= 1;
                         return;
                     }
-                }
-                _ => return,
+                },
             }
         }
     }
@@ -274,6 +254,10 @@ impl ScenarioRuntime {
     /// over and it requested nothing.
     pub(super) fn go_on<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> bool {
         if self.awaits_rows(user, turn) {
+            return true;
+        }
+        if let Some(wait) = self.wait_before_try(user) {
+            self.rest(user, turn.intended + wait);
             return true;
         }
         let mut turn = turn;
@@ -311,32 +295,26 @@ impl ScenarioRuntime {
                     self.leave_conversation(user, target, sockets);
                     continue;
                 }
-                UserAction::Decide(condition, step) => match self.decide(user, condition, intended) {
-                    Ok(()) => continue,
-                    Err(why) => {
-                        self.in_flight.why = why;
-                        self.fail_step(user, step, Failure::NotFilled, turn, sockets);
-                    }
-                },
                 UserAction::Limit(step) => self.fail_step(user, step, Failure::LoopLimit, turn, sockets),
                 UserAction::Over | UserAction::Wait => {
                     self.complete(user);
                     return false;
                 }
+                action => match self.do_at_once(user, action, intended, sockets) {
+                    AtOnce::Done => continue,
+                    AtOnce::Pause(span) => self.think(user, span, intended),
+                    AtOnce::Failed(step, why) => {
+                        self.in_flight.why = why;
+                        self.fail_step(user, step, Failure::NotFilled, turn, sockets);
+                    }
+                    AtOnce::Ended | AtOnce::TakesTime => return false,
+                },
             }
             return true;
         }
         // Other users have their turn.
         self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
-    }
-
-    /// Evaluates a condition and continues accordingly.
-    fn decide(&mut self, user: u32, condition: u32, at: Nanos) -> Result<(), String> {
-        let given = self.evaluate(user, condition, at).map_err(|error| error.to_string())?;
-        let users = &mut self.users;
-        users.programs.code.decide(&mut users.all[user as usize].counter, given.is_truthy());
-        Ok(())
     }
 
     /// A step fails before anything of it begins.

@@ -20,10 +20,14 @@ use crate::request_log::RequestLogConfig;
 pub(crate) struct ScenarioConfig {
     /// Index of the scenario in the plan.
     pub(crate) scenario: usize,
+    /// The name of the scenario.
+    pub(crate) name: Arc<str>,
     /// The series of its first step.
     pub(crate) first_series: SeriesId,
     /// Index of its first transaction among those of all scenarios.
     pub(crate) first_transaction: u32,
+    /// Index of its first check, likewise.
+    pub(crate) first_check: u32,
     /// Other scenarios have other endpoints: a failure is reported with its endpoint.
     pub(crate) names_places: bool,
     /// Origins of exchanges; the first step goes to the first.

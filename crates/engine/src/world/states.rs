@@ -7,31 +7,31 @@
 //! conversation, are made the same way.
 
 mod ahead;
+mod builtins;
 mod evaluator;
+mod extraction;
 mod own;
 mod rows;
 pub(super) mod secrets;
 mod values;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use plan::{
-    Answered, CHECKED_BODY_BYTES_MAX, CookieEndpoint, DynamicParts, Jar, Memory, Request, Scope, Target, Value,
-};
+use plan::{CookieEndpoint, Jar, Memory, Request, Target, Value};
 use wire::http1;
 
 use super::captured_response::KeptBody;
-use super::exchanges::{Attempt, Exchange};
+use super::exchanges::Exchange;
 use super::programs::Use;
-use super::step::{PreparedCall, PreparedStep};
+use super::step::PreparedStep;
 use super::{Counters, ScenarioConfig, ScenarioRuntime};
 use crate::program::ForkPart;
 use crate::slab::Key;
+use builtins::{LastResponse, UsedBuiltins};
 use evaluator::ScriptEvaluator;
 use own::OwnDraws;
 use rows::{Rows, Supply, UserRow};
@@ -48,6 +48,8 @@ pub(super) struct States {
     /// Values on their way from a response to variables.
     found: Vec<(u32, Value)>,
     pub(super) rows: Rows,
+    /// What expressions use of what the program itself knows.
+    used: UsedBuiltins,
     /// The time of day when the clock of the run was at zero.
     epoch: Duration,
 }
@@ -67,6 +69,10 @@ struct State {
     is_starting: bool,
     /// Variables and cookies at the end of `on_start`.
     begins_with: Option<Box<(Box<[Value]>, Jar)>>,
+    /// Iterations that it has begun.
+    iterations: u64,
+    /// The last step that ended, where that is used.
+    response: Option<Box<LastResponse>>,
 }
 
 impl States {
@@ -77,7 +83,8 @@ impl States {
         let evaluator = ScriptEvaluator::new(work.shared_data.interpreter(&memory.expressions));
         let rows = Rows::new(work, &evaluator, waker);
         let epoch = epoch.saturating_sub(now.as_duration());
-        Self { memory, all: Vec::new(), counters, evaluator, found: Vec::new(), rows, epoch }
+        let used = UsedBuiltins::new(work, &evaluator, epoch);
+        Self { memory, all: Vec::new(), counters, evaluator, found: Vec::new(), rows, used, epoch }
     }
 
     fn state(&mut self, user: u32) -> &mut State {
@@ -109,19 +116,31 @@ impl States {
         let state = self.state(user);
         rows::forget(&mut state.rows);
         state.is_starting = false;
+        state.iterations += 1;
         if memory.carries_state {
             return;
         }
-        match &state.begins_with {
+        let is_first = state.iterations == 1;
+        let kept = memory.carried.iter().filter(|_| !is_first);
+        let carried: Vec<(u32, Value)> =
+            kept.map(|one| (*one, std::mem::take(&mut state.variables[*one as usize]))).collect();
+        let keeps_cookies = memory.carries_cookies && !is_first;
+        match state.begins_with.take() {
             Some(begins_with) => {
                 state.variables.clone_from_slice(&begins_with.0);
-                state.jar.clone_from(&begins_with.1);
+                if !keeps_cookies {
+                    state.jar.clone_from(&begins_with.1);
+                }
+                state.begins_with = Some(begins_with);
             }
             None => {
                 state.reset(&memory);
-                state.jar.clear();
+                if !keeps_cookies {
+                    state.jar.clear();
+                }
             }
         }
+        carried.into_iter().for_each(|(one, value)| state.variables[one as usize] = value);
     }
 
     /// Nothing of what a user knew is left: who comes in its place is another.
@@ -159,6 +178,16 @@ impl States {
         for (_, variable, value) in taken {
             self.state(user).variables[variable as usize] = value;
         }
+    }
+
+    /// Sets a variable of a user.
+    pub(super) fn set(&mut self, user: u32, variable: u32, value: Value) {
+        self.state(user).variables[variable as usize] = value;
+    }
+
+    /// The text of an expression.
+    pub(super) fn expression_text(&self, expression: u32) -> &str {
+        &self.memory.expressions[expression as usize].text
     }
 
     fn now(&self, now: Nanos) -> Duration {
@@ -213,12 +242,13 @@ impl ScenarioRuntime {
         let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
         let fixed = &self.in_flight.steps.fixed[step as usize];
         let is_open = fixed.messaging.is_some() && self.has_own(user, fixed.origin);
+        let known = self.known(user);
         let states = &mut self.users.states;
         let (blank, number) = (self.in_flight.steps.take_blank(step), self.in_flight.steps.next_number());
         let original = &self.in_flight.steps.fixed[step as usize];
         let target = &self.pool.origins[usize::from(original.origin)].target;
         let Some(mut made) = blank.or_else(|| original.blank(step, target)) else { return Ok(step) };
-        if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now)) {
+        if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now, known)) {
             self.in_flight.why = error.to_string();
             return Err(Failure::NotFilled);
         }
@@ -272,107 +302,6 @@ impl ScenarioRuntime {
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
     }
-
-    /// What the user remembers of a response. `is_last`: nothing follows it. Returns the outcome of the exchange.
-    #[inline]
-    pub(super) fn remember(
-        &mut self,
-        exchange: &Exchange,
-        attempt: Option<&mut Attempt>,
-        outcome: Outcome,
-        is_last: bool,
-        done: Nanos,
-    ) -> Outcome {
-        if !self.users.states.memory.is_needed() {
-            return outcome;
-        }
-        self.remember_response(exchange, attempt, outcome, is_last, done)
-    }
-
-    fn remember_response(
-        &mut self,
-        exchange: &Exchange,
-        attempt: Option<&mut Attempt>,
-        outcome: Outcome,
-        is_last: bool,
-        done: Nanos,
-    ) -> Outcome {
-        let Some(attempt) = attempt else { return outcome };
-        let status = attempt.head.map(|head| head.status).or(attempt.status);
-        // Messages on message connections have no status.
-        let is_messaging = self.in_flight.steps[exchange.step as usize].messaging.is_some();
-        let Some(status) = status.or(is_messaging.then_some(0)) else { return outcome };
-        let drawer = self.drawer(exchange.user);
-        let states = &mut self.users.states;
-        let (now, has_cookies) = (states.now(done).as_secs(), states.memory.cookies);
-        let state = states.state(exchange.user);
-        let step = &self.in_flight.steps[exchange.step as usize];
-        let target = &self.pool.origins[usize::from(step.origin)].target;
-        if has_cookies && let Some(kept) = attempt.kept.as_deref() {
-            let path = step.made.as_deref().or(step.dynamic_parts.as_ref().map(|(_, base)| &**base));
-            hear_cookies(&mut state.jar, kept, target, path, now);
-        }
-        let Some((dynamic_parts, _)) = step.dynamic_parts.as_ref().filter(|_| is_last && outcome == Outcome::Succeeded)
-        else {
-            return outcome;
-        };
-        if dynamic_parts.takes.is_empty() {
-            return outcome;
-        }
-        let (dynamic_parts, part, is_shown) = (dynamic_parts.clone(), step.part, step.is_shown);
-        // Its own number, wherever the step made from it lies: draws are the same on any number of shards.
-        let number = step.series.place() - self.work.first_series.place();
-        if attempt.is_recorded() {
-            // What it sent may contain values that are extracted anew now.
-            let secrets = self.secrets_of(exchange.user);
-            attempt.kept.get_or_insert_default().record.secrets = secrets;
-        }
-        let random = self.users.programs.random_for(exchange.user, number, Use::Response(part), drawer);
-        let states = &mut self.users.states;
-        let hidden = if !is_shown || self.work.capture_options.secrets {
-            Vec::new()
-        } else {
-            states.memory.secret_variables.clone()
-        };
-        let step = &self.in_flight.steps[exchange.step as usize];
-        let mut found = std::mem::take(&mut states.found);
-        let mut values = states.values(exchange.user, random, done);
-        let result =
-            taken(&dynamic_parts, status, attempt.kept.as_deref(), step.call.as_ref(), &mut values, &mut found);
-        let variables = &mut states.state(exchange.user).variables;
-        let mut fork = self.users.programs.fork(exchange.user).filter(|_| part > 0);
-        for (variable, value) in found.drain(..) {
-            if is_shown {
-                let shown = (!hidden.contains(&variable)).then_some(&value);
-                attempt.record_taken(&reported_of(&dynamic_parts, variable, shown));
-            }
-            match &mut fork {
-                // Whichever of them ends last, their order is that of the steps.
-                Some(fork) => fork.taken.push((part, variable, value)),
-                None => variables[variable as usize] = value,
-            }
-        }
-        self.users.states.found = found;
-        match result {
-            Ok(()) => outcome,
-            Err((failure, reason)) => {
-                attempt.kept.get_or_insert_default().reason = reason;
-                Outcome::Failed(failure)
-            }
-        }
-    }
-}
-
-/// An extracted value as shown; `None` for a secret.
-#[cold]
-fn reported_of(dynamic_parts: &DynamicParts, variable: u32, value: Option<&Value>) -> Vec<u8> {
-    let taking = dynamic_parts.takes.iter().find(|taking| taking.variable == variable);
-    let mut reported = taking.map_or_else(Vec::new, |taking| format!("{} ", taking.name).into_bytes());
-    match value {
-        Some(value) => value.write_json(&mut reported),
-        None => reported.extend_from_slice(b"***"),
-    }
-    reported
 }
 
 /// Keeps the cookies that a response sets.
@@ -404,59 +333,6 @@ fn add_cookies(request: &mut Request, jar: &Jar, target: &Target, now: u64) {
         }
         None => request.headers.push(("Cookie".to_owned(), value)),
     }
-}
-
-/// Whether a field describes how a body is coded, beyond its chunks.
-fn is_coding(name: &[u8], value: &[u8]) -> bool {
-    name.eq_ignore_ascii_case(b"content-encoding")
-        || name.eq_ignore_ascii_case(b"transfer-encoding") && !value.eq_ignore_ascii_case(b"chunked")
-}
-
-/// The content of a response for extractions: messages of a call are JSON.
-fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
-    if let Some((call, types)) = call.and_then(|call| Some((call, call.types.as_ref()?))) {
-        let messages = kept.messages(types, call.responses_stream);
-        let reason = || (Failure::NotTaken, "a message is not what the method gives".to_owned());
-        return messages.map(Cow::Owned).ok_or_else(reason);
-    }
-    let undecoded = |_| (Failure::NotTaken, format!("the body cannot be decoded: {}", kept.codings().reported()));
-    kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(undecoded)
-}
-
-/// Extracts values for variables from a response, one after the other; returns the first that is missing.
-fn taken(
-    dynamic_parts: &DynamicParts,
-    status: u16,
-    kept: Option<&KeptBody>,
-    call: Option<&PreparedCall>,
-    scope: &mut impl Scope,
-    found: &mut Vec<(u32, Value)>,
-) -> Result<(), (Failure, String)> {
-    let nothing = KeptBody::default();
-    let kept = kept.unwrap_or(&nothing);
-    let wants_body = dynamic_parts.takes.iter().any(|taking| taking.take.wants_body());
-    if wants_body && (kept.is_too_large || kept.is_crowded) {
-        return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
-    }
-    let fields: Vec<(&[u8], &[u8])> = http1::fields(&kept.head).collect();
-    let body = match wants_body {
-        true if call.is_none() && !fields.iter().any(|(name, value)| is_coding(name, value)) => {
-            (&kept.bytes[..]).into()
-        }
-        true => body_of(kept, call)?,
-        false => (&[][..]).into(),
-    };
-    let response = Answered::new(status, &fields, &body);
-    for taking in &dynamic_parts.takes {
-        let wrong = |why: String| (Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from()));
-        let value = match (taking.take.take(&response, |below| scope.draw(below)), &taking.default) {
-            (Ok(value), _) => value,
-            (Err(_), Some(default)) => default.value(scope).map_err(|why| wrong(why.to_string()))?,
-            (Err(why), None) => return Err(wrong(why.to_string())),
-        };
-        found.push((taking.variable, value));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

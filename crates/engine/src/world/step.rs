@@ -1,14 +1,15 @@
 //! Prepared steps: the request as bytes, and the checks of responses.
 
 mod bytes;
+mod checks;
 
 use std::sync::Arc;
 
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Call, CaptureOptions, Checks, DynamicParts, MessageTypes, NotFilled, Protocol, Request, ResponseNeeds, Scope,
-    Shape, Step, Target,
+    Call, CaptureOptions, DynamicParts, MessageTypes, NotFilled, Protocol, Request, ResponseNeeds, Scope, Shape, Step,
+    Target,
 };
 use wire::grpc;
 use wire::http1::RequestKind;
@@ -20,6 +21,7 @@ use crate::program::ForkPart;
 pub(super) use bytes::Rest;
 pub(crate) use bytes::{Bytes, http2_fields};
 use bytes::{open_anew, over_http2};
+pub(crate) use checks::PreparedChecks;
 
 /// What is captured of a response, in few bytes: each attempt has a copy.
 #[derive(Clone, Copy)]
@@ -136,7 +138,7 @@ impl PreparedStep {
             messaging: PreparedMessaging::new(step, target, records != Records::Nothing).map(Arc::new),
             dynamic_parts: step.dynamic_parts.clone().map(|dynamic_parts| (dynamic_parts, Arc::new(request.clone()))),
             takes_body: takes_body(step),
-            reads_messages: step.call.is_some() && (takes_body(step) || !step.checks.json.is_empty()),
+            reads_messages: step.call.is_some() && (takes_body(step) || checks_json(step)),
             made: None,
             message: None,
             made_from: None,
@@ -151,6 +153,12 @@ fn leaves_once(step: &Step, request: &Request) -> bool {
         Some(messaging) => messaging.message.is_some() || messaging.custom.is_some(),
         None => step.call.is_some() || !request.is_idempotent(),
     }
+}
+
+fn checks_json(step: &Step) -> bool {
+    let mut made = step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.expects);
+    let checks = &step.checks;
+    !checks.json.is_empty() || !checks.absent.json.is_empty() || made.any(|check| check.of == plan::CheckOf::Json)
 }
 
 fn takes_body(step: &Step) -> bool {
@@ -240,6 +248,9 @@ impl PreparedStep {
         let (Some((dynamic_parts, base)), Some(request)) = (&self.dynamic_parts, &mut blank.made) else {
             return Ok(());
         };
+        if let Some(checks) = dynamic_parts.checks(&self.checks.checks, scope)? {
+            blank.checks = PreparedChecks::new(&checks);
+        }
         if let Some(messaging) = &self.messaging {
             let texts = dynamic_parts.texts(scope)?;
             blank.message = match &messaging.custom {
@@ -318,31 +329,6 @@ impl PreparedStep {
 
     pub(crate) fn accepts_status(&self, status: u16) -> bool {
         self.checks.contains_status(status)
-    }
-}
-
-/// Checks that make a response a success.
-#[derive(Clone)]
-pub(crate) struct PreparedChecks {
-    pub(super) checks: Arc<Checks>,
-    /// More than the status is checked.
-    pub(super) checks_more: bool,
-    /// Its time or its size is checked.
-    pub(super) has_bounds: bool,
-}
-
-impl PreparedChecks {
-    fn new(checks: &Checks) -> Self {
-        Self {
-            checks_more: checks.want_body() || checks.want_head(),
-            has_bounds: checks.want_bounds(),
-            checks: Arc::new(checks.clone()),
-        }
-    }
-
-    #[inline]
-    pub(super) fn contains_status(&self, status: u16) -> bool {
-        self.checks.status.contains(status)
     }
 }
 

@@ -57,6 +57,7 @@ fn the_pages_have_the_rows() {
 fn the_dashboard_and_the_page_know_our_names() {
     let mut totals = totals(&["one"], 1, 1);
     totals.transactions = totals.steps.clone();
+    totals.checks = totals.steps.clone();
     totals.addresses.push(AddressTotals::default());
     let families = families(&totals);
     let known: Vec<String> = families

@@ -82,7 +82,8 @@ fn csv_has_separators_and_names_of_its_own() {
 /// the four-byte sequences (四字节) of GB 18030 have digits in the second.
 #[test]
 fn charsets_are_read_whose_characters_look_like_separators() {
-    let with = |separator, charset: &str| Csv { separator, charset: Some(charset.into()), columns: None };
+    let with =
+        |separator, charset: &str| Csv { separator, charset: Some(charset.into()), columns: None, numbers: Vec::new() };
     let gbk = b"\xc3\xfb|b\n\x81\x7c\x81\x40|\"\xd6\xd0|\xce\xc4\"\r\n\x81\x7c|\n";
     check_csv(&with('|', "gbk"), gbk, &["名", "b"], &[&["亅丂", "中|文"], &["亅", ""]]);
     check_csv(&with('@', "GB18030"), b"a@b\n\x81\x40@\x81\x30\x81\x30\n", &["a", "b"], &[&["丂", "\u{80}"]]);

@@ -131,3 +131,17 @@ fn the_largest_numbers_are_no_trouble() {
         }
     }
 }
+
+#[test]
+fn a_user_has_the_row_of_its_number() {
+    let spec = |at_end| Spec { pick: Pick::ByUser, at_end, ..Spec::new("a.csv", crate::Format::Json) };
+    for iteration in 0..5 {
+        for user in 0..7 {
+            let turn = RowTurn::Closed { user, users: 7, iteration };
+            let again = RowPosition::new(&spec(AtEnd::Again), 3, turn, 9);
+            assert_eq!(again, RowPosition::Row { number: user % 3, round: user / 3 });
+            let stop = RowPosition::new(&spec(AtEnd::Stop), 3, turn, 9);
+            assert_eq!(stop == RowPosition::End, user >= 3, "{user} {iteration}");
+        }
+    }
+}

@@ -34,8 +34,8 @@ macro_rules! fuzzers {
 }
 
 fuzzers! {
-    carried certificate checks config curl dns export grpc grpc_described grpc_json hpack http1_client http1_server http2_client
-    http2_server kept line pattern plan_text room rows scenario snapshot sweep take tcp threshold tunnel websocket words
+    carried certificate checks config curl dns export expression grpc grpc_described grpc_json hpack http1_client http1_server
+    http2_client http2_server kept line pattern plan_text room rows scenario snapshot sweep take tcp threshold tunnel websocket words
 }
 
 fn fuzz(name: &str, fuzzer: fn(&[u8])) {

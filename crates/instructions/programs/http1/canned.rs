@@ -239,6 +239,8 @@ impl CannedRun {
             name: "token".to_owned(),
             take: Extract::new(&ExtractFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
             default: None,
+            is_number: false,
+            from_failed: false,
         };
         step.dynamic_parts = Some(Arc::new(DynamicParts {
             path: Some(rendering("/items/${random(1,1000)}?token=${token}", TextContext::Url)),

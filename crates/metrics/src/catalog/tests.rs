@@ -58,7 +58,8 @@ fn what_finds_no_series_of_its_own_shares_the_last() {
 #[test]
 fn a_name_is_all_that_has_it() {
     let scenario = |name, steps: &'static [&'static str], transactions: &'static [&'static str]| {
-        (name, steps.iter().copied(), transactions.iter().copied())
+        let checks: &[&str] = if name == "b" { &["look", "is paid"] } else { &[] };
+        (name, steps.iter().copied(), transactions.iter().copied(), checks.iter().copied())
     };
     let catalog = Catalog::from_scenarios(
         [
@@ -79,9 +80,15 @@ fn a_name_is_all_that_has_it() {
     let visit =
         Named::Series { kind: SeriesKind::Transaction, places: vec![(0, SeriesId::transaction(0))], has_own: true };
     assert_eq!(catalog.named("visit"), Some(visit));
+    // A check comes after steps.
+    let paid = Named::Series { kind: SeriesKind::Check, places: vec![(1, SeriesId::check(1))], has_own: true };
+    assert_eq!(catalog.named("is paid"), Some(paid));
     assert_eq!(catalog.named("nobody"), None);
     let names: Vec<&str> = catalog.names().collect();
-    assert_eq!(names, ["a", "visit", "look", "buy", "look", "b", "look", "visit", "look back", "pay", "a"]);
+    assert_eq!(
+        names,
+        ["a", "visit", "look", "buy", "look", "b", "look", "visit", "look", "is paid", "look back", "pay", "a"]
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::number::{Reader, put};
 use super::times;
 use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
 use crate::outcome::CUSTOM_FIRST;
-use crate::table::{SeriesClass, Table};
+use crate::table::{CheckCounts, SeriesClass, Table};
 use crate::{Class, Distribution, Failure, Measure, Timings};
 
 /// The numbers reserved for the series of one kind.
@@ -78,6 +78,7 @@ pub(super) fn read_timings(from: &mut Reader<'_>, table: &mut Table) -> Result<(
     while !from.is_over() {
         let number = numbers.read(from)?;
         let series = series_of(number / NUMBERS_OF_ENDS).ok_or_else(|| from.damaged())?;
+        from.must(series.kind() != SeriesKind::Check)?;
         let ended = ended_of(number % NUMBERS_OF_ENDS).ok_or_else(|| from.damaged())?;
         let measures = from.byte()?;
         from.must(measures > 0 && measures >> Measure::ALL.len() == 0)?;
@@ -112,6 +113,29 @@ pub(super) fn read_failures(from: &mut Reader<'_>, table: &mut Table) -> Result<
         let count = from.amount()?;
         from.must(count > 0)?;
         table.fail(series, failure, count);
+    }
+    Ok(())
+}
+
+/// Writes each check that was evaluated: its index, and both counts.
+pub(super) fn put_checks(out: &mut Vec<u8>, table: &Table) {
+    let mut numbers = Growing::default();
+    for (series, counts) in table.evaluated() {
+        numbers.put(out, u64::from(series.place()));
+        put(out, counts.passed);
+        put(out, counts.failed);
+    }
+}
+
+/// Reads up to the end of the section.
+pub(super) fn read_checks(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
+    let mut numbers = Growing::default();
+    while !from.is_over() {
+        let number = numbers.read(from)?;
+        from.must(number < u64::from(SERIES_MAX))?;
+        let counts = CheckCounts { passed: from.amount()?, failed: from.amount()? };
+        from.must(counts != CheckCounts::default())?;
+        table.count_check(SeriesId::check(number as u32), counts);
     }
     Ok(())
 }

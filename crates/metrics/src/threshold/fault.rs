@@ -85,6 +85,20 @@ pub enum ThresholdFault {
         "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, their shares, and rate(done, NAME)"
     )]
     NotOfPart,
+    /// A figure that is not counted for checks.
+    #[error(
+        "a check has counts and no times; of a check there are done(NAME), succeeded(NAME), failed(NAME), their shares, and rate(done, NAME)"
+    )]
+    NotOfCheck,
+    /// A rate with a name in the place of a counter.
+    #[error("a counter belongs here, and the part after it: rate(done, NAME), as in rate(done, search) > 100/s")]
+    RateOfPart,
+    /// A count of a name by the word `count`.
+    #[error("there is no figure 'count'; write done(NAME), as in done(orders) == 500")]
+    CountOfPart,
+    /// A figure that is not a whole number is compared with one value.
+    #[error("== and != are for counts, as in failed(NAME) == 0; compare a time, a share or a rate with <, <=, > or >=")]
+    NotACount,
     /// A step or transaction that is counted together with others.
     #[error(
         "this step or transaction is counted together with others: a run has {} of each with figures of their own; name the scenario instead, put the step into a transaction, or write it further up",

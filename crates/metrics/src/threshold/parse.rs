@@ -44,7 +44,7 @@ impl<'a> Cursor<'a> {
     /// Whether a figure ends here: with a comparison, or the parenthesis around it. Neither is consumed.
     fn figure_ends(&mut self) -> bool {
         self.skip_blanks();
-        self.rest().starts_with(['<', '>', ')'])
+        self.rest().starts_with(['<', '>', '=', '!', ')'])
     }
 
     /// Consumes a parenthesis.
@@ -102,13 +102,21 @@ impl Threshold {
         let mut cursor = Cursor { text, at: 0 };
         ThresholdError::check_length(text)?;
         let (subject, scope) = read_figure(&mut cursor)?;
+        cursor.skip_blanks();
+        let comparison_at = cursor.at;
         let comparison = match () {
+            () if cursor.take("==") => Comparison::Equal,
+            () if cursor.take("!=") => Comparison::Unequal,
             () if cursor.take("<=") => Comparison::AtMost,
             () if cursor.take("<") => Comparison::Below,
             () if cursor.take(">=") => Comparison::AtLeast,
             () if cursor.take(">") => Comparison::Above,
             () => return Err(cursor.wrong(ThresholdFault::Comparison)),
         };
+        let is_count = matches!(subject, Subject::Count(_)) && scope != Scope::WorstAddress;
+        if comparison.is_of_one_value() && !is_count {
+            return Err(cursor.wrong_at(comparison_at, ThresholdFault::NotACount));
+        }
         let (start, limit, is_bare) = read_limit(&mut cursor, subject)?;
         if let Some(fault) = senseless(subject, comparison, limit, is_bare) {
             return Err(cursor.wrong_at(start, fault));
@@ -161,6 +169,9 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<(Subject, Option<SocketAddr>)
     if let Some(statistic) = read_statistic(name).map_err(|fault| cursor.wrong_at(start, fault))? {
         return read_time(cursor, statistic);
     }
+    if name == "count" && cursor.take("(") {
+        return Err(cursor.wrong_at(start, ThresholdFault::CountOfPart));
+    }
     if name == "error_rate" {
         let address = cursor.address("(")?;
         if address.is_some() {
@@ -171,7 +182,10 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<(Subject, Option<SocketAddr>)
     if matches!(name, "rate" | "rps" | "qps" | "tps") {
         let (mut counter, mut address) = (Counted::Done, None);
         if cursor.take("(") {
-            (counter, address) = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
+            cursor.skip_blanks();
+            let is_name = cursor.rest().starts_with(char::is_alphanumeric);
+            let fault = if is_name { ThresholdFault::RateOfPart } else { ThresholdFault::Counter };
+            (counter, address) = read_counter(cursor)?.ok_or_else(|| cursor.wrong(fault))?;
             cursor.close()?;
         }
         return Ok((Subject::Rate(counter), address));
@@ -317,6 +331,8 @@ fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool
         _ if is_all && is_bare => Some(ThresholdFault::OnePercent),
         Comparison::Below if is_nothing => Some(ThresholdFault::NeverMet),
         Comparison::AtLeast if is_nothing => Some(ThresholdFault::AlwaysMet),
+        Comparison::Equal if limit.fract() != 0.0 => Some(ThresholdFault::NeverMet),
+        Comparison::Unequal if limit.fract() != 0.0 => Some(ThresholdFault::AlwaysMet),
         Comparison::AtMost if is_all => Some(ThresholdFault::AlwaysMet),
         Comparison::Above if is_all => Some(ThresholdFault::NeverMet),
         _ => None,

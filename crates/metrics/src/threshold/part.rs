@@ -30,7 +30,7 @@ impl NamedPart {
         if is_of_worst(text) {
             return Ok(None);
         }
-        while let Some(open) = text[from..].find(['(', '/', '<', '>']).map(|at| from + at) {
+        while let Some(open) = text[from..].find(['(', '/', '<', '>', '=', '!']).map(|at| from + at) {
             match text.as_bytes()[open] {
                 b'/' => {
                     (sides, from) = (sides + 1, open + 1);
@@ -125,8 +125,16 @@ impl Threshold {
             Named::Scenario(_) => return None,
             Named::Series { kind, has_own, .. } => (kind, has_own),
         };
+        if kind == SeriesKind::Check && !self.subject.is_of_checks() {
+            return Some(ThresholdFault::NotOfCheck);
+        }
         let is_known = match self.subject {
-            Subject::Time(_, Timed::Of(measure)) => kind == SeriesKind::Step || measure == Measure::Response,
+            Subject::Time(_, Timed::Of(measure)) => match kind {
+                SeriesKind::Step => true,
+                // A check takes no time.
+                SeriesKind::Check => false,
+                _ => measure == Measure::Response,
+            },
             Subject::Time(..) => false,
             Subject::Count(counter) | Subject::Rate(counter) => counter.is_of_parts(),
             Subject::Ratio(part, whole) => part.is_of_parts() && whole.is_of_parts(),
@@ -139,7 +147,23 @@ impl Threshold {
     }
 }
 
+impl Subject {
+    /// Whether it is known of a check, which has counts and no times.
+    fn is_of_checks(self) -> bool {
+        match self {
+            Self::Time(..) => false,
+            Self::Count(counter) | Self::Rate(counter) => counter.is_of_checks(),
+            Self::Ratio(part, whole) => part.is_of_checks() && whole.is_of_checks(),
+        }
+    }
+}
+
 impl Counted {
+    /// Whether it is counted for each check.
+    fn is_of_checks(self) -> bool {
+        matches!(self, Self::Done | Self::Succeeded | Self::Failed)
+    }
+
     /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
         matches!(self, Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished)

@@ -4,6 +4,7 @@ use super::*;
 use crate::{Counter, Failure, Outcome, SeriesId};
 
 mod addresses;
+mod equality;
 mod lost;
 
 const MILLI: u64 = 1_000_000;
@@ -371,7 +372,10 @@ fn parts_have_figures_of_their_own() {
             ("late", vec!["s2", "alone"], none.into()),
         ]
         .into_iter()
-        .map(|(name, steps, transactions)| (name, steps.into_iter(), transactions.into_iter())),
+        .map(|(name, steps, transactions)| {
+            let checks = if name == "late" { vec!["is paid"] } else { Vec::new() };
+            (name, steps.into_iter(), transactions.into_iter(), checks.into_iter())
+        }),
     );
     for (text, fault) in [
         ("p99(wait, s1) < 1s", None),
@@ -390,6 +394,13 @@ fn parts_have_figures_of_their_own() {
         ("rate(done, all) > 1/s", None),
         ("dropped(shop) < 1", None),
         ("p99(connect, shop) < 1s", None),
+        ("failed(is paid) / done(is paid) < 1%", None),
+        ("failed(is paid) == 0", None),
+        ("done(is paid) != 7, abort", None),
+        ("rate(done, is paid) > 1/s", None),
+        ("p99(response_time, is paid) < 1s", Some(Fault::NotOfCheck)),
+        ("timed_out(is paid) < 1", Some(Fault::NotOfCheck)),
+        ("unfinished(is paid) / done(is paid) < 1%", Some(Fault::NotOfCheck)),
         ("done(nobody) > 1", None),
         ("dropped < 1", None),
     ] {

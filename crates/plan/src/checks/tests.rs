@@ -128,3 +128,105 @@ fn text_and_patterns() {
     assert!(!header("X-No") && !header("x-id: 1") && !header("x-id: /a/"));
     assert!(HeaderCheck::parse("a b: c").is_err() && HeaderCheck::parse(": c").is_err());
 }
+
+#[test]
+fn matches_are_counted_searched_and_compared_with_patterns() {
+    let body = r#"{"items": [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}], "name": "Anna count", "n": 7, "none": null, "o": {"x": 1}, "list": [[1, 2, 3]]}"#;
+    for check in [
+        "$.items count == 2",
+        "$.items count > 1",
+        "$.items[*] count >= 2",
+        "$.items[*].tags count == 2",
+        "$.items[0].tags count==2",
+        "$.list[*] count == 1",
+        "$.list[0] count == 3",
+        "$.o count == 1",
+        "$.nobody count == 0",
+        "$.nobody[*] count < 1",
+        "$['items'] count != 3",
+        "$.name contains 'nna'",
+        "$.name contains \"Anna\"",
+        "$.items[0].tags contains 'a'",
+        "$.list[0] contains 2.0",
+        "$.list contains [1, 2, 3]",
+        "$.name exists",
+        "$.none exists",
+        "$.name matches /^An+a/",
+        "$.n matches /^7$/",
+        "$.name == 'Anna count'",
+        "$['name'] matches /count$/",
+    ] {
+        assert!(json(check, body), "{check}");
+    }
+    for check in [
+        "$.items count > 2",
+        "$.n count == 1",
+        "$.n count != 1",
+        "$.nobody count > 0",
+        "$.name contains 'x'",
+        "$.n contains 7",
+        "$.items[*].tags contains 'a'",
+        "$.nobody contains 'x'",
+        "$.nobody exists",
+        "$.name matches /^B/",
+        "$.nobody matches /./",
+    ] {
+        assert!(!json(check, body), "{check}");
+    }
+    for check in [
+        "$.items count",
+        "$.items count 2",
+        "$.items count > x",
+        "$.items count > -1",
+        "$.name contains",
+        "$.name contains x",
+        "$.name exists 1",
+        "$.name matches ^A",
+        "$.name matches /(/",
+        "$.name matches",
+        "count > 2",
+        "$.name starts 'A'",
+    ] {
+        assert!(JsonCheck::parse(check).is_err(), "{check}");
+    }
+}
+
+#[test]
+fn a_failed_check_says_what_was_wanted_and_what_came() {
+    let body = br#"{"id": 7, "items": [1], "name": "anna"}"#;
+    for (check, expect) in [
+        ("$.id == 8", "--expect-json $.id == 8: it is 7"),
+        ("$.items count > 2", "--expect-json $.items count > 2: it is 1"),
+        ("$.id count > 2", "--expect-json $.id count > 2: it is no list"),
+        ("$.nobody", "--expect-json $.nobody: it is not there"),
+        ("$.name contains 'x'", "--expect-json $.name contains 'x': it is \"anna\""),
+        ("$.name matches /x/", "--expect-json $.name matches /x/: it is \"anna\""),
+        ("$.items[*] > 1", "--expect-json $.items[*] > 1: it is 1"),
+    ] {
+        let checks = Checks { json: vec![JsonCheck::parse(check).expect(check)], ..Checks::default() };
+        assert_eq!(checks.check_body(body), Err(expect.to_owned()));
+    }
+    let header = |text| Checks { headers: vec![HeaderCheck::parse(text).expect(text)], ..Checks::default() };
+    let fields = [(&b"X-A"[..], &b"one"[..])];
+    let said = header("x-a: two").check_head(fields.into_iter());
+    assert_eq!(said, Err("--expect-header x-a: two: it is 'one'".to_owned()));
+    assert_eq!(header("X-B").check_head(fields.into_iter()), Err("--expect-header X-B: it is not there".to_owned()));
+}
+
+#[test]
+fn what_must_not_be_there_fails_when_it_is() {
+    let absent = Absent {
+        bodies: vec![TextCheck::parse("body", "/err(or)?/").expect("a pattern")],
+        headers: vec![HeaderCheck::parse("X-Debug").expect("a header")],
+        json: vec![JsonCheck::parse("$.errors").expect("a check")],
+    };
+    let checks = Checks { absent, ..Checks::default() };
+    assert!(checks.want_body() && checks.want_head());
+    assert_eq!(checks.check_body(b"{\"ok\": 1}"), Ok(()));
+    assert_eq!(checks.check_body(b"{\"errors\": 1}"), Err("expect: not: body /err(or)?/: it is there".to_owned()));
+    assert_eq!(checks.check_json(b"{\"errors\": 1}"), Err("expect: not: json $.errors: it is there".to_owned()));
+    assert!(checks.check_json(b"text").is_err());
+    let debug = [(&b"x-debug"[..], &b"1"[..])];
+    assert_eq!(checks.check_head(debug.into_iter()), Err("expect: not: header X-Debug: it is there".to_owned()));
+    assert_eq!(checks.check_head(std::iter::empty()), Ok(()));
+}

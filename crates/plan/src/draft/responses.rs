@@ -40,14 +40,12 @@ impl ResponseChecks {
     /// The same where statuses have another meaning. `is_requested`: the user named them.
     pub(super) fn checks_with(&self, status: StatusSet, is_requested: bool) -> Checks {
         let checks = Checks {
-            time: Vec::new(),
-            size: Vec::new(),
             status,
             status_words: self.status_words.clone(),
             bodies: self.bodies.clone(),
             headers: self.headers.clone(),
             json: self.json.clone(),
-            is_expectation: false,
+            ..Checks::default()
         };
         let is_expectation = is_requested || checks.want_body() || checks.want_head();
         Checks { is_expectation, ..checks }

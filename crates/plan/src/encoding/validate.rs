@@ -6,7 +6,7 @@ use super::EncodedPlan;
 use crate::render::SlotCounts;
 use crate::{
     CUSTOM_TEXTS_MAX, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd,
-    STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
+    Rounds, STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
 };
 
 type Validity = Result<(), &'static str>;
@@ -53,12 +53,16 @@ fn validate_scenario(scenario: &Scenario, barriers: usize) -> Validity {
         pattern.rendering().map_or(Ok(()), |rendering| rendering.check_references(known(memory)))?;
     }
     must(scenario.program.check(scenario.steps.len()).is_ok(), "a program that cannot be carried out")?;
-    let places = Places { conditions: memory.expressions.len(), barriers, targets: scenario.targets.len() };
+    let places = Places { memory, barriers, targets: scenario.targets.len() };
+    must(memory.carried.iter().all(|one| (*one as usize) < memory.variables.len()), "a variable that is not there")?;
     let program = &scenario.program;
+    let mut conditions = program.retries.iter().filter_map(|retry| retry.condition);
+    conditions.try_for_each(|condition| places.validate_expression(condition))?;
     [&program.start, &program.nodes, &program.stop].into_iter().try_for_each(|nodes| places.validate_nodes(nodes))?;
     let is_known = |meaning: &Meaning| match meaning {
         Meaning::Variable(number) => (*number as usize) < memory.variables.len(),
         Meaning::Column(number) => (*number as usize) < memory.columns.len(),
+        Meaning::Builtin(_) => true,
     };
     let names = memory.expressions.iter().flat_map(|expression| &expression.names);
     must(names.map(|(_, meaning)| meaning).all(is_known), "an expression with a name that means nothing")?;
@@ -119,38 +123,43 @@ fn known(memory: &Memory) -> SlotCounts {
 }
 
 /// The numbers of things that nodes refer to.
-struct Places {
-    conditions: usize,
+struct Places<'a> {
+    memory: &'a Memory,
     barriers: usize,
     targets: usize,
 }
 
-impl Places {
+impl Places<'_> {
     fn validate_nodes(&self, nodes: &[Node]) -> Validity {
         for node in nodes {
-            match node {
-                Node::If { condition, then, otherwise } => {
-                    must((*condition as usize) < self.conditions, "a condition that is not there")?;
-                    self.validate_nodes(then)?;
-                    self.validate_nodes(otherwise)?;
-                }
-                Node::Loop { condition, nodes, .. } => {
-                    must((*condition as usize) < self.conditions, "a condition that is not there")?;
-                    self.validate_nodes(nodes)?;
-                }
-                Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there")?,
-                Node::Messaging { target, nodes } => {
-                    must(*target < self.targets, "a conversation with nobody")?;
-                    self.validate_nodes(nodes)?;
-                }
-                Node::Transaction { nodes, .. }
-                | Node::Repeat { nodes, .. }
-                | Node::Shuffle(nodes)
-                | Node::InTurn(nodes) => self.validate_nodes(nodes)?,
-                Node::Choose(choices) => choices.iter().try_for_each(|choice| self.validate_nodes(&choice.nodes))?,
-                Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
-            }
+            self.validate_node(node)?;
+            node.inner().try_for_each(|inner| self.validate_nodes(inner))?;
         }
         Ok(())
+    }
+
+    /// One node, without those in it.
+    fn validate_node(&self, node: &Node) -> Validity {
+        let is_kept = |variable: u32| (variable as usize) < self.memory.variables.len();
+        match node {
+            Node::If { condition, .. } | Node::Check { condition, .. } => self.validate_expression(*condition),
+            Node::Loop(one) => {
+                one.expression().map_or(Ok(()), |expression| self.validate_expression(expression))?;
+                let is_there = !matches!(one.rounds, Rounds::Items { variable, .. } if !is_kept(variable));
+                must(is_there, "an item without a variable")
+            }
+            Node::Set(assignments) => assignments.iter().try_for_each(|assignment| {
+                must(is_kept(assignment.variable), "a variable that is not there")?;
+                let rendering = assignment.value.rendering();
+                rendering.map_or(Ok(()), |rendering| rendering.check_references(known(self.memory)))
+            }),
+            Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there"),
+            Node::Messaging { target, .. } => must(*target < self.targets, "a conversation with nobody"),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_expression(&self, number: u32) -> Validity {
+        must((number as usize) < self.memory.expressions.len(), "a condition that is not there")
     }
 }

@@ -14,7 +14,7 @@ pub enum Function {
     Now,
     /// 1, 2, 3 and so on over the whole run; each name has its own count.
     Counter,
-    /// Base64 (RFC 4648 4) of a text.
+    /// Base64 (RFC 4648 4) of a text, or of several in a row.
     Base64,
     /// SHA-256 of a text, in hexadecimal digits.
     Sha256,
@@ -45,6 +45,8 @@ pub enum Argument {
     Number(f64),
     /// Another slot source; never an expression.
     Filling(Filling),
+    /// An expression; no call that is written has one.
+    Expression(String),
 }
 
 /// Functions with their names, and the numbers of arguments that they take.
@@ -53,7 +55,7 @@ const FUNCTIONS: [(Function, &str, usize, usize); 13] = [
     (Function::Uuid, "uuid", 0, 0),
     (Function::Now, "now", 0, 1),
     (Function::Counter, "counter", 0, 1),
-    (Function::Base64, "base64", 1, 1),
+    (Function::Base64, "base64", 1, ARGUMENTS_MAX),
     (Function::Sha256, "sha256", 1, 1),
     (Function::Hmac, "hmac", 2, 2),
     (Function::UrlEncode, "urlencode", 1, 1),
@@ -155,7 +157,8 @@ impl Function {
             Self::Uuid | Self::Name | Self::Email | Self::Phone => "nothing",
             Self::Now => "nothing, or one of 's', 'ms', 'us', 'iso', as in now('iso')",
             Self::Counter => "nothing, or a name in quotes, as in counter('orders')",
-            Self::Base64 | Self::Sha256 | Self::UrlEncode | Self::Json => "one value, as in base64(token)",
+            Self::Base64 => "values that it puts together, as in base64(user, ':', key)",
+            Self::Sha256 | Self::UrlEncode | Self::Json => "one value, as in sha256(token)",
             Self::Hmac => "a key and a text, as in hmac(env.KEY, token)",
             Self::Pick => "the values to choose from, as in pick('a', 'b', 'c')",
         }
@@ -168,7 +171,8 @@ impl Function {
             Self::Uuid | Self::Name | Self::Email | Self::Phone => "空的括号，没有参数",
             Self::Now => "空的括号，或 's'、'ms'、'us'、'iso' 之一，如 now('iso')",
             Self::Counter => "空的括号，或带引号的名称，如 counter('orders')",
-            Self::Base64 | Self::Sha256 | Self::UrlEncode | Self::Json => "一个值，如 base64(token)",
+            Self::Base64 => "要连接起来的值，如 base64(user, ':', key)",
+            Self::Sha256 | Self::UrlEncode | Self::Json => "一个值，如 sha256(token)",
             Self::Hmac => "密钥和文本，如 hmac(env.KEY, token)",
             Self::Pick => "可供选择的值，如 pick('a', 'b', 'c')",
         }

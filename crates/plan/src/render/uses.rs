@@ -1,6 +1,6 @@
 //! The values that rendering a pattern needs.
 
-use super::{Rendering, Term, TextPart};
+use super::{Rendering, Term, TextPart, ValuePattern};
 use crate::DynamicParts;
 
 /// The columns and expressions that rendering needs.
@@ -43,6 +43,13 @@ impl Rendering {
     /// The columns and expressions that it uses.
     pub fn uses(&self) -> Uses {
         Uses::new(std::iter::once(self))
+    }
+}
+
+impl ValuePattern {
+    /// The columns and expressions that it uses.
+    pub fn uses(&self) -> Uses {
+        Uses::new(self.rendering().into_iter())
     }
 }
 

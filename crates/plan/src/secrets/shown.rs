@@ -50,10 +50,11 @@ impl Plan {
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, barriers, capture_options, interval, budget, seed } = self;
+        let Self { scenarios: _, grace, stop_within, warmup, barriers, capture_options, interval, budget, seed } = self;
         Self {
             scenarios: Vec::new(),
             grace: *grace,
+            stop_within: *stop_within,
             warmup: *warmup,
             barriers: barriers.clone(),
             capture_options: *capture_options,

@@ -311,6 +311,7 @@ fn scenarios(report: &Value, page: &mut Markup) {
         .map(|scenario| list(scenario, "/steps").len() + list(scenario, "/transactions").len())
         .sum::<usize>();
     if parts < 2 {
+        checks(page, all);
         return;
     }
     page.heading("Steps and transactions", "步骤和事务");
@@ -330,6 +331,26 @@ fn scenarios(report: &Value, page: &mut Markup) {
             page.table(&format!("{name}{}{}", page.pick(": ", "："), page.pick(en, zh)), &heads, &rows);
         }
     }
+    checks(page, all);
+}
+
+/// A table of the checks of each scenario that has some.
+fn checks(page: &mut Markup, scenarios: &[Value]) {
+    let named = |scenario: &Value, check: &Value| {
+        let counts = ["passed", "failed"].map(|key| figure(count(check[key].as_u64().unwrap_or(0))));
+        let names = [scenario, check].map(|one| words(one["name"].as_str().unwrap_or_default()));
+        let [scenario, name] = names;
+        [vec![name, scenario], counts.into()].concat()
+    };
+    let all = |scenario| list(scenario, "/checks").iter().map(move |check| named(scenario, check));
+    let rows: Vec<Vec<Cell>> = scenarios.iter().flat_map(all).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("Checks", "检查");
+    let heads = [page.pick("name", "名称"), page.pick("scenario", "场景"), page.pick("passed", "通过")];
+    let heads = [&heads[..], &[page.pick("failed", "失败")]].concat();
+    page.table(page.pick("Checks", "检查"), &heads, &rows);
 }
 
 fn failures(report: &Value, page: &mut Markup) {

@@ -5,7 +5,8 @@ use serde_json::Value;
 /// Columns of times, by their keys.
 const TIMES: [&str; 7] = ["min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns"];
 
-/// Steps and transactions. `scenarios`: as in a report. Times are in nanoseconds, of successes.
+/// Steps, transactions and checks, which have counts alone. `scenarios`: as in a report. Times are in nanoseconds, of
+/// successes.
 pub fn steps_csv(scenarios: &Value) -> String {
     let mut text = row(["scenario", "kind", "name", "finished", "failed", "unfinished"].into_iter().chain(TIMES));
     for scenario in list(scenarios) {
@@ -16,6 +17,13 @@ pub fn steps_csv(scenarios: &Value) -> String {
                 let names = [cell(&scenario["name"]), kind.to_owned(), cell(&part["name"])];
                 text += &row(names.iter().chain(&counts).chain(&times).map(String::as_str));
             }
+        }
+        for check in list(&scenario["checks"]) {
+            let done = check["passed"].as_u64().unwrap_or(0) + check["failed"].as_u64().unwrap_or(0);
+            let names = [cell(&scenario["name"]), "check".to_owned(), cell(&check["name"])];
+            let counts = [done.to_string(), cell(&check["failed"]), String::new()];
+            let times = TIMES.map(|_| String::new());
+            text += &row(names.iter().chain(&counts).chain(&times).map(String::as_str));
         }
     }
     text

@@ -35,6 +35,7 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
         Failure::NotTaken => "提取失败",
         Failure::NotFilled => "请求无法生成",
         Failure::LoopLimit => "循环次数超限",
+        Failure::CheckFailed => "检查未通过",
         Failure::WebSocketClose(_) => "WebSocket 被关闭",
         Failure::NoFirstAnswer => "首个请求没有响应",
         Failure::ProxyRefused => "代理拒绝",
@@ -185,6 +186,10 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
         Failure::LoopLimit => pick(
             "a loop went round as often as it may, and its condition did not end it; raise `max_rounds`, or look at what the condition waits for".to_owned(),
             "循环次数达到上限，条件仍未满足；请调大 max_rounds，或检查条件所等待的内容".to_owned(),
+        ),
+        Failure::CheckFailed => pick(
+            "the condition of a `check` in the scenario was not true; look at the values that it compares, and at the steps that set them".to_owned(),
+            "场景中 check 的条件不成立；请检查它比较的值，以及设置这些值的步骤".to_owned(),
         ),
         Failure::Dns => pick(
             format!("a redirect leads to a host that cannot be resolved ({address}); see how it got there with --show-failures"),

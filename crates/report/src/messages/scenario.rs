@@ -68,7 +68,7 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
     if !is_said {
         // The error in a threshold may be anywhere in it.
         let is_threshold = matches!(mistake.fault, Problem::Threshold(_));
-        let line = source.line(source.place(mistake.at.start).line);
+        let line = source.line_at(mistake.at.start);
         let given = if is_threshold { line } else { source.slice(mistake.at) };
         cause += &wide_in(&format!("{english} {given}"), language);
     }
@@ -76,9 +76,10 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
         return format!("{}{}{cause}\n", source.name, language.pick(": ", "："));
     }
     let place = source.place(mistake.at.start);
-    let head = format!("{}:{}:{}: {cause}\n", source.name, place.line, place.column);
+    let name = source.name_at(mistake.at.start);
+    let head = format!("{name}:{}:{}: {cause}\n", place.line, place.column);
     let marked = source.slice(mistake.at).lines().next().unwrap_or_default().chars().count();
-    let (line, before, marked) = shown(source.line(place.line), place.column - 1, marked.max(1));
+    let (line, before, marked) = shown(source.line_at(mistake.at.start), place.column - 1, marked.max(1));
     let number = place.line.to_string();
     let blank = " ".repeat(number.len());
     format!(

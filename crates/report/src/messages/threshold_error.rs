@@ -53,6 +53,14 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
             "一个阈值只针对一个步骤、事务、场景或地址；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
         }
         ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、unfinished、它们相除的比例，以及 rate(done, 名称)".to_owned(),
+        ThresholdFault::NotOfCheck => "检查只有计数，没有时间；可用 done(名称)、succeeded(名称)、failed(名称)、它们相除的比例，以及 rate(done, 名称)".to_owned(),
+        ThresholdFault::RateOfPart => {
+            "这里应先写计数，再写名称：rate(done, 名称)，例如 rate(done, search) > 100/s".to_owned()
+        }
+        ThresholdFault::CountOfPart => "没有 count 这个指标；请写 done(名称)，例如 done(orders) == 500".to_owned(),
+        ThresholdFault::NotACount => {
+            "== 和 != 只用于计数，例如 failed(名称) == 0；时间、比例和速率请用 <、<=、> 或 >= 比较".to_owned()
+        }
         ThresholdFault::NoSeries => format!(
             "该步骤或事务与其他的合并统计：一次压测中单独统计的步骤和事务各有 {} 个；请改用场景的名称，或把步骤放进事务，或把它写到前面",
             SERIES_MAX - 1

@@ -85,10 +85,10 @@ fn notes_say_how_many_users_left_and_why() {
         ),
         (Note::UsersLeft { left: 4_321, of: None }, "users-left", "4,321 times a user left", "退出共 4,321 次"),
         (
-            Note::UsersWithoutStop { users: 7 },
+            Note::UsersWithoutStop { users: 7, of: Some(50) },
             "users-without-stop",
-            "for the on_stop steps of 7 users",
-            "7 个用户没有执行 on_stop",
+            "on_stop was not done for 7 of 50 users",
+            "7 / 50 个用户没有执行 on_stop",
         ),
     ] {
         assert_eq!(note.kind(), kind);

@@ -46,6 +46,9 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
     if nothing_succeeded(run, language).is_some() || tally.succeeded() == 0 && tally.failed > 0 {
         return (Tone::Bad, pick("Nothing succeeded", "没有一个请求成功"));
     }
+    if run.stop_reason.is_some() {
+        return (Tone::Bad, pick("The scenario stopped the run", "场景停止了压测"));
+    }
     match verdict.known {
         Basis::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
         Basis::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),

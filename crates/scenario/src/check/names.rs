@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use plan::{Argument, Filling};
 
-use super::visit;
 use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
 use crate::expression;
-use crate::file::{Action, DataSet, File, Json, Step};
+use crate::file::{Action, CarriedState, DataSet, File, Json, Step, Variable};
 use crate::source::{Source, Span};
 
 /// The shortest name for a suggestion: a shorter one is near to too many others.
@@ -31,7 +30,7 @@ pub(super) struct Symbols {
     pub(super) vars: HashMap<String, usize>,
     /// Data sets, with their columns as far as known.
     pub(super) data: HashMap<String, Option<Columns>>,
-    /// Where a name is extracted, and the first line of each: in a scenario, or in `setup` and `teardown`.
+    /// Where a name is extracted or set, and the first line of each: in a scenario, or in `setup` and `teardown`.
     pub(super) taken: HashMap<String, Vec<(Option<usize>, usize)>>,
     /// Names of scenarios.
     pub(super) scenarios: Vec<String>,
@@ -55,10 +54,10 @@ impl Symbols {
         };
         let mut add = |who: Option<usize>, steps: &[Step]| {
             each(steps, &mut |step| {
-                for take in visit::takes(step) {
-                    let taken = declared.taken.entry(take.name.text.clone()).or_default();
+                for name in step.fills() {
+                    let taken = declared.taken.entry(name.text.clone()).or_default();
                     if !taken.iter().any(|(other, _)| *other == who) {
-                        taken.push((who, line(take.name.at)));
+                        taken.push((who, line(name.at)));
                     }
                 }
             })
@@ -87,18 +86,24 @@ impl Symbols {
                 found.add(name.at, Problem::Name(NameFault::Twice { name: name.text.clone(), line: *line }));
             }
         }
+        for Variable { name, .. } in file.scenarios.iter().flat_map(|scenario| &scenario.vars) {
+            if let Some(set) = file.data.iter().find(|set| set.name.text == name.text) {
+                let line = line(set.name.at);
+                found.add(name.at, Problem::Name(NameFault::Twice { name: name.text.clone(), line }));
+            }
+        }
         let data: HashMap<&str, Span> = file.data.iter().map(|set| (set.name.text.as_str(), set.name.at)).collect();
-        let (mut places, mut transactions) = (HashMap::new(), HashMap::new());
+        let (mut places, mut transactions, mut exchanges) = (HashMap::new(), HashMap::new(), HashMap::new());
         let all = || {
             let parts = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
             [&file.before].into_iter().chain(parts).chain([&file.after])
         };
         for steps in all() {
             each(steps, &mut |step| {
-                for take in visit::takes(step) {
-                    if let Some(at) = data.get(take.name.text.as_str()) {
-                        let twice = NameFault::Twice { name: take.name.text.clone(), line: line(*at) };
-                        found.add(take.name.at, Problem::Name(twice));
+                for name in step.fills() {
+                    if let Some(at) = data.get(name.text.as_str()) {
+                        let twice = NameFault::Twice { name: name.text.clone(), line: line(*at) };
+                        found.add(name.at, Problem::Name(twice));
                     }
                 }
                 match &step.action {
@@ -113,25 +118,41 @@ impl Symbols {
                     Action::Transaction { .. } => {
                         transactions.entry(step.name.as_str()).or_insert(step.at);
                     }
+                    Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) => {
+                        exchanges.entry(step.name.as_str()).or_insert(step.at);
+                    }
                     _ => {}
                 }
             });
         }
-        // A transaction and a step of one name would be one series.
+        // A transaction and a step of one name would be one series, and a check with their name would be both.
         for steps in all() {
             each(steps, &mut |step| {
-                let is_step = matches!(
-                    step.action,
-                    Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_)
-                );
-                if let Some(at) = transactions.get(step.name.as_str()).filter(|_| is_step) {
+                let name = step.name.as_str();
+                let other = match step.action {
+                    Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) => {
+                        transactions.get(name)
+                    }
+                    Action::Check(_) => transactions.get(name).or(exchanges.get(name)),
+                    _ => None,
+                };
+                if let Some(at) = other {
                     let twice = NameFault::Twice { name: step.name.clone(), line: line(*at) };
                     found.add(step.at, Problem::Name(twice));
                 }
             });
         }
+        self.check_secrets(file, found);
+    }
+
+    /// Reports names in `secrets` that nothing has.
+    fn check_secrets(&self, file: &File, found: &mut DiagnosticSink) {
         for secret in &file.secrets {
             let (name, at) = (&secret.name.text, secret.name.at);
+            let is_own = |one: &Variable| one.name.text == *name;
+            if secret.column.is_none() && file.scenarios.iter().any(|scenario| scenario.vars.iter().any(is_own)) {
+                continue;
+            }
             let is_known = if secret.column.is_some() { self.data.contains_key(name) } else { self.has(name) };
             match (self.data.get(name), &secret.column) {
                 (Some(columns), Some(column)) => {
@@ -144,6 +165,18 @@ impl Symbols {
                     let fault = self.unknown(name, &[]);
                     found.add(at, fault);
                 }
+            }
+        }
+    }
+
+    /// Reports names in `carry_state` that are no variables of users.
+    pub(super) fn check_carried(&self, carried: &CarriedState, found: &mut DiagnosticSink) {
+        for name in &carried.names {
+            if self.data.contains_key(&name.text) {
+                found.add(name.at, Problem::Name(NameFault::NotCarried(name.text.clone())));
+            } else if !self.has(&name.text) {
+                let fault = self.unknown(&name.text, &["cookies"]);
+                found.add(name.at, fault);
             }
         }
     }
@@ -212,10 +245,10 @@ pub(super) fn parts(value: &Json, names: &HashMap<&str, usize>) -> Vec<usize> {
 fn used(filling: &Filling, text: &str, add: &mut dyn FnMut(&str)) {
     match filling {
         Filling::Name(name) | Filling::Column(name, _) => add(name),
-        Filling::Call(_, arguments) => arguments.iter().for_each(|argument| {
-            if let Argument::Filling(inner) = argument {
-                used(inner, text, add);
-            }
+        Filling::Call(_, arguments) => arguments.iter().for_each(|argument| match argument {
+            Argument::Filling(inner) => used(inner, text, add),
+            Argument::Expression(text) => expression::variables(text).into_iter().for_each(|(name, _)| add(name)),
+            Argument::Text(_) | Argument::Integer(_) | Argument::Number(_) => {}
         }),
         Filling::Expression => expression::variables(text).into_iter().for_each(|(name, _)| add(name)),
         Filling::Environment(_) => {}

@@ -4,13 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use plan::{Argument, Filling, Function, Pattern, Slot, SlotContext};
+use plan::{Argument, Builtin, Filling, Function, Pattern, Slot, SlotContext};
 
+use super::builtins::{self, Known};
 use super::names::Symbols;
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
+use crate::diagnostic::{DiagnosticSink, FragmentFault, NameFault, Problem};
 use crate::expression;
-use crate::file::{Action, Expression, File, Step};
+use crate::file::{Action, AfterFailure, Defaults, Expression, File, Loop, Rounds, Scenario, Step};
 use crate::source::Span;
 
 /// A path through steps, with the names that have been extracted on it.
@@ -18,17 +19,23 @@ pub(super) struct Walk<'w> {
     declared: &'w Symbols,
     /// The scenario of the steps.
     scenario: Option<usize>,
+    /// What is known of the words of the program itself.
+    known: Known,
     taken: HashSet<String>,
     /// The extracted names in order.
     log: Vec<String>,
     /// Data sets that are used, with the first place of each.
     used: HashMap<String, Span>,
+    /// The arguments of the fragments around, from the outside in; only those of the innermost have values.
+    args: Vec<HashSet<String>>,
     found: &'w mut DiagnosticSink,
 }
 
 impl<'w> Walk<'w> {
     pub(super) fn new(declared: &'w Symbols, scenario: Option<usize>, found: &'w mut DiagnosticSink) -> Self {
-        Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), used: HashMap::new(), found }
+        let known = if scenario.is_some() { Known::User } else { Known::Run };
+        let (taken, used) = (HashSet::new(), HashMap::new());
+        Self { declared, scenario, known, taken, log: Vec::new(), used, args: Vec::new(), found }
     }
 
     /// Adds names that have a value from the beginning on.
@@ -46,17 +53,37 @@ impl<'w> Walk<'w> {
         self.taken
     }
 
-    /// Checks the target, variables and defaults. A default applies to each step, so any name may have a value by then.
+    /// Checks the target, variables and defaults.
     pub(super) fn global(&mut self, file: &mut File) {
+        let known = std::mem::replace(&mut self.known, Known::Nothing);
         if let Some(target) = &mut file.target {
             self.pattern(target);
         }
         for variable in &mut file.vars {
+            self.known = if variable.per_user { Known::User } else { Known::Nothing };
             visit::json(&mut variable.value, &mut |pattern| self.pattern(pattern));
         }
-        let own = std::mem::take(&mut self.taken);
-        self.taken = self.declared.taken.keys().cloned().collect();
-        file.defaults.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(|value| self.pattern(value));
+        self.known = Known::User;
+        self.defaults(&mut file.defaults);
+        self.known = known;
+    }
+
+    /// Checks what a scenario has of its own. Its variables have values already.
+    pub(super) fn own(&mut self, scenario: &mut Scenario) {
+        scenario.target.iter_mut().for_each(|target| self.pattern(target));
+        for variable in &mut scenario.vars {
+            visit::json(&mut variable.value, &mut |pattern| self.pattern(pattern));
+        }
+        scenario.defaults.iter_mut().for_each(|defaults| self.defaults(defaults));
+    }
+
+    /// Checks defaults, which apply to each step, so that any name may have a value by then.
+    fn defaults(&mut self, defaults: &mut Defaults) {
+        let own = self.taken.clone();
+        self.taken.extend(self.declared.taken.keys().cloned());
+        defaults.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(|value| self.pattern(value));
+        visit::expects(&mut defaults.expect, &mut |text| self.pattern(text));
+        self.after_failure(defaults.on_failure.as_ref());
         self.taken = own;
     }
 
@@ -77,15 +104,13 @@ impl<'w> Walk<'w> {
         visit::patterns(step, &mut |pattern| self.pattern(pattern));
         match &mut step.action {
             Action::Messaging(messaging) => self.steps(&mut messaging.steps, true),
-            Action::Transaction { steps, .. } | Action::Repeat { steps, .. } => self.steps(steps, is_in_conversation),
-            Action::Loop { condition, is_until: true, steps, .. } => {
-                self.steps(steps, is_in_conversation);
-                self.expression(condition);
-            }
-            Action::Loop { condition, steps, .. } => {
-                self.expression(condition);
-                self.steps(steps, is_in_conversation);
-            }
+            Action::Transaction { steps, .. } => self.steps(steps, is_in_conversation),
+            Action::Loop(one) => self.rounds(one, is_in_conversation),
+            Action::Set(values) => values.iter_mut().for_each(|one| {
+                visit::json(&mut one.value, &mut |pattern| self.pattern(pattern));
+                self.take(one.name.text.clone());
+            }),
+            Action::Check(condition) => self.expression(condition),
             Action::If { condition, then, otherwise } => {
                 self.expression(condition);
                 self.aside(&mut [then, otherwise], is_in_conversation);
@@ -94,11 +119,40 @@ impl<'w> Walk<'w> {
                 let mut ways: Vec<&mut Vec<Step>> = choices.iter_mut().map(|choice| &mut choice.steps).collect();
                 self.aside(&mut ways, is_in_conversation);
             }
+            Action::Do(call) => {
+                self.args.push(call.args.iter().map(|(name, _)| name.clone()).collect());
+                self.steps(&mut call.steps, is_in_conversation);
+                self.args.pop();
+            }
             // In any order, or concurrently: none can rely on another.
             Action::Shuffle(steps) | Action::Parallel { steps, .. } => self.apart(steps, is_in_conversation),
             _ => {}
         }
-        visit::takes(step).iter().for_each(|take| self.take(take.name.text.clone()));
+        for name in step.fills() {
+            if self.is_argument(&name.text) {
+                let fault = FragmentFault::IntoArgument { name: name.text.clone() };
+                self.found.add(name.at, Problem::Fragment(fault));
+            }
+            self.take(name.text.clone());
+        }
+        self.after_failure(step.on_failure.as_ref());
+    }
+
+    /// Checks a loop: its expression has the names of its steps only when it is looked at after them.
+    fn rounds(&mut self, one: &mut Loop, is_in_conversation: bool) {
+        let is_until = matches!(one.rounds, Rounds::Condition { is_until: true, .. });
+        one.expression().filter(|_| !is_until).into_iter().for_each(|expression| self.expression(expression));
+        if let Rounds::Items { item, .. } = &one.rounds {
+            self.take(item.text.clone());
+        }
+        self.steps(&mut one.steps, is_in_conversation);
+        one.expression().filter(|_| is_until).into_iter().for_each(|expression| self.expression(expression));
+    }
+
+    /// Checks the condition of a retry.
+    fn after_failure(&mut self, after: Option<&AfterFailure>) {
+        let condition = after.and_then(|after| after.retry.as_ref()?.condition.as_ref());
+        condition.into_iter().for_each(|condition| self.expression(condition));
     }
 
     /// Checks alternative paths of which one is taken: each begins with the current names.
@@ -120,6 +174,11 @@ impl<'w> Walk<'w> {
             all.extend(self.forget(mark));
         }
         all.into_iter().for_each(|name| self.take(name));
+    }
+
+    /// Whether a name is an argument of the fragment around.
+    fn is_argument(&self, name: &str) -> bool {
+        self.args.last().is_some_and(|args| args.contains(name))
     }
 
     fn take(&mut self, name: String) {
@@ -153,16 +212,23 @@ impl<'w> Walk<'w> {
 
     fn filling(&mut self, filling: &mut Filling, at: Span, is_value: bool) {
         match filling {
+            Filling::Name(name) | Filling::Column(name, _) if self.is_argument(name) => {}
             Filling::Name(name) => {
                 if let Some(function) = Function::from_name(name).filter(|function| function.is_bare())
                     && !self.declared.has(name)
+                    && !self.taken.contains(name)
                 {
                     *filling = Filling::Call(function, Vec::new());
+                } else if Builtin::WORDS.contains(&name.as_str()) {
+                    self.builtin(name, None, at);
                 } else if self.declared.data.contains_key(name) && !is_value {
                     self.found.add(at, Problem::Name(NameFault::Row(name.clone())));
                 } else {
                     self.name(name, at);
                 }
+            }
+            Filling::Column(word, member) if Builtin::WORDS.contains(&word.as_str()) => {
+                self.builtin(word, Some(member), at);
             }
             Filling::Column(set, column) => match self.declared.data.get(set) {
                 Some(_) => self.column(set, column, at),
@@ -170,8 +236,10 @@ impl<'w> Walk<'w> {
             },
             Filling::Call(_, arguments) => {
                 for argument in arguments {
-                    if let Argument::Filling(inner) = argument {
-                        self.filling(inner, at, false);
+                    match argument {
+                        Argument::Filling(inner) => self.filling(inner, at, false),
+                        Argument::Expression(text) => self.words(text, at),
+                        Argument::Text(_) | Argument::Integer(_) | Argument::Number(_) => {}
                     }
                 }
             }
@@ -196,6 +264,15 @@ impl<'w> Walk<'w> {
         for (set, column, range) in expression::columns(text) {
             self.column(set, column, place(range));
         }
+        for (word, member, range) in expression::builtins(text) {
+            self.builtin(word, member, place(range));
+        }
+    }
+
+    /// Checks a word of the program itself; a definition with its name was reported.
+    fn builtin(&mut self, word: &str, member: Option<&str>, at: Span) {
+        let fault = builtins::fault(word, member, self.known).filter(|_| !self.declared.seen.contains(word));
+        fault.into_iter().for_each(|fault| self.found.add(at, fault));
     }
 
     /// Checks that a data set has the column, as far as its columns are known.
@@ -218,6 +295,7 @@ impl<'w> Walk<'w> {
         let declared = self.declared;
         let is_there =
             declared.vars.contains_key(name) || declared.data.contains_key(name) || self.taken.contains(name);
+        let is_there = is_there || self.is_argument(name);
         let taken = declared.taken.get(name).map_or(&[][..], Vec::as_slice);
         // What gives it a value may be what was wrong.
         let is_reported = taken.is_empty() && declared.seen.contains(name);

@@ -1,10 +1,10 @@
-//! Visitors of a step: its texts with slots, its extractions, its nested steps.
+//! Visitors of a step: its texts with slots.
 
 use plan::Pattern;
 
-use crate::file::{Action, Body, Extract, Json, MessageData, PartValue, Step};
+use crate::file::{Action, Body, Expect, Extract, Json, MessageData, PartValue, Step};
 
-/// Visits each text with slots of a step, without those of nested steps.
+/// Visits each text with slots of a step, without those of nested steps, and of values that it sets one after the other.
 pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
     match &mut step.action {
         Action::Request(request) => {
@@ -21,17 +21,20 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
                 }),
                 Some(Body::File(_)) | None => {}
             }
+            expects(&mut request.expect, see);
             defaults(&mut request.take, see);
         }
         Action::Call(call) => {
             see(&mut call.url);
             call.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
             call.messages.iter_mut().for_each(|message| json(message, see));
+            expects(&mut call.expect, see);
             defaults(&mut call.take, see);
         }
         Action::Custom(custom) => {
             custom.url.iter_mut().for_each(&mut *see);
             custom.texts.iter_mut().for_each(&mut *see);
+            expects(&mut custom.expect, see);
             defaults(&mut custom.take, see);
         }
         Action::Messaging(messaging) => {
@@ -43,9 +46,18 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
             MessageData::Json(value) => json(value, see),
             MessageData::Bytes(_) | MessageData::File(_) => {}
         },
-        Action::Receive(receive) => defaults(&mut receive.take, see),
+        Action::Receive(receive) => {
+            expects(&mut receive.expect, see);
+            defaults(&mut receive.take, see);
+        }
+        Action::Do(call) => call.args.iter_mut().for_each(|(_, value)| json(value, see)),
         _ => {}
     }
+}
+
+/// Visits the right sides of expectations.
+pub(super) fn expects(expect: &mut Expect, see: &mut dyn FnMut(&mut Pattern)) {
+    expect.dynamic.iter_mut().for_each(|expect| see(&mut expect.text));
 }
 
 fn defaults(takes: &mut [Extract], see: &mut dyn FnMut(&mut Pattern)) {
@@ -62,16 +74,5 @@ pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
             json(value, see);
         }),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Digits(_) => {}
-    }
-}
-
-/// The extractions of a step.
-pub(super) fn takes(step: &Step) -> &[Extract] {
-    match &step.action {
-        Action::Request(request) => &request.take,
-        Action::Call(call) => &call.take,
-        Action::Custom(custom) => &custom.take,
-        Action::Receive(receive) => &receive.take,
-        _ => &[],
     }
 }

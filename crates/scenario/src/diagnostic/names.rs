@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plan::{errors, listed};
+use plan::{Builtin, errors, listed};
 
 use super::{meant, said_meant};
 
@@ -20,6 +20,30 @@ errors! {
     Environment;
         "'env' is the environment of the process; choose another name",
         "'env' 表示进程的环境变量；请换一个名称";
+    /// A word that stands for what the program knows.
+    Reserved(it: String);
+        "'{it}' stands for what onrush knows itself ({}); choose another name" [members(it)],
+        "'{it}' 表示 onrush 自身提供的值（{}）；请换一个名称" [listed(&members(it))];
+    /// Such a word without a member.
+    Bare(it: String);
+        "'{it}' is several values; write which one: {}" [members(it)],
+        "'{it}' 包含多个值；请写明哪一个：{}" [listed(&members(it))];
+    /// Such a word with a member that it does not have.
+    Member { word: String, member: String, near: Option<String> };
+        "'{word}' has no '{member}'; it has: {}{}" [members(word), said_meant(near.as_ref())],
+        "'{word}' 没有 '{member}'；可用：{}{}" [listed(&members(word)), meant(near.as_ref())];
+    /// A value of users in steps that are done once.
+    OfNoUser(it: String);
+        "'{it}' is of a user of a scenario, and this is done once; in setup and teardown there are vu.start_time, response and loop",
+        "'{it}' 属于场景中的用户，而这里只执行一次；setup 和 teardown 中可用 vu.start_time、response 和 loop";
+    /// A value of the run where nothing runs yet.
+    BeforeRun(it: String);
+        "'{it}' has no value before the run; move this to 'per_user', or set it in a step",
+        "'{it}' 在压测开始前没有值；请移到 per_user 中，或在步骤中用 set 赋值";
+    /// State that cannot be carried on.
+    NotCarried(it: String);
+        "'{it}' is a row of data, which iterations take anew; name variables that steps fill, or cookies",
+        "'{it}' 是一行数据，每次迭代重新取；请写由步骤赋值的变量，或 cookies";
     /// A name that two things have.
     Twice { name: String, line: usize };
         "'{name}' is the name of something else already, in line {line}; choose another one",
@@ -34,8 +58,8 @@ errors! {
         "没有名为 '{name}' 的变量或数据{}" [near.as_ref().map_or_else(|| "；请加到 vars 或 data 中，或从响应中提取".to_owned(), |near| format!("；是否想写 '{near}'？"))];
     /// A name that is used before it has a value.
     Later { name: String, line: usize };
-        "'{name}' has no value yet here; it is taken in line {line}, not before this step",
-        "'{name}' 在这里还没有值；它在第 {line} 行提取，不早于这个步骤";
+        "'{name}' has no value yet here; it gets one in line {line}, not before this step: fill it before, like - set: {{{name}: null}}",
+        "'{name}' 在这里还没有值；它在第 {line} 行才得到值，不早于这个步骤：请先赋值，如 - set: {{{name}: null}}";
     /// A name that another scenario extracts.
     Elsewhere { name: String, scenario: String };
         "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'",
@@ -68,6 +92,12 @@ errors! {
     Barrier { name: String, line: usize };
         "'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name",
         "集合点 '{name}' 在第 {line} 行的 users 或 within 不同；请写成相同的值，或换一个名称";
+}
+
+/// The values that a word of the program has.
+fn members(word: &str) -> String {
+    let of_word = |name: &&str| name.split_once('.').is_some_and(|(known, _)| known == word);
+    Builtin::ALL.iter().map(|(name, _)| *name).filter(of_word).collect::<Vec<_>>().join(", ")
 }
 
 /// A loop, by its key.

@@ -56,16 +56,24 @@ wanted! {
         "速率", "写法如 500/s、100/m";
     Stages: "a number, or a list of stages", "write it like 200, or [\"200:2m\", \"0:30s\"]";
         "数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]";
-    Rounds: "a number of rounds", "write it like 3, or 1-5 for a number that is drawn";
-        "重复次数", "写法如 3，或用 1-5 表示随机次数";
+    Rounds: "a number of rounds", "write it like 3, 1-5 for a number that is drawn, or \"${n}\"";
+        "重复次数", "写法如 3，或用 1-5 表示随机次数，或 \"${n}\"";
+    Items: "an expression that gives a list", "write it like items, or order.items; a list of its own belongs into 'vars' or 'set'";
+        "得到列表的表达式", "写法如 items、order.items；固定的列表请写在 vars 或 set 中";
+    Factor: "a factor from 1 to 100", "write it like 2 or 1.5";
+        " 1 到 100 的倍数", "写法如 2、1.5";
+    Carried: "true, false, or a list of names", "write true, or names like [token, cookies]";
+        " true、false 或名称列表", "请写 true，或 [token, cookies] 这样的名称列表";
     Think: "a think time", "write it like 2s, 1s-3s, exponential(2s), normal(2s, 0.5s) or lognormal(2s, 0.4)";
         "思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)";
-    OnFailure: "what follows a failure", "write next_iteration, continue, stop, or retry with a number, like: retry 3";
-        "失败后的处理", "可写 next_iteration、continue、stop，或带次数的 retry，如：retry 3";
+    OnFailure: "what follows a failure", "write next_iteration, continue, break, stop_user, stop_run, 'retry 3', or a map like {retry: 3, after: 1s}";
+        "失败后的处理", "可写 next_iteration、continue、break、stop_user、stop_run、'retry 3'，或 {retry: 3, after: 1s} 这样的映射";
     Extract: "what to take", "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, or css input[name=csrf] @value";
         "要提取的内容", "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value";
-    Bound: "a bound", "write it with <, <=, > or >= in front, like: < 500ms";
-        "限制", "前面要写 <、<=、> 或 >=，如：< 500ms";
+    Bound: "a bound", "write it with <, <=, >, >= or == in front, like: < 500ms";
+        "限制", "前面要写 <、<=、>、>= 或 ==，如：< 500ms";
+    Credentials: "a user with a password, or a token", "write basic: \"user:password\", or bearer: \"${token}\"";
+        "用户名和密码，或令牌", "写法如 basic: \"user:password\" 或 bearer: \"${token}\"";
     Json: "a value of JSON", "write text in quotes";
         " JSON 值", "文本请加引号";
 }
@@ -187,6 +195,8 @@ errors! {
         "choices", "分支";
     DataSets;
         "data sets", "数据集";
+    Fragments;
+        "fragments", "片段";
     Headers;
         "headers", "请求头";
     Messages;
@@ -197,6 +207,8 @@ errors! {
         "stages", "阶段";
     Steps;
         "steps", "步骤";
+    QueryFields;
+        "fields of a query", "查询参数";
     Takes;
         "takes", "提取项";
     Variables;

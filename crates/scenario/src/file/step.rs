@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plan::{
-    Bound, CustomRequest, ExtractFrom, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet,
-    TextCheck, TextContext, Think, Which,
+    Absent, Bound, CheckOf, CustomRequest, ExtractFrom, HeaderCheck, JsonCheck, MessageKind, Pattern, PlannedEnd,
+    ResponseEnd, StatusSet, TextCheck, TextContext, Think, Which,
 };
 use serde_json::Number;
 
-use super::{Expression, Name};
+use super::{AfterFailure, Expression, Name, Rounds};
 use crate::source::Span;
 
 /// One step.
@@ -22,7 +22,7 @@ pub struct Step {
     /// The action.
     pub action: Action,
     /// The action after a failure; `None`: the default.
-    pub on_failure: Option<OnFailure>,
+    pub on_failure: Option<AfterFailure>,
 }
 
 /// The action of a step.
@@ -49,15 +49,6 @@ pub enum Action {
         /// The steps in sequence.
         steps: Vec<Step>,
     },
-    /// A repetition, with a random number of rounds.
-    Repeat {
-        /// The minimum number of rounds.
-        least: u32,
-        /// The maximum number of rounds.
-        most: u32,
-        /// The steps in sequence.
-        steps: Vec<Step>,
-    },
     /// One of several alternatives, chosen by weight.
     Choose(Vec<Choice>),
     /// Each step once, in random order.
@@ -72,17 +63,13 @@ pub enum Action {
         otherwise: Vec<Step>,
     },
     /// A loop.
-    Loop {
-        /// True or false.
-        condition: Expression,
-        /// Whether the condition is checked after the steps, and ends the loop when true; otherwise it is checked
-        /// before them, and ends the loop when false.
-        is_until: bool,
-        /// The maximum number of rounds, after which the step fails.
-        most: u32,
-        /// The steps in sequence.
-        steps: Vec<Step>,
-    },
+    Loop(Box<Loop>),
+    /// Variables that are set, in order.
+    Set(Vec<SetValue>),
+    /// A condition that should be true; the name of the step is that of the check.
+    Check(Expression),
+    /// A planned end of something.
+    End(PlannedEnd),
     /// Concurrent steps; the next step waits for all of them.
     Parallel {
         /// The maximum number at a time.
@@ -92,6 +79,8 @@ pub enum Action {
     },
     /// A barrier at which users wait for each other.
     Barrier(Barrier),
+    /// The steps of a fragment.
+    Do(Box<FragmentCall>),
 }
 
 /// An HTTP exchange.
@@ -317,6 +306,23 @@ pub struct Expect {
     pub time: Vec<Bound>,
     /// Bounds of the body size, in bytes.
     pub size: Vec<Bound>,
+    /// What must not be there.
+    pub absent: Absent,
+    /// Those with slots, which are filled for each exchange.
+    pub dynamic: Vec<DynamicExpect>,
+}
+
+/// An expectation with slots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DynamicExpect {
+    /// What it looks at.
+    pub of: CheckOf,
+    /// Whether it must not be met.
+    pub is_absent: bool,
+    /// The text, the value, the path with its value, or the bound.
+    pub text: Pattern,
+    /// The position.
+    pub at: Span,
 }
 
 /// A value that is extracted from a response.
@@ -330,6 +336,66 @@ pub struct Extract {
     pub which: Which,
     /// The value when nothing matches; `None`: the step fails.
     pub default: Option<Json>,
+    /// Whether the value is a number; a text that is none fails the step.
+    pub is_number: bool,
+    /// Whether it is extracted from failed responses too.
+    pub from_failed: bool,
+}
+
+/// A loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// What ends it.
+    pub rounds: Rounds,
+    /// The time from the beginning of one round to that of the next, at least.
+    pub every: Option<Duration>,
+    /// The steps of a round, in sequence.
+    pub steps: Vec<Step>,
+}
+
+/// A call of a fragment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FragmentCall {
+    /// The name of the fragment.
+    pub fragment: Name,
+    /// The arguments that the call gives.
+    pub with: Vec<(Name, Json)>,
+    /// All arguments of the fragment with their values: those that are given, and the other defaults.
+    pub args: Vec<(String, Json)>,
+    /// The steps of the fragment.
+    pub steps: Vec<Step>,
+}
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetValue {
+    /// The variable.
+    pub name: Name,
+    /// Its value, with its type.
+    pub value: Json,
+}
+
+impl Loop {
+    /// The expression that it goes by.
+    pub fn expression(&self) -> Option<&Expression> {
+        match &self.rounds {
+            Rounds::Times(expression) => Some(expression),
+            Rounds::Items { list, .. } => Some(list),
+            Rounds::Condition { condition, .. } => Some(condition),
+            Rounds::Count { .. } | Rounds::During(_) => None,
+        }
+    }
+
+    /// Its key in the file.
+    pub(crate) fn verb(&self) -> &'static str {
+        match self.rounds {
+            Rounds::Count { .. } | Rounds::Times(_) => "repeat",
+            Rounds::During(_) => "during",
+            Rounds::Items { .. } => "for_each",
+            Rounds::Condition { is_until: true, .. } => "until",
+            Rounds::Condition { .. } => "while",
+        }
+    }
 }
 
 impl Step {
@@ -337,26 +403,39 @@ impl Step {
     pub(crate) fn inner_mut(&mut self) -> Vec<&mut [Self]> {
         match &mut self.action {
             Action::Messaging(messaging) => vec![&mut messaging.steps],
-            Action::Transaction { steps, .. }
-            | Action::Repeat { steps, .. }
-            | Action::Loop { steps, .. }
-            | Action::Parallel { steps, .. }
-            | Action::Shuffle(steps) => vec![steps],
+            Action::Loop(one) => vec![&mut one.steps],
+            Action::Do(call) => vec![&mut call.steps],
+            Action::Transaction { steps, .. } | Action::Parallel { steps, .. } | Action::Shuffle(steps) => vec![steps],
             Action::Choose(choices) => choices.iter_mut().map(|choice| &mut choice.steps[..]).collect(),
             Action::If { then, otherwise, .. } => vec![then, otherwise],
             _ => Vec::new(),
         }
     }
 
+    /// The variables that it fills, in order, without those that nested steps fill.
+    pub fn fills(&self) -> Vec<&Name> {
+        let takes = match &self.action {
+            Action::Request(request) => &request.take[..],
+            Action::Call(call) => &call.take,
+            Action::Custom(custom) => &custom.take,
+            Action::Receive(receive) => &receive.take,
+            Action::Set(values) => return values.iter().map(|one| &one.name).collect(),
+            Action::Loop(one) => match &one.rounds {
+                Rounds::Items { item, .. } => return vec![item],
+                _ => &[],
+            },
+            _ => &[],
+        };
+        takes.iter().map(|take| &take.name).collect()
+    }
+
     /// The nested step lists.
     pub fn inner(&self) -> Vec<&[Self]> {
         match &self.action {
             Action::Messaging(messaging) => vec![&messaging.steps],
-            Action::Transaction { steps, .. }
-            | Action::Repeat { steps, .. }
-            | Action::Loop { steps, .. }
-            | Action::Parallel { steps, .. }
-            | Action::Shuffle(steps) => vec![steps],
+            Action::Loop(one) => vec![&one.steps],
+            Action::Do(call) => vec![&call.steps],
+            Action::Transaction { steps, .. } | Action::Parallel { steps, .. } | Action::Shuffle(steps) => vec![steps],
             Action::Choose(choices) => choices.iter().map(|choice| &choice.steps[..]).collect(),
             Action::If { then, otherwise, .. } => vec![then, otherwise],
             _ => Vec::new(),

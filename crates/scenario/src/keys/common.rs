@@ -1,10 +1,12 @@
 //! Keys that several objects have.
 
-use super::{Field, Kind, Object, field};
+use super::{Field, Kind, Object, RETRY, field};
 
 pub(crate) const DATA_FORMATS: &[&str] = &["csv", "json", "jsonl"];
 pub(crate) const ENCODINGS: &[&str] = &["utf-8", "gbk"];
 
+pub(super) const STEPS_FIELD: Field =
+    field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
 pub(super) const HEADERS: Field = field(
     "headers",
     Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing])),
@@ -14,9 +16,9 @@ pub(super) const HEADERS: Field = field(
 
 pub(super) const ON_FAILURE: Field = field(
     "on_failure",
-    Kind::Text,
-    "What follows a failure: next_iteration, 'retry N', continue, or stop (the user leaves) [default: next_iteration]",
-    "失败之后：next_iteration（结束本次迭代）、'retry N'（重试）、continue（继续）或 stop（用户退出）[默认：next_iteration]",
+    Kind::Either(&[Kind::Text, Kind::Object(&RETRY)]),
+    "What follows a failure: next_iteration, continue, break (leave the loop), stop_user, stop_run, 'retry N', or {retry: N, after: 1s, backoff: 2, then: continue} [default: next_iteration]",
+    "失败之后：next_iteration（结束本次迭代）、continue（继续）、break（跳出循环）、stop_user（用户退出）、stop_run（结束压测）、'retry N'（重试），或 {retry: N, after: 1s, backoff: 2, then: continue} [默认：next_iteration]",
 );
 
 pub(super) const NAME: Field =
@@ -40,9 +42,25 @@ keys! {
     "header": Kind::OneOrMore(&Kind::Text),
         "A header: Name, 'Name: value' or 'Name: /pattern/'",
         "响应头：Name、'Name: value' 或 'Name: /正则/'";
-    "json": Kind::OneOrMore(&Kind::Text), "A path in JSON, like $.code == 200", "JSON 路径，如 $.code == 200";
+    "json": Kind::OneOrMore(&Kind::Text),
+        "A path in JSON, like $.code == 200, $.id == ${id}, $.items count > 2, $.name contains 'a', $.name matches /^A/, $.id exists",
+        "JSON 路径，如 $.code == 200、$.id == ${id}、$.items count > 2、$.name contains 'a'、$.name matches /^A/、$.id exists";
     "time": Kind::OneOrMore(&Kind::Text), "The response time, like < 500ms", "响应时间，如 < 500ms";
-    "size": Kind::OneOrMore(&Kind::Text), "The size of the body, like < 10KiB", "响应体大小，如 < 10KiB";
+    "size": Kind::OneOrMore(&Kind::Text),
+        "The size of the body, like < 10KiB or == ${bytes}",
+        "响应体大小，如 < 10KiB 或 == ${bytes}";
+    "not": Kind::Object(&ABSENT), "What a good answer does not have", "响应中不应出现的内容";
+}
+
+keys! {
+    pub(crate) ABSENT = "not", "what must not be there", "不应出现的内容", any of ["body", "header", "json"];
+    "body": Kind::OneOrMore(&Kind::Text), "Text, or /pattern/", "文本，或 /正则/";
+    "header": Kind::OneOrMore(&Kind::Text),
+        "A header: Name, 'Name: value' or 'Name: /pattern/'",
+        "响应头：Name、'Name: value' 或 'Name: /正则/'";
+    "json": Kind::OneOrMore(&Kind::Text),
+        "A path in JSON that matches nothing, like $.errors, or none like $.state == 'failed'",
+        "不应有匹配的 JSON 路径，如 $.errors、$.state == 'failed'";
 }
 
 keys! {
@@ -55,11 +73,17 @@ keys! {
     "css": Kind::Text, "A selector, with @attribute behind it or without", "CSS 选择器，后面可加 @属性";
     "body": Kind::Switch, "true: the whole body, or the message", "true：整个响应体或消息";
     "which": Kind::Text,
-        "Which of several: first, last, all, random, or a number from 1 on [default: first]",
-        "有多个时取哪个：first、last、all、random 或从 1 开始的序号 [默认：first]";
+        "Which of several: first, last, all, random, a number from 1 on, or count for how many there are [default: first]",
+        "有多个时取哪个：first、last、all、random、从 1 开始的序号，或 count（个数）[默认：first]";
     "default": Kind::Json,
         "The value when nothing is found [default: the step fails]",
         "找不到时的值 [默认：步骤失败]";
+    "as": Kind::Word(&["text", "number"]),
+        "number: a text is read as a number, and one that is none fails the step",
+        "number：把文本转为数字，不是数字则步骤失败";
+    "from_failed": Kind::Switch,
+        "Also take it from a response that failed its expectations [default: false]",
+        "响应未满足断言时也提取 [默认：false]";
 }
 
 keys! {

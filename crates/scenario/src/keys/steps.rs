@@ -1,9 +1,12 @@
 //! The keys of steps: the verb is the key.
 
 use super::common::{
-    CHOICE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, TAKES, TIMEOUT,
+    CHOICE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAKES, TIMEOUT,
 };
 use super::custom::objects;
+use super::flow::FLOW;
+use super::sending::{AUTH_KEY, QUERY_KEY};
+use super::shared::calls;
 use super::{Field, Kind, Object, field};
 
 const LOCATION: Field = field("location", Kind::Switch, "Follow redirects", "跟随重定向");
@@ -24,8 +27,6 @@ const MULTIPART: Field = field(
     "带文件的表单：文本字段写 name: 文本，文件字段写 name: {file: 路径}",
 );
 const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把思考时间计入耗时");
-const MOST: Field = field("max_rounds", Kind::Count, "The step fails after N rounds", "最多循环次数，达到后步骤失败");
-const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
 
 macro_rules! request {
     ($($verb:literal, $english:literal, $chinese:literal;)*) => {
@@ -35,7 +36,7 @@ macro_rules! request {
             id: $verb,
             fields: &[
                 field($verb, Kind::Pattern, $english, $chinese).needed(),
-                NAME, HEADERS, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, LOCATION, ON_FAILURE,
+                NAME, HEADERS, AUTH_KEY, QUERY_KEY, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, LOCATION, ON_FAILURE,
             ],
             any_of: &[],
         }),*]
@@ -53,25 +54,14 @@ const REQUESTS: [Object; 8] = request! {
     "request", "Any method and a URL, like: PROPFIND /files", "以任意方法请求，写作“方法 URL”，如：PROPFIND /files";
 };
 
-macro_rules! steps {
-    ($($verb:literal { $($key:tt $(: $kind:expr, $english:literal, $chinese:literal)? $(, $need:ident)?;)* })*) => {
-        [$(Object {
-            title: concat!("a ", $verb, " step"),
-            title_zh: concat!($verb, " 步骤"),
-            id: $verb,
-            fields: &[$(key!($key $(, $kind, $english, $chinese)?)$(.$need())?),*],
-            any_of: &[],
-        }),*]
-    };
-}
-
-const OTHERS: [Object; 15] = steps! {
+const OTHERS: [Object; 12] = steps! {
     "grpc" {
         "grpc": Kind::Pattern,
             "Call this method: grpc://host:port/package.Service/Method",
             "调用方法：grpc://主机:端口/包名.服务/方法", needed;
         NAME;
         HEADERS;
+        AUTH_KEY;
         "message": Kind::Named(&Kind::Json), "The message as JSON", "JSON 格式的消息";
         "messages": Kind::List(&Kind::Named(&Kind::Json)),
             "Several, for a method that takes a stream",
@@ -87,6 +77,8 @@ const OTHERS: [Object; 15] = steps! {
             "连接该 WebSocket，执行其步骤期间保持", needed;
         NAME;
         HEADERS;
+        AUTH_KEY;
+        QUERY_KEY;
         "subprotocols": Kind::OneOrMore(&Kind::Text),
             "Offered in the handshake, in order of preference",
             "握手时提供的子协议，按优先顺序";
@@ -132,12 +124,6 @@ const OTHERS: [Object; 15] = steps! {
         WITH_THINK;
         STEPS_FIELD, needed;
     }
-    "repeat" {
-        "repeat": Kind::Text,
-            "N times: 3, or 1-5 for a number that is drawn",
-            "重复次数：3，或用 1-5 表示随机", needed;
-        STEPS_FIELD, needed;
-    }
     "choose" {
         "choose": Kind::List(&Kind::Object(&CHOICE)),
             "Do one of them, as often as its weight says",
@@ -153,20 +139,6 @@ const OTHERS: [Object; 15] = steps! {
         "then": Kind::MaybeSteps, "What is done when it is true", "条件成立时执行的步骤", needed;
         "else": Kind::MaybeSteps, "What is done when it is not", "条件不成立时执行的步骤";
     }
-    "until" {
-        "until": Kind::Expression,
-            "Repeat until this is true; it is looked at after the steps",
-            "重复到条件成立为止；在步骤之后判断", needed;
-        MOST, needed;
-        STEPS_FIELD, needed;
-    }
-    "while" {
-        "while": Kind::Expression,
-            "Repeat while this is true; it is looked at before the steps",
-            "条件成立时重复；在步骤之前判断", needed;
-        MOST, needed;
-        STEPS_FIELD, needed;
-    }
     "parallel" {
         "parallel": Kind::Count, "The requests in flight at a time", "同时进行的请求数", needed;
         ON_FAILURE;
@@ -181,11 +153,17 @@ const OTHERS: [Object; 15] = steps! {
 pub(crate) const STEP: Object = Object { title: "a step", title_zh: "步骤", id: "step", fields: &[], any_of: &[] };
 
 /// The steps that every program has, by their verbs.
-static STEPS: [&Object; 23] = {
-    let mut all: [&Object; 23] = [&REQUESTS[0]; 23];
+static STEPS: [&Object; REQUESTS.len() + OTHERS.len() + FLOW.len()] = {
+    const BEHIND_REQUESTS: usize = REQUESTS.len();
+    const BEHIND_OTHERS: usize = REQUESTS.len() + OTHERS.len();
+    let mut all: [&Object; BEHIND_OTHERS + FLOW.len()] = [&REQUESTS[0]; BEHIND_OTHERS + FLOW.len()];
     let mut at = 0;
-    while at < 23 {
-        all[at] = if at < 8 { &REQUESTS[at] } else { &OTHERS[at - 8] };
+    while at < all.len() {
+        all[at] = match at {
+            0..BEHIND_REQUESTS => &REQUESTS[at],
+            BEHIND_REQUESTS..BEHIND_OTHERS => &OTHERS[at - BEHIND_REQUESTS],
+            _ => &FLOW[at - BEHIND_OTHERS],
+        };
         at += 1;
     }
     all
@@ -193,7 +171,7 @@ static STEPS: [&Object; 23] = {
 
 /// All kinds of steps, by their verbs; last those of custom protocols.
 pub(crate) fn steps() -> impl Iterator<Item = &'static Object> + Clone {
-    STEPS.iter().copied().chain(objects())
+    STEPS.iter().copied().chain(calls()).chain(objects())
 }
 
 /// The object of the step with this verb.

@@ -1,7 +1,33 @@
 //! The keys of the file itself, of data, defaults, scenarios, loads and the run.
 
 use super::common::{DATA_FORMATS, ENCODINGS, EXPECT, HEADERS, ON_FAILURE};
+use super::sending::AUTH_KEY;
+use super::shared::FRAGMENT;
 use super::{Field, Kind, Object, field};
+
+const FRAGMENTS: Field = field(
+    "fragments",
+    Kind::Variables(&Kind::Either(&[Kind::Steps, Kind::Object(&FRAGMENT)])),
+    "Steps that several places share, by name: '- do: login' does those of login",
+    "多处共用的步骤片段，字段名即名称：'- do: login' 执行片段 login 中的步骤",
+);
+
+const INCLUDE: Field = field(
+    "include",
+    Kind::OneOrMore(&Kind::Text),
+    "Files in the folder of this one that have more 'vars', 'data' and 'fragments'",
+    "引入同一目录中的其他文件，其中的 vars、data 和 fragments 会加入本文件",
+);
+
+keys! {
+    pub(crate) INCLUDED = "included", "an included file", "被引入的文件";
+    INCLUDE;
+    "vars": Kind::Variables(&Kind::Json), "Variables, as in the file that includes it", "变量，与引入它的文件相同";
+    "data": Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&DATA)])),
+        "Data files, from the folder of the scenario file",
+        "数据文件，路径相对于场景文件所在的目录";
+    FRAGMENTS;
+}
 
 keys! {
     pub(crate) FILE = "file", "the file", "文件";
@@ -27,6 +53,8 @@ keys! {
     "network": Kind::Object(&NETWORK),
         "Addresses of names, and limits of kept connections; also in a scenario",
         "域名的地址如何使用，以及长连接的限制；也可写在场景中";
+    FRAGMENTS;
+    INCLUDE;
     "setup": Kind::MaybeSteps,
         "Steps that are done once before the run and are not measured; all users see what they take",
         "压测开始前执行一次的步骤，不计入测量；其提取的值所有用户可用";
@@ -50,14 +78,17 @@ keys! {
         "文件格式 [默认：由扩展名决定]";
     "encoding": Kind::Word(ENCODINGS), "How its text is coded [default: utf-8]", "文本编码 [默认：utf-8]";
     "separator": Kind::Text,
-        "What stands between two fields of CSV, one character [default: a comma; a tab in .tsv]",
-        "CSV 的分隔符，一个字符 [默认：逗号；.tsv 为制表符]";
-    "columns": Kind::OneOrMore(&Kind::Text),
-        "Names of the columns of CSV, in their order, where its first line is a row already",
-        "CSV 各列的名称（依次），用于第一行就是数据的文件";
-    "order": Kind::Word(&["sequential", "random"]),
-        "In which order rows come: sequential or random [default: sequential]",
-        "取行的顺序：sequential（依次）或 random（随机）[默认：sequential]";
+        "What stands between two fields of CSV, one character [default: the comma, semicolon or tab that the first line has]",
+        "CSV 的分隔符，一个字符 [默认：由第一行判断，逗号、分号或制表符]";
+    "columns": Kind::Either(&[Kind::OneOrMore(&Kind::Text), Kind::Named(&Kind::Word(&["text", "number"]))]),
+        "Names of the columns of CSV, in their order, where its first line is a row already; or {name: number} for columns whose values are numbers",
+        "CSV 各列的名称（依次），用于第一行就是数据的文件；或用 {列名: number} 指明值为数字的列";
+    "header": Kind::Switch,
+        "false: the first line of CSV is a row already, and 'columns' names the columns",
+        "false：CSV 的第一行就是数据，列名由 columns 给出";
+    "order": Kind::Word(&["sequential", "random", "by_user"]),
+        "In which order rows come: sequential, random, or by_user: user k has row k in all its iterations [default: sequential]",
+        "取行的顺序：sequential（依次）、random（随机）或 by_user（第 k 个用户始终使用第 k 行）[默认：sequential]";
     "sharing": Kind::Word(&["split", "copy", "unique"]),
         "Who gets which: users split the rows, each has a copy of all, or no row comes twice in the run [default: split]",
         "如何分配：split（用户分用）、copy（每个用户用全部）、unique（整次压测中每行只用一次）[默认：split]";
@@ -69,6 +100,7 @@ keys! {
 keys! {
     pub(crate) DEFAULTS = "defaults", "the defaults", "默认设置";
     HEADERS;
+    AUTH_KEY;
     "cookies": Kind::Switch,
         "Keep cookies for each user as browsers do [default: true]",
         "像浏览器一样为每个用户保存 Cookie [默认：true]";
@@ -155,6 +187,15 @@ keys! {
 keys! {
     pub(crate) SCENARIO = "scenario", "a scenario", "场景";
     "load": Kind::Object(&LOAD), "How much load it makes", "负载：用户数或速率，以及何时结束", needed;
+    "target": Kind::Pattern,
+        "What its relative URLs begin with [default: the target of the file]",
+        "该场景中相对 URL 的前缀 [默认：文件顶层的 target]";
+    "vars": Kind::Variables(&Kind::Json),
+        "Variables of this scenario, over those of the file",
+        "该场景的变量，同名时优先于文件顶层的 vars";
+    "defaults": Kind::Object(&DEFAULTS),
+        "What holds for its steps, over the defaults of the file",
+        "该场景的默认设置，优先于文件顶层的 defaults";
     "start_after": Kind::Time, "Delay from the start of the run", "压测开始多久之后，该场景才开始";
     "pacing": Kind::Time,
         "Minimum time between the starts of two iterations of a user",
@@ -165,9 +206,9 @@ keys! {
     "network": Kind::Object(&NETWORK),
         "Addresses of names, and limits of kept connections [default: as in the file]",
         "域名的地址如何使用，以及长连接的限制 [默认：同文件顶层的设置]";
-    "carry_state": Kind::Switch,
-        "Carry variables and cookies on to the next iteration [default: each begins as after 'on_start']",
-        "变量和 Cookie 保留到下一次迭代 [默认：每次迭代都从 on_start 之后的状态开始]";
+    "carry_state": Kind::Either(&[Kind::Switch, Kind::List(&Kind::Text)]),
+        "Carry variables and cookies on to the next iteration: true for all of them, or a list like [token, cookies] [default: each begins as after 'on_start']",
+        "变量和 Cookie 保留到下一次迭代：true 表示全部，也可写列表，如 [token, cookies] [默认：每次迭代都从 on_start 之后的状态开始]";
     "on_start": Kind::MaybeSteps,
         "Steps of each user before its first iteration; with a rate, users begin as they are needed",
         "每个用户在第一次迭代之前执行一次的步骤（如登录）；使用 rate 时，用户按需产生";
@@ -213,6 +254,9 @@ keys! {
     pub(crate) RUN = "run", "the run", "压测设置";
     "warmup": Kind::Time, "Warm up for this long; not measured", "预热时间，不计入测量";
     "grace": Kind::Time, "How long the end waits for what is in flight", "结束时等待未完成请求的时间";
+    "stop_within": Kind::Time,
+        "How long users have for 'on_stop' at the end [default: 10s]",
+        "结束时留给各用户执行 on_stop 的时间 [默认：10s]";
     "seed": Kind::Count, "The same seed draws the same", "随机种子；种子相同，抽取结果就相同";
     "interval": Kind::Time, "Time between two lines of the table", "表格每行的周期";
     "budget": Kind::Text, "What may be spent, as --budget", "用量上限，同 --budget";

@@ -5,6 +5,7 @@ use plan::{Pattern, PatternPart, Rendering, Slot, SlotContext, Unknown};
 use super::DynamicParts;
 use crate::diagnostic::Problem;
 use crate::file::{Json, Part, PartValue};
+use crate::form::form_escaped;
 
 /// The boundary of multipart forms, a line that usual content does not contain.
 const BOUNDARY: &str = "----onrush-5f3a9c1e7b2d4860";
@@ -77,19 +78,6 @@ pub(super) fn form_pieces(fields: &[(String, Pattern)]) -> Pieces {
         pieces.pattern(value, form_escaped);
     }
     pieces
-}
-
-/// The form encoding of the URL standard: unreserved characters stay, a blank becomes a plus.
-fn form_escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' ' => out.push('+'),
-            byte if byte.is_ascii_alphanumeric() || b"*-._".contains(&byte) => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 /// JSON without blanks between its parts.

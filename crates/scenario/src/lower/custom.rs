@@ -1,13 +1,13 @@
 //! Requests of custom protocols.
 
-use plan::{DynamicParts as Made, PlanError, Rendering, masked_url};
+use plan::{CheckOf, DynamicParts as Made, PlanError, Rendering, masked_url};
 
 use super::marks::Marks;
 use super::requests::PreparedPart;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
 use crate::diagnostic::Problem;
-use crate::file::{Custom, Step};
+use crate::file::{Custom, DynamicExpect, Expect, Step};
 
 impl DynamicParts<'_> {
     /// A request of a custom protocol.
@@ -42,15 +42,16 @@ impl DynamicParts<'_> {
             status_words: custom.expect.status_words.clone(),
             ..plan::draft::ResponseChecks::default()
         };
-        if !custom.expect.headers.is_empty() {
+        if has_headers(&custom.expect) {
             return Err(Problem::Value(PlanError::Needs { flag: "header", needed: plan::Need::Http }));
         }
         draft.request.custom = Some(custom.request.clone());
         draft.request.timeout = custom.timeout.or(draft.request.timeout);
         let (target, mut made) = draft.part(None, false)?;
-        (made.checks.time, made.checks.size) = (custom.expect.time.clone(), custom.expect.size.clone());
-        made.checks.is_expectation |= made.checks.want_bounds();
-        let mut dynamic_parts = Made { takes: self.takings(&custom.take)?, ..Made::default() };
+        let none = Expect::default();
+        self.add_more_expects(&mut made, &custom.expect, &none);
+        let expects = self.dynamic_checks(&custom.expect, &none)?;
+        let mut dynamic_parts = Made { takes: self.takings(&custom.take)?, expects, ..Made::default() };
         let texts = custom.texts.iter().map(|text| bodies::text_pieces(text).finish(self));
         let texts: Vec<Rendering> = texts.collect::<Result<_, _>>()?;
         if texts.iter().any(|text| text.constant().is_none()) {
@@ -64,4 +65,10 @@ impl DynamicParts<'_> {
         }
         self.finish(step, (target, made), dynamic_parts)
     }
+}
+
+/// Whether the head of a response is looked at, which custom protocols do not have.
+fn has_headers(expect: &Expect) -> bool {
+    let is_header = |one: &DynamicExpect| matches!(one.of, CheckOf::Header(_));
+    !expect.headers.is_empty() || !expect.absent.headers.is_empty() || expect.dynamic.iter().any(is_header)
 }

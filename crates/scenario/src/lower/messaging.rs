@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plan::draft::{Body as DraftBody, Draft};
-use plan::{MessageKind, Rendering, ResponseEnd};
+use plan::{CheckOf, MessageKind, Rendering, ResponseEnd};
 
 use super::marks::Marks;
 use super::requests::PreparedPart;
@@ -57,12 +57,14 @@ impl DynamicParts<'_> {
         draft.responses.bodies.extend(expect.bodies.iter().cloned());
         draft.responses.json.extend(expect.json.iter().cloned());
         let (mut target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
-        (made.checks.time, made.checks.size) = (expect.time.clone(), expect.size.clone());
+        self.add_more_expects(&mut made, expect, &empty);
         if let Some(messaging) = &mut made.messaging {
-            messaging.awaits = !expect.bodies.is_empty() || !expect.json.is_empty();
+            let is_dynamic = expect.dynamic.iter().any(|one| matches!(one.of, CheckOf::Body | CheckOf::Json));
+            messaging.awaits = made.checks.want_body() || is_dynamic;
         }
         let mut dynamic_parts = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
         dynamic_parts.takes = self.takings(receive.map_or(&[], |receive| &receive.take))?;
+        dynamic_parts.expects = self.dynamic_checks(expect, &empty)?;
         dynamic_parts.messages = message.into_iter().filter(|message| message.constant().is_none()).collect();
         self.finish(step, (target, made), dynamic_parts)
     }

@@ -2,10 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use plan::{Column, Expression, Filling, Meaning, Names, Pattern, PatternPart, Rendering, Slot, Unknown, Value};
+use plan::{
+    Argument, Builtin, Column, Expression, Filling, Meaning, Names, Pattern, PatternPart, Rendering, Slot, Unknown,
+    Value,
+};
 
 use crate::expression;
-use crate::file::{Action, Extract, File, Step};
+use crate::file::{Action, File, Step};
 use crate::source::Span;
 
 /// The names of one scenario.
@@ -17,14 +20,16 @@ pub(crate) struct Naming<'a> {
     variables: Vec<(String, Value)>,
     /// The number of variables that have a value from the beginning on.
     globals: usize,
-    /// Global variables that are not constant: users draw them, or extract them from responses.
+    /// Global variables that are not constant: users draw, extract or set them.
     changed: HashSet<u32>,
     columns: Vec<Column>,
     column_numbers: HashMap<(String, String), u32>,
     counters: Vec<String>,
     expressions: Vec<Expression>,
-    /// The first position of each expression.
-    places: Vec<Span>,
+    /// The first position of each expression, and the fragment around it.
+    places: Vec<(Span, Option<String>)>,
+    /// The fragments around, from the outside in.
+    fragments: Vec<String>,
     /// Environment variables that are not set, and that an expression needs.
     pub(crate) unset: Vec<(String, Span)>,
     /// The current position.
@@ -51,6 +56,7 @@ impl<'a> Naming<'a> {
             counters: Vec::new(),
             expressions: Vec::new(),
             places: Vec::new(),
+            fragments: Vec::new(),
             unset: Vec::new(),
             at: Span::default(),
         };
@@ -58,7 +64,7 @@ impl<'a> Naming<'a> {
         naming.globals = naming.variables.len();
         let own = file.vars.iter().filter(|variable| variable.per_user);
         naming.changed = own.filter_map(|variable| naming.number(&variable.name.text)).collect();
-        lists.iter().for_each(|steps| naming.add_taken(steps));
+        lists.iter().for_each(|steps| naming.add_filled(steps));
         naming
     }
 
@@ -70,26 +76,44 @@ impl<'a> Naming<'a> {
         }
     }
 
-    fn add_taken(&mut self, steps: &[Step]) {
+    fn add_filled(&mut self, steps: &[Step]) {
         for step in steps {
-            let takes: &[Extract] = match &step.action {
-                Action::Request(request) => &request.take,
-                Action::Call(call) => &call.take,
-                Action::Custom(custom) => &custom.take,
-                Action::Receive(receive) => &receive.take,
-                _ => &[],
-            };
-            for take in takes {
-                self.changed.extend(self.number(&take.name.text));
-                self.add(&take.name.text, Value::Null);
+            if let Action::Do(call) = &step.action {
+                let fragment = &call.fragment.text;
+                call.args.iter().for_each(|(name, _)| self.add(&key_of(fragment, name), Value::Null));
             }
-            step.inner().into_iter().for_each(|steps| self.add_taken(steps));
+            for name in step.fills() {
+                self.changed.extend(self.number(&name.text));
+                self.add(&name.text, Value::Null);
+            }
+            step.inner().into_iter().for_each(|steps| self.add_filled(steps));
         }
     }
 
-    /// The number of a variable.
+    /// The number of a variable: an argument of the fragment around, or one of the user.
     pub(crate) fn number(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
+        let argument = self.fragments.last().and_then(|fragment| self.argument(fragment, name));
+        argument.or_else(|| self.numbers.get(name).copied())
+    }
+
+    /// The number of an argument of a fragment.
+    pub(crate) fn argument(&self, fragment: &str, name: &str) -> Option<u32> {
+        self.numbers.get(&key_of(fragment, name)).copied()
+    }
+
+    /// Names are those within a fragment from now on.
+    pub(crate) fn enter(&mut self, fragment: &str) {
+        self.fragments.push(fragment.to_owned());
+    }
+
+    /// Names are those around the fragment again.
+    pub(crate) fn leave(&mut self) {
+        self.fragments.pop();
+    }
+
+    /// Whether names are those of a fragment.
+    pub(crate) fn is_in_fragment(&self) -> bool {
+        !self.fragments.is_empty()
     }
 
     /// The value of a slot that is constant for all users.
@@ -112,19 +136,39 @@ impl<'a> Naming<'a> {
         let mut pattern = pattern.clone();
         for part in &mut pattern.parts {
             // A member of a variable is an expression for the evaluator.
-            if let PatternPart::Slot(slot) = part
-                && let Filling::Column(name, _) = &slot.filling
-                && !self.file.data.iter().any(|set| set.name.text == *name)
-            {
-                slot.filling = Filling::Expression;
+            let PatternPart::Slot(slot) = part else { continue };
+            match &mut slot.filling {
+                Filling::Column(name, _) if !self.has_rows(name) => slot.filling = Filling::Expression,
+                Filling::Call(_, arguments) => self.find_members(arguments),
+                _ => {}
             }
         }
         Rendering::new(&pattern, self)
     }
 
+    /// Whether a name is that of a data set.
+    fn has_rows(&self, name: &str) -> bool {
+        self.file.data.iter().any(|set| set.name.text == name)
+    }
+
+    /// Members of variables among the arguments of a function are expressions too.
+    fn find_members(&self, arguments: &mut [Argument]) {
+        for argument in arguments {
+            match argument {
+                Argument::Filling(Filling::Column(name, member)) if !self.has_rows(name) => {
+                    *argument = Argument::Expression(format!("{name}.{member}"));
+                }
+                Argument::Filling(Filling::Call(_, inner)) => self.find_members(inner),
+                _ => {}
+            }
+        }
+    }
+
     /// The number of an expression.
     pub(crate) fn expression_number(&mut self, text: &str) -> u32 {
-        if let Some(known) = self.expressions.iter().position(|known| known.text == text) {
+        let fragment = self.fragments.last().cloned();
+        let mut known = self.expressions.iter().zip(&self.places);
+        if let Some(known) = known.position(|(known, (_, around))| known.text == text && *around == fragment) {
             return known as u32;
         }
         for (set, name, _) in expression::columns(text) {
@@ -139,7 +183,13 @@ impl<'a> Naming<'a> {
         }
         let mut names: Vec<(String, Meaning)> = Vec::new();
         for (number, (name, _)) in self.variables.iter().enumerate() {
-            names.push((name.clone(), Meaning::Variable(number as u32)));
+            let (around, own) = name.strip_suffix(')').and_then(|name| name.split_once('(')).unzip();
+            let meant = match own {
+                Some(own) => (around == fragment.as_deref()).then_some(own),
+                // An argument of this name comes before it.
+                None => (self.number(name) == Some(number as u32)).then_some(name.as_str()),
+            };
+            names.extend(meant.map(|name| (name.to_owned(), Meaning::Variable(number as u32))));
         }
         for set in &self.file.data {
             for column in set.columns.iter().flatten() {
@@ -148,14 +198,18 @@ impl<'a> Naming<'a> {
                 }
             }
         }
+        let words = expression::builtins(text);
+        let is_used = |name: &str| words.iter().any(|(word, ..)| name.split('.').next() == Some(*word));
+        let used = Builtin::ALL.iter().filter(|(name, _)| is_used(name));
+        names.extend(used.map(|(name, builtin)| ((*name).to_owned(), Meaning::Builtin(*builtin))));
         self.expressions.push(Expression { text: text.to_owned(), names });
-        self.places.push(self.at);
+        self.places.push((self.at, fragment));
         self.expressions.len() as u32 - 1
     }
 
     /// The expressions with their positions.
     pub(crate) fn placed_expressions(&self) -> impl Iterator<Item = (&Expression, Span)> {
-        self.expressions.iter().zip(self.places.iter().copied())
+        self.expressions.iter().zip(self.places.iter().map(|(at, _)| *at))
     }
 
     pub(crate) fn variable_names(&self) -> Vec<String> {
@@ -183,6 +237,11 @@ impl<'a> Naming<'a> {
         let columns = std::mem::take(&mut self.columns);
         (values, columns, std::mem::take(&mut self.expressions), self.counters.len() as u32)
     }
+}
+
+/// The key of an argument among the variables; none of them has such a name.
+fn key_of(fragment: &str, name: &str) -> String {
+    format!("{fragment}({name})")
 }
 
 impl Names for Naming<'_> {

@@ -1,21 +1,25 @@
 //! Lowering of steps to nodes of a program, and to the steps of a plan that these refer to.
 
-use plan::{Barrier, Choice, CustomRequest, Node, Step as PlanStep, Target, Transaction};
+use std::collections::HashMap;
+
+use plan::{Barrier, Choice, CustomRequest, Node, Program, Step as PlanStep, Target, Transaction};
 
 use super::DynamicParts;
 use super::barriers::Barriers;
 use super::messaging::Turn;
 use super::requests::PreparedPart;
 use crate::diagnostic::Problem;
-use crate::file::{Action, Expression, Messaging, Step};
+use crate::file::{Action, Messaging, Scenario, Step};
 
 /// The input of the program of one scenario.
 pub(super) struct Nodes<'m, 'a> {
-    dynamic_parts: &'m mut DynamicParts<'a>,
+    pub(super) dynamic_parts: &'m mut DynamicParts<'a>,
     barriers: &'m mut Barriers,
     steps: Vec<PlanStep>,
     targets: Vec<(Target, Opening)>,
-    transactions: Vec<Transaction>,
+    pub(super) program: Program,
+    /// The steps that were made of the steps of fragments, by their positions.
+    of_fragments: HashMap<usize, Vec<usize>>,
 }
 
 /// The handshake of a message connection, and what a custom protocol says of one; `None` for other targets.
@@ -23,56 +27,75 @@ type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
     pub(super) fn new(dynamic_parts: &'m mut DynamicParts<'a>, barriers: &'m mut Barriers) -> Self {
-        Self { dynamic_parts, barriers, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
+        let (steps, targets, program) = (Vec::new(), Vec::new(), Program::default());
+        Self { dynamic_parts, barriers, steps, targets, program, of_fragments: HashMap::new() }
     }
 
-    pub(super) fn into_parts(self) -> (Vec<PlanStep>, Vec<Target>, Vec<Transaction>) {
-        (self.steps, self.targets.into_iter().map(|(target, _)| target).collect(), self.transactions)
+    /// The program of a scenario, its steps and its targets.
+    pub(super) fn lower(mut self, scenario: &Scenario) -> (Program, Vec<PlanStep>, Vec<Target>) {
+        let start = self.all(&scenario.start, None);
+        let nodes = self.all(&scenario.steps, None);
+        let stop = self.all(&scenario.stop, None);
+        let program = Program { start, nodes, stop, ..self.program };
+        (program, self.steps, self.targets.into_iter().map(|(target, _)| target).collect())
     }
 
-    /// Nodes of steps in sequence. Errors are reported and left out.
-    pub(super) fn all(&mut self, steps: &[Step]) -> Vec<Node> {
-        steps.iter().filter_map(|step| self.node(step)).collect()
+    /// Nodes of steps in sequence, on the message connection around them, if there is one. Errors are reported and left
+    /// out.
+    pub(super) fn all(&mut self, steps: &[Step], around: Option<&Messaging>) -> Vec<Node> {
+        match around {
+            None => steps.iter().flat_map(|step| self.nodes(step)).collect(),
+            Some(messaging) => self.turns(steps, messaging),
+        }
     }
 
-    fn node(&mut self, step: &Step) -> Option<Node> {
+    fn nodes(&mut self, step: &Step) -> Vec<Node> {
+        match &step.action {
+            Action::Do(call) => self.call(step, call, None),
+            _ => self.node(step, None).into_iter().collect(),
+        }
+    }
+
+    fn node(&mut self, step: &Step, around: Option<&Messaging>) -> Option<Node> {
         Some(match &step.action {
             Action::Request(_) | Action::Call(_) | Action::Custom(_) => {
                 let number = self.exchange(step)?;
-                Node::Ask { step: number, on_failure: self.dynamic_parts.on_failure(step) }
+                Node::Ask { step: number, on_failure: self.on_failure(step) }
             }
             Action::Messaging(messaging) => self.messaging(step, messaging)?,
             // These are part of a message connection, which goes through them itself.
             Action::Send(_) | Action::Receive(_) => return None,
+            Action::Do(call) => return grouped(self.call(step, call, around)),
             Action::Think(think) => Node::Think(*think),
             Action::Transaction { with_think, steps } => {
-                let number = self.transactions.len();
-                self.transactions.push(Transaction { name: step.name.clone(), has_pauses: *with_think });
-                Node::Transaction { number, nodes: self.all(steps) }
+                let number = self.transaction(&step.name, *with_think);
+                Node::Transaction { number, nodes: self.all(steps, around) }
             }
-            Action::Repeat { least, most, steps } => {
-                Node::Repeat { least: *least, most: *most, nodes: self.all(steps) }
-            }
+            Action::Loop(one) => self.looping(step, one, around),
             Action::Choose(choices) => {
-                let way =
-                    |choice: &crate::file::Choice| Choice { weight: choice.weight, nodes: self.all(&choice.steps) };
-                Node::Choose(choices.iter().map(way).collect())
+                let mut way = |choice: &crate::file::Choice| Choice {
+                    weight: choice.weight,
+                    nodes: self.all(&choice.steps, around),
+                };
+                Node::Choose(choices.iter().map(&mut way).collect())
             }
-            Action::Shuffle(steps) => Node::Shuffle(self.all(steps)),
-            Action::If { condition, then, otherwise } => {
-                Node::If { condition: self.condition(condition), then: self.all(then), otherwise: self.all(otherwise) }
+            // Each by itself: a shuffled step is not one exchange with the next one.
+            Action::Shuffle(steps) => {
+                let one = |step| grouped(self.all(std::slice::from_ref(step), around));
+                Node::Shuffle(steps.iter().filter_map(one).collect())
             }
-            Action::Loop { condition, is_until, most, steps } => Node::Loop {
+            Action::If { condition, then, otherwise } => Node::If {
                 condition: self.condition(condition),
-                is_until: *is_until,
-                most: *most,
-                on_failure: self.dynamic_parts.on_failure(step),
-                nodes: self.all(steps),
+                then: self.all(then, around),
+                otherwise: self.all(otherwise, around),
             },
+            Action::Set(values) => Node::Set(self.assignments(values)),
+            Action::Check(condition) => self.check(step, condition),
+            Action::End(end) => Node::End(end.clone()),
             Action::Parallel { most, steps } => Node::Parallel {
                 most: *most,
                 steps: steps.iter().filter_map(|step| self.exchange(step)).collect(),
-                on_failure: self.dynamic_parts.on_failure(step),
+                on_failure: self.on_failure(step),
             },
             Action::Barrier(meet) => {
                 let barrier = Barrier { name: meet.name.text.clone(), users: meet.users, within: meet.within };
@@ -81,9 +104,15 @@ impl<'m, 'a> Nodes<'m, 'a> {
         })
     }
 
-    fn condition(&mut self, condition: &Expression) -> u32 {
-        self.dynamic_parts.naming.at = condition.at;
-        self.dynamic_parts.naming.expression_number(&condition.text)
+    /// The number of a transaction; that of a fragment is the same at each call.
+    fn transaction(&mut self, name: &str, has_pauses: bool) -> usize {
+        let transaction = Transaction { name: name.to_owned(), has_pauses };
+        let transactions = &mut self.program.transactions;
+        let known = transactions.iter().position(|known| *known == transaction);
+        known.filter(|_| self.dynamic_parts.naming.is_in_fragment()).unwrap_or_else(|| {
+            transactions.push(transaction);
+            transactions.len() - 1
+        })
     }
 
     /// A request or a call.
@@ -105,8 +134,18 @@ impl<'m, 'a> Nodes<'m, 'a> {
             (made.request.headers.clone(), messaging.subprotocols.clone(), of_connection)
         });
         made.target = self.target(target, opening);
+        if !self.dynamic_parts.naming.is_in_fragment() {
+            self.steps.push(made);
+            return Some(self.steps.len() - 1);
+        }
+        // A step of a fragment is the same at each call, if it has the same settings.
+        let numbers = self.of_fragments.entry(step.at.start).or_default();
+        if let Some(known) = numbers.iter().copied().find(|number| self.steps[*number] == made) {
+            return Some(known);
+        }
+        numbers.push(self.steps.len());
         self.steps.push(made);
-        Some(self.steps.len() - 1)
+        numbers.last().copied()
     }
 
     /// The number of a target; targets that are reached in the same way are one.
@@ -130,7 +169,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
             let turn = Turn { messaging, send: None, receive: None, is_alone: true };
             let part = self.dynamic_parts.turn(step, &turn);
             let number = self.add(step, part)?;
-            vec![Node::Ask { step: number, on_failure: self.dynamic_parts.on_failure(step) }]
+            vec![Node::Ask { step: number, on_failure: self.on_failure(step) }]
         } else {
             self.turns(&messaging.steps, messaging)
         };
@@ -138,7 +177,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         Some(Node::Messaging { target, nodes })
     }
 
-    fn turns(&mut self, steps: &[Step], messaging: &Messaging) -> Vec<Node> {
+    pub(super) fn turns(&mut self, steps: &[Step], messaging: &Messaging) -> Vec<Node> {
         let mut nodes = Vec::new();
         let mut steps = steps.iter().peekable();
         while let Some(step) = steps.next() {
@@ -148,14 +187,17 @@ impl<'m, 'a> Nodes<'m, 'a> {
                     (Some(&**send), next)
                 }
                 Action::Receive(_) => (None, Some(step)),
+                Action::Do(call) => {
+                    nodes.extend(self.call(step, call, Some(messaging)));
+                    continue;
+                }
                 _ => {
-                    nodes.extend(self.turn_node(step, messaging));
+                    nodes.extend(self.node(step, Some(messaging)));
                     continue;
                 }
             };
             // The two are one exchange: settings at either of them apply to it.
-            let on_failure =
-                self.dynamic_parts.on_failure(receive.filter(|one| one.on_failure.is_some()).unwrap_or(step));
+            let on_failure = self.on_failure(receive.filter(|one| one.on_failure.is_some()).unwrap_or(step));
             let named = receive.filter(|one| step.name == "send" && one.name != "receive").unwrap_or(step);
             let receive = receive.and_then(|step| match &step.action {
                 Action::Receive(receive) => Some(&**receive),
@@ -168,44 +210,6 @@ impl<'m, 'a> Nodes<'m, 'a> {
         }
         nodes
     }
-
-    /// A step of a message connection that contains other steps.
-    fn turn_node(&mut self, step: &Step, messaging: &Messaging) -> Option<Node> {
-        Some(match &step.action {
-            Action::Transaction { with_think, steps } => {
-                let number = self.transactions.len();
-                self.transactions.push(Transaction { name: step.name.clone(), has_pauses: *with_think });
-                Node::Transaction { number, nodes: self.turns(steps, messaging) }
-            }
-            Action::Repeat { least, most, steps } => {
-                Node::Repeat { least: *least, most: *most, nodes: self.turns(steps, messaging) }
-            }
-            Action::Choose(choices) => {
-                let way = |choice: &crate::file::Choice| Choice {
-                    weight: choice.weight,
-                    nodes: self.turns(&choice.steps, messaging),
-                };
-                Node::Choose(choices.iter().map(way).collect())
-            }
-            Action::Shuffle(steps) => {
-                // Each by itself: a shuffled step is not one exchange with the next one.
-                Node::Shuffle(steps.iter().flat_map(|step| self.turns(std::slice::from_ref(step), messaging)).collect())
-            }
-            Action::If { condition, then, otherwise } => Node::If {
-                condition: self.condition(condition),
-                then: self.turns(then, messaging),
-                otherwise: self.turns(otherwise, messaging),
-            },
-            Action::Loop { condition, is_until, most, steps } => Node::Loop {
-                condition: self.condition(condition),
-                is_until: *is_until,
-                most: *most,
-                on_failure: self.dynamic_parts.on_failure(step),
-                nodes: self.turns(steps, messaging),
-            },
-            _ => return self.node(step),
-        })
-    }
 }
 
 /// Message connections are shared only where they have the same handshake.
@@ -214,4 +218,12 @@ fn is_messaging(one: &Target, other: &Target) -> bool {
         matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp | plan::Protocol::Custom)
     };
     is_one(one) || is_one(other)
+}
+
+/// Nodes as one that is not torn apart.
+fn grouped(mut nodes: Vec<Node>) -> Option<Node> {
+    match nodes.len() {
+        0 | 1 => nodes.pop(),
+        _ => Some(Node::Choose(vec![Choice { weight: 1, nodes }])),
+    }
 }

@@ -63,15 +63,14 @@ impl DynamicParts<'_> {
     }
 
     /// Adds the expectations: those of the step, and the defaults where it has none.
-    pub(super) fn add_expects(&self, draft: &mut Draft, own: &Expect) -> (Vec<plan::Bound>, Vec<plan::Bound>) {
-        let usual = &self.file.defaults.expect;
+    pub(super) fn add_expects(&self, draft: &mut Draft, own: &Expect) {
+        let file = self.file;
+        let usual = &file.defaults.expect;
         let responses = &mut draft.responses;
         responses.status = own.status.clone().or_else(|| usual.status.clone()).or_else(|| responses.status.take());
         responses.bodies.extend(usual.bodies.iter().chain(&own.bodies).cloned());
         responses.headers.extend(usual.headers.iter().chain(&own.headers).cloned());
         responses.json.extend(usual.json.iter().chain(&own.json).cloned());
-        let all = |own: &[plan::Bound], usual: &[plan::Bound]| usual.iter().chain(own).copied().collect();
-        (all(&own.time, &usual.time), all(&own.size, &usual.size))
     }
 
     /// The extractions of a step.
@@ -84,7 +83,8 @@ impl DynamicParts<'_> {
                 self.fault_at = Some(take.name.at);
                 Problem::Extract(error)
             })?;
-            Ok(Extraction { variable, name, take: from, default })
+            let (is_number, from_failed) = (take.is_number, take.from_failed);
+            Ok(Extraction { variable, name, take: from, default, is_number, from_failed })
         };
         takes.iter().map(one).collect()
     }
@@ -141,15 +141,17 @@ impl DynamicParts<'_> {
         draft.responses.location = request.location.unwrap_or(draft.responses.location);
         // The defaults may limit redirects for the steps that do follow them.
         draft.responses.max_redirs = draft.responses.max_redirs.filter(|_| draft.responses.location);
-        let (time, size) = self.add_expects(&mut draft, &request.expect);
+        self.add_expects(&mut draft, &request.expect);
         let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
         let (constant, body) = body.unzip();
         draft.request.body = constant.map(DraftBody::Bytes);
         let (mut target, mut made) = draft.part(None, false)?;
-        (made.checks.time, made.checks.size) = (time, size);
-        made.checks.is_expectation |= !made.checks.time.is_empty() || !made.checks.size.is_empty();
+        let file = self.file;
+        let usual = &file.defaults.expect;
+        self.add_more_expects(&mut made, &request.expect, usual);
         let mut dynamic_parts = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
         dynamic_parts.takes = self.takings(&request.take)?;
+        dynamic_parts.expects = self.dynamic_checks(&request.expect, usual)?;
         dynamic_parts.body = body.flatten();
         self.finish(step, (target, made), dynamic_parts)
     }
@@ -163,7 +165,7 @@ impl DynamicParts<'_> {
         marks: &Marks,
     ) -> Result<Made, Problem> {
         let mut dynamic_parts = Made::default();
-        let mut path = marks.pattern(&made.request.path, |_| is_whole.then_some(SlotContext::Origin));
+        let mut path = marks.pattern(&made.request.path, |slot| origin(slot, is_whole));
         if let Some(plan::PatternPart::Text(text)) =
             path.as_mut().filter(|_| is_whole).and_then(|path| path.parts.first_mut())
         {
@@ -203,7 +205,8 @@ impl DynamicParts<'_> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
         // Cookies of the user are added to the dynamic parts.
-        let is_needed = dynamic_parts.makes_requests() || !dynamic_parts.takes.is_empty() || self.file.defaults.cookies;
+        let is_needed =
+            dynamic_parts.makes_requests() || !dynamic_parts.takes.is_empty() || self.file.defaults.keeps_cookies();
         made.dynamic_parts = is_needed.then(|| Arc::new(dynamic_parts));
         Ok((target, made))
     }
@@ -254,7 +257,7 @@ impl DynamicParts<'_> {
     /// A gRPC call.
     pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<PreparedPart, Problem> {
         let (mut draft, marks) = self.call_parts(call)?;
-        let (time, size) = self.add_expects(&mut draft, &call.expect);
+        self.add_expects(&mut draft, &call.expect);
         if call.expect.status.is_none() {
             // The statuses of the defaults are those of HTTP.
             draft.responses.status = None;
@@ -269,14 +272,22 @@ impl DynamicParts<'_> {
         }
         let known = self.outside.schemas.iter().find(|(of, _)| of.url == draft.url).map(|(_, schema)| schema);
         let (mut target, mut made) = draft.part(known, false)?;
-        (made.checks.time, made.checks.size) = (time, size);
+        let file = self.file;
+        let usual = &file.defaults.expect;
+        self.add_more_expects(&mut made, &call.expect, usual);
         let mut dynamic_parts = self.making_of((&mut target, &mut made), false, &marks)?;
         dynamic_parts.takes = self.takings(&call.take)?;
+        dynamic_parts.expects = self.dynamic_checks(&call.expect, usual)?;
         if has_slots {
             dynamic_parts.messages = renderings;
         }
         self.finish(step, (target, made), dynamic_parts)
     }
+}
+
+/// The context of the slots of a URL that is one value; fields of its query stay fields.
+fn origin(slot: &plan::Slot, is_whole: bool) -> Option<SlotContext> {
+    (is_whole && slot.place != SlotContext::Form).then_some(SlotContext::Origin)
 }
 
 fn constants(renderings: &[Rendering]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value};
+use plan::{Builtin, Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value};
 
 use super::names::Naming;
 use super::{DynamicParts, Outside};
@@ -63,20 +63,41 @@ impl Scope for Fixed<'_> {
             .map(|place| match names[*place as usize].1 {
                 Meaning::Variable(number) => self.values[number as usize].clone(),
                 Meaning::Column(_) => Value::Null,
+                Meaning::Builtin(builtin) => sample(builtin, moment.now),
             })
             .collect();
         evaluate.evaluate(expression, &given, moment)
     }
 }
 
+/// A value like those of users: variables of users are computed once before the run, for their errors.
+fn sample(builtin: Builtin, now: Duration) -> Value {
+    match builtin {
+        Builtin::VuId => Value::Int(1),
+        Builtin::VuIteration | Builtin::VuScenarioIteration => Value::Int(0),
+        Builtin::VuScenario => Value::text("scenario"),
+        Builtin::VuStartTime => Value::Int(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)),
+        Builtin::ResponseStatus | Builtin::ResponseFailed | Builtin::ResponseTimeMs | Builtin::LoopIndex => Value::Null,
+    }
+}
+
 /// The reason why no expression is evaluated.
 pub(crate) const NO_INTERPRETER: &str = "this build evaluates no expressions; build it with --features script";
+
+/// Values that are known already, and which random draws are made for the others.
+pub(super) struct Draws<'a> {
+    /// Names with their values.
+    pub(super) known: &'a [(String, Value)],
+    /// 0: those of the file; others are those of a scenario.
+    pub(super) number: u64,
+}
 
 /// The variables of a file, each computed once: those of users too, so that their errors are reported before the run.
 pub(super) fn globals(
     file: &File,
     outside: &Outside<'_>,
     mark: String,
+    draws: &Draws<'_>,
     found: &mut DiagnosticSink,
 ) -> Vec<(String, Value)> {
     // All names exist while one is computed; there are no cycles.
@@ -111,13 +132,18 @@ pub(super) fn globals(
             None => Err(NO_INTERPRETER.to_owned()),
         })
     };
-    let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273;
+    let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273 ^ draws.number.wrapping_mul(super::loads::SEED_STEP);
     let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
     for (name, at) in &dynamic_parts.naming.unset {
         found.add(*at, Problem::Unset { name: name.clone() });
     }
     for place in order(file) {
         let variable = &file.vars[place];
+        let known = draws.known.iter().find(|(name, _)| *name == variable.name.text);
+        if let (Some((_, value)), Some(number)) = (known, numbers[place]) {
+            fixed.values[number as usize] = value.clone();
+            continue;
+        }
         let value = match &patterns[place] {
             Ok(pattern) => pattern.value(&mut fixed).map_err(|error: NotFilled| error.to_string()),
             Err(Problem::Slot { text }) => Err(format!("nobody knows what ${{{text}}} is")),

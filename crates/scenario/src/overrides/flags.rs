@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use plan::draft::{Load as Wanted, Stages};
+use plan::draft::{Draft, Load as Wanted, Stages};
 use plan::{ConnectionCount, Flags, Load as PlanLoad, PlanError, UserShape, errors, listed, parse_count};
 
 use crate::Opened;
-use crate::file::{Amount, File, Iterations, Load, Scenario};
+use crate::file::{Amount, Defaults, File, Iterations, Load, Scenario};
 use crate::read::load::DURATION_LONG;
 
 errors! {
@@ -82,16 +82,27 @@ fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
     let merged = of_steps.over(&defaults.typed);
     defaults.flags = merged.draft()?;
     let said = of_steps.draft()?;
-    defaults
-        .headers
-        .retain(|(name, _)| !said.request.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name)));
+    give_way(defaults, &said);
+    defaults.typed = merged;
+    let given = flags.given();
+    for scenario in &mut file.scenarios {
+        scenario.network = scenario.network.without(|flag| given.contains(&flag));
+        if let Some(own) = &mut scenario.defaults {
+            own.typed = own.typed.without(|flag| given.contains(&flag));
+            own.off.retain(|flag| !given.contains(flag));
+            give_way(own, &said);
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out of the defaults what flags say.
+fn give_way(defaults: &mut Defaults, said: &Draft) {
+    let is_said = |name: &str| said.request.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name));
+    defaults.headers.retain(|(name, _)| !is_said(name));
     if said.responses.status.is_some() {
         defaults.expect.status = None;
     }
-    defaults.typed = merged;
-    let given = flags.given();
-    file.scenarios.iter_mut().for_each(|one| one.network = one.network.without(|flag| given.contains(&flag)));
-    Ok(())
 }
 
 /// The part of a file that a flag overrides.

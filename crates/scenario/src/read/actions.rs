@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
+use plan::{PARALLEL_MAX, PlanError, PlannedEnd, Think, USERS_MAX, parse_duration};
 
-use crate::diagnostic::{FoundInstead, LoopWord, Problem, Things, Wanted};
+use crate::diagnostic::{FoundInstead, Problem, Things, Wanted};
 use crate::file::{Action, Barrier, Choice, Custom, Name};
 use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
@@ -25,11 +25,6 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
             reader.names.push(name.clone());
             return Some((Action::Transaction { with_think, steps: inner }, name));
         }
-        "repeat" => {
-            let inner = inner(reader, fields, verb);
-            let (least, most) = rounds(reader, head?)?;
-            Action::Repeat { least, most, steps: inner }
-        }
         "choose" => Action::Choose(choices(reader, head?)?),
         "shuffle" => Action::Shuffle(super::some(reader, head?, object_of(verb))),
         "if" => {
@@ -38,7 +33,6 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
             let otherwise = fields.get("else").map(|node| super::maybe(reader, node)).unwrap_or_default();
             Action::If { condition: condition?, then, otherwise }
         }
-        "until" | "while" => return looping(reader, fields, head?, verb),
         "parallel" => {
             let inner = inner(reader, fields, verb);
             let most = reader.count("parallel", head?, 1, u64::from(PARALLEL_MAX))? as u16;
@@ -60,33 +54,17 @@ fn object_of(verb: &str) -> &'static Object {
 }
 
 /// The nested steps.
-fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Vec<crate::file::Step> {
+pub(super) fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Vec<crate::file::Step> {
     let object = object_of(verb);
     fields.need(reader, "steps").map(|node| super::some(reader, node, object)).unwrap_or_default()
 }
 
 /// A display name: one line, and not empty.
-fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
+pub(super) fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
     let text = reader.text(node)?;
     match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {
         true => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
         false => Some(text.to_owned()),
-    }
-}
-
-/// `3`, `1-5`.
-fn rounds(reader: &mut Reader<'_>, node: &Node) -> Read<(u32, u32)> {
-    let text = reader.measure(node, Wanted::Rounds)?;
-    let (least, most) = text.split_once('-').unwrap_or((text, text));
-    if least.trim().is_empty() || most.trim().is_empty() {
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
-    }
-    let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
-    let least = reader.value(node.at, count(least))?;
-    let most = reader.value(node.at, count(most))?;
-    match least <= most && most > 0 {
-        true => Some((least as u32, most as u32)),
-        false => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
     }
 }
 
@@ -113,24 +91,6 @@ fn choices(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<Choice>> {
     Some(all)
 }
 
-fn looping(
-    reader: &mut Reader<'_>,
-    fields: &mut Fields<'_>,
-    head: &Node,
-    verb: &'static str,
-) -> Read<(Action, String)> {
-    let word = if verb == "until" { LoopWord::Until } else { LoopWord::While };
-    let condition = reader.expression(head);
-    let most = match fields.get("max_rounds") {
-        Some(node) => reader.count("max_rounds", node, 1, u64::from(ROUNDS_MAX)),
-        None => reader.tell(fields.place(verb), Problem::LoopWithoutEnd(word)),
-    };
-    let steps = inner(reader, fields, verb);
-    let (condition, most) = condition.zip(most)?;
-    let action = Action::Loop { condition, is_until: word == LoopWord::Until, most: most as u32, steps };
-    Some((action, verb.to_owned()))
-}
-
 fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Barrier> {
     let mut fields = Fields::open(reader, node, &MEET)?;
     let name_node = fields.need(reader, "name");
@@ -140,6 +100,17 @@ fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Barrier> {
     fields.close();
     let (name, users) = name.zip(users)?;
     Some(Barrier { name, users, within })
+}
+
+/// The key of a planned end.
+pub(crate) fn end_verb(end: &PlannedEnd) -> &'static str {
+    match end {
+        PlannedEnd::Round => "continue",
+        PlannedEnd::Loop => "break",
+        PlannedEnd::Iteration => "next_iteration",
+        PlannedEnd::User => "stop_user",
+        PlannedEnd::Run(_) => "stop_run",
+    }
 }
 
 fn custom_verb(custom: &Custom) -> &'static str {
@@ -158,14 +129,16 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
         Action::Receive(_) => "receive",
         Action::Think(_) => "think",
         Action::Transaction { .. } => "transaction",
-        Action::Repeat { .. } => "repeat",
         Action::Choose(_) => "choose",
         Action::Shuffle(_) => "shuffle",
         Action::If { .. } => "if",
-        Action::Loop { is_until: true, .. } => "until",
-        Action::Loop { .. } => "while",
+        Action::Loop(one) => one.verb(),
+        Action::Set(_) => "set",
+        Action::Check(_) => "check",
+        Action::End(end) => end_verb(end),
         Action::Parallel { .. } => "parallel",
         Action::Barrier(_) => "barrier",
+        Action::Do(_) => "do",
     }
 }
 

@@ -1,15 +1,21 @@
 //! Data files: their settings, and the names of their columns when they can be read.
 
+mod columns;
+
 use std::borrow::Cow;
 use std::path::Path;
 
 use encoding_rs::GBK;
 
-use crate::diagnostic::{Problem, Things, shortened};
+use crate::diagnostic::{NameFault, Problem, Things, shortened};
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
 use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
+
+/// The orders of rows, by their words.
+const ORDERS: [(&str, RowPick); 3] =
+    [("sequential", RowPick::Next), ("random", RowPick::Random), ("by_user", RowPick::ByUser)];
 
 /// The number of bytes of a data file that are read for the names of its columns.
 const DATA_HEAD_BYTES_MAX: usize = 256 * 1024;
@@ -28,7 +34,8 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
     if matches!(node.value, Value::Scalar(_)) {
         let path = reader.text(node)?;
         let format = format_of(reader, node, path)?;
-        return finish(reader, node, DataSet { separator: separator_of(path), ..set_of(name, path, format) });
+        let set = DataSet { separator: separator_of(path), ..set_of(name, path, format) };
+        return finish(reader, node, set, false);
     }
     let mut fields = Fields::open(reader, node, &DATA)?;
     let file = fields.need(reader, "file");
@@ -48,27 +55,22 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         reader.word(node, &words)
     });
     let separator = fields.get("separator").and_then(|node| separator(reader, node));
-    let pick = fields
-        .get("order")
-        .and_then(|node| reader.word(node, &[("sequential", RowPick::Next), ("random", RowPick::Random)]));
+    let pick = fields.get("order").and_then(|node| reader.word(node, &ORDERS));
     let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
     let share = fields.get("sharing").and_then(|node| reader.word(node, &shares));
     let at_end =
         fields.get("on_end").and_then(|node| reader.word(node, &[("repeat", AtEnd::Again), ("stop", AtEnd::Stop)]));
-    let columns = fields.get("columns").map(|node| reader.one_or_more(node, Reader::owned));
-    if pick == Some(RowPick::Random) {
-        // Random rows have no end, and are not distributed.
-        fields.given(&["sharing", "on_end"]).into_iter().for_each(|one| {
-            reader.found.add(fields.place(one), Problem::Conflict { one, other: "order: random" });
-        });
-    }
-    if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
-        reader.found.add(fields.place("on_end"), Problem::Conflict { one: "on_end: repeat", other: "sharing: unique" });
-    }
+    let (columns, header) = columns::given(reader, &mut fields);
+    check_order(reader, &fields, (pick, share, at_end));
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).
         let is_gbk = encoding == Some(Encoding::Gbk);
-        let wrong = [("separator", separator.is_some()), ("columns", columns.is_some()), ("encoding", is_gbk)];
+        let wrong = [
+            ("separator", separator.is_some()),
+            ("columns", columns.is_some()),
+            ("header", header.is_some()),
+            ("encoding", is_gbk),
+        ];
         for (one, _) in wrong.into_iter().filter(|(_, is_wrong)| *is_wrong) {
             reader.found.add(fields.place(one), Problem::Conflict { one, other: "format" });
         }
@@ -82,11 +84,33 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         share: share.unwrap_or_default(),
         // Unique rows do not repeat.
         at_end: at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() }),
-        is_headless: columns.is_some(),
-        columns,
+        is_headless: columns.as_ref().is_some_and(|columns| columns.is_headless),
+        columns: columns.as_ref().filter(|columns| columns.is_headless).map(|columns| columns.names.clone()),
+        numbers: columns.map(|columns| columns.numbers).unwrap_or_default(),
         ..set_of(name, path, format)
     };
-    finish(reader, file?, set)
+    finish(reader, file?, set, separator.is_some())
+}
+
+/// How rows are taken, as far as that is given.
+type RowSettings = (Option<RowPick>, Option<RowShare>, Option<AtEnd>);
+
+/// Reports keys that do not go together with the order of rows.
+fn check_order(reader: &mut Reader<'_>, fields: &Fields<'_>, (pick, share, at_end): RowSettings) {
+    if pick == Some(RowPick::ByUser) {
+        fields.given(&["sharing"]).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "order: by_user" });
+        });
+    }
+    if pick == Some(RowPick::Random) {
+        // Random rows have no end, and are not distributed.
+        fields.given(&["sharing", "on_end"]).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "order: random" });
+        });
+    }
+    if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
+        reader.found.add(fields.place("on_end"), Problem::Conflict { one: "on_end: repeat", other: "sharing: unique" });
+    }
 }
 
 fn set_of(name: Name, path: &str, format: DataFormat) -> DataSet {
@@ -100,6 +124,7 @@ fn set_of(name: Name, path: &str, format: DataFormat) -> DataSet {
         share: RowShare::default(),
         at_end: AtEnd::default(),
         columns: None,
+        numbers: Vec::new(),
         is_headless: false,
     }
 }
@@ -131,8 +156,8 @@ fn separator(reader: &mut Reader<'_>, node: &Node) -> Read<u8> {
     }
 }
 
-/// Reads the columns of the file.
-fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSet> {
+/// Reads the columns of the file. `is_said`: its separator is given.
+fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet, is_said: bool) -> Read<DataSet> {
     let path = set.file.to_string_lossy().into_owned();
     let head = match reader.files.head(&set.file, DATA_HEAD_BYTES_MAX) {
         Ok(head) => head,
@@ -145,6 +170,9 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
         reader.found.add(node.at, Problem::DataEmpty { path: shortened(&path) });
         return Some(set);
     }
+    if !is_said && set.format == DataFormat::Csv && set.separator == b',' {
+        set.separator = columns::separator(&decoded(&head, set.encoding));
+    }
     let found = columns(&head, &set);
     if let (Some(named), Some(found)) = (&set.columns, &found)
         && named.len() != found.len()
@@ -154,6 +182,13 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
     }
     if !set.is_headless {
         set.columns = found;
+    }
+    if let Some(columns) = &set.columns {
+        for name in set.numbers.iter().filter(|name| !columns.contains(name)) {
+            let near = plan::did_you_mean(name, columns.iter().map(String::as_str)).map(str::to_owned);
+            let (set, column, known) = (set.name.text.clone(), shortened(name), shortened(&columns.join(", ")));
+            reader.found.add(node.at, Problem::Name(NameFault::Column { set, column, near, known }));
+        }
     }
     Some(set)
 }

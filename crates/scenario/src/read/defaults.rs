@@ -2,7 +2,7 @@
 
 use plan::Flags;
 
-use super::{expects, requests, steps};
+use super::{auth, expects, failures};
 use crate::file::Defaults;
 use crate::keys::{DEFAULTS, Kind, NETWORK, Object};
 use crate::reader::{Fields, Read, Reader};
@@ -40,14 +40,14 @@ const TEXTS: [(&str, Put); 22] = [
     ("grpc_encoding", |flags, text| flags.grpc_encoding = Some(text)),
 ];
 
-/// Keys that are flags without a value, and the switch value that sets them.
-const SWITCHES: [(&str, bool, Set); 6] = [
-    ("location", true, |flags| flags.location = true),
-    ("keepalive", false, |flags| flags.no_keepalive = true),
-    ("retry", false, |flags| flags.no_retry = true),
-    ("insecure", true, |flags| flags.insecure = true),
-    ("tls_resumption", false, |flags| flags.no_tls_resumption = true),
-    ("ws_deflate", true, |flags| flags.ws_deflate = true),
+/// Keys that are flags without a value, the switch value that sets them, and the flags.
+const SWITCHES: [(&str, bool, Set, &str); 6] = [
+    ("location", true, |flags| flags.location = true, "location"),
+    ("keepalive", false, |flags| flags.no_keepalive = true, "no-keepalive"),
+    ("retry", false, |flags| flags.no_retry = true, "no-retry"),
+    ("insecure", true, |flags| flags.insecure = true, "insecure"),
+    ("tls_resumption", false, |flags| flags.no_tls_resumption = true, "no-tls-resumption"),
+    ("ws_deflate", true, |flags| flags.ws_deflate = true, "ws-deflate"),
 ];
 
 /// Keys of `network`, which are flags with a value too.
@@ -96,17 +96,20 @@ pub(super) fn network(reader: &mut Reader<'_>, node: &Node) -> Read<Flags> {
 pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
     let mut fields = Fields::open(reader, node, &DEFAULTS)?;
     let mut defaults = Defaults {
-        headers: fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default(),
-        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(true),
+        headers: auth::headers(reader, &mut fields),
+        cookies: fields.get("cookies").and_then(|node| reader.switch(node)),
         expect: fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
-        on_failure: fields.get("on_failure").and_then(|node| steps::on_failure(reader, node)),
+        on_failure: fields.get("on_failure").and_then(|node| failures::on_failure(reader, node)),
         ..Defaults::default()
     };
     let mut flags = flags(reader, &mut fields, &DEFAULTS, &TEXTS);
-    for (key, when, put) in SWITCHES {
+    fields.at_most_one(reader, &["user", "auth"]);
+    for (key, when, put, flag) in SWITCHES {
         let Some(node) = fields.get(key) else { continue };
-        if reader.switch(node) == Some(when) {
-            put(&mut flags);
+        match reader.switch(node) {
+            Some(given) if given == when => put(&mut flags),
+            Some(_) => defaults.off.push(flag),
+            None => {}
         }
     }
     if let Some(node) = fields.get("http") {

@@ -3,7 +3,7 @@
 use plan::{ExtractError, ExtractFrom, PlanError, Which};
 
 use crate::diagnostic::{FoundInstead, Problem, Things, Wanted, shortened};
-use crate::file::Extract;
+use crate::file::{Extract, Name};
 use crate::keys::TAKE;
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
@@ -20,17 +20,21 @@ pub(super) fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
         let name = reader.name(name, at);
         let read = match &node.value {
             Value::Map(_) => take(reader, node),
-            _ => text(reader, node).map(|from| (from, Which::First, None)),
+            _ => text(reader, node).map(plain),
         };
-        all.extend(name.zip(read).map(|(name, (from, which, default))| Extract { name, from, which, default }));
+        all.extend(name.zip(read).map(|(name, extract)| Extract { name, ..extract }));
     }
     all
 }
 
-type Parts = (ExtractFrom, Which, Option<crate::file::Json>);
+/// The first value from this source, which must be there.
+fn plain(from: ExtractFrom) -> Extract {
+    let name = Name::default();
+    Extract { name, from, which: Which::First, default: None, is_number: false, from_failed: false }
+}
 
-/// The form with a key for each part.
-fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
+/// The form with a key for each part; it has no name yet.
+fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Extract> {
     let mut fields = Fields::open(reader, node, &TAKE)?;
     fields.at_most_one(reader, &SOURCES);
     let mut from = None;
@@ -51,8 +55,15 @@ fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
     }
     let which = fields.get("which").and_then(|node| which(reader, node));
     let default = fields.get("default").and_then(|node| reader.json(node));
+    let types = [("text", false), ("number", true)];
+    let is_number = fields.get("as").and_then(|node| reader.word(node, &types)).unwrap_or(false);
+    let from_failed = fields.get("from_failed").and_then(|node| reader.switch(node)).unwrap_or(false);
+    if is_number && which == Some(Which::All) {
+        reader.found.add(fields.place("as"), Problem::Conflict { one: "as: number", other: "which: all" });
+    }
     fields.close();
-    from.map(|from| (from, which.unwrap_or_default(), default))
+    let which = which.unwrap_or_default();
+    from.map(|from| Extract { which, default, is_number, from_failed, ..plain(from) })
 }
 
 /// The form in one text: `json $.id`.
@@ -122,6 +133,12 @@ fn which(reader: &mut Reader<'_>, node: &Node) -> Read<Which> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return reader.count("which", node, 1, u64::from(u32::MAX)).map(|count| Which::Nth(count as u32));
     }
-    let words = [("first", Which::First), ("last", Which::Last), ("all", Which::All), ("random", Which::Random)];
+    let words = [
+        ("first", Which::First),
+        ("last", Which::Last),
+        ("all", Which::All),
+        ("random", Which::Random),
+        ("count", Which::Count),
+    ];
     reader.word(node, &words)
 }

@@ -2,7 +2,7 @@
 
 use plan::{Flags, MessageKind, PlanError, ResponseEnd, TextContext};
 
-use super::{expects, extracts, requests, urls};
+use super::{auth, expects, extracts, query, requests, urls};
 use crate::diagnostic::{Problem, Wanted, shortened};
 use crate::file::{Action, Message, MessageData, Messaging, Receive};
 use crate::keys::{MESSAGE, RECEIVE, STEP, verb_of};
@@ -20,9 +20,11 @@ pub(super) fn messaging(
 ) -> Read<(Action, String)> {
     let url = fields.need(reader, verb).and_then(|node| urls::url(reader, node, verb));
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
+    let name = url.as_ref().map(|url| requests::series(verb, url));
+    let url = if verb == "websocket" { query::added(reader, fields, url) } else { url };
     let (mut headers, mut subprotocols, mut responses) = (Vec::new(), Vec::new(), None);
     if verb == "websocket" {
-        headers = fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default();
+        headers = auth::headers(reader, fields);
         subprotocols =
             fields.get("subprotocols").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default();
     } else {
@@ -30,8 +32,7 @@ pub(super) fn messaging(
     }
     let object = verb_of(verb).unwrap_or(&STEP);
     let steps = fields.get("steps").map(|node| super::some(reader, node, object)).unwrap_or_default();
-    let url = url?;
-    let name = requests::series(verb, &url);
+    let (url, name) = url.zip(name)?;
     Some((Action::Messaging(Box::new(Messaging { url, headers, subprotocols, responses, timeout, steps })), name))
 }
 

@@ -1,65 +1,37 @@
 //! HTTP requests and gRPC calls.
 
-use plan::{Header, Pattern, PatternPart, PlanError, TextContext};
+use plan::{Pattern, PatternPart, PlanError, TextContext};
 
-use super::{expects, extracts, urls};
+use super::{auth, expects, extracts, query, urls};
 use crate::diagnostic::{Problem, Things, Wanted, shortened};
-use crate::file::{Action, Body, Call, Headers, Part, PartValue, Request};
+use crate::file::{Action, Body, Call, Part, PartValue, Request};
 use crate::keys::{FILE_BODY, PART};
 use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
-/// The most headers of one request.
-const HEADERS_MAX: usize = 1_000;
 /// The most messages of one call.
 const CALL_MESSAGES_MAX: usize = 1_000;
 /// The keys for the body of a request.
 const BODIES: [&str; 4] = ["body", "json", "form", "multipart"];
 
-/// Names and values; an invalid name, and one that frames the body, are reported.
-pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Headers {
-    let named = super::bounded(reader, node, Things::Headers, HEADERS_MAX);
-    let mut all = Vec::new();
-    for (name, at, node) in named {
-        let shown = name;
-        // The value is checked with its slots as text: they become one.
-        let header = Header::parse(&format!("{name}: x")).map(|header| header.name);
-        let name = reader.value(at, header);
-        let text = match node.is_null() {
-            true => Some(None),
-            false => reader.pattern(node, TextContext::Header).map(Some),
-        };
-        if let Some(Some(text)) = &text {
-            refuse_line_ends(reader, node, shown, text);
-        }
-        all.extend(name.zip(text));
-    }
-    all
-}
-
-fn refuse_line_ends(reader: &mut Reader<'_>, node: &Node, name: &str, text: &Pattern) {
-    let is_control = |each: char| each.is_control() && each != '\t';
-    let is_bad = |part: &PatternPart| matches!(part, PatternPart::Text(text) if text.contains(is_control));
-    if text.parts.iter().any(is_bad) {
-        let header = shortened(name);
-        reader.found.add(node.at, Problem::Value(PlanError::HeaderValue { header }));
-    }
-}
-
 /// A step with one of the HTTP verbs, and its name.
 pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
     let url = fields.need(reader, verb);
-    let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
+    let headers = auth::headers(reader, fields);
     let body = body(reader, fields);
     let take = fields.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default();
     let expect = fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default();
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
     let location = fields.get("location").and_then(|node| reader.switch(node));
-    let (method, url) = match verb {
-        "request" => method_and_url(reader, url?)?,
-        _ => (verb.to_ascii_uppercase(), urls::url(reader, url?, verb)?),
+    let read = match verb {
+        "request" => url.and_then(|node| method_and_url(reader, node)),
+        _ => url.and_then(|node| urls::url(reader, node, verb)).map(|url| (verb.to_ascii_uppercase(), url)),
     };
+    let (method, url) = read.unzip();
+    let with_query = query::added(reader, fields, url.clone());
+    let (method, url) = method.zip(url)?;
     let name = series(&method, &url);
+    let url = with_query?;
     let request = Request { method, url, headers, body, take, expect, timeout, location };
     Some((Action::Request(Box::new(request)), name))
 }
@@ -148,7 +120,7 @@ fn part(reader: &mut Reader<'_>, name: &str, node: &Node) -> Read<Part> {
 pub(super) fn call(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Action, String)> {
     fields.at_most_one(reader, &["message", "messages"]);
     let url = fields.need(reader, "grpc").and_then(|node| urls::url(reader, node, "grpc"));
-    let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
+    let headers = auth::headers(reader, fields);
     let one = fields.get("message").and_then(|node| message(reader, node));
     let several = fields.get("messages").map(|node| messages(reader, node));
     let take = fields.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default();

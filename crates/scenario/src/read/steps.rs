@@ -1,18 +1,16 @@
 //! Steps: the verb is the key.
 
-use plan::{DEPTH_MAX, OnFailure};
+use plan::DEPTH_MAX;
 
-use super::{actions, custom, messaging, requests};
-use crate::diagnostic::{FoundInstead, Problem, SyntaxFault, Things, Wanted};
-use crate::file::{Action, Step};
+use super::{actions, custom, failures, fragments, loops, messaging, requests, state};
+use crate::diagnostic::{Problem, SyntaxFault, Things, Wanted};
+use crate::file::{Action, AfterFailure, Step};
 use crate::keys::{Object, steps, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
 use crate::tree::{Key, Node, Value};
 
 /// The most steps of one list.
 const STEPS_MAX: usize = 10_000;
-/// The most retries of a step after a failure.
-const RETRIES_MAX: u64 = u16::MAX as u64;
 
 /// Reads optional steps.
 pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
@@ -35,22 +33,26 @@ pub(super) fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object
 fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let Value::Map(pairs) = &node.value else { return not_a_step(reader, node) };
     let verb = verb(reader, node, pairs)?;
-    let mut fields = Fields::open(reader, node, verb_of(verb)?)?;
-    let (name, failure) = match verb {
-        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "barrier" => {
-            (None, None)
-        }
-        "parallel" => (None, fields.get("on_failure")),
-        _ => (fields.get("name"), fields.get("on_failure")),
-    };
+    let object = verb_of(verb)?;
+    let mut fields = Fields::open(reader, node, object)?;
+    let mut own = |key| object.field(key).and_then(|_| fields.get(key));
+    let (name, failure) = (own("name"), own("on_failure"));
     let name = name.and_then(|node| reader.owned(node));
     reader.names.extend(name.clone());
-    let on_failure = failure.and_then(|node| on_failure(reader, node));
+    let on_failure = failure.and_then(|node| failures::on_failure(reader, node));
+    if let Some(failure) = on_failure.as_ref().filter(|failure| failure.retry.is_some() && !may_retry(verb)) {
+        reader.found.add(failure.at, Problem::NoRetry { verb });
+    }
     let read = match verb {
         "grpc" => requests::call(reader, &mut fields),
         "websocket" | "tcp" => messaging::messaging(reader, &mut fields, verb),
+        "do" => fragments::call(reader, &mut fields),
         "send" => messaging::send(reader, &mut fields),
         "receive" => messaging::receive(reader, &mut fields),
+        "for_each" | "repeat" | "during" | "until" | "while" => loops::looping(reader, &mut fields, verb),
+        "set" => state::set(reader, &mut fields),
+        "check" => state::check(reader, &mut fields),
+        "break" | "continue" | "next_iteration" | "stop_user" | "stop_run" => state::end(reader, &mut fields, verb),
         "get" | "post" | "put" | "patch" | "delete" | "head" | "options" | "request" => {
             requests::request(reader, &mut fields, verb)
         }
@@ -61,19 +63,24 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     fields.close();
     let (mut action, made): (Action, String) = read?;
     if let Action::Messaging(messaging) = &mut action {
-        inherit(&mut messaging.steps, name.as_deref(), on_failure);
+        inherit(&mut messaging.steps, name.as_deref(), on_failure.as_ref());
     }
     Some(Step { at, name: name.unwrap_or(made), action, on_failure })
 }
 
+/// Whether what failed can be tried again: a check or a loop would see the same values.
+fn may_retry(verb: &str) -> bool {
+    !matches!(verb, "check" | "for_each" | "repeat" | "during" | "until" | "while")
+}
+
 /// Settings of a message connection apply to those of its steps that have none.
-fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<OnFailure>) {
+fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFailure>) {
     for step in steps {
         let is_said = matches!(step.action, Action::Send(_) | Action::Receive(_));
         if let Some(name) = name.filter(|_| is_said && ["send", "receive"].contains(&step.name.as_str())) {
             step.name = name.to_owned();
         }
-        step.on_failure = step.on_failure.or(on_failure);
+        step.on_failure = step.on_failure.take().or_else(|| on_failure.cloned());
         step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure));
     }
 }
@@ -89,7 +96,8 @@ fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
             let verb = scalar.text.split([' ', '=']).next().unwrap_or_default();
             match verb_of(verb) {
                 Some(_) if verb.len() < scalar.text.len() => reader.tell(node.at, Problem::Syntax(SyntaxFault::Colon)),
-                _ => reader.wrong(node, Wanted::Map),
+                Some(object) => reader.tell(node.at, Problem::BareVerb { verb: object.id }),
+                None => reader.wrong(node, Wanted::Map),
             }
         }
         _ => reader.wrong(node, Wanted::Map),
@@ -122,21 +130,6 @@ fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<
             let at = pairs.first().map_or(node.at, |(key, _)| key.at);
             reader.tell(at, Problem::NoVerb { known: known() })
         }
-    }
-}
-
-/// `next_iteration`, `continue`, `stop`, `retry 3`.
-pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure> {
-    let text = reader.text(node)?.trim();
-    if let Some(count) = text.strip_prefix("retry ") {
-        let count = reader.value(node.at, plan::parse_count("retry", count.trim(), 1, RETRIES_MAX))?;
-        return Some(OnFailure::Retry(count as u16));
-    }
-    match text {
-        "next_iteration" => Some(OnFailure::Next),
-        "continue" => Some(OnFailure::GoOn),
-        "stop" => Some(OnFailure::Stop),
-        _ => reader.tell(node.at, Problem::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) }),
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value as Data, json};
 
 use super::*;
 use crate::keys::{
-    CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, LOAD, MEET, MESSAGE, NETWORK, PART, RECEIVE, RUN, SCENARIO, TAKE,
-    steps,
+    ABSENT, AUTH, CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, FRAGMENT, LOAD, MEET, MESSAGE, NETWORK, PART,
+    RECEIVE, RETRY, RUN, SCENARIO, TAKE, steps,
 };
 use crate::tree::{self, Node, Value};
 
@@ -66,7 +66,7 @@ fn the_published_schema_is_that_of_the_tables() {
 #[test]
 fn right_files_are_right_for_the_schema() {
     let validator = validator(&schema());
-    for path in files_in("files") {
+    for path in [files_in("files"), files_in("right")].concat() {
         let data = data_of(&std::fs::read_to_string(&path).expect("UTF-8")).expect("YAML");
         let errors: Vec<String> =
             validator.iter_errors(&data).map(|error| format!("{}: {error}", error.instance_path())).collect();
@@ -111,8 +111,8 @@ fn wrong_files_are_wrong_for_the_schema_where_it_can_say_so() {
 fn each_key_of_the_tables_is_in_the_file_that_has_everything() {
     let data = data_of(&everything()).expect("YAML");
     let objects = [
-        FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, NETWORK, PART,
-        FILE_BODY,
+        ABSENT, AUTH, FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, NETWORK,
+        PART, FILE_BODY, FRAGMENT, RETRY,
     ];
     let steps: Vec<&Object> = steps().collect();
     let named = objects.iter().chain(steps);

@@ -4,7 +4,7 @@ use plan::{EncodedPlan, Plan, Step as PlanStep, Value, ValuePattern};
 
 use super::*;
 
-fn lowered(text: &str) -> Plan {
+pub(super) fn lowered(text: &str) -> Plan {
     let opened =
         parse("test.yaml", text, &folder()).unwrap_or_else(|mistakes| panic!("{:#?}\n{text}", said(&mistakes)));
     let environment = |name: &str| (name == "HOME").then(|| "/home/zq7slot0q7z".to_owned());
@@ -164,7 +164,8 @@ fn what_is_the_same_for_all_is_made_of_nothing_that_users_draw() {
             parse("test.yaml", &text(vars), &folder()).err().map(|mistakes| said(&mistakes)).unwrap_or_default();
         assert_eq!(found.iter().any(|line| line.contains("move it to 'per_user'")), is_wrong, "{vars}: {found:?}");
     }
-    let plan = lowered(&file("per_user: {id: \"${uuid()}\", both: \"${id}-${vu}\"}\nvars: {vu: 7}\n", "[{get: /}]"));
+    let plan =
+        lowered(&file("per_user: {id: \"${uuid()}\", both: \"${id}-${seven}\"}\nvars: {seven: 7}\n", "[{get: /}]"));
     assert_eq!(plan.scenarios[0].memory.of_user.len(), 2);
 }
 

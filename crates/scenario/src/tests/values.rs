@@ -41,7 +41,7 @@ fn the_shop_means_what_its_page_says() {
     );
     assert_eq!((file.data[1].pick, file.data[1].format), (RowPick::Random, DataFormat::JsonLines));
     assert_eq!(file.data[0].columns, Some(vec!["name".to_owned(), "pass".to_owned()]));
-    assert!(file.defaults.cookies && file.defaults.flags.request.timeout == Some(secs(10)));
+    assert!(file.defaults.keeps_cookies() && file.defaults.flags.request.timeout == Some(secs(10)));
     assert_eq!((file.run.warmup, file.run.grace, file.run.seed), (Some(secs(30)), Some(secs(10)), Some(7)));
     assert_eq!(file.thresholds[2].of.as_ref().map(|name| name.text.as_str()), Some("buy"));
     assert_eq!(file.thresholds[1].threshold.abort_after, Some(secs(30)));
@@ -49,7 +49,9 @@ fn the_shop_means_what_its_page_says() {
     assert_eq!((buyers.every, buyers.start.len(), buyers.steps.len()), (Some(secs(30)), 2, 1));
     let Action::Transaction { with_think: false, steps } = &buyers.steps[0].action else { panic!("a transaction") };
     assert_eq!((buyers.steps[0].name.as_str(), steps.len()), ("buy", 6));
-    let Action::Repeat { least: 1, most: 5, steps: rounds } = &steps[0].action else { panic!("a repetition") };
+    let Action::Loop(repeat) = &steps[0].action else { panic!("a repetition") };
+    assert_eq!(repeat.rounds, Rounds::Count { least: 1, most: 5 });
+    let rounds = &repeat.steps;
     assert_eq!(rounds[0].name, "/items/{id}");
     let takes = &request(&rounds[0]).take;
     let from: Vec<&ExtractFrom> = takes.iter().map(|take| &take.from).collect();
@@ -61,7 +63,8 @@ fn the_shop_means_what_its_page_says() {
     let Action::Choose(choices) = &steps[1].action else { panic!("a choice") };
     assert_eq!(choices.iter().map(|choice| choice.weight).collect::<Vec<_>>(), [70, 30]);
     assert!(matches!(&steps[2].action, Action::If { condition, .. } if condition.text == "price < 100"));
-    assert!(matches!(&steps[3].action, Action::Loop { is_until: true, most: 10, .. }));
+    let Action::Loop(until) = &steps[3].action else { panic!("a loop") };
+    assert!(matches!(&until.rounds, Rounds::Condition { is_until: true, most: Some(10), within: None, .. }));
     assert!(matches!(&steps[4].action, Action::Parallel { most: 6, steps } if steps.len() == 2));
     assert!(matches!(&steps[5].action, Action::Barrier(meet) if (meet.users, meet.within) == (100, Some(secs(5)))));
     let feed = &file.scenarios[1];
@@ -203,12 +206,21 @@ fn think_times_failures_and_takes() {
         ]
     );
     let all = steps(
-        "[{get: /, on_failure: retry 3}, {get: /, on_failure: continue}, {get: /, on_failure: stop}, {get: /, on_failure: next_iteration}, {get: /}]",
+        "[{get: /, on_failure: retry 3}, {get: /, on_failure: continue}, {get: /, on_failure: stop_user}, {get: /, on_failure: next_iteration}, {get: /}]",
     );
-    let failures: Vec<_> = all.iter().map(|step| step.on_failure).collect();
+    let failures: Vec<_> = all
+        .iter()
+        .map(|step| step.on_failure.as_ref().map(|after| (after.retry.as_ref().map(|retry| retry.most), after.then)))
+        .collect();
     assert_eq!(
         failures,
-        [Some(OnFailure::Retry(3)), Some(OnFailure::GoOn), Some(OnFailure::Stop), Some(OnFailure::Next), None]
+        [
+            Some((Some(3), OnFailure::Next)),
+            Some((None, OnFailure::GoOn)),
+            Some((None, OnFailure::Stop)),
+            Some((None, OnFailure::Next)),
+            None
+        ]
     );
     let all = steps(
         "[{get: /, extract: {a: 'css input[name=csrf] @value', b: 'css a[href=\"x@y\"]', c: {json: $.x, which: 3}, d: {regex: x, which: random, default: 5}}}]",

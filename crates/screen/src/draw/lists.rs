@@ -104,7 +104,7 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     frame.render_widget(Paragraph::new(lines).block(block(known, title)), area);
 }
 
-/// Steps and transactions, one in each line.
+/// Steps, transactions and checks, one in each line.
 pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.style.language.pick(en, zh);
     let mut rows = Vec::new();
@@ -124,6 +124,12 @@ pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
                 ];
                 rows.push(Row::new(all));
             }
+        }
+        for check in scenario["checks"].as_array().into_iter().flatten() {
+            let (passed, failed) = (number(&check["passed"]) as u64, number(&check["failed"]) as u64);
+            let name = check["name"].as_str().unwrap_or_default().to_owned();
+            let none = String::new;
+            rows.push(Row::new([name, format::count(passed + failed), format::count(failed), none(), none(), none()]));
         }
     }
     let widths = [

@@ -1,6 +1,9 @@
 //! The fields of a request that the shop needs: stored from its head until its body has arrived.
 
-use super::cart::Item;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::multipart;
 use super::sessions::Key;
 
 /// The cookie of a session.
@@ -48,6 +51,10 @@ pub(crate) struct ShopRequest {
     pub(crate) cookie: Proof,
     pub(crate) token: Proof,
     pub(crate) form: BodyForm,
+    /// `ID:SECRET` of basic authentication; empty when it cannot be read.
+    pub(super) basic: Option<Box<str>>,
+    /// The boundary of a body with files.
+    pub(super) boundary: Option<Box<str>>,
     /// `If-None-Match`; empty when absent.
     tags: Box<str>,
 }
@@ -66,6 +73,8 @@ impl ShopRequest {
             cookie: Proof::Absent,
             token: Proof::Absent,
             form: BodyForm::Fields,
+            basic: None,
+            boundary: None,
             tags: Box::default(),
         };
         for (name, value) in fields {
@@ -85,12 +94,18 @@ impl ShopRequest {
                 self.cookie = Proof::read(value);
             }
         } else if name.eq_ignore_ascii_case(b"authorization") {
-            if let Some((scheme, token)) = value.split_once(' ')
-                && scheme.eq_ignore_ascii_case("bearer")
-            {
-                self.token = Proof::read(token.trim());
+            match value.split_once(' ') {
+                Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                    self.token = Proof::read(token.trim());
+                }
+                Some((scheme, text)) if scheme.eq_ignore_ascii_case("basic") => {
+                    let text = STANDARD.decode(text.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                    self.basic = Some(text.unwrap_or_default().into());
+                }
+                _ => {}
             }
         } else if name.eq_ignore_ascii_case(b"content-type") {
+            self.boundary = multipart::boundary(value).map(Box::from);
             let kind = value.split(';').next().unwrap_or_default().trim();
             self.form = match kind {
                 _ if kind.eq_ignore_ascii_case("application/json") => BodyForm::Json,
@@ -108,9 +123,16 @@ impl ShopRequest {
         fields.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
     }
 
-    /// Whether the client has the current version of the item (RFC 9110 13.1.2: weak tags count as strong ones here).
-    pub(crate) fn has(&self, item: Item) -> bool {
-        let tag = item.tag();
+    /// The same with the token of the query, if the head has none: a browser cannot set fields of a handshake.
+    pub(crate) fn with_token_of_query(mut self) -> Self {
+        if let (Proof::Absent, Some(token)) = (self.token, self.query("token")) {
+            self.token = Proof::read(&token);
+        }
+        self
+    }
+
+    /// Whether the client has the version with this tag (RFC 9110 13.1.2: weak tags count as strong ones here).
+    pub(crate) fn has(&self, tag: &str) -> bool {
         self.tags.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
     }
 }

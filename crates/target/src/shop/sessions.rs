@@ -5,9 +5,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
-use pacing::Random;
+use pacing::{Nanos, Random};
 
 use super::cart::Cart;
+use super::limited::RateLimit;
 
 /// Number of locks over all sessions: a thread waits only for one that accesses a session of the same stripe.
 const STRIPES: usize = 64;
@@ -30,7 +31,7 @@ const PLACE_BITS: u32 = SESSIONS_MAX.trailing_zeros();
 const _: () = core::assert!(SESSIONS_MAX.is_power_of_two() && PLACE_BITS < 32, "places are bits of an id");
 
 /// The ID of a session: unique as long as the server runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SessionId(u64);
 
 impl SessionId {
@@ -98,6 +99,10 @@ pub(crate) struct Session {
     pub(crate) csrf: u64,
     /// The secret of its token, once it has one.
     pub(crate) token: Option<u64>,
+    /// The instant from which its token does not hold any more.
+    pub(crate) token_until: Nanos,
+    /// The limit of its requests.
+    pub(crate) limit: RateLimit,
     /// The user name; empty before the login.
     pub(crate) user: Box<str>,
     pub(crate) cart: Cart,
@@ -110,6 +115,11 @@ impl Session {
     /// A session with secrets of its own, begun by a request.
     pub(crate) fn new(random: &mut Random) -> Self {
         Self { cookie: random.next_u64(), csrf: random.next_u64(), requests: 1, ..Self::default() }
+    }
+
+    /// The secret of its token, while that holds.
+    pub(crate) fn token_at(&self, now: Nanos) -> Option<u64> {
+        self.token.filter(|_| now < self.token_until)
     }
 }
 

@@ -1,10 +1,13 @@
 use super::*;
 
+mod flows;
+
 /// A shop with its users.
 struct World {
-    sessions: Sessions,
+    state: ShopState,
     shop_thread: ShopThread,
     seen: Vec<Seen>,
+    now: Nanos,
 }
 
 /// The state of a user.
@@ -18,11 +21,34 @@ struct User {
 
 impl World {
     fn new() -> Self {
-        Self { sessions: Sessions::default(), shop_thread: ShopThread::new(3, 0), seen: Vec::new() }
+        Self {
+            state: ShopState::default(),
+            shop_thread: ShopThread::new(3, 0),
+            seen: Vec::new(),
+            now: Nanos::from_millis(1_000_000),
+        }
+    }
+
+    /// The shop for a request.
+    fn shop(&mut self, path: CountedPath) -> Shop<'_> {
+        Shop {
+            shop_thread: &mut self.shop_thread,
+            state: &self.state,
+            path,
+            now: self.now,
+            unix_start: Duration::from_secs(784_110_777),
+            is_secure: false,
+            seen: Seen::default(),
+        }
     }
 
     /// Sends a request as a user: `POST /cart sku=7`.
     fn ask(&mut self, user: &mut User, line: &str) -> Reply {
+        self.ask_with(user, line, &[])
+    }
+
+    /// The same with additional fields.
+    fn ask_with(&mut self, user: &mut User, line: &str, more: &[(&'static str, &str)]) -> Reply {
         let mut parts = line.splitn(3, ' ');
         let (method, target) = (parts.next().expect("a method"), parts.next().expect("a path"));
         let body = parts.next().unwrap_or_default();
@@ -32,26 +58,23 @@ impl World {
         let cookie = user.cookie.as_ref().map(|cookie| ("Cookie", format!("sid={cookie}")));
         let token = user.token.as_ref().map(|token| ("Authorization", format!("Bearer {token}")));
         let kind = body.starts_with('{').then(|| ("Content-Type", "application/json".to_owned()));
-        let fields: Vec<_> = cookie.into_iter().chain(token).chain(kind).collect();
+        let more = more.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let fields: Vec<_> = cookie.into_iter().chain(token).chain(kind).chain(more).collect();
         let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let requested = ShopRequest::read(method, target, fields);
-        let mut shop = Shop {
-            shop_thread: &mut self.shop_thread,
-            sessions: &self.sessions,
-            is_secure: false,
-            seen: Seen::default(),
-        };
+        let mut shop = self.shop(crate::routes::Route::Shop(page).path(method));
         let reply = response(page, &requested, Some(body.as_bytes()), &mut shop);
-        self.seen.push(shop.seen);
+        let seen = shop.seen;
+        self.seen.push(seen);
         if let Some(("Set-Cookie", value)) = &reply.kind.more {
             let value = value.strip_prefix("sid=").and_then(|rest| rest.split(';').next()).expect("our cookie");
             user.cookie = (!value.is_empty()).then(|| value.to_owned());
         }
-        if let Some((_, rest)) = reply.body.split_once("name=\"csrf\" value=\"") {
+        if let Some((_, rest)) = text(&reply).split_once("name=\"csrf\" value=\"") {
             user.csrf = rest[..16].to_owned();
         }
-        if reply.status == 201 {
-            let json: serde_json::Value = serde_json::from_str(&reply.body).expect("JSON");
+        if reply.status == 201 && name == "api" {
+            let json = json(&reply);
             user.token = json["token"].as_str().map(str::to_owned);
             user.session = json["session"].as_str().expect("a session").to_owned();
         }
@@ -76,8 +99,12 @@ impl World {
     }
 }
 
+fn text(reply: &Reply) -> &str {
+    std::str::from_utf8(&reply.body).expect("text")
+}
+
 fn json(reply: &Reply) -> serde_json::Value {
-    serde_json::from_str(&reply.body).expect("JSON")
+    serde_json::from_slice(&reply.body).expect("JSON")
 }
 
 #[test]
@@ -223,8 +250,7 @@ fn what_makes_no_sense_is_refused() {
     let refused = world.ask(&mut ann, "PATCH /cart");
     assert_eq!(refused.kind.more.expect("a field").1, "GET, HEAD, POST, DELETE");
     let requested = ShopRequest::read("POST", "/cart", std::iter::empty());
-    let mut shop =
-        Shop { shop_thread: &mut world.shop_thread, sessions: &world.sessions, is_secure: true, seen: Seen::default() };
+    let mut shop = Shop { is_secure: true, ..world.shop(CountedPath::default()) };
     assert_eq!(response(ShopPage::Cart, &requested, None, &mut shop).status, 413);
     let login =
         response(ShopPage::Login, &ShopRequest::read("GET", "/login", std::iter::empty()), Some(b""), &mut shop);
@@ -235,14 +261,14 @@ fn what_makes_no_sense_is_refused() {
 fn pages_lead_to_each_other() {
     let (mut world, mut nobody) = (World::new(), User::default());
     let item = world.ask(&mut nobody, "GET /items/7");
-    let (text, json) = (item.body.clone(), json(&item));
+    let (text, json) = (text(&item).to_owned(), json(&item));
     assert_eq!((&json["sku"], &json["next"], &json["stock"]), (&7.into(), &"/items/8".into(), &8.into()), "{text}");
     // 100 + 7 * 7919 % 19900.
     assert_eq!(json["price"].as_f64(), Some(157.33), "{text}");
     assert_eq!(item.kind.more.expect("a tag"), ("ETag", "\"7-1\"".into()));
     let links = |html: &str| html.matches("class=\"item\" href=\"/items/").count();
-    let (first, last) =
-        (world.ask(&mut nobody, "GET /items").body, world.ask(&mut nobody, "GET /items?page=50000").body);
+    let [first, last] =
+        ["GET /items", "GET /items?page=50000"].map(|line| self::text(&world.ask(&mut nobody, line)).to_owned());
     assert_eq!((links(&first), links(&last)), (20, 20));
     assert!(first.contains("href=\"/items/1\">") && first.contains("rel=\"next\" href=\"/items?page=2\""), "{first}");
     assert!(last.contains("href=\"/items/1000000\">") && last.contains("href=\"/items?page=1\""), "{last}");

@@ -65,7 +65,7 @@ impl Streams {
         if !is_call {
             return false;
         }
-        tools.stats().requests[Route::Grpc.index()].add(1);
+        tools.stats().count(Route::Grpc.path("POST"));
         self.requests = self.requests.saturating_add(1);
         let encoding = fields.find(b"grpc-encoding").unwrap_or(b"identity");
         if encoding != b"identity" && encoding != b"gzip" {

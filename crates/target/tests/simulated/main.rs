@@ -9,6 +9,7 @@ mod custom;
 mod delays;
 mod ended;
 mod expecting;
+mod flows;
 mod gates;
 #[path = "../lines/mod.rs"]
 mod lines;

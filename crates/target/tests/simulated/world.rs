@@ -42,6 +42,8 @@ pub(crate) struct Call {
     pub(crate) request: String,
     /// When the same request is sent again on its connection, in milliseconds.
     pub(crate) again_ms: Vec<u64>,
+    /// Further bytes for its connection, and when they are sent, in milliseconds.
+    pub(crate) later: Vec<(u64, Vec<u8>)>,
     /// Whether it ends its side after the request.
     pub(crate) half_closes: bool,
     /// The instant before which it reads nothing.
@@ -61,6 +63,7 @@ impl Call {
             leaves: Nanos::NEVER,
             request: format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"),
             again_ms: Vec::new(),
+            later: Vec::new(),
             half_closes: false,
             reads_from: Nanos::ZERO,
             socket: None,
@@ -140,9 +143,13 @@ impl Call {
             self.again_ms.remove(0);
             sockets.send(socket, Outgoing::Lent(self.request.clone().into_bytes()));
         }
+        while self.later.first().is_some_and(|(at_ms, _)| Nanos::from_millis(*at_ms) <= now) {
+            sockets.send(socket, Outgoing::Lent(self.later.remove(0).1));
+        }
+        let later = self.later.first().map_or(Nanos::NEVER, |(at_ms, _)| Nanos::from_millis(*at_ms));
         let again = self.again_ms.first().map_or(Nanos::NEVER, |at_ms| Nanos::from_millis(*at_ms));
         let reads = if self.reads_from == Nanos::ZERO { Nanos::NEVER } else { self.reads_from };
-        self.leaves.min(again).min(reads)
+        self.leaves.min(again).min(later).min(reads)
     }
 
     fn connected(&mut self, socket: Socket, sockets: &mut SimSockets) {

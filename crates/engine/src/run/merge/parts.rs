@@ -111,6 +111,7 @@ mod tests {
             warmup: zero,
             duration: Some(schedule.end()),
             grace: zero,
+            stop_within: zero,
             interval: second,
             joins: None,
         };

@@ -29,7 +29,7 @@ fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
 
 fn status() -> Extraction {
     let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
-    Extraction { variable: 0, name: "status".to_owned(), take, default: None }
+    Extraction { variable: 0, name: "status".to_owned(), take, default: None, is_number: false, from_failed: false }
 }
 
 fn fork(most: u16, steps: &[usize]) -> Node {

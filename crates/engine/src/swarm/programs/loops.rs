@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use metrics::{Class, Failure, SeriesId};
 use plan::{
-    DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Interpreters, Meaning, Moment, Names,
-    Node, OnFailure, Pattern, Plan, Rendering, TextContext, Value, Which,
+    DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Interpreters, Loop, Meaning, Moment,
+    Names, Node, OnFailure, Pattern, Plan, Rendering, Rounds, TextContext, Value, Which,
 };
 
 use super::{answered, ask, or, plan, played, rate, users};
@@ -79,7 +79,14 @@ pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
     let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
     scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
         path: Some(Rendering::new(&path, &mut Nothing).expect("known names")),
-        takes: vec![Extraction { variable: 0, name: "status".to_owned(), take, default: None }],
+        takes: vec![Extraction {
+            variable: 0,
+            name: "status".to_owned(),
+            take,
+            default: None,
+            is_number: false,
+            from_failed: false,
+        }],
         ..DynamicParts::default()
     }));
     scenario.memory.variables = vec![Value::Null];
@@ -95,7 +102,8 @@ fn run(nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
 }
 
 fn repeated(condition: u32, is_until: bool, most: u32, on_failure: OnFailure, nodes: Vec<Node>) -> Node {
-    Node::Loop { condition, is_until, most, on_failure, nodes }
+    let rounds = Rounds::Condition { condition, is_until, most, within: None };
+    Node::Loop(Loop { rounds, every: None, on_failure, nodes })
 }
 
 fn with_status(history: &History, status: u16) -> u64 {

@@ -154,6 +154,7 @@ impl ScenarioRuntime {
         }
         if !matches!(follows, Hops::Hop { .. }) {
             self.end_chain(exchange, outcome, done);
+            self.note_response(exchange, attempt, outcome, done);
         }
         self.forget_step(exchange.step);
         if let Hops::Hop { step, elsewhere } = follows {

@@ -85,6 +85,7 @@ impl ScenarioRuntime {
         let CustomResponse { status, is_success, .. } = response;
         let Some(attempt) = self.in_flight.attempts.find(key) else { return Outcome::Succeeded };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        self.users.states.note_word(exchange.user, status);
         let step = &self.in_flight.steps[exchange.step as usize];
         let Some(custom) = step.messaging.as_ref().and_then(|messaging| messaging.custom.as_ref()) else {
             return Outcome::Succeeded;

@@ -42,7 +42,14 @@ impl ScenarioRuntime {
 
     /// The iteration ends within conversations.
     pub(super) fn leave_conversations<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        while let Some(messaging) = self.users.programs.place(user).and_then(|place| place.conversations.pop()) {
+        self.leave_inner_conversations(user, usize::MAX, sockets);
+    }
+
+    /// Leaves this many of the innermost conversations.
+    pub(super) fn leave_inner_conversations<S: Sockets>(&mut self, user: u32, count: usize, sockets: &mut S) {
+        for _ in 0..count {
+            let innermost = self.users.programs.place(user).and_then(|place| place.conversations.pop());
+            let Some(messaging) = innermost else { return };
             self.leave_used(user, messaging.target, sockets);
         }
     }

@@ -54,8 +54,10 @@ impl ScenarioRuntime {
         let draw = place.draw();
         // All of them are counted before the first begins: it may fail at once.
         let under_way = count as u16;
-        place.fork = Some(Fork { steps, next: count, began: 0, draw, taken: Vec::new(), under_way, has_failed: false });
+        let fork = Fork { steps, next: count, began: 0, draw, taken: Vec::new(), under_way, has_failed: false };
+        place.fork = Some(Box::new(fork));
         place.failed = None;
+        self.users.states.begins_fork(user);
         for (step, part) in first.into_iter().zip(1..) {
             self.begin_part(user, step, part, turn, sockets);
         }
@@ -78,7 +80,7 @@ impl Programs {
 
     /// The concurrent exchanges of a user, if there are any.
     pub(in crate::world) fn fork(&mut self, user: u32) -> Option<&mut Fork> {
-        self.place(user)?.fork.as_mut()
+        self.place(user)?.fork.as_deref_mut()
     }
 
     /// The source of draws for the request of a step, or for what is extracted from its response. Each of several at a

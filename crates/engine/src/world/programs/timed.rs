@@ -23,9 +23,16 @@ impl ScenarioRuntime {
     /// Ends open transactions as not completed. `is_cut`: because the load is over, else because of a failure.
     #[cold]
     pub(super) fn close_transactions(&mut self, user: u32, is_cut: bool, at: Nanos) {
+        self.close_inner_transactions(user, usize::MAX, is_cut, at);
+    }
+
+    /// Ends this many of the innermost transactions as not completed.
+    #[cold]
+    pub(super) fn close_inner_transactions(&mut self, user: u32, count: usize, is_cut: bool, at: Nanos) {
         let Some(place) = self.users.programs.place(user) else { return };
         let (rests_until, failure) = (place.rests_until, place.failed);
-        while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
+        for _ in 0..count {
+            let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) else { return };
             // A step that was dropped has no failure: it could not start in time, and it is unknown how long it would
             // have taken.
             let of_failure = failure.map_or(Class::TimedOut, |failure| Class::from_outcome(Outcome::Failed(failure)));

@@ -59,6 +59,7 @@ impl ScenarioRuntime {
         let number = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
         let of_scenario = Random::for_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
         let of_first = Random::for_stream(of_scenario, number).next_u64();
+        let known = self.known(user);
         let states = &mut self.users.states;
         // Who comes back under a rate is another user, and has draws of its own.
         let of_user = match states.state(user).lives {
@@ -69,7 +70,7 @@ impl ScenarioRuntime {
         let mut values = Vec::with_capacity(memory.of_user.len());
         for (place, (variable, pattern)) in memory.of_user.iter().enumerate() {
             let random = Random::for_stream(of_user, place as u64);
-            let value = pattern.value(&mut states.values(user, random, now)).unwrap_or_else(|error| {
+            let value = pattern.value(&mut states.values(user, random, now, known)).unwrap_or_else(|error| {
                 own.why.get_or_insert_with(|| format!("per_user: {error}"));
                 Value::Null
             });

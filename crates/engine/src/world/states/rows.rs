@@ -120,7 +120,9 @@ impl Rows {
         let (mut of_all, mut of_iteration) = (Found::default(), Found::default());
         [&work.program.start, &work.program.nodes, &work.program.stop].into_iter().for_each(|nodes| of_all.walk(nodes));
         of_iteration.walk(&work.program.nodes);
-        rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, evaluator);
+        let of_retries = work.program.retries.iter().filter_map(|retry| retry.condition);
+        of_all.expressions.extend(of_retries);
+        rows.of_conditions = rows.feeds_of(&of_all.columns, &of_all.expressions, memory, evaluator);
         let mut of_start_found = Found::default();
         of_start_found.walk(&work.program.start);
         let of_start = rows.ending_of(&of_start_found, memory, evaluator);
@@ -152,7 +154,7 @@ impl Rows {
             let names = &memory.expressions[*expression as usize].names;
             columns.extend(evaluator.uses(*expression).iter().filter_map(|place| match names[*place as usize].1 {
                 plan::Meaning::Column(number) => Some(number),
-                plan::Meaning::Variable(_) => None,
+                plan::Meaning::Variable(_) | plan::Meaning::Builtin(_) => None,
             }));
         }
         let mut feeds: Vec<u16> = columns.iter().map(|column| self.columns[*column as usize].0).collect();
@@ -175,7 +177,7 @@ impl Rows {
         evaluator: &ScriptEvaluator,
         is_so: impl Fn(&Feed) -> bool,
     ) -> Box<[u16]> {
-        let mut feeds = self.feeds_of(&[], &found.conditions, memory, evaluator).into_vec();
+        let mut feeds = self.feeds_of(&found.columns, &found.expressions, memory, evaluator).into_vec();
         found.steps.iter().for_each(|step| feeds.extend(&self.of_steps[*step]));
         feeds.sort_unstable();
         feeds.dedup();
@@ -185,6 +187,11 @@ impl Rows {
 
     pub(super) fn columns(&self) -> &[(u16, u32)] {
         &self.columns
+    }
+
+    /// The most users of the scenario, over all shards.
+    pub(super) fn users(&self) -> u64 {
+        self.users
     }
 
     /// Number of feeds of which users have rows.
@@ -273,11 +280,12 @@ pub(super) fn forget(held: &mut [Option<UserRow>]) {
     held.iter_mut().filter(|held| held.as_ref().is_some_and(|held| !held.is_of_start)).for_each(|held| *held = None);
 }
 
-/// Steps and conditions of a program.
+/// What a program uses.
 #[derive(Default)]
 struct Found {
     steps: Vec<usize>,
-    conditions: Vec<u32>,
+    expressions: Vec<u32>,
+    columns: Vec<u32>,
 }
 
 impl Found {
@@ -286,23 +294,17 @@ impl Found {
             match node {
                 Node::Ask { step, .. } => self.steps.push(*step),
                 Node::Parallel { steps, .. } => self.steps.extend(steps),
-                Node::Think(_) | Node::Barrier(_) => {}
-                Node::If { condition, then, otherwise } => {
-                    self.conditions.push(*condition);
-                    self.walk(then);
-                    self.walk(otherwise);
+                Node::If { condition, .. } | Node::Check { condition, .. } => self.expressions.push(*condition),
+                Node::Loop(one) => self.expressions.extend(one.expression()),
+                Node::Set(assignments) => {
+                    for uses in assignments.iter().map(|assignment| assignment.value.uses()) {
+                        self.columns.extend(uses.columns);
+                        self.expressions.extend(uses.expressions);
+                    }
                 }
-                Node::Loop { condition, nodes, .. } => {
-                    self.conditions.push(*condition);
-                    self.walk(nodes);
-                }
-                Node::Transaction { nodes, .. }
-                | Node::Repeat { nodes, .. }
-                | Node::Messaging { nodes, .. }
-                | Node::Shuffle(nodes)
-                | Node::InTurn(nodes) => self.walk(nodes),
-                Node::Choose(choices) => choices.iter().for_each(|choice| self.walk(&choice.nodes)),
+                _ => {}
             }
+            node.inner().for_each(|inner| self.walk(inner));
         }
     }
 }
@@ -469,12 +471,9 @@ mod tests {
     fn all_steps_and_conditions_of_a_program_are_found() {
         let ask = |step| Node::Ask { step, on_failure: OnFailure::GoOn };
         let way = |step| plan::Choice { weight: 1, nodes: vec![ask(step)] };
-        let until = |condition, step| Node::Loop {
-            condition,
-            is_until: true,
-            most: 3,
-            on_failure: OnFailure::Next,
-            nodes: vec![ask(step)],
+        let until = |condition, step| {
+            let rounds = plan::Rounds::Condition { condition, is_until: true, most: 3, within: None };
+            Node::Loop(plan::Loop { rounds, every: None, on_failure: OnFailure::Next, nodes: vec![ask(step)] })
         };
         let nodes = vec![
             ask(0),
@@ -488,6 +487,6 @@ mod tests {
         ];
         let mut found = Found::default();
         found.walk(&Program { nodes, ..Program::default() }.nodes);
-        assert_eq!((found.steps, found.conditions), ((0..10).collect(), vec![7, 8]));
+        assert_eq!((found.steps, found.expressions), ((0..10).collect(), vec![7, 8]));
     }
 }

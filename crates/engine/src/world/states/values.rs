@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use pacing::{Nanos, Random};
-use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value};
+use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value, ValuePattern};
 
+use super::builtins::{Known, LastResponse, UsedBuiltins};
 use super::evaluator::ScriptEvaluator;
 use super::rows::UserRow;
 use super::{State, States};
@@ -13,6 +14,9 @@ use crate::world::{Counters, ScenarioRuntime};
 
 /// Offset of the draws of conditions, apart from those of steps.
 const CONDITIONS: u32 = 1 << 31;
+
+/// Offset of the draws of variables that are set.
+const SETS: u32 = 5 << 29;
 
 /// The values of a user at an instant.
 pub(super) struct Values<'a> {
@@ -23,6 +27,10 @@ pub(super) struct Values<'a> {
     counters: &'a Counters,
     expressions: &'a [Expression],
     evaluator: &'a mut ScriptEvaluator,
+    used: &'a UsedBuiltins,
+    /// Iterations that the user has begun, and its last response.
+    own: (u64, Option<&'a LastResponse>),
+    known: Known,
     random: Random,
     now: Duration,
 }
@@ -75,6 +83,7 @@ impl Values<'_> {
                 Meaning::Column(number) => {
                     self.cell(*number).cloned().ok_or_else(|| format!("{name}: there is no row"))?
                 }
+                Meaning::Builtin(builtin) => States::builtin(self.used, self.own, self.known, *builtin),
             });
         }
         Ok(())
@@ -92,10 +101,10 @@ impl Values<'_> {
 
 impl States {
     /// The values of a user. `now`: on the clock of the run.
-    pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos) -> Values<'_> {
+    pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos, known: Known) -> Values<'_> {
         self.state(user);
-        let Self { memory, all, counters, evaluator, rows, epoch, .. } = self;
-        let State { variables, rows: own, .. } = &all[user as usize];
+        let Self { memory, all, counters, evaluator, rows, used, epoch, .. } = self;
+        let State { variables, rows: own, iterations, response, .. } = &all[user as usize];
         Values {
             variables,
             rows: own,
@@ -103,6 +112,9 @@ impl States {
             counters,
             expressions: &memory.expressions,
             evaluator,
+            used,
+            own: (*iterations, response.as_deref()),
+            known,
             random,
             now: *epoch + now.as_duration(),
         }
@@ -120,7 +132,27 @@ impl ScenarioRuntime {
         }
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, CONDITIONS | expression, Use::Condition, drawer);
-        let given = self.users.states.values(user, random, at).evaluate(expression);
+        let known = self.known(user);
+        let given = self.users.states.values(user, random, at, known).evaluate(expression);
         given.map_err(|reason| NotFilled::Expression { reason })
+    }
+
+    /// The value of a pattern for a user.
+    ///
+    /// # Errors
+    /// A value is not available.
+    pub(in crate::world) fn value_of(
+        &mut self,
+        user: u32,
+        pattern: &ValuePattern,
+        at: Nanos,
+    ) -> Result<Value, NotFilled> {
+        if let Some(reason) = self.users.states.lacks_own(user) {
+            return Err(NotFilled::Expression { reason });
+        }
+        let drawer = self.drawer(user);
+        let random = self.users.programs.random_for(user, SETS, Use::Condition, drawer);
+        let known = self.known(user);
+        pattern.value(&mut self.users.states.values(user, random, at, known))
     }
 }

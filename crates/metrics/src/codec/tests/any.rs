@@ -111,6 +111,11 @@ fn any_series() -> impl Strategy<Value = SeriesId> {
     (0..SeriesId::COUNT).prop_filter_map("a series", SeriesId::from_index)
 }
 
+/// A series with times: all but checks.
+fn any_timed_series() -> impl Strategy<Value = SeriesId> {
+    any_series().prop_filter("it has times", |series| series.kind() != SeriesKind::Check)
+}
+
 fn any_sample() -> impl Strategy<Value = Sample> {
     let times = prop::collection::vec(prop::option::of(any_time()), 3);
     let kinds = prop::sample::select(vec![
@@ -218,10 +223,10 @@ fn any_deed() -> impl Strategy<Value = Deed> {
     let any_times = prop::collection::vec((0usize..5, any_time()), 1..6);
     let any_head = prop::collection::vec(any::<u8>(), 0..9);
     prop_oneof![
-        (any_series(), any_outcome(), any_times)
+        (any_timed_series(), any_outcome(), any_times)
             .prop_map(|(series, outcome, times)| Deed::Ends(series, outcome, times)),
         (any_series(), 0usize..4, any_time()).prop_map(|(series, class, time)| Deed::Records(series, class, time)),
-        (any_series(), any_time(), prop::option::of(any_time()))
+        (any_timed_series(), any_time(), prop::option::of(any_time()))
             .prop_map(|(series, time, sent)| Deed::LeavesUnfinished(series, time, sent)),
         (any_series(), any_failure()).prop_map(|(series, failure)| Deed::Fails(series, failure)),
         (0usize..14, any_time(), any_count()).prop_map(|(number, time, count)| Deed::Times(number, time, count)),

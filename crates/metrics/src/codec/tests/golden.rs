@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::*;
+use crate::CheckCounts;
 use crate::outcome::custom_failures;
 
 /// The first version with failures of custom protocols, and with statuses that are words.
@@ -53,6 +54,9 @@ fn all() -> Snapshot {
     seen.record(SeriesId::transaction(2), Class::TimedOut, 95_000_000);
     seen.fail(SeriesId::transaction(2), Failure::Timeout);
     seen.record(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded, 42);
+    seen.record(SeriesId::check(4), Class::Succeeded, 0);
+    seen.record(SeriesId::check(4), Class::FailedAnswered, 0);
+    seen.fail(SeriesId::check(4), Failure::CheckFailed);
     for number in 0..12 {
         // The first ones are counted more often than the counters of pages hold.
         times_of(&mut seen, number).record_many(1_000 * (number as u64 + 1), 3 << 16);
@@ -196,6 +200,9 @@ fn golden_snapshots_are_read_for_ever() {
         let ended = Class::ALL.map(|class| seen.count_of(transaction, class));
         assert_eq!((ended, seen.failures_of(transaction).count()), ([1, 0, 0, 1], 1));
         assert_eq!(seen.count_of(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded), 1);
+        if version == SNAPSHOT_VERSION {
+            assert_eq!(seen.check_counts(SeriesId::check(4)), CheckCounts { passed: 1, failed: 1 });
+        }
         assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
         assert_eq!(seen.lag.max(), Some(77_000_000_000_006));
         assert_eq!((seen.server_text(14), seen.server_text(4_999)), (Some("too busy"), Some("bye")));

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::cart::Item;
 use super::*;
 
 const KEY: &str = "00000000000400010123456789abcdef";
@@ -11,6 +12,29 @@ fn requested(fields: &[(&str, &str)]) -> ShopRequest {
 
 fn key(text: &str) -> Proof {
     Proof::Key(text.parse().expect("a key"))
+}
+
+#[test]
+fn credentials_and_boundaries_are_found() {
+    let basic = |value: &str| requested(&[("authorization", value)]).basic.map(String::from);
+    assert_eq!(basic("Basic YW5uOnNlY3JldDp4"), Some("ann:secret:x".to_owned()));
+    assert_eq!([basic("basic ???"), basic("Basic /w==")], [Some(String::new()), Some(String::new())]);
+    assert_eq!([basic(&format!("Bearer {KEY}")), basic("Basic")], [None, None]);
+    let of_form = requested(&[("Content-Type", "multipart/form-data; boundary=x-y")]);
+    assert_eq!((of_form.boundary.as_deref(), of_form.form), (Some("x-y"), BodyForm::Other));
+}
+
+#[test]
+fn a_handshake_may_have_its_token_in_the_query() {
+    let token = |target: &str, field: Option<&str>| {
+        let value = field.map(|field| format!("Bearer {field}"));
+        let fields = value.iter().map(|value| (&b"Authorization"[..], value.as_bytes()));
+        ShopRequest::read("GET", target, fields).with_token_of_query().token
+    };
+    let in_query = format!("/room/7?a=b&token={KEY}");
+    assert_eq!(token(&in_query, None), key(KEY));
+    assert_eq!(token(&in_query, Some(OTHER)), key(OTHER));
+    assert_eq!([token("/room/7?token=x", None), token("/room/7", None)], [Proof::Strange, Proof::Absent]);
 }
 
 #[test]
@@ -57,7 +81,7 @@ fn methods_queries_and_tags_are_read() {
     let of = |name| requested.query(name);
     assert_eq!(of("q").as_deref(), Some("茶 x"));
     assert_eq!((of("empty").as_deref(), of("looks").as_deref(), of("none")), (Some(""), Some("3?"), None));
-    let has = |number| requested.has(Item::new(number).expect("an item"));
+    let has = |number| requested.has(&Item::new(number).expect("an item").tag());
     assert_eq!([6, 7, 8].map(has), [true, true, false]);
 }
 
@@ -112,7 +136,7 @@ proptest! {
         let fields = fields.iter().map(|(name, value)| (names[*name].as_bytes(), value.as_slice()));
         let requested = ShopRequest::read("POST", &target, fields);
         requested.query("q");
-        requested.has(Item::new(1).expect("an item"));
+        requested.has(&Item::new(1).expect("an item").tag());
         for form in [BodyForm::Fields, BodyForm::Json, BodyForm::Other] {
             let said = FormFields::read(form, &body);
             prop_assert!(form != BodyForm::Fields || said.is_ok(), "any bytes are a form");

@@ -1,0 +1,113 @@
+//! Lowering of control flow: loops, values that are set, checks, and what follows a failure.
+
+use plan::{Assignment, Loop as PlanLoop, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
+
+use super::nodes::Nodes;
+use crate::diagnostic::Problem;
+use crate::file::{AfterFailure, Expression, Loop, Messaging, RetryOptions, Rounds, SetValue, Step};
+
+impl Nodes<'_, '_> {
+    /// The number of an expression.
+    pub(super) fn condition(&mut self, condition: &Expression) -> u32 {
+        self.dynamic_parts.naming.at = condition.at;
+        self.dynamic_parts.naming.expression_number(&condition.text)
+    }
+
+    /// A loop. A fixed number of rounds without a pace needs no expression.
+    pub(super) fn looping(&mut self, step: &Step, one: &Loop, around: Option<&Messaging>) -> Node {
+        let rounds = match &one.rounds {
+            Rounds::Count { least, most } if one.every.is_none() => {
+                return Node::Repeat { least: *least, most: *most, nodes: self.all(&one.steps, around) };
+            }
+            Rounds::Count { least, most } => {
+                self.dynamic_parts.naming.at = step.at;
+                PlanRounds::Times(self.dynamic_parts.naming.expression_number(&drawn(*least, *most)))
+            }
+            Rounds::Times(times) => PlanRounds::Times(self.condition(times)),
+            Rounds::During(time) => PlanRounds::During(*time),
+            Rounds::Items { list, item } => {
+                let list = self.condition(list);
+                let variable = self.variable(&item.text).unwrap_or_default();
+                PlanRounds::Items { list, variable }
+            }
+            Rounds::Condition { condition, is_until, most, within } => PlanRounds::Condition {
+                condition: self.condition(condition),
+                is_until: *is_until,
+                most: most.unwrap_or(ROUNDS_MAX),
+                within: *within,
+            },
+        };
+        let on_failure = self.without_retry(step);
+        Node::Loop(PlanLoop { rounds, every: one.every, on_failure, nodes: self.all(&one.steps, around) })
+    }
+
+    /// The variables of a step that sets them. Errors are reported and left out.
+    pub(super) fn assignments(&mut self, values: &[SetValue]) -> Vec<Assignment> {
+        let mut all = Vec::new();
+        for SetValue { name, value } in values {
+            self.dynamic_parts.naming.at = name.at;
+            let pattern = self.dynamic_parts.value_pattern(value);
+            let pattern = self.dynamic_parts.reported(name.at, pattern);
+            let assigned = self.variable(&name.text).zip(pattern);
+            all.extend(assigned.map(|(variable, value)| Assignment { variable, name: name.text.clone(), value }));
+        }
+        all
+    }
+
+    /// A check; checks of one name are counted together.
+    pub(super) fn check(&mut self, step: &Step, condition: &Expression) -> Node {
+        let checks = &mut self.program.checks;
+        let number = checks.iter().position(|known| *known == step.name).unwrap_or_else(|| {
+            checks.push(step.name.clone());
+            checks.len() - 1
+        });
+        Node::Check { number, condition: self.condition(condition), on_failure: self.without_retry(step) }
+    }
+
+    /// The action after a failure of a step.
+    pub(super) fn on_failure(&mut self, step: &Step) -> OnFailure {
+        let file = self.dynamic_parts.file;
+        match step.on_failure.as_ref().or(file.defaults.on_failure.as_ref()) {
+            None => OnFailure::Next,
+            Some(AfterFailure { retry: None, then, .. }) => *then,
+            Some(AfterFailure { retry: Some(retry), then, at }) => {
+                if *retry == RetryOptions::at_once(retry.most) && *then == OnFailure::Next {
+                    return OnFailure::Retry(retry.most);
+                }
+                let condition = retry.condition.as_ref().map(|condition| self.condition(condition));
+                let retry = retry.in_plan(condition, *then);
+                let retries = &mut self.program.retries;
+                let number = retries.iter().position(|known| *known == retry).unwrap_or_else(|| {
+                    retries.push(retry);
+                    retries.len() - 1
+                });
+                match u16::try_from(number) {
+                    Ok(number) => OnFailure::RetryBy(number),
+                    Err(_) => {
+                        let fault = plan::ProgramFault::TooLarge;
+                        self.dynamic_parts.found.add(*at, Problem::Program { fault });
+                        OnFailure::Next
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same for what is never tried again: a retry of the defaults, or of the connection, is for requests.
+    fn without_retry(&mut self, step: &Step) -> OnFailure {
+        let own = step.on_failure.as_ref();
+        own.or(self.dynamic_parts.file.defaults.on_failure.as_ref()).map_or(OnFailure::Next, |after| after.then)
+    }
+
+    fn variable(&self, name: &str) -> Option<u32> {
+        self.dynamic_parts.naming.number(name)
+    }
+}
+
+/// The source of a number of rounds, which is drawn where the two differ.
+fn drawn(least: u32, most: u32) -> String {
+    match most - least {
+        0 => least.to_string(),
+        more => format!("{least} + Math.floor(Math.random() * {})", more + 1),
+    }
+}
