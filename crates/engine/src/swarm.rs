@@ -26,6 +26,7 @@ mod plans;
 mod programs;
 mod rates;
 mod stalls;
+mod variables;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

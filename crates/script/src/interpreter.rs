@@ -291,7 +291,7 @@ fn taken<'js>(
         return Ok(Value::Bool(is_so));
     }
     if let Some(number) = value.as_number() {
-        return Ok(number_of(number));
+        return Ok(Value::number(number));
     }
     let text_of = |text: Result<String, rquickjs::Error>| text.catch(ctx).map_err(|caught| fault(&caught));
     if value.is_string() {
@@ -315,13 +315,6 @@ fn kind_of(value: &rquickjs::Value<'_>) -> &'static str {
         value if value.is_symbol() => "a symbol",
         _ => "an object without JSON",
     }
-}
-
-/// Integers that JavaScript represents exactly are integers here too.
-pub(crate) fn number_of(number: f64) -> Value {
-    const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
-    let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
-    if is_whole { Value::Int(number as i64) } else { Value::Float(number) }
 }
 
 #[cfg(test)]

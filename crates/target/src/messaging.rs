@@ -67,14 +67,15 @@ impl Messaging {
         tools: &mut Tools,
         sockets: &mut S,
     ) -> Self {
+        // Entered before the response: a peer that has it gets each message that is sent from then on.
+        if let Channel::Room(room) = channel {
+            tools.enter_room(room, socket);
+        }
         let mut response = tools.buffer();
         let protocol = requested.protocols.first().map(String::as_str);
         websocket::render_response(&requested.key, protocol, requested.deflate, &mut response);
         sockets.send(socket, Outgoing::Lent(response));
         tools.stats().statuses[101].add(1);
-        if let Channel::Room(room) = channel {
-            tools.enter_room(room, socket);
-        }
         let protocol = TalkProtocol::WebSocket { deflate: requested.deflate, channel };
         Self::start(socket, protocol, now, tools)
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::variables::OnlyVariables;
 use pacing::change::ChangeKind;
 use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
-    Choice, DynamicParts, Flags, Load, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
-    TextContext, Think, Transaction, UserShape,
+    Choice, DynamicParts, Flags, Load, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step, TextContext,
+    Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
@@ -202,32 +203,8 @@ pub(super) fn make_anew(step: &mut Step) {
     let path =
         Pattern::parse(&format!("{}?n=${{random(100,999)}}", step.request.path), TextContext::Url).expect("a pattern");
     step.request.path.push_str("?n=100");
-    let path = Some(Rendering::new(&path, &mut Nobody).expect("no names"));
+    let path = Some(Rendering::new(&path, &mut OnlyVariables(&[])).expect("no names"));
     step.dynamic_parts = Some(Arc::new(DynamicParts { path, ..DynamicParts::default() }));
-}
-
-struct Nobody;
-
-impl Names for Nobody {
-    fn variable(&mut self, _: &str) -> Option<u32> {
-        None
-    }
-
-    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
-        None
-    }
-
-    fn environment(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn counter(&mut self, _: &str) -> u32 {
-        0
-    }
-
-    fn expression(&mut self, _: &str) -> Option<u32> {
-        None
-    }
 }
 
 /// A program that requests some of the steps, with any kind of node.

@@ -134,13 +134,18 @@ impl ScenarioRuntime {
 
     /// The key of its draws. Users of an open load only carry starts: the number is that of the iteration.
     pub(super) fn drawer(&self, user: u32) -> RandomKey {
-        let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
         // `on_start` and `on_stop` have draws of their own.
         let number = match self.users.open {
-            Some(_) if !self.does_its_own(user as u32) => u64::MAX,
-            _ => self.work.segment.nth(user / streams) * streams + user % streams,
+            Some(_) if !self.does_its_own(user) => u64::MAX,
+            _ => self.user_number(user),
         };
         RandomKey { scenario: self.work.scenario, user: number }
+    }
+
+    /// The number of a user over all shards, from 0.
+    pub(super) fn user_number(&self, user: u32) -> u64 {
+        let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
+        self.work.segment.nth(user / streams) * streams + user % streams
     }
 
     /// An iteration begins. `number`: that of a start at a rate; users of a closed load count their own.

@@ -131,8 +131,6 @@ impl Threshold {
         let is_known = match self.subject {
             Subject::Time(_, Timed::Of(measure)) => match kind {
                 SeriesKind::Step => true,
-                // A check takes no time.
-                SeriesKind::Check => false,
                 _ => measure == Measure::Response,
             },
             Subject::Time(..) => false,

@@ -3,6 +3,13 @@
 use super::{JsonScan, Value};
 
 impl Value {
+    /// A number: whole ones that JavaScript represents exactly are integers.
+    pub fn number(number: f64) -> Self {
+        const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
+        let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
+        if is_whole { Self::Int(number as i64) } else { Self::Float(number) }
+    }
+
     /// The number that JavaScript makes of it; `None` where it makes none, and of nothing, of an empty text and of
     /// lists and objects.
     pub fn to_number(&self) -> Option<f64> {

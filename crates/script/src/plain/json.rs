@@ -7,7 +7,6 @@ use plan::{JsonScan, NotJson, Value};
 
 use super::number::write_number;
 use super::operand::{Operand, Stop};
-use crate::interpreter::number_of;
 
 /// The deepest nesting that is written here.
 const DEPTH_MAX: usize = 64;
@@ -53,7 +52,7 @@ pub(super) fn into_value(operand: Operand<'_>) -> Result<Value, Stop> {
     Ok(match operand {
         Operand::Undefined | Operand::Null => Value::Null,
         Operand::Bool(is_so) => Value::Bool(is_so),
-        Operand::Number(number) => number_of(number),
+        Operand::Number(number) => Value::number(number),
         Operand::Text(text) => Value::Text(text.into()),
         Operand::Json(json) => {
             let mut out = String::with_capacity(json.len());
@@ -178,7 +177,7 @@ fn write_normal(json: &str, out: &mut String, depth: usize) -> Result<(), Stop> 
     write_object(scan, out, depth)
 }
 
-/// JavaScript puts keys that are numbers first, and keeps one of those that are equal: both are left to it.
+/// JavaScript puts keys that are numbers first, and of equal keys keeps the last: both are left to it.
 fn write_object(mut scan: JsonScan<'_>, out: &mut String, depth: usize) -> Result<(), Stop> {
     let mut keys = [""; FIELDS_MAX];
     let mut count = 0;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use metrics::{Class, Failure, SeriesId};
 use plan::{
     DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Interpreters, Loop, Meaning, Moment,
-    Names, Node, OnFailure, Pattern, Plan, Rendering, Rounds, TextContext, Value, Which,
+    Node, OnFailure, Pattern, Plan, Rendering, Rounds, TextContext, Value, Which,
 };
 
 use super::{answered, ask, or, plan, played, rate, users};
 use crate::DataSources;
 use crate::swarm::history::{History, Setup};
+use crate::swarm::variables::OnlyVariables;
 
 /// Conditions, by index: the last status was 204, it was another, unknown, always, never.
 const CONDITIONS: [&str; 5] = ["status == 204", "status != 204", "throws()", "true", "false"];
@@ -47,30 +48,6 @@ impl Evaluate for Five {
     }
 }
 
-struct Nothing;
-
-impl Names for Nothing {
-    fn variable(&mut self, _: &str) -> Option<u32> {
-        None
-    }
-
-    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
-        None
-    }
-
-    fn environment(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn counter(&mut self, _: &str) -> u32 {
-        0
-    }
-
-    fn expression(&mut self, _: &str) -> Option<u32> {
-        None
-    }
-}
-
 /// Step 0 gets one of five statuses, which users remember; step 1 is plain.
 pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
     let mut plan = plan(&[(&["/", "/"], nodes)], flags);
@@ -78,7 +55,7 @@ pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
     let path = Pattern::parse("/status/${random(200,204)}", TextContext::Url).expect("a pattern");
     let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
     scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
-        path: Some(Rendering::new(&path, &mut Nothing).expect("known names")),
+        path: Some(Rendering::new(&path, &mut OnlyVariables(&[])).expect("known names")),
         takes: vec![Extraction {
             variable: 0,
             name: "status".to_owned(),

@@ -6,13 +6,14 @@ use std::time::Duration;
 use metrics::{Class, Failure, Measure, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Assignment, Builtin, DynamicParts, Evaluate, Expression, Flags, Interpreters, Loop, Meaning, Moment, Names, Node,
+    Assignment, Builtin, DynamicParts, Evaluate, Expression, Flags, Interpreters, Loop, Meaning, Moment, Node,
     OnFailure, Pattern, Plan, PlannedEnd, Program, Rendering, Retry, Rounds, TextContext, Value, ValuePattern,
 };
 
 use super::{answered, ask, fixed, or, plan, played, rate, users};
 use crate::DataSources;
 use crate::swarm::history::{History, Setup};
+use crate::swarm::variables::OnlyVariables;
 
 /// The variable of a loop, which is a part of the path of step 0; and another.
 const ITEM: u32 = 0;
@@ -65,31 +66,6 @@ impl Evaluate for Table {
     }
 }
 
-/// The item is the only name.
-struct Item;
-
-impl Names for Item {
-    fn variable(&mut self, name: &str) -> Option<u32> {
-        (name == "item").then_some(ITEM)
-    }
-
-    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
-        None
-    }
-
-    fn environment(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn counter(&mut self, _: &str) -> u32 {
-        0
-    }
-
-    fn expression(&mut self, _: &str) -> Option<u32> {
-        None
-    }
-}
-
 /// Step 0 asks for the status that the item says, the others for these paths.
 fn planned(paths: &[&str], nodes: Vec<Node>, flags: Flags) -> Plan {
     let paths: Vec<&str> = ["/"].into_iter().chain(paths.iter().copied()).collect();
@@ -97,7 +73,7 @@ fn planned(paths: &[&str], nodes: Vec<Node>, flags: Flags) -> Plan {
     let scenario = &mut plan.scenarios[0];
     let path = Pattern::parse("/status/${item}", TextContext::Url).expect("a pattern");
     scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
-        path: Some(Rendering::new(&path, &mut Item).expect("known names")),
+        path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
         ..DynamicParts::default()
     }));
     scenario.memory.variables = vec![Value::Int(404), Value::Null];
@@ -288,7 +264,7 @@ fn variables_are_set_in_order_and_carried_where_that_is_wanted() {
     let set = |variable, name: &str, value| Assignment { variable, name: name.to_owned(), value };
     let item = || {
         let pattern = Pattern::parse("${item}", TextContext::Text).expect("a pattern");
-        ValuePattern::Slot(Rendering::new(&pattern, &mut Item).expect("known names"))
+        ValuePattern::Slot(Rendering::new(&pattern, &mut OnlyVariables(&["item"])).expect("known names"))
     };
     let constant = |status| ValuePattern::Constant(Value::Int(status));
     // The item becomes the other variable before it changes.

@@ -105,12 +105,14 @@ impl ScenarioRuntime {
                 Gathered::Items(_) => items_of(&given).map(|all| (all.len() as u32, all)),
                 Gathered::Times(_) => times_of(&given).map(|times| (times, Vec::new())),
             });
+        let ((count, all), gathered) = match rounds {
+            Ok(rounds) => (rounds, Ok(())),
+            Err(why) => ((0, Vec::new()), Err(format!("{}: {why}", self.users.states.expression_text(expression)))),
+        };
         if let Some(place) = self.users.programs.place(user) {
-            let (count, all) = rounds.as_ref().map_or((0, Vec::new()), Clone::clone);
             place.set_rounds(count, all);
         }
-        let text = || self.users.states.expression_text(expression);
-        rounds.map(drop).map_err(|why| format!("{}: {why}", text()))
+        gathered
     }
 
     fn begin_round(&mut self, user: u32, variable: Option<u32>, limit: u32, at: Nanos) -> AtOnce {

@@ -65,7 +65,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Whether a failure is one of those that are tried again.
+    /// Whether the retry applies to this failure.
     fn is_worth_a_try(&mut self, user: u32, retry: &Retry, at: Nanos) -> bool {
         let Some(condition) = retry.condition else { return true };
         self.evaluate(user, condition, at).is_ok_and(|given| given.is_truthy())

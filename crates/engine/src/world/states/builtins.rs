@@ -133,8 +133,7 @@ impl ScenarioRuntime {
     }
 
     fn known_of(&mut self, user: u32) -> Known {
-        let streams = u64::from(self.work.streams.max(1));
-        let vu = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
+        let vu = self.user_number(user);
         let iteration = self.users.programs.iteration(user);
         let of_scenario = match self.users.open {
             Some(_) => iteration,

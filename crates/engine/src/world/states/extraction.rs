@@ -183,16 +183,10 @@ fn taken(
     Ok(())
 }
 
-fn number(number: f64) -> Value {
-    const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
-    let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
-    if is_whole { Value::Int(number as i64) } else { Value::Float(number) }
-}
-
 /// A value as a number; null stays null, since it says that there is none.
 fn number_of(value: &Value) -> Option<Value> {
     match value {
         Value::Null | Value::Int(_) | Value::Float(_) => Some(value.clone()),
-        other => other.to_number().map(number),
+        other => other.to_number().map(Value::number),
     }
 }

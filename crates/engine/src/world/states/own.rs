@@ -55,8 +55,7 @@ impl ScenarioRuntime {
         if self.users.states.state(user).own.is_some() {
             return;
         }
-        let streams = u64::from(self.work.streams.max(1));
-        let number = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
+        let number = self.user_number(user);
         let of_scenario = Random::for_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
         let of_first = Random::for_stream(of_scenario, number).next_u64();
         let known = self.known(user);
