@@ -205,6 +205,8 @@ pub(crate) struct CompiledProgram {
     pub(crate) most: u64,
     /// For each transaction, whether its pauses are part of its time.
     pub(crate) transactions: Vec<bool>,
+    /// For each transaction, the time after which its success counts as missed; never without one.
+    pub(crate) deadlines: Vec<Nanos>,
     /// Where `on_start` and `on_stop` begin: what each user does before its first iteration and after its last.
     pub(crate) start_at: Option<u32>,
     pub(crate) stop_at: Option<u32>,
@@ -240,6 +242,7 @@ impl CompiledProgram {
             counts_iterations: !program.is_one_exchange(),
             most,
             transactions: program.transactions.iter().map(|transaction| transaction.has_pauses).collect(),
+            deadlines: program.transactions.iter().map(|one| one.deadline.map_or(Nanos::NEVER, Nanos::from)).collect(),
             start_at,
             stop_at,
             retries: program.retries.clone(),

@@ -49,7 +49,7 @@ pub(crate) struct ScenarioLifecycle {
     /// Users at work at the end of the last interval; none before the first.
     users: Option<u64>,
     /// While draining: (completed, succeeded) counts of this snapshot at the moment starts stopped.
-    base: Option<(u64, u64)>,
+    base: Option<(u64, u64, u64)>,
     follower: SliceRecorder,
 }
 
@@ -253,10 +253,11 @@ impl ScenarioLifecycle {
     }
 
     fn complete(&mut self, seen: &mut Snapshot) {
-        if let Some((finished, succeeded)) = &mut self.base {
+        if let Some((finished, succeeded, missed)) = &mut self.base {
             let counts = &mut seen.counts;
             counts[Counter::Drained] = counts.finished() - std::mem::take(finished);
             counts[Counter::DrainedSucceeded] = counts.succeeded() - std::mem::take(succeeded);
+            counts[Counter::DrainedMissed] = counts.missed_deadline() - std::mem::take(missed);
         }
         // Users that worked in the interval: at its end some may have finished.
         let users = if self.is_over() { 0 } else { self.world.users_at_work() };

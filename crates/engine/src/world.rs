@@ -390,14 +390,15 @@ impl ScenarioRuntime {
 
     /// Starts no step any more, except the first of iterations that were intended until `at` in an open load. Returns
     /// the (completed, succeeded) counts of this snapshot so far.
-    pub(crate) fn stop_starting(&mut self, at: Nanos) -> (u64, u64) {
+    pub(crate) fn stop_starting(&mut self, at: Nanos) -> (u64, u64, u64) {
         self.users.budget.is_over = true;
         if let Some(open) = &mut self.users.open {
             open.stop_at(at);
         }
         self.leave_barriers(at);
         self.wake_owing(at);
-        (self.seen.counts.finished(), self.seen.counts.succeeded())
+        let counts = &self.seen.counts;
+        (counts.finished(), counts.succeeded(), counts.missed_deadline())
     }
 
     /// Nothing is in flight and nothing will be started.

@@ -17,6 +17,8 @@ pub struct StepPart {
     pub finished: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Successes that came after their deadline.
+    pub missed_deadline: u64,
     /// Those in flight when the run was over.
     pub unfinished: u64,
     /// Failures by reason.
@@ -109,6 +111,7 @@ impl StepPart {
             name: name_of(series),
             finished,
             failed: finished - succeeded.count(),
+            missed_deadline: seen.missed_deadline_of(id),
             unfinished: seen.unfinished_of(id).map_or(0, response),
             failures: seen.failures_of(id).collect(),
             response: Times::new(succeeded, &censored, UnreliableMarks::default()),

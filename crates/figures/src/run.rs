@@ -120,6 +120,8 @@ pub struct Run {
     /// Of an open load: starts per second of the same time, without dropped ones, and without redirects and retries,
     /// which no plan starts.
     pub achieved_per_s: Option<f64>,
+    /// Goodput: successes within their deadline per second of the same time; `None` where nothing has a deadline.
+    pub goodput_per_s: Option<f64>,
     /// Iterations.
     pub iterations: Iterations,
     /// Times of successes, with the incomplete ones.
@@ -199,6 +201,13 @@ fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Op
     RequestedRate { per_s: result.requested_per_s, last, was_stopped: result.was_stopped }.rates(tally, again, seconds)
 }
 
+/// Successes within their deadline per second, where there are deadlines.
+fn goodput(plan: &Plan, result: &RunResult, tally: &Tally) -> Option<f64> {
+    let in_time = tally.in_deadline().saturating_sub(tally.drained_succeeded() - tally.drained_missed());
+    let seconds = rated_for_all(plan, result.started_for).as_secs_f64();
+    plan.has_deadlines().then(|| per_second(in_time, seconds))
+}
+
 /// CPU time as a share of the available thread time. A run that was stopped in its warm-up has no meaningful time.
 fn cpu_share(cpu_ns: u64, wall: Nanos, threads: usize) -> f64 {
     let available = wall.0 as f64 * threads as f64;
@@ -234,6 +243,7 @@ impl Run {
             lookup,
             rate,
             achieved_per_s,
+            goodput_per_s: goodput(&plan, &result, &tally),
             iterations,
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),

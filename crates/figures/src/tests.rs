@@ -211,7 +211,7 @@ fn transactions_are_reported_beside_the_steps() {
         seen.record_unfinished(series, 3_000_000_000);
     }
     let mut plan = plan(2);
-    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
+    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false, deadline: None };
     plan.scenarios[0].program.transactions = ["log in", "look", "buy"].map(name).into();
     let interval = Interval::new(&reported(&seen, &seen, &seen, false), &plan);
     let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
@@ -233,7 +233,7 @@ fn transactions_are_reported_beside_the_steps() {
 #[test]
 fn scenarios_know_their_own_series() {
     let mut plan = plan(2);
-    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
+    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false, deadline: None };
     plan.scenarios[0].program.transactions = vec![name("log in")];
     let mut second = plan.scenarios[0].clone();
     second.steps.truncate(1);

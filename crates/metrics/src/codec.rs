@@ -119,10 +119,11 @@ enum Section {
     CustomFailures = 28,
     StatusWords = 29,
     Checks = 30,
+    MissedDeadlines = 31,
 }
 
 impl Section {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 31] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -153,6 +154,7 @@ impl Section {
         Self::CustomFailures,
         Self::StatusWords,
         Self::Checks,
+        Self::MissedDeadlines,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -190,6 +192,7 @@ impl Section {
             Self::CustomFailures => custom::put_failures(out, &counts.failures[..], &seen.table),
             Self::StatusWords => counts::put_status_words(out, &counts.status_words),
             Self::Checks => series::put_checks(out, &seen.table),
+            Self::MissedDeadlines => series::put_missed_deadlines(out, &seen.table),
         }
     }
 
@@ -235,6 +238,7 @@ impl Section {
             Self::CustomFailures => custom::read_failures(from, &mut counts.failures[..], &mut seen.table)?,
             Self::StatusWords => counts.status_words = counts::read_status_words(from)?,
             Self::Checks => series::read_checks(from, &mut seen.table)?,
+            Self::MissedDeadlines => series::read_missed_deadlines(from, &mut seen.table)?,
         }
         Ok(())
     }

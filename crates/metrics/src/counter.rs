@@ -196,6 +196,13 @@ macro_rules! counters {
     };
 }
 
+impl Counters {
+    /// Successes that came within the deadline of their step, or have none.
+    pub fn in_deadline(&self) -> u64 {
+        self.succeeded().saturating_sub(self.missed_deadline())
+    }
+}
+
 /// Adds each of `more` to its sum.
 pub(crate) fn add_each(sums: &mut [u64], more: &[u64]) {
     for (sum, number) in sums.iter_mut().zip(more) {
@@ -223,11 +230,16 @@ counters! {
     WarmedUp = 32, warmed_up, "requests.warm_up";
     /// Exchanges that succeeded.
     Succeeded = 1, succeeded, "requests.succeeded" in Intervals Live;
+    /// Of the succeeded, those that came after the deadline of their step.
+    MissedDeadline = 46, missed_deadline, "requests.missed_deadline" in Intervals Live Increments,
+        "{request}", "Successful requests that came after their deadline.", "成功但超过截止时间的请求";
     /// Could not be sent within max_lateness_s.
     Dropped = 2, dropped, "requests.dropped" in Intervals Live Increments,
         "{request}", "Starts that were given up because they would have been too late.", "丢弃的请求";
     /// Of the dropped, those that were too late when the generator got to them.
     DroppedByGenerator = 3, dropped_by_generator, "requests.dropped_by_generator";
+    /// Of the dropped, those that could not be sent before their deadline.
+    DroppedByDeadline = 47, dropped_by_deadline, "requests.dropped_by_deadline";
     /// In flight, or waiting for a connection, when the run ended.
     Unfinished = 4, unfinished, "requests.unfinished" in Intervals Live,
         "{request}", "Requests that were in flight when the run ended.", "结束时仍在途的请求";
@@ -298,6 +310,8 @@ counters! {
     Drained = 6, drained;
     /// Drained exchanges that succeeded.
     DrainedSucceeded = 7, drained_succeeded;
+    /// Drained exchanges that succeeded after their deadline.
+    DrainedMissed = 48, drained_missed;
     /// In a scenario with several steps: iterations that completed.
     Iterations = 8, iterations;
     /// Iterations that began and did not reach their last step.

@@ -97,6 +97,18 @@ impl Snapshot {
         self.table.timings_mut(series, SeriesClass::As(class)).record(Measure::Response, value);
     }
 
+    /// Counts a success that came after its deadline; what is no step is no request.
+    #[cold]
+    pub fn miss_deadline(&mut self, series: SeriesId) {
+        self.counts[Counter::MissedDeadline] += u64::from(series.kind() == SeriesKind::Step);
+        self.table.miss_deadline(series, 1);
+    }
+
+    /// The successes of a series that came after their deadline.
+    pub fn missed_deadline_of(&self, series: SeriesId) -> u64 {
+        self.table.missed(series)
+    }
+
     /// Records the reason of a failure.
     pub fn fail(&mut self, series: SeriesId, failure: Failure) {
         self.table.fail(series, failure, 1);
@@ -253,6 +265,7 @@ impl Snapshot {
             seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
+        seen.counts[Counter::MissedDeadline] += self.table.missed(series);
         let checked = self.table.check(series);
         seen.counts[Counter::Started] += checked.passed + checked.failed;
         seen.counts[Counter::Succeeded] += checked.passed;

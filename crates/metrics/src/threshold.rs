@@ -82,6 +82,8 @@ enum Counted {
     Succeeded,
     Failed,
     TimedOut,
+    MissedDeadline,
+    InDeadline,
     Dropped,
     Unfinished,
     Lost,
@@ -269,6 +271,8 @@ impl Counted {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
+            Self::MissedDeadline => "missed_deadline",
+            Self::InDeadline => "in_deadline",
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
             Self::Lost => "lost",
@@ -284,13 +288,15 @@ impl Counted {
 
     /// Whether this is a share of `whole` that never exceeds it.
     fn is_part_of(self, whole: Self) -> bool {
-        let is_end = matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
+        let of_successes = matches!(self, Self::MissedDeadline | Self::InDeadline);
+        let is_end = of_successes || matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
         let is_status = matches!(self, Self::Status(_) | Self::StatusWord(_) | Self::GrpcStatus(_));
         match whole {
             Self::Started => {
                 is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished | Self::Lost)
             }
             Self::Done => is_end || is_status,
+            Self::Succeeded => of_successes,
             Self::Failed => self == Self::TimedOut,
             Self::Responses => is_status,
             _ => false,
@@ -300,7 +306,7 @@ impl Counted {
     /// Incomplete exchanges that may still be counted here.
     fn open(self, seen: &Snapshot) -> u64 {
         match self {
-            Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut => {
+            Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::MissedDeadline | Self::InDeadline => {
                 seen.counts.unfinished() + seen.counts.lost() + seen.gauges.in_flight.response.count()
             }
             _ => 0,
@@ -313,6 +319,8 @@ impl Counted {
         let late = match self {
             Self::Done => counts.drained(),
             Self::Succeeded => counts.drained_succeeded(),
+            Self::MissedDeadline => counts.drained_missed(),
+            Self::InDeadline => counts.drained_succeeded() - counts.drained_missed(),
             // Starts of the plan, as in the report: without dropped ones and redirects.
             Self::Started => counts.dropped() + counts.redirects(),
             Self::Failed | Self::TimedOut => counts.drained() - counts.drained_succeeded(),
@@ -330,6 +338,8 @@ impl Counted {
             Self::Succeeded => counts.succeeded(),
             Self::Failed => counts.failed(),
             Self::TimedOut => seen.class(Class::TimedOut).by_measure(Measure::Response).count(),
+            Self::MissedDeadline => counts.missed_deadline(),
+            Self::InDeadline => counts.in_deadline(),
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),
             Self::Lost => counts.lost(),

@@ -272,6 +272,7 @@ impl Draft {
             is_shown: false,
             messaging: None,
             timeout: self.request.timeout()?,
+            deadline: self.request.deadline()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

@@ -58,6 +58,7 @@ layered_options! {
         cookies: Vec<String> = "cookie";
         host: Option<String> = "host";
         timeout: Option<String> = "timeout";
+        deadline: Option<String> = "deadline";
         connect_timeout: Option<String> = "connect-timeout";
         grace: Option<String> = "grace";
         no_keepalive: bool = "no-keepalive";

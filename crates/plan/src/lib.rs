@@ -284,6 +284,9 @@ pub struct Step {
     pub checks: Checks,
     /// The time limit from sent to done.
     pub timeout: Duration,
+    /// The time after which a success counts as missed; it ends nothing. Of the first step of an iteration in a load by
+    /// rate from the planned start, else from its own.
+    pub deadline: Option<Duration>,
     /// The time limit of a connection's establishment.
     pub connect_timeout: Duration,
     /// Whether the connection is reused for the next exchange of the same user.
@@ -421,9 +424,28 @@ impl Scenario {
     pub fn users(&self) -> u64 {
         self.load.connections().saturating_mul(u64::from(self.target().streams))
     }
+
+    /// Whether a step or a transaction has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        let of_steps = self.steps.iter().map(|step| step.deadline);
+        of_steps.chain(self.program.transactions.iter().map(|one| one.deadline)).any(|deadline| deadline.is_some())
+    }
+
+    /// The shortest time from its planned start within which an iteration has to begin, for the deadlines of its first
+    /// step and of the transactions around that; and that step. `None` where what comes first has none, or is drawn.
+    pub fn first_deadline(&self) -> Option<(Duration, usize)> {
+        let (step, around) = self.program.first_step()?;
+        let own = self.steps.get(step)?.deadline;
+        Some((own.into_iter().chain(around).min()?, step))
+    }
 }
 
 impl Plan {
+    /// Whether a step or a transaction has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        self.scenarios.iter().any(Scenario::has_deadlines)
+    }
+
     /// The same plan with one user who takes each step once, and whose responses are shown.
     #[must_use]
     pub fn for_debug(mut self) -> Self {

@@ -53,6 +53,8 @@ pub struct Transaction {
     pub name: String,
     /// Whether its pauses are part of its time.
     pub has_pauses: bool,
+    /// The time after which a success counts as missed, as in [`Step::deadline`](crate::Step::deadline).
+    pub deadline: Option<Duration>,
 }
 
 /// A part of a program.
@@ -348,6 +350,22 @@ impl Program {
     /// Whether there is an `on_start` or `on_stop`.
     pub fn has_setup_or_teardown(&self) -> bool {
         !self.start.is_empty() || !self.stop.is_empty()
+    }
+
+    /// The step that each iteration begins with, and the least deadline of the transactions around it; `None` where that
+    /// is drawn, decided on the way, or no step.
+    pub fn first_step(&self) -> Option<(usize, Option<Duration>)> {
+        fn first(program: &Program, nodes: &[Node], around: Option<Duration>) -> Option<(usize, Option<Duration>)> {
+            match nodes.iter().find(|node| !matches!(node, Node::Set(_) | Node::Check { .. }))? {
+                Node::Ask { step, .. } => Some((*step, around)),
+                Node::Transaction { number, nodes } => {
+                    let own = program.transactions.get(*number)?.deadline;
+                    first(program, nodes, own.into_iter().chain(around).min())
+                }
+                _ => None,
+            }
+        }
+        first(self, &self.nodes, None)
     }
 
     /// Whether an iteration is one exchange, with its redirects and perhaps pauses: then only exchanges are counted.

@@ -139,6 +139,7 @@ fn facts(run: &Run) -> Value {
         "planned_s": run.started_for.as_secs_f64(),
         "requests_per_s": run.rate,
         "achieved_per_s": run.achieved_per_s,
+        "goodput_per_s": run.goodput_per_s,
         "requested_per_s": run.requested_per_s,
         "bytes": with(with(counts::section("bytes", counts), "received", received), "sent", sent),
         "messages": counts::section("messages", counts),

@@ -70,6 +70,7 @@ words! {
     dropped: "dropped", "丢弃";
     time: "Time", "总耗时";
     per_second: "Requests/s", "QPS";
+    goodput: "Goodput", "有效 QPS";
     success: "Success", "成功率";
     received: "Received", "下载";
     sent: "Sent", "上传";

@@ -129,6 +129,7 @@ pub(crate) fn parts(parts: &[StepPart]) -> Value {
             "name": step.name,
             "finished": step.finished,
             "failed": step.failed,
+            "missed_deadline": step.missed_deadline,
             "response_time": distribution(&step.response),
         })
     };

@@ -180,6 +180,10 @@ errors! {
     NoSuchEnd { word: &'static str, place: &'static str };
         "'{word}' has nothing to end in '{place}'; put it into 'steps', or stop the run with 'stop_run'",
         "'{place}' 中没有 '{word}' 可以结束的对象；请移到 steps 中，或用 stop_run 结束压测";
+    /// A deadline of a step that no iteration has.
+    NoDeadline { place: &'static str };
+        "a deadline is of the steps of an iteration, and not of '{place}'; leave it out here, or write 'timeout' for a limit",
+        "deadline 只用于迭代中的步骤，不能用于 '{place}'；请去掉，需要限时的话改用 timeout";
     /// A retry of something that would fail again.
     NoRetry { verb: &'static str };
         "'{verb}' would look at the same values again; put the retry at the request before it, or write 'until' with 'within'",

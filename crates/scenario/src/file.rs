@@ -10,8 +10,8 @@ pub use flow::{AfterFailure, RetryOptions, Rounds};
 pub use fragment::Fragment;
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Barrier, Body, Call, Choice, Custom, DynamicExpect, Expect, Extract, FragmentCall, Headers, Json, Loop,
-    Message, MessageData, Messaging, Part, PartValue, Receive, Request, SetValue, Step,
+    Action, Barrier, Body, Call, Choice, Custom, Deadline, DynamicExpect, Expect, Extract, FragmentCall, Headers, Json,
+    Loop, Message, MessageData, Messaging, Part, PartValue, Receive, Request, SetValue, Step,
 };
 
 use std::path::PathBuf;

@@ -123,7 +123,7 @@ fn flags(address: SocketAddr, message: &str, users: u64, iterations: u64) -> Fla
 
 fn plan(flags: Flags, nodes: Vec<Node>) -> Plan {
     let mut plan = flags.plan().expect("a good plan");
-    let transactions = vec![Transaction { name: "all".to_owned(), has_pauses: true }];
+    let transactions = vec![Transaction { name: "all".to_owned(), has_pauses: true, deadline: None }];
     plan.scenarios[0].program = Program { seed: 3, nodes, transactions, ..Program::default() };
     plan
 }

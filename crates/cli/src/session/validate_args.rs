@@ -1,6 +1,6 @@
 //! Checks of command lines for conflicting flags, and against the plan.
 
-use metrics::Threshold;
+use metrics::{Threshold, ThresholdFault};
 use plan::{Load, Need, Plan, PlanError, UserShape};
 use report::Language;
 
@@ -12,6 +12,12 @@ use crate::session::run_settings::RunSettings;
 /// The error message for thresholds on unknown parts of a plan.
 pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
     let catalog = engine::catalog(plan);
+    let without_deadline = thresholds.iter().find(|one| one.is_of_deadlines() && !plan.has_deadlines());
+    if let Some(threshold) = without_deadline {
+        let fault = report::threshold_fault(ThresholdFault::NoDeadline, language);
+        let text = &threshold.text;
+        return Some(language.pick(format!("--threshold '{text}': {fault}"), format!("--threshold '{text}'：{fault}")));
+    }
     let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
     let wrong = |(threshold, name): (&Threshold, &str)| {
         let text = &threshold.text;

@@ -380,12 +380,15 @@ fn open_work(
     let spacing = spacing_of(*arrivals);
     let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
     let warm_schedule = schedule_of(&[RateStage { from: first, to: first, span: plan.warmup }], None);
+    let first_deadline = plan.scenarios[scenario].first_deadline();
+    let first_deadline = first_deadline.map(|(deadline, step)| (Nanos::from(deadline), step as u32));
     let is_warming = !plan.warmup.is_zero() && from.is_none();
     let warmup = is_warming.then(|| Starts::new(Arc::new(warm_schedule), spacing, segment.clone()));
     Some(OpenWork {
         warmup,
         starts: Starts::from(schedule.clone(), spacing, segment.clone(), from.unwrap_or_default()),
         max_lateness: (*max_lateness).into(),
+        first_deadline: first_deadline.filter(|(deadline, _)| *deadline < Nanos::from(*max_lateness)),
         opens_all: matches!(connections, ConnectionCount::Exactly(_)),
         ends_with_last: requests.is_some(),
         ends_by_count: schedule.reaches_limit(),

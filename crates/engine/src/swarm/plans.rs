@@ -320,7 +320,7 @@ fn share(random: &mut Random, plan: &mut Plan) {
 }
 
 fn transaction(name: &str) -> Transaction {
-    Transaction { name: name.to_owned(), has_pauses: name == "one" }
+    Transaction { name: name.to_owned(), has_pauses: name == "one", deadline: None }
 }
 
 fn ask(random: &mut Random, steps: usize) -> Node {

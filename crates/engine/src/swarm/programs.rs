@@ -11,6 +11,7 @@ use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 mod barriers;
+mod deadlines;
 mod forks;
 mod leaving;
 mod loops;
@@ -42,8 +43,8 @@ fn plan(scenarios: &[(&[&str], Vec<Node>)], flags: Flags) -> plan::Plan {
         };
         scenario.steps = paths.iter().map(step).collect();
         let transactions = vec![
-            Transaction { name: "all".to_owned(), has_pauses: false },
-            Transaction { name: "slow".to_owned(), has_pauses: true },
+            Transaction { name: "all".to_owned(), has_pauses: false, deadline: None },
+            Transaction { name: "slow".to_owned(), has_pauses: true, deadline: None },
         ];
         scenario.program = Program { seed: 7, nodes: nodes.clone(), transactions, ..Program::default() };
         plan.scenarios.push(scenario);

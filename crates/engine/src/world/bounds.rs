@@ -23,6 +23,20 @@ impl ScenarioRuntime {
             _ => outcome,
         }
     }
+
+    /// Counts a success that came after the deadline of its step. With redirects the last response is what counts.
+    #[inline]
+    pub(super) fn judge_deadline(&mut self, exchange: &Exchange, outcome: Outcome, done: Nanos) {
+        let step = &self.in_flight.steps[exchange.step as usize];
+        if step.deadline == Nanos::NEVER || outcome != Outcome::Succeeded || !exchange.is_measured {
+            return;
+        }
+        let of_chain = step.redirect_state.as_ref().map_or(exchange.intended, |state| state.began);
+        let (series, began) = (step.series, of_chain.min(exchange.intended));
+        if done.since(began) > step.deadline {
+            self.seen.miss_deadline(series);
+        }
+    }
 }
 
 #[cold]

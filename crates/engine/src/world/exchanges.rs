@@ -272,7 +272,7 @@ impl ScenarioRuntime {
                 }
                 let mut deadline = since + self.in_flight.steps[step].connect_timeout;
                 if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
-                    deadline = deadline.min(open.send_before(intended));
+                    deadline = deadline.min(open.send_before(intended, step as u32));
                 }
                 self.arm(attempt, deadline);
             }
@@ -430,7 +430,7 @@ impl ScenarioRuntime {
     pub(super) fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
         let (Some(open), Some(exchange)) = (&self.users.open, self.in_flight.exchanges.find(key)) else { return false };
         // A retry has been sent once before.
-        exchange.tries == 0 && open.send_before(exchange.intended) <= now
+        exchange.tries == 0 && open.send_before(exchange.intended, exchange.step) <= now
     }
 
     /// The connection is established: the request is sent.

@@ -230,13 +230,21 @@ impl Open {
         if may_serve || (self.work.opens_all && (users as u64) < self.users_max) {
             return Nanos::ZERO;
         }
-        let dropped = self.queue.front().map_or(Nanos::NEVER, |start| start.intended + self.work.max_lateness);
+        let dropped = self.queue.front().map_or(Nanos::NEVER, |start| start.intended + self.work.start_within());
         self.peek().unwrap_or(Nanos::NEVER).min(dropped)
     }
 
     /// The latest instant at which a start may be sent.
-    pub(super) fn send_before(&self, intended: Nanos) -> Nanos {
-        intended + self.work.max_lateness
+    pub(super) fn send_before(&self, intended: Nanos, step: u32) -> Nanos {
+        match self.work.first_deadline {
+            Some((deadline, first)) if first == step => intended + deadline,
+            _ => intended + self.work.max_lateness,
+        }
+    }
+
+    /// Whether the exchange of a step is dropped at its deadline, before the longest lateness.
+    pub(super) fn is_by_deadline(&self, step: u32) -> bool {
+        self.work.first_deadline.is_some_and(|(_, first)| first == step)
     }
 }
 
@@ -281,12 +289,14 @@ impl ScenarioRuntime {
             let Some(open) = &mut self.users.open else { return };
             let is_measured = intended >= counts_from;
             let late = now.since(intended);
-            let is_too_late = late >= open.work.max_lateness;
+            let is_too_late = late >= open.work.start_within();
             let is_dropped = is_too_late || open.queue.len() >= QUEUE_MAX;
             self.seen.counts[open.counter_of(intended)] += u64::from(is_measured && (open.counts_due || is_dropped));
             if is_dropped {
                 if is_measured {
+                    let is_by_deadline = is_too_late && open.work.first_deadline.is_some();
                     self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_too_late);
+                    self.seen.counts[Counter::DroppedByDeadline] += u64::from(is_by_deadline);
                     self.seen.drop_start(late.0);
                     self.trace_start(intended, now, RequestRecordEnd::Dropped);
                 }
@@ -330,7 +340,7 @@ impl ScenarioRuntime {
     #[inline]
     fn drop_late(&mut self, now: Nanos) {
         let Some(open) = &self.users.open else { return };
-        if open.queue.front().is_some_and(|start| open.work.max_lateness <= now.since(start.intended)) {
+        if open.queue.front().is_some_and(|start| open.work.start_within() <= now.since(start.intended)) {
             self.drop_waiting(now);
         }
     }
@@ -340,9 +350,11 @@ impl ScenarioRuntime {
     fn drop_waiting(&mut self, now: Nanos) {
         let Some(open) = &mut self.users.open else { return };
         let mut late = Vec::new();
-        while let Some(start) = open.queue.front().filter(|start| open.work.max_lateness <= now.since(start.intended)) {
+        while let Some(start) = open.queue.front().filter(|start| open.work.start_within() <= now.since(start.intended))
+        {
             if start.intended >= self.instants.counts_from {
                 self.seen.counts[open.counter_of(start.intended)] += u64::from(!open.counts_due);
+                self.seen.counts[Counter::DroppedByDeadline] += u64::from(open.work.first_deadline.is_some());
                 self.seen.drop_start(now.since(start.intended).0);
                 late.push(start.intended);
             }

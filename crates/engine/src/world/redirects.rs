@@ -50,7 +50,8 @@ impl Steps {
     /// There is one step, and it follows no responses.
     pub(super) fn is_simple(&self) -> bool {
         let [only] = &*self.fixed else { return false };
-        only.redirect_state.is_none() && !only.is_shown && only.dynamic_parts.is_none() && !only.checks.has_bounds
+        let judges_time = only.checks.has_bounds || only.deadline != Nanos::NEVER;
+        only.redirect_state.is_none() && !only.is_shown && only.dynamic_parts.is_none() && !judges_time
     }
 
     /// Whether it lives as long as its exchange.

@@ -94,12 +94,23 @@ pub(crate) struct OpenWork {
     pub(crate) warmup: Option<Starts>,
     pub(crate) starts: Starts,
     pub(crate) max_lateness: Nanos,
+    /// The time from its planned start after which an iteration does not begin any more, if that is less: the deadline
+    /// of its first step, and that step.
+    pub(crate) first_deadline: Option<(Nanos, u32)>,
     /// All connections are opened at the beginning.
     pub(crate) opens_all: bool,
     /// The load is over with its last start; else with the end of its schedule.
     pub(crate) ends_with_last: bool,
     /// Its number of starts is reached before its time is over: so all that began comes to its end.
     pub(crate) ends_by_count: bool,
+}
+
+impl OpenWork {
+    /// The time from its planned start within which an iteration begins.
+    #[inline]
+    pub(super) fn start_within(&self) -> Nanos {
+        self.first_deadline.map_or(self.max_lateness, |(deadline, _)| deadline)
+    }
 }
 
 /// Counters that all shards of a run share. Those of a partition of a load have the numbers of its slots: no other

@@ -139,3 +139,24 @@ pub(super) fn read_checks(from: &mut Reader<'_>, table: &mut Table) -> Result<()
     }
     Ok(())
 }
+
+/// Writes each series with successes after their deadline, and their number.
+pub(super) fn put_missed_deadlines(out: &mut Vec<u8>, table: &Table) {
+    let mut numbers = Growing::default();
+    for (series, count) in table.missed_all() {
+        numbers.put(out, number_of(series));
+        put(out, count);
+    }
+}
+
+/// Reads up to the end of the section.
+pub(super) fn read_missed_deadlines(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
+    let mut numbers = Growing::default();
+    while !from.is_over() {
+        let series = series_of(numbers.read(from)?).ok_or_else(|| from.damaged())?;
+        let count = from.amount()?;
+        from.must(count > 0)?;
+        table.miss_deadline(series, count);
+    }
+    Ok(())
+}

@@ -20,7 +20,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; and rate"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
@@ -82,7 +82,7 @@ pub enum ThresholdFault {
     TwoParts,
     /// A figure that is not counted for steps and transactions.
     #[error(
-        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, their shares, and rate(done, NAME)"
+        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, missed_deadline, in_deadline, their shares, and rate(done, NAME)"
     )]
     NotOfPart,
     /// A figure that is not counted for checks.
@@ -90,6 +90,11 @@ pub enum ThresholdFault {
         "a check has counts and no times; of a check there are done(NAME), succeeded(NAME), failed(NAME), their shares, and rate(done, NAME)"
     )]
     NotOfCheck,
+    /// A figure of deadlines in a run that has none.
+    #[error(
+        "no step has a deadline; give one with --deadline, or with 'deadline' in a step or transaction of the file"
+    )]
+    NoDeadline,
     /// A rate with a name in the place of a counter.
     #[error("a counter belongs here, and the part after it: rate(done, NAME), as in rate(done, search) > 100/s")]
     RateOfPart,

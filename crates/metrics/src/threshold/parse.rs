@@ -263,6 +263,8 @@ fn counter_of(word: &str) -> Option<Counted> {
         "succeeded" | "success" | "successes" => Counted::Succeeded,
         "failed" | "errors" | "failures" => Counted::Failed,
         "timed_out" => Counted::TimedOut,
+        "missed_deadline" => Counted::MissedDeadline,
+        "in_deadline" => Counted::InDeadline,
         "dropped" => Counted::Dropped,
         "unfinished" => Counted::Unfinished,
         "lost" => Counted::Lost,

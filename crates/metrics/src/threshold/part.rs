@@ -119,6 +119,16 @@ impl Threshold {
         Ok(Self { text: own, of: Some(part.name), ..read })
     }
 
+    /// Whether it is about deadlines.
+    pub fn is_of_deadlines(&self) -> bool {
+        let is_of = |counter| matches!(counter, Counted::MissedDeadline | Counted::InDeadline);
+        match self.subject {
+            Subject::Time(..) => false,
+            Subject::Count(counter) | Subject::Rate(counter) => is_of(counter),
+            Subject::Ratio(part, whole) => is_of(part) || is_of(whole),
+        }
+    }
+
     /// The reason why it cannot judge the part that it names; `None` where it can, or where nothing has the name.
     pub fn wrong_part(&self, catalog: &Catalog) -> Option<ThresholdFault> {
         let (kind, has_own) = match catalog.named(self.of.as_deref()?)? {
@@ -164,6 +174,10 @@ impl Counted {
 
     /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
-        matches!(self, Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished)
+        match self {
+            Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished => true,
+            Self::MissedDeadline | Self::InDeadline => true,
+            _ => false,
+        }
     }
 }

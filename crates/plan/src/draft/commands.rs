@@ -150,6 +150,7 @@ impl Draft {
                 (None, Some(timeout)) => timeout,
                 _ => self.request.timeout()?,
             },
+            deadline: self.request.deadline()?,
             connect_timeout: match (self.connection.connect_timeout, sending.connect_timeout) {
                 (None, Some(timeout)) => timeout,
                 _ => self.connection.connect_timeout()?,

@@ -106,6 +106,7 @@ impl Draft {
             is_shown: false,
             checks: self.responses.checks_with(Default::default(), false),
             timeout: self.request.timeout()?,
+            deadline: self.request.deadline()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

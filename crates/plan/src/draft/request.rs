@@ -22,6 +22,8 @@ pub struct Request {
     pub user_agent: String,
     /// The time limit from sent to done.
     pub timeout: Option<Duration>,
+    /// The time after which a success counts as missed.
+    pub deadline: Option<Duration>,
     /// The pause before each exchange.
     pub pause: Duration,
     /// Options of WebSocket and TCP.
@@ -42,6 +44,10 @@ impl Request {
 
     pub(super) fn timeout(&self) -> Result<Duration, PlanError> {
         check_span("-t", self.timeout.unwrap_or(TIMEOUT_DEFAULT), MILLI)
+    }
+
+    pub(super) fn deadline(&self) -> Result<Option<Duration>, PlanError> {
+        self.deadline.map(|span| check_span("--deadline", span, MILLI)).transpose()
     }
 
     pub(super) fn read_body(&self) -> Result<Option<BodyBytes>, PlanError> {

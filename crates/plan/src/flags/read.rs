@@ -241,6 +241,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
         body: body(flags, scheme)?,
         user_agent: flags.user_agent.clone(),
         timeout: span("-t", &flags.timeout, MILLI)?,
+        deadline: span("--deadline", &flags.deadline, MILLI)?,
         pause: Duration::ZERO,
         messaging: messaging(flags)?,
         call: CallOptions {

@@ -26,6 +26,7 @@ impl Plan {
             messaging: step.messaging.clone(),
             checks: step.checks.clone(),
             timeout: step.timeout,
+            deadline: step.deadline,
             connect_timeout: step.connect_timeout,
             keep_alive: step.keep_alive,
             retries: step.retries,

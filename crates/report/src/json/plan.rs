@@ -42,6 +42,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         })),
         "keep_alive": step.keep_alive,
         "retries": step.retries,
+        "deadline_s": step.deadline.map(|span| span.as_secs_f64()),
         "timeout_s": step.timeout.as_secs_f64(),
         "connect_timeout_s": step.connect_timeout.as_secs_f64(),
     });

@@ -110,6 +110,14 @@ impl Page {
                 ),
             );
         }
+        if counts.dropped_by_deadline() > 0 {
+            let number = count(counts.dropped_by_deadline());
+            let line = self.language().pick(
+                format!("{number} of the dropped could not be sent before their deadline"),
+                format!("丢弃的请求中，{number} 个未能在截止时间前发出"),
+            );
+            self.line("", &line);
+        }
         if counts.dropped_by_generator() > 0 {
             let number = count(counts.dropped_by_generator());
             let line = self.language().pick(

@@ -3,7 +3,7 @@
 use figures::{Quantile, Run, Tally, ThresholdResult};
 use metrics::Measure;
 
-use crate::format::{percent, rate};
+use crate::format::{count, counted, percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
 use crate::{Language, barriers, budget, rows, verdict, workers};
@@ -17,6 +17,9 @@ impl Page {
         self.thresholds(run);
         if !verdict::is_without_time(run) {
             self.line(words.per_second, &rates_in_words(run, self.language()));
+        }
+        if let Some(goodput) = run.goodput_per_s.filter(|_| !verdict::is_without_time(run)) {
+            self.line(words.goodput, &goodput_in_words(goodput, &run.tally, self.language()));
         }
         let success = success_in_words(&run.tally, self.language());
         self.painted(words.success, &success, if run.tally.failed > 0 { Paint::Bad } else { Paint::Plain });
@@ -96,6 +99,20 @@ fn rates_in_words(run: &Run, language: Language) -> String {
         return completed;
     }
     language.pick(format!("{completed}; {achieved} started"), format!("{completed}，发起 {achieved}"))
+}
+
+/// Successes within their deadline per second, and how many came later.
+fn goodput_in_words(goodput: f64, counts: &Tally, language: Language) -> String {
+    let (missed, share) = (counts.missed_deadline(), percent(counts.missed_deadline(), counts.succeeded()));
+    let (goodput, late) = (rate(goodput), count(missed));
+    let are = counted(counts.succeeded(), "success");
+    match missed {
+        0 => language.pick(format!("{goodput}: none came after its deadline"), format!("{goodput}，无一超过截止时间")),
+        _ => language.pick(
+            format!("{goodput}: {late} of {are} ({share}) came after their deadline"),
+            format!("{goodput}，{late} 个成功请求（{share}）超过截止时间"),
+        ),
+    }
 }
 
 /// The success ratio of all starts; and of the completed ones, where that differs.

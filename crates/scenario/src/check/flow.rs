@@ -65,6 +65,9 @@ impl Ends<'_> {
             };
             fault.into_iter().for_each(|fault| self.found.add(step.at, fault));
         }
+        if let (Some(deadline), Area::User(place) | Area::Once(place)) = (step.deadline, self.area) {
+            self.found.add(deadline.at, Problem::NoDeadline { place });
+        }
         let after = step.on_failure.as_ref().or(self.usual.filter(|_| can_fail(&step.action)));
         if let Some(after) = after.filter(|after| after.then == OnFailure::Break && !is_in_loop) {
             self.found.add(after.at, Problem::NoLoop { word: "break" });

@@ -23,6 +23,17 @@ pub struct Step {
     pub action: Action,
     /// The action after a failure; `None`: the default.
     pub on_failure: Option<AfterFailure>,
+    /// The time after which its success counts as missed.
+    pub deadline: Option<Deadline>,
+}
+
+/// The deadline of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// Its time.
+    pub span: Duration,
+    /// Its position.
+    pub at: Span,
 }
 
 /// The action of a step.

@@ -24,6 +24,12 @@ pub(super) const ON_FAILURE: Field = field(
 pub(super) const NAME: Field =
     field("name", Kind::Text, "The series that it is counted in", "统计时使用的名称；同名的合并统计");
 pub(super) const TIMEOUT: Field = field("timeout", Kind::Time, "From sent to done", "请求的超时");
+pub(super) const DEADLINE: Field = field(
+    "deadline",
+    Kind::Time,
+    "A success later than this counts as missed, not as failed; the first step of an iteration in a load by rate has it from the planned start, and is dropped if it cannot be sent by then",
+    "截止时间：晚于它的成功计为超过截止时间，不算失败；固定速率下，每次迭代的第一步从计划的发起时刻算起，届时仍未发出则丢弃",
+);
 pub(super) const TAKES: Field = field(
     "extract",
     Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&TAKE)])),

@@ -1,7 +1,8 @@
 //! The keys of steps: the verb is the key.
 
 use super::common::{
-    CHOICE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAKES, TIMEOUT,
+    CHOICE, DEADLINE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAKES,
+    TIMEOUT,
 };
 use super::custom::objects;
 use super::flow::FLOW;
@@ -36,7 +37,7 @@ macro_rules! request {
             id: $verb,
             fields: &[
                 field($verb, Kind::Pattern, $english, $chinese).needed(),
-                NAME, HEADERS, AUTH_KEY, QUERY_KEY, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, LOCATION, ON_FAILURE,
+                NAME, HEADERS, AUTH_KEY, QUERY_KEY, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, DEADLINE, LOCATION, ON_FAILURE,
             ],
             any_of: &[],
         }),*]
@@ -69,6 +70,7 @@ const OTHERS: [Object; 12] = steps! {
         TAKES;
         EXPECTS;
         TIMEOUT;
+        DEADLINE;
         ON_FAILURE;
     }
     "websocket" {
@@ -122,6 +124,7 @@ const OTHERS: [Object; 12] = steps! {
             "Time these steps as one, under this name",
             "事务的名称；其步骤作为一个整体计时", needed;
         WITH_THINK;
+        DEADLINE;
         STEPS_FIELD, needed;
     }
     "choose" {

@@ -68,7 +68,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
             Action::Do(call) => return grouped(self.call(step, call, around)),
             Action::Think(think) => Node::Think(*think),
             Action::Transaction { with_think, steps } => {
-                let number = self.transaction(&step.name, *with_think);
+                let number = self.transaction(step, *with_think);
                 Node::Transaction { number, nodes: self.all(steps, around) }
             }
             Action::Loop(one) => self.looping(step, one, around),
@@ -105,8 +105,9 @@ impl<'m, 'a> Nodes<'m, 'a> {
     }
 
     /// The number of a transaction; that of a fragment is the same at each call.
-    fn transaction(&mut self, name: &str, has_pauses: bool) -> usize {
-        let transaction = Transaction { name: name.to_owned(), has_pauses };
+    fn transaction(&mut self, step: &Step, has_pauses: bool) -> usize {
+        let deadline = step.deadline.map(|deadline| deadline.span);
+        let transaction = Transaction { name: step.name.clone(), has_pauses, deadline };
         let transactions = &mut self.program.transactions;
         let known = transactions.iter().position(|known| *known == transaction);
         known.filter(|_| self.dynamic_parts.naming.is_in_fragment()).unwrap_or_else(|| {

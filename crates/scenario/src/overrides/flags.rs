@@ -119,7 +119,9 @@ enum Overridden {
 fn overridden_by(flag: &str) -> Overridden {
     match flag {
         "method" | "data" | "form" | "data-bytes" | "urls" | "curl" | "shuffle" | "until" | "read-bytes"
-        | "length-prefix" | "no-response" | "ws-type" | "subprotocol" | "message-interval" => Overridden::Request,
+        | "length-prefix" | "no-response" | "ws-type" | "subprotocol" | "message-interval" | "deadline" => {
+            Overridden::Request
+        }
         "connections" | "requests" | "requests-each" | "duration" | "rate" | "stages" | "user-stages" | "ramp"
         | "rendezvous" | "arrivals" | "preconnect" | "max-lateness" => Overridden::Load,
         "warmup" | "log-share" | "allow-host" | "budget" | "no-abort-on-failures" | "grace" | "interval" => {

@@ -4,7 +4,7 @@ use plan::DEPTH_MAX;
 
 use super::{actions, custom, failures, fragments, loops, messaging, requests, state};
 use crate::diagnostic::{Problem, SyntaxFault, Things, Wanted};
-use crate::file::{Action, AfterFailure, Step};
+use crate::file::{Action, AfterFailure, Deadline, Step};
 use crate::keys::{Object, steps, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
 use crate::tree::{Key, Node, Value};
@@ -37,7 +37,9 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let mut fields = Fields::open(reader, node, object)?;
     let mut own = |key| object.field(key).and_then(|_| fields.get(key));
     let (name, failure) = (own("name"), own("on_failure"));
+    let deadline = own("deadline");
     let name = name.and_then(|node| reader.owned(node));
+    let deadline = deadline.and_then(|node| Some(Deadline { span: reader.span("deadline", node)?, at: node.at }));
     reader.names.extend(name.clone());
     let on_failure = failure.and_then(|node| failures::on_failure(reader, node));
     if let Some(failure) = on_failure.as_ref().filter(|failure| failure.retry.is_some() && !may_retry(verb)) {
@@ -65,7 +67,7 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     if let Action::Messaging(messaging) = &mut action {
         inherit(&mut messaging.steps, name.as_deref(), on_failure.as_ref());
     }
-    Some(Step { at, name: name.unwrap_or(made), action, on_failure })
+    Some(Step { at, name: name.unwrap_or(made), action, on_failure, deadline })
 }
 
 /// Whether what failed can be tried again: a check or a loop would see the same values.

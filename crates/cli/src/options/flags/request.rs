@@ -37,6 +37,9 @@ flags! {
         brief "Time to wait for a response [default: 30s]", "单个请求的超时 [默认：30s]";
         "Time to wait for an answer, counted from sending; if given, gRPC servers are told it too (grpc-timeout) [default: 30s]",
         "单个请求的超时，从发出请求算起；给出时也会告知 gRPC 服务端（grpc-timeout）[默认：30s]";
+    "deadline": Kind::Number("TIME"), &[Run], page;
+        "A success later than this counts as missed; with a rate from the planned start, and what cannot be sent by then is dropped. It ends nothing",
+        "截止时间：晚于它的成功请求计为超过截止时间；固定速率下从计划的发起时刻算起，届时仍未发出的请求会被丢弃。它不会中断请求";
     "timeout" / 't': Kind::Number("TIME"), &[Hold], common;
         "Time to wait for an answer; a connection without one counts as lost [default: 30s]",
         "等待响应的超时，超时即视为断开 [默认：30s]";

@@ -154,6 +154,7 @@ impl ScenarioRuntime {
         }
         if !matches!(follows, Hops::Hop { .. }) {
             self.end_chain(exchange, outcome, done);
+            self.judge_deadline(exchange, outcome, done);
             self.note_response(exchange, attempt, outcome, done);
         }
         self.forget_step(exchange.step);
@@ -176,6 +177,8 @@ impl ScenarioRuntime {
     pub(super) fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         if let Some(exchange) = self.in_flight.exchanges.remove(key) {
             if exchange.is_measured {
+                let is_by_deadline = self.users.open.as_ref().is_some_and(|open| open.is_by_deadline(exchange.step));
+                self.seen.counts[Counter::DroppedByDeadline] += u64::from(is_by_deadline);
                 self.trace_end(&exchange, None, RequestRecordEnd::Dropped, now);
                 self.seen.drop_start(now.since(exchange.intended).0);
             }

@@ -44,7 +44,7 @@ impl ScenarioRuntime {
         if self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
             let mut deadline = now + self.in_flight.steps[step].connect_timeout;
             if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
-                deadline = deadline.min(open.send_before(intended));
+                deadline = deadline.min(open.send_before(intended, step as u32));
             }
             self.arm(attempt, deadline);
         }

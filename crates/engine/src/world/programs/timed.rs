@@ -66,7 +66,13 @@ impl ScenarioRuntime {
         let has_pauses = self.users.programs.code.transactions[usize::from(open.number)];
         let span = open.span(at, rests_until, has_pauses).0;
         match ended {
-            Some(class) => self.seen.record(series, class, span),
+            Some(class) => {
+                self.seen.record(series, class, span);
+                let deadline = self.users.programs.code.deadlines[usize::from(open.number)];
+                if class == Class::Succeeded && Nanos(span) > deadline {
+                    self.seen.miss_deadline(series);
+                }
+            }
             None => self.seen.record_unfinished(series, span),
         }
         true
