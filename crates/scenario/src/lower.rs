@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use metrics::{Catalog, ThresholdFault};
+use metrics::Catalog;
 use plan::draft::{Connection, Draft};
 use plan::{
     BodyBytes, CaptureOptions, Flags, Interpreters, Load as PlanLoad, Memory, Plan, PlanError, Program,
@@ -336,11 +336,7 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
         let checks = scenario.program.checks.iter().map(String::as_str);
         (&*scenario.name, steps, transactions, checks)
     }));
-    let has_deadlines = lowered.iter().any(plan::Scenario::has_deadlines);
     for limit in limits {
-        if limit.threshold.is_of_deadlines() && !has_deadlines {
-            found.add(limit.at, Problem::Threshold(ThresholdFault::NoDeadline));
-        }
         if let Some(fault) = limit.threshold.wrong_part(&catalog) {
             found.add(limit.of.as_ref().map_or(limit.at, |name| name.at), Problem::Threshold(fault));
         }

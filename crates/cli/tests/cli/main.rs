@@ -20,6 +20,7 @@ mod crowds;
 mod crypto;
 mod curl;
 mod datagrams;
+mod deadlines;
 mod dns;
 mod docs;
 mod drawn;

@@ -1,5 +1,6 @@
 //! Planned ends and what follows failures: each needs something around it that can end.
 
+use metrics::ThresholdFault;
 use plan::{OnFailure, PlannedEnd};
 
 use crate::diagnostic::{DiagnosticSink, Problem};
@@ -19,7 +20,8 @@ enum Area {
 
 /// Checks all steps of a file.
 pub(super) fn check(file: &File, found: &mut DiagnosticSink) {
-    let mut ends = Ends { usual: file.defaults.on_failure.as_ref(), area: Area::Once("setup"), found };
+    let usual = file.defaults.on_failure.as_ref();
+    let mut ends = Ends { usual, area: Area::Once("setup"), has_deadline: false, found };
     ends.steps(&file.before, false);
     for scenario in &file.scenarios {
         let lists = [
@@ -34,12 +36,18 @@ pub(super) fn check(file: &File, found: &mut DiagnosticSink) {
     }
     ends.area = Area::Once("teardown");
     ends.steps(&file.after, false);
+    if !ends.has_deadline {
+        let without = file.thresholds.iter().filter(|limit| limit.threshold.is_of_deadlines());
+        without.for_each(|limit| found.add(limit.at, Problem::Threshold(ThresholdFault::NoDeadline)));
+    }
 }
 
 struct Ends<'a> {
     /// What follows a failure where a step does not say it.
     usual: Option<&'a AfterFailure>,
     area: Area,
+    /// Whether some step has a deadline.
+    has_deadline: bool,
     found: &'a mut DiagnosticSink,
 }
 
@@ -65,6 +73,7 @@ impl Ends<'_> {
             };
             fault.into_iter().for_each(|fault| self.found.add(step.at, fault));
         }
+        self.has_deadline |= step.deadline.is_some();
         if let (Some(deadline), Area::User(place) | Area::Once(place)) = (step.deadline, self.area) {
             self.found.add(deadline.at, Problem::NoDeadline { place });
         }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
-use engine::{Interval, Probe, ProbeOption, Probing, RunResult, SteppedRun, StopHandle};
+use engine::{DataSources, Interval, Partition, Probe, ProbeOption, Probing, RunResult, SteppedRun, StopHandle};
 use metrics::Distribution;
 use pacing::Nanos;
 use plan::Plan;
@@ -29,6 +29,8 @@ pub struct Happens {
 pub struct SimulatedWorld {
     seed: u64,
     faults: Faults,
+    /// What its users read and evaluate.
+    supplies: DataSources,
     world: Option<SimulatedNetwork>,
 }
 
@@ -48,7 +50,13 @@ struct SimulatedNetwork {
 impl SimulatedWorld {
     /// A world whose network has these faults; the same seed gives the same world. [`Faults::none`] has latency only.
     pub fn new(seed: u64, faults: Faults) -> Self {
-        Self { seed, faults, world: None }
+        Self { seed, faults, supplies: DataSources::default(), world: None }
+    }
+
+    /// The same with data and an evaluator of expressions for its users.
+    #[must_use]
+    pub fn with_data_sources(self, supplies: DataSources) -> Self {
+        Self { supplies, ..self }
     }
 
     /// The address of the target in every world.
@@ -115,10 +123,11 @@ impl SimulatedWorld {
         stop: &StopHandle,
         mut observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
+        let (supplies, part) = (self.supplies.clone(), Partition::default());
         let world = self.world()?;
         let mut hosts = Vec::new();
         let began = world.network.now();
-        let mut run = SteppedRun::start(plan, Self::address(), threads, stop, || {
+        let mut run = SteppedRun::start_with(plan, (supplies, part), Self::address(), threads, stop, || {
             let driver = world.network.add_host();
             hosts.push(driver.host());
             driver
@@ -166,6 +175,11 @@ impl SimulatedWorld {
         let came = self.world.as_ref().map_or(&[][..], |world| &world.came);
         let total = |wanted: Nanos| came.iter().rev().find(|(at, _)| *at <= wanted).map_or(0, |(_, count)| *count);
         total(Nanos::NEVER) - total(at)
+    }
+
+    /// What the target serves under `/stats/books`; empty before the first load.
+    pub fn books_json(&self) -> String {
+        self.world.as_ref().map(|world| world.server.books_json()).unwrap_or_default()
     }
 
     /// Number of requests of the last load that the target read completely.
