@@ -53,7 +53,7 @@ fn thresholds_judge_them_and_need_one() {
         (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
     };
     let (code, text) = run("10ms", "missed_deadline / done < 50%");
-    assert!(code == Some(1) && text.contains("100 %"), "{code:?} {text}");
+    assert!(code == Some(1) && text.contains("100%, NOT MET"), "{code:?} {text}");
     let (code, text) = run("10ms", "in_deadline == 0");
     assert!(code == Some(0) && text.contains("Goodput"), "{code:?} {text}");
     assert_eq!(run("1h", "rate(in_deadline) > 0.1/s").0, Some(0));

@@ -3,7 +3,7 @@
 use figures::{Quantile, Run, Tally, ThresholdResult};
 use metrics::Measure;
 
-use crate::format::{count, counted, percent, rate};
+use crate::format::{count, percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
 use crate::{Language, barriers, budget, rows, verdict, workers};
@@ -105,12 +105,14 @@ fn rates_in_words(run: &Run, language: Language) -> String {
 fn goodput_in_words(goodput: f64, counts: &Tally, language: Language) -> String {
     let (missed, share) = (counts.missed_deadline(), percent(counts.missed_deadline(), counts.succeeded()));
     let (goodput, late) = (rate(goodput), count(missed));
-    let are = counted(counts.succeeded(), "success");
     match missed {
-        0 => language.pick(format!("{goodput}: none came after its deadline"), format!("{goodput}，无一超过截止时间")),
+        0 => language.pick(
+            format!("{goodput}; no success came after its deadline"),
+            format!("{goodput}；没有成功请求超过截止时间"),
+        ),
         _ => language.pick(
-            format!("{goodput}: {late} of {are} ({share}) came after their deadline"),
-            format!("{goodput}，{late} 个成功请求（{share}）超过截止时间"),
+            format!("{goodput}; {late} more ({share} of the successes) came after their deadline"),
+            format!("{goodput}；另有 {late} 个成功请求（占 {share}）超过截止时间"),
         ),
     }
 }
