@@ -11,4 +11,5 @@ pub fn catalog(plan: &Plan) -> Catalog {
         let checks = scenario.program.checks.iter().map(String::as_str);
         (&*scenario.name, steps, transactions, checks)
     }))
+    .with_tags(plan::tags(&plan.scenarios))
 }

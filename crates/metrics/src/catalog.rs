@@ -122,6 +122,8 @@ struct OfScenario {
     series: Vec<Series>,
     /// The name of each added series, and the series that it is recorded into.
     names: Vec<(String, SeriesId)>,
+    /// Tags of steps, with the series that each is recorded into.
+    tags: Vec<(String, SeriesId)>,
 }
 
 /// The meaning of a name in a run.
@@ -129,7 +131,8 @@ struct OfScenario {
 pub enum Named {
     /// All of this scenario.
     Scenario(usize),
-    /// Each transaction, or else each step, or else each check, of this name, in any scenario.
+    /// Each transaction, or else each step, or else each check, of this name, or else each step with this tag, in any
+    /// scenario.
     Series {
         /// Their kind.
         kind: SeriesKind,
@@ -158,6 +161,17 @@ impl Catalog {
         catalog
     }
 
+    /// The same with tags of steps: for each the number of its scenario, that of the step in it, and the tag.
+    #[must_use]
+    pub fn with_tags<'a>(mut self, tags: impl Iterator<Item = (usize, usize, &'a str)>) -> Self {
+        for (number, step, tag) in tags {
+            let Some(scenario) = self.scenarios.get_mut(number) else { continue };
+            let steps = scenario.names.iter().filter(|(_, id)| id.kind() == SeriesKind::Step);
+            scenario.tags.extend(steps.map(|(_, id)| (tag.to_owned(), *id)).nth(step));
+        }
+        self
+    }
+
     /// All names in order: for each scenario its own, those of its transactions, of its steps and of its checks.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.scenarios.iter().flat_map(|scenario| {
@@ -167,12 +181,28 @@ impl Catalog {
         })
     }
 
-    /// The meaning of a name: a scenario before transactions, these before steps, these before checks.
+    /// The meaning of a name: a scenario before transactions, these before steps, these before checks, these before tags.
     pub fn named(&self, name: &str) -> Option<Named> {
         if let Some(scenario) = self.scenarios.iter().position(|scenario| scenario.name == name) {
             return Some(Named::Scenario(scenario));
         }
-        NAMED_KINDS.into_iter().find_map(|kind| self.series_named(kind, name))
+        NAMED_KINDS.into_iter().find_map(|kind| self.series_named(kind, name)).or_else(|| self.tagged(name))
+    }
+
+    /// All steps with a tag.
+    fn tagged(&self, tag: &str) -> Option<Named> {
+        let (mut places, mut has_own) = (Vec::new(), true);
+        for (number, scenario) in self.scenarios.iter().enumerate() {
+            for (_, id) in scenario.tags.iter().filter(|(known, _)| known == tag) {
+                let count = |all: &[(String, SeriesId)], of_tag: bool| {
+                    all.iter().filter(|(known, other)| other == id && (!of_tag || known == tag)).count()
+                };
+                has_own &= count(&scenario.tags, true) == count(&scenario.names, false);
+                places.push((number, *id));
+            }
+        }
+        places.dedup();
+        (!places.is_empty()).then_some(Named::Series { kind: SeriesKind::Step, places, has_own })
     }
 
     fn series_named(&self, kind: SeriesKind, name: &str) -> Option<Named> {
@@ -193,6 +223,7 @@ impl Catalog {
             first: self.added,
             series: Vec::new(),
             names: Vec::new(),
+            tags: Vec::new(),
         });
     }
 

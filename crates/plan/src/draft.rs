@@ -273,6 +273,7 @@ impl Draft {
             messaging: None,
             timeout: self.request.timeout()?,
             deadline: self.request.deadline()?,
+            tags: Vec::new(),
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

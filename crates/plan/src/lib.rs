@@ -289,6 +289,8 @@ pub struct Step {
     pub deadline: Option<Duration>,
     /// The time limit of a connection's establishment.
     pub connect_timeout: Duration,
+    /// Its tags, like `kind=api`: thresholds may be of all steps with one.
+    pub tags: Vec<String>,
     /// Whether the connection is reused for the next exchange of the same user.
     pub keep_alive: bool,
     /// Whether a request is resent, where that does no harm, when its kept connection ended before the response.
@@ -438,6 +440,14 @@ impl Scenario {
         let own = self.steps.get(step)?.deadline;
         Some((own.into_iter().chain(around).min()?, step))
     }
+}
+
+/// The tags of the steps of scenarios: for each the number of the scenario, that of the step in it, and the tag.
+pub fn tags(scenarios: &[Scenario]) -> impl Iterator<Item = (usize, usize, &str)> {
+    scenarios.iter().enumerate().flat_map(|(number, scenario)| {
+        let steps = scenario.steps.iter().enumerate();
+        steps.flat_map(move |(step, one)| one.tags.iter().map(move |tag| (number, step, tag.as_str())))
+    })
 }
 
 impl Plan {

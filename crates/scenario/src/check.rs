@@ -197,6 +197,7 @@ fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
                 | Action::Check(_)
         ) {
             names.push(&step.name);
+            names.extend(step.tags.iter().map(String::as_str));
         }
         step.inner().into_iter().for_each(|steps| names_of(steps, names));
     }

@@ -335,7 +335,8 @@ fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Diagnos
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
         let checks = scenario.program.checks.iter().map(String::as_str);
         (&*scenario.name, steps, transactions, checks)
-    }));
+    }))
+    .with_tags(plan::tags(lowered));
     for limit in limits {
         if let Some(fault) = limit.threshold.wrong_part(&catalog) {
             found.add(limit.of.as_ref().map_or(limit.at, |name| name.at), Problem::Threshold(fault));

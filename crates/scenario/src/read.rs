@@ -18,6 +18,7 @@ mod query;
 mod requests;
 mod state;
 mod steps;
+mod tags;
 mod thresholds;
 mod urls;
 

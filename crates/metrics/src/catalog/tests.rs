@@ -113,3 +113,30 @@ fn values_have_a_unit_and_times_have_none() {
     assert_eq!(units, ["rows"]);
     assert!(catalog.series(0, SeriesKind::Step).all(|series| series.unit.is_empty()));
 }
+
+#[test]
+fn a_tag_means_all_steps_that_have_it() {
+    let steps = |names: &'static [&'static str]| names.iter().copied();
+    let none = || std::iter::empty::<&str>();
+    let scenarios = [("one", steps(&["a", "b", "a"]), none(), none()), ("two", steps(&["c"]), none(), none())];
+    let tags = [(0, 0, "kind=api"), (0, 2, "kind=api"), (1, 0, "kind=api"), (0, 1, "b"), (0, 1, "kind=page")];
+    let catalog = Catalog::from_scenarios(scenarios.into_iter()).with_tags(tags.into_iter());
+    let named = |name| match catalog.named(name) {
+        Some(Named::Series { kind: SeriesKind::Step, places, has_own }) => (places, has_own),
+        other => panic!("{other:?}"),
+    };
+    let api = vec![(0, SeriesId::step(0)), (0, SeriesId::step(2)), (1, SeriesId::step(3))];
+    assert_eq!(named("kind=api"), (api, true));
+    assert_eq!(named("kind=page"), (vec![(0, SeriesId::step(1))], true));
+    // A name is a step before it is a tag.
+    assert_eq!(named("b"), (vec![(0, SeriesId::step(1))], true));
+    assert_eq!(catalog.named("kind=other"), None);
+    // Tags are no names of their own.
+    assert!(catalog.names().eq(["one", "a", "b", "a", "two", "c"]));
+    // The last series is that of several steps: it is the tag's alone if all of them have it.
+    let many = || (0..70).map(|_| "step");
+    let tagged = |from: usize| (from..70).map(|step| (0, step, "kind=api"));
+    let catalog = |from| Catalog::from_scenarios([("one", many(), none(), none())].into_iter()).with_tags(tagged(from));
+    let own = |from| matches!(catalog(from).named("kind=api"), Some(Named::Series { has_own: true, .. }));
+    assert!(own(0) && own(63) && !own(64));
+}

@@ -122,6 +122,7 @@ impl Draft {
             checks: self.responses.checks_with(requested.unwrap_or_else(StatusSet::grpc_ok), is_requested),
             timeout: self.request.timeout()?,
             deadline: self.request.deadline()?,
+            tags: Vec::new(),
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

@@ -151,6 +151,7 @@ impl Draft {
                 _ => self.request.timeout()?,
             },
             deadline: self.request.deadline()?,
+            tags: Vec::new(),
             connect_timeout: match (self.connection.connect_timeout, sending.connect_timeout) {
                 (None, Some(timeout)) => timeout,
                 _ => self.connection.connect_timeout()?,

@@ -58,6 +58,7 @@ impl Draft {
             checks: self.responses.checks_with(Default::default(), has_words),
             timeout: self.request.timeout()?,
             deadline: self.request.deadline()?,
+            tags: Vec::new(),
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

@@ -27,6 +27,7 @@ impl Plan {
             checks: step.checks.clone(),
             timeout: step.timeout,
             deadline: step.deadline,
+            tags: step.tags.clone(),
             connect_timeout: step.connect_timeout,
             keep_alive: step.keep_alive,
             retries: step.retries,

@@ -86,8 +86,8 @@ errors! {
         "这些变量互相引用，都没有值：{}；请给其中一个确定的值" [listed(it)];
     /// A threshold on an unknown name.
     Series { name: String, near: Option<String> };
-        "no transaction, step or scenario is called '{name}'{}" [said_meant(near.as_ref())],
-        "没有名为 '{name}' 的事务、步骤或场景{}" [meant(near.as_ref())];
+        "no transaction, step, check, tag or scenario is called '{name}'{}" [said_meant(near.as_ref())],
+        "没有名为 '{name}' 的事务、步骤、检查、标签或场景{}" [meant(near.as_ref())];
     /// Barrier steps of one name with different numbers of users, or different times.
     Barrier { name: String, line: usize };
         "'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name",

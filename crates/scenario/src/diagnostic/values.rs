@@ -74,6 +74,8 @@ wanted! {
         "限制", "前面要写 <、<=、>、>= 或 ==，如：< 500ms";
     Credentials: "a user with a password, or a token", "write basic: \"user:password\", or bearer: \"${token}\"";
         "用户名和密码，或令牌", "写法如 basic: \"user:password\" 或 bearer: \"${token}\"";
+    Tag: "a part of a tag", "write letters, digits, '_', '-' or '.', like {kind: api}; 'address' is taken";
+        "标签的一部分", "只能用字母、数字、'_'、'-'、'.'，如 {kind: api}；不能用 address";
     Json: "a value of JSON", "write text in quotes";
         " JSON 值", "文本请加引号";
 }
@@ -209,6 +211,8 @@ errors! {
         "steps", "步骤";
     QueryFields;
         "fields of a query", "查询参数";
+    Tags;
+        "tags", "标签";
     Takes;
         "takes", "提取项";
     Variables;

@@ -25,6 +25,8 @@ pub struct Step {
     pub on_failure: Option<AfterFailure>,
     /// The time after which its success counts as missed.
     pub deadline: Option<Deadline>,
+    /// Its tags, each as `key=value`.
+    pub tags: Vec<String>,
 }
 
 /// The deadline of a step.

@@ -30,6 +30,12 @@ pub(super) const DEADLINE: Field = field(
     "A success later than this counts as missed, not as failed; the first step of an iteration in a load by rate has it from the planned start, and is dropped if it cannot be sent by then",
     "截止时间：晚于它的成功计为超过截止时间，不算失败；固定速率下，每次迭代的第一步从计划的发起时刻算起，届时仍未发出则丢弃",
 );
+pub(super) const TAGS: Field = field(
+    "tags",
+    Kind::Named(&Kind::Text),
+    "Tags by key, like {kind: api}; a threshold may be of all steps with one: p99(response_time, kind=api)",
+    "标签，如 {kind: api}；阈值可以针对带有某个标签的所有步骤：p99(response_time, kind=api)",
+);
 pub(super) const TAKES: Field = field(
     "extract",
     Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&TAKE)])),

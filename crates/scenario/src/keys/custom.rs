@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use protocol::{About, Key, KeyKind};
 
-use super::common::{DEADLINE, EXPECTS, NAME, ON_FAILURE, TAKES, TIMEOUT};
+use super::common::{DEADLINE, EXPECTS, NAME, ON_FAILURE, TAGS, TAKES, TIMEOUT};
 use super::{Field, Kind, Object, field};
 
 /// The key of the server, where it is not the target of the file.
@@ -47,6 +47,7 @@ fn object(about: &'static About) -> Object {
         EXPECTS,
         TIMEOUT,
         DEADLINE,
+        TAGS,
         ON_FAILURE,
     ];
     Object {

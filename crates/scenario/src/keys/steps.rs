@@ -1,8 +1,8 @@
 //! The keys of steps: the verb is the key.
 
 use super::common::{
-    CHOICE, DEADLINE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAKES,
-    TIMEOUT,
+    CHOICE, DEADLINE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAGS,
+    TAKES, TIMEOUT,
 };
 use super::custom::objects;
 use super::flow::FLOW;
@@ -37,7 +37,7 @@ macro_rules! request {
             id: $verb,
             fields: &[
                 field($verb, Kind::Pattern, $english, $chinese).needed(),
-                NAME, HEADERS, AUTH_KEY, QUERY_KEY, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, DEADLINE, LOCATION, ON_FAILURE,
+                NAME, HEADERS, AUTH_KEY, QUERY_KEY, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, DEADLINE, TAGS, LOCATION, ON_FAILURE,
             ],
             any_of: &[],
         }),*]
@@ -71,6 +71,7 @@ const OTHERS: [Object; 12] = steps! {
         EXPECTS;
         TIMEOUT;
         DEADLINE;
+        TAGS;
         ON_FAILURE;
     }
     "websocket" {
@@ -85,6 +86,7 @@ const OTHERS: [Object; 12] = steps! {
             "Offered in the handshake, in order of preference",
             "握手时提供的子协议，按优先顺序";
         TIMEOUT;
+        TAGS;
         ON_FAILURE;
         STEPS_FIELD;
     }
@@ -99,6 +101,7 @@ const OTHERS: [Object; 12] = steps! {
             "A number in front of each message gives its length; its bytes, as --length-prefix",
             "消息前表示长度的字节数，同 --length-prefix";
         TIMEOUT;
+        TAGS;
         ON_FAILURE;
         STEPS_FIELD;
     }

@@ -205,6 +205,7 @@ impl DynamicParts<'_> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
         made.deadline = step.deadline.map(|deadline| deadline.span);
+        made.tags.clone_from(&step.tags);
         // Cookies of the user are added to the dynamic parts.
         let is_needed =
             dynamic_parts.makes_requests() || !dynamic_parts.takes.is_empty() || self.file.defaults.keeps_cookies();

@@ -2,7 +2,7 @@
 
 use plan::DEPTH_MAX;
 
-use super::{actions, custom, failures, fragments, loops, messaging, requests, state};
+use super::{actions, custom, failures, fragments, loops, messaging, requests, state, tags};
 use crate::diagnostic::{Problem, SyntaxFault, Things, Wanted};
 use crate::file::{Action, AfterFailure, Deadline, Step};
 use crate::keys::{Object, steps, verb_of};
@@ -37,10 +37,11 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let mut fields = Fields::open(reader, node, object)?;
     let mut own = |key| object.field(key).and_then(|_| fields.get(key));
     let (name, failure) = (own("name"), own("on_failure"));
-    let deadline = own("deadline");
+    let (deadline, tags) = (own("deadline"), own("tags"));
     let name = name.and_then(|node| reader.owned(node));
     let deadline = deadline.and_then(|node| Some(Deadline { span: reader.span("deadline", node)?, at: node.at }));
-    reader.names.extend(name.clone());
+    let tags = tags.map(|node| tags::tags(reader, node)).unwrap_or_default();
+    reader.names.extend(name.iter().chain(&tags).cloned());
     let on_failure = failure.and_then(|node| failures::on_failure(reader, node));
     if let Some(failure) = on_failure.as_ref().filter(|failure| failure.retry.is_some() && !may_retry(verb)) {
         reader.found.add(failure.at, Problem::NoRetry { verb });
@@ -65,9 +66,9 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     fields.close();
     let (mut action, made): (Action, String) = read?;
     if let Action::Messaging(messaging) = &mut action {
-        inherit(&mut messaging.steps, name.as_deref(), on_failure.as_ref());
+        inherit(&mut messaging.steps, name.as_deref(), on_failure.as_ref(), &tags);
     }
-    Some(Step { at, name: name.unwrap_or(made), action, on_failure, deadline })
+    Some(Step { at, name: name.unwrap_or(made), action, on_failure, deadline, tags })
 }
 
 /// Whether what failed can be tried again: a check or a loop would see the same values.
@@ -76,14 +77,15 @@ fn may_retry(verb: &str) -> bool {
 }
 
 /// Settings of a message connection apply to those of its steps that have none.
-fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFailure>) {
+fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFailure>, tags: &[String]) {
     for step in steps {
         let is_said = matches!(step.action, Action::Send(_) | Action::Receive(_));
         if let Some(name) = name.filter(|_| is_said && ["send", "receive"].contains(&step.name.as_str())) {
             step.name = name.to_owned();
         }
         step.on_failure = step.on_failure.take().or_else(|| on_failure.cloned());
-        step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure));
+        step.tags.extend_from_slice(if is_said { tags } else { &[] });
+        step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure, tags));
     }
 }
 
