@@ -275,6 +275,12 @@ pub trait Sockets {
     /// Ends our side of the stream, after the queued bytes.
     fn shutdown(&mut self, socket: Socket);
 
+    /// A number that other processes draw differently, for what a peer must not guess. In a simulated network it is
+    /// always the same.
+    fn entropy(&self) -> u64 {
+        0
+    }
+
     /// Closes the socket at once. Buffers that it was sending are dropped.
     fn close(&mut self, socket: Socket);
 }

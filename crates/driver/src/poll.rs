@@ -246,6 +246,10 @@ impl Sockets for PollSockets {
         self.table.find(socket)?.unacknowledged()
     }
 
+    fn entropy(&self) -> u64 {
+        sys::entropy()
+    }
+
     fn dropped(&mut self, socket: Socket) -> u64 {
         let slot = self.table.find(socket).filter(|slot| slot.is_datagram);
         slot.map_or(0, |slot| sys::dropped(&slot.fd))

@@ -339,6 +339,12 @@ impl Run {
         self.plan.scenarios.iter().flat_map(|scenario| &scenario.targets).any(plan::Target::is_datagram)
     }
 
+    /// Whether nothing was sent over streams.
+    pub fn has_only_datagrams(&self) -> bool {
+        let mut targets = self.plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        targets.all(plan::Target::is_datagram) && self.tally.over_stream() == 0
+    }
+
     /// Whether gRPC calls are made.
     pub fn is_grpc(&self) -> bool {
         self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.call.is_some())

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use plan::{CustomRequest, FieldValue};
 use protocol::{
-    ConnectionEvent, Endpoint, ExchangeStart, KeyKind, Payload, Protocol, ProtocolConnection, Replies, Request,
+    ConnectionEvent, Endpoint, ExchangeStart, Key, KeyKind, Payload, Protocol, ProtocolConnection, Replies, Request,
     Scratch, StepFields, Tag, Texts,
 };
 use wire::connection::ResponseKind;
@@ -42,7 +42,9 @@ pub fn room(input: &[u8]) {
 fn request_of(protocol: &dyn Protocol, kind: u8, is_datagram: bool) -> Option<(Box<dyn Request>, Vec<u8>)> {
     let about = protocol.about();
     let mut request = CustomRequest { protocol: about.name.to_owned(), ..CustomRequest::default() };
-    for key in about.keys.iter().filter(|key| key.is_needed || kind & 1 != 0) {
+    // Only datagrams are sent again.
+    let has = |key: &&Key| (key.is_needed || kind & 1 != 0) && (is_datagram || key.name != "resend");
+    for key in about.keys.iter().filter(has) {
         let value = match key.kind {
             // Times, and names of ways, have values of their own.
             KeyKind::Text => request.text(value_of(key.name)),
@@ -59,7 +61,10 @@ fn request_of(protocol: &dyn Protocol, kind: u8, is_datagram: bool) -> Option<(B
     let (user, password) = if kind & 2 == 0 { ("", None) } else { ("me", Some("pw".to_owned())) };
     let path = if kind & 4 == 0 { "/" } else { "/1" };
     let path = path.to_owned();
-    let endpoint = Endpoint { protocol: about.name.to_owned(), user: user.to_owned(), password, path, is_datagram };
+    let schemes = about.schemes.iter().filter(|scheme| scheme.is_datagram == is_datagram);
+    let scheme = schemes.map(|scheme| scheme.name.to_owned()).next().unwrap_or_default();
+    let endpoint =
+        Endpoint { protocol: about.name.to_owned(), user: user.to_owned(), password, path, is_datagram, scheme };
     let prepared = protocol.prepare(&endpoint, &StepFields::new(&request)).ok()?;
     let texts: Vec<Vec<u8>> = request.texts.iter().map(|text| text.bytes.clone()).collect();
     let mut message = Vec::new();

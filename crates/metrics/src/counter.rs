@@ -291,21 +291,31 @@ counters! {
     /// Handshakes that took up an earlier session.
     TlsResumed = 24, tls_resumed, "connections.tls_resumed";
     /// Requests over datagrams that were sent again on the same socket, since no response had come.
-    Resent = 38, resent, "datagrams.resent";
+    Resent = 38, resent, "datagrams.resent" in Intervals Increments,
+        "{request}", "Requests over datagrams that were sent again, since no response had come.", "未收到响应而重发的数据报请求";
     /// Responses that came after the timeout of their request.
-    LateResponses = 39, late_responses, "datagrams.late";
+    LateResponses = 39, late_responses, "datagrams.late" in Intervals Increments,
+        "{datagram}", "Responses in datagrams that came after the timeout of their request.", "在请求超时之后才到达的数据报响应";
     /// Further responses to a request that had its response.
-    DuplicateResponses = 40, duplicate_responses, "datagrams.duplicate";
+    DuplicateResponses = 40, duplicate_responses, "datagrams.duplicate" in Intervals Increments,
+        "{datagram}", "Further datagrams to a request that had its response.", "请求已有响应后又收到的重复响应";
     /// Datagrams that match no request, or are not valid: perhaps forged. None is taken for a response.
-    UnmatchedDatagrams = 41, unmatched_datagrams, "datagrams.unmatched";
+    UnmatchedDatagrams = 41, unmatched_datagrams, "datagrams.unmatched" in Intervals Increments,
+        "{datagram}", "Datagrams that match no request, or are not valid.", "与任何请求都不匹配或无效的数据报";
     /// Datagrams of which the target's host, or this one, said that they were refused.
-    RefusedDatagrams = 42, refused_datagrams, "datagrams.refused";
+    RefusedDatagrams = 42, refused_datagrams, "datagrams.refused" in Intervals Increments,
+        "{datagram}", "Datagrams that were refused (ICMP).", "被拒绝的数据报（ICMP）";
     /// Datagrams that came and are longer than 4,096 bytes: they were not read.
-    CutDatagrams = 43, cut_datagrams, "datagrams.too_long";
+    CutDatagrams = 43, cut_datagrams, "datagrams.too_long" in Intervals Increments,
+        "{datagram}", "Datagrams that are longer than 4,096 bytes, and were not read.", "超过 4,096 字节而未读取的数据报";
     /// Datagrams that this machine's kernel dropped, since they were not read fast enough.
-    KernelDrops = 44, kernel_drops, "datagrams.dropped_here";
+    KernelDrops = 44, kernel_drops, "datagrams.dropped_here" in Intervals Increments,
+        "{datagram}", "Datagrams that the kernel of this machine dropped; known when their socket closes.",
+        "本机内核丢弃的数据报；套接字关闭时才计入";
     /// Requests that went on over TCP, since their response did not fit into a datagram.
-    OverStream = 45, over_stream, "datagrams.over_tcp";
+    OverStream = 45, over_stream, "datagrams.over_tcp" in Intervals Increments,
+        "{request}", "Requests that went on over TCP, since their response did not fit into a datagram.",
+        "响应超出数据报大小而改用 TCP 的请求";
     /// Exchanges that completed after the last start.
     Drained = 6, drained;
     /// Drained exchanges that succeeded.

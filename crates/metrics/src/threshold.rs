@@ -18,7 +18,7 @@ mod tests;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
+use crate::{Censored, Class, Counter, Counts, Distribution, Measure, Snapshot};
 pub use by_address::AddressLack;
 use by_address::Scope;
 pub use fault::{ThresholdError, ThresholdFault};
@@ -94,6 +94,8 @@ enum Counted {
     GrpcStatus(u8),
     MessagesSent,
     MessagesReceived,
+    /// A count of datagrams.
+    Datagrams(Counter),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,6 +265,18 @@ impl Comparison {
 }
 
 impl Counted {
+    /// The counts of datagrams, by the names that intervals and exports have for them.
+    const DATAGRAMS: [Counter; 8] = [
+        Counter::Resent,
+        Counter::LateResponses,
+        Counter::DuplicateResponses,
+        Counter::UnmatchedDatagrams,
+        Counter::RefusedDatagrams,
+        Counter::CutDatagrams,
+        Counter::KernelDrops,
+        Counter::OverStream,
+    ];
+
     /// The name, where a share of it is possible.
     fn word(self) -> &'static str {
         match self {
@@ -283,6 +297,7 @@ impl Counted {
             Self::GrpcStatus(_) => "grpc_status(NAME)",
             Self::MessagesSent => "messages_sent",
             Self::MessagesReceived => "messages_received",
+            Self::Datagrams(counter) => counter.name(),
         }
     }
 
@@ -350,6 +365,7 @@ impl Counted {
             Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::MessagesSent => counts.messages_left(),
             Self::MessagesReceived => counts.messages_received(),
+            Self::Datagrams(counter) => counts[counter],
         }
     }
 }

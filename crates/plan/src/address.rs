@@ -229,6 +229,7 @@ fn take_custom(url: &mut Url, scheme: CustomScheme, rest: &str) -> CustomPart {
         password: url.password().map(percent_decoded),
         path,
         is_datagram: scheme.is_datagram,
+        scheme: scheme.name.to_owned(),
     };
     // A URL with a host takes both.
     let _ = (url.set_username(""), url.set_password(None));

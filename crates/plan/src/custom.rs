@@ -58,6 +58,9 @@ pub trait CustomProtocol: Sync {
     /// Whether the values of a key are secret.
     fn is_secret(&self, key: &str) -> bool;
 
+    /// All statuses that its responses may have; none where they are not known.
+    fn statuses(&self) -> &'static [&'static str];
+
     /// Whether a key is about the connection.
     fn is_of_connection(&self, key: &str) -> bool;
 
@@ -107,6 +110,8 @@ pub struct CustomEndpoint {
     pub path: String,
     /// Whether messages are datagrams.
     pub is_datagram: bool,
+    /// The scheme; empty where the URL is not known yet.
+    pub scheme: String,
 }
 
 impl std::fmt::Debug for CustomEndpoint {

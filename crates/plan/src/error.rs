@@ -341,6 +341,10 @@ errors! {
     StatusWords { value: String };
         "--expect-status wants statuses like OK,NOT_FOUND here: words of letters, digits, - and _; not '{value}'",
         "此处 --expect-status 的值 '{value}' 无效：应为 OK,NOT_FOUND 这样的状态（由字母、数字、- 和 _ 组成）";
+    /// A status that no response of a custom protocol has.
+    NoStatus { value: String, title: &'static str, known: String };
+        "'{value}' is no status of {title}; expect one of {known}",
+        "'{value}' 不是 {title} 的状态；可用的状态有 {known}";
     /// A request that a hold never sends.
     RequestOfHold;
         "nothing is sent on held connections; leave the request out, or say when it is sent, as with --every 5s",

@@ -83,6 +83,8 @@ pub struct OwnFailure {
     pub cause: Phrase,
     /// The remedy.
     pub remedy: Phrase,
+    /// The section of the page `why` that explains it, if there is one.
+    pub section: Option<&'static str>,
 }
 
 impl Phrase {
@@ -123,11 +125,18 @@ impl Key {
 impl OwnFailure {
     /// A failure before a connection can carry requests.
     pub const fn connecting(name: &'static str, cause: Phrase, remedy: Phrase) -> Self {
-        Self { name, class: Class::FailedUnanswered, stage: Stage::Connecting, cause, remedy }
+        Self { name, class: Class::FailedUnanswered, stage: Stage::Connecting, cause, remedy, section: None }
     }
 
     /// A failure of a request without a valid response.
     pub const fn exchanging(name: &'static str, cause: Phrase, remedy: Phrase) -> Self {
-        Self { name, class: Class::FailedUnanswered, stage: Stage::Exchanging, cause, remedy }
+        Self { name, class: Class::FailedUnanswered, stage: Stage::Exchanging, cause, remedy, section: None }
+    }
+
+    /// The same, and a section of the page `why` explains it.
+    #[must_use]
+    pub const fn explained_in(mut self, section: &'static str) -> Self {
+        self.section = Some(section);
+        self
     }
 }

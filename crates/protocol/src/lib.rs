@@ -53,9 +53,20 @@ pub trait Protocol: Sync {
     /// A field, or the URL, is not valid.
     fn prepare(&self, endpoint: &Endpoint, fields: &StepFields<'_>) -> Result<Box<dyn Request>, Mistake>;
 
+    /// All statuses that responses may have, so that a misspelled one is refused before the run; none where they are not
+    /// known.
+    fn statuses(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Why no response may come at all, and what to look at: behind "no response within 1s; ". Of a protocol whose
     /// servers drop requests on purpose.
     fn silence(&self) -> Option<Phrase> {
+        None
+    }
+
+    /// The section of the page `why` that explains such a silence.
+    fn silence_section(&self) -> Option<&'static str> {
         None
     }
 

@@ -47,6 +47,10 @@ impl CustomProtocol for PlanEntry {
         self.flags.iter().map(|(flag, key)| (*flag, key.kind != KeyKind::Switch)).collect()
     }
 
+    fn statuses(&self) -> &'static [&'static str] {
+        self.protocol.statuses()
+    }
+
     fn is_of_connection(&self, key: &str) -> bool {
         self.protocol.about().keys.iter().any(|own| own.name == key && own.is_of_connection)
     }

@@ -18,7 +18,7 @@ use protocol::{
 use wire::dns::message::{CLASS_IN, RECURSION_DESIRED, push_name, push_name_text, push_opt};
 
 use connection::{Datagrams, Stream};
-use message::{A, NS, kind_of, push_kind};
+use message::{A, NS, STATUSES, kind_of, push_kind};
 
 /// DNS as a protocol of this program.
 pub(crate) const PROTOCOL: Dns = Dns;
@@ -27,6 +27,8 @@ pub(crate) const PROTOCOL: Dns = Dns;
 const LABEL_BYTES_MAX: usize = 40;
 /// Maximum characters of a text that a mistake shows.
 const SHOWN_CHARACTERS_MAX: usize = 100;
+/// The smallest size of datagrams that EDNS offers: a smaller one counts as this (RFC 6891, 6.2.3).
+const SIZE_MIN: u16 = 512;
 /// Maximum size of datagrams that may be offered: longer ones are not read.
 const SIZE_MAX: u64 = 4_096;
 /// The size of datagrams that is offered: it passes every usual path in one piece.
@@ -38,6 +40,11 @@ const RESENDS_MAX: u32 = 2;
 const RESEND_FACTOR: u32 = 2;
 /// The bit of EDNS for DNSSEC (RFC 3225).
 const DNSSEC_OK: u16 = 0x8000;
+
+/// What stands in the place of a query whose question is not valid: no query has these flags.
+const NO_QUESTION: [u8; 2] = [0xff; 2];
+/// Maximum bytes of a name, and of a type, that are shown of such a question.
+const GIVEN_BYTES_MAX: usize = 512;
 
 // The positions of the failures.
 const MESSAGE: u8 = 0;
@@ -113,6 +120,14 @@ impl Protocol for Dns {
 
     fn prepare(&self, endpoint: &Endpoint, fields: &StepFields<'_>) -> Result<Box<dyn Request>, Mistake> {
         let of_url = UrlQuestion::read(endpoint)?;
+        let resend = resend_of(fields)?;
+        if resend.is_some() && !endpoint.is_datagram && !endpoint.scheme.is_empty() {
+            let wrong = [
+                "has no meaning over TCP, which loses nothing: leave resend out, or write dns://",
+                "对 TCP 没有意义，TCP 不会丢失数据：请去掉 resend，或改用 dns://",
+            ];
+            return Err(mistake(Some("resend"), b"resend", wrong));
+        }
         let (size, dnssec) = edns_of(fields)?;
         // Steps of scenario files are named before their URL is known, so a type that only it could say is not shown.
         let of_name = of_url.name.as_ref().map(|_| Given::Constant(A));
@@ -125,7 +140,7 @@ impl Protocol for Dns {
             kind: kind.unwrap_or(Given::Constant(default)),
             flags: if fields.is_on("no_recursion") { 0 } else { RECURSION_DESIRED },
             edns: (size > 0).then_some((size, dnssec)),
-            resend: resend_of(fields)?,
+            resend,
             is_datagram: endpoint.is_datagram,
             constant: Vec::new(),
         };
@@ -135,6 +150,10 @@ impl Protocol for Dns {
             queries.constant = constant;
         }
         Ok(Box::new(queries))
+    }
+
+    fn statuses(&self) -> &'static [&'static str] {
+        &STATUSES
     }
 
     fn silence(&self) -> Option<Phrase> {
@@ -201,6 +220,13 @@ impl UrlQuestion {
             let (key, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             let value = percent_decoded(value);
             match key.to_ascii_lowercase().as_str() {
+                "type" if kind.is_some() => {
+                    let wrong = [
+                        "is a second type: a question has one, so write a step for each",
+                        "是第二个类型：一个查询只有一个类型，请为每个类型各写一个步骤",
+                    ];
+                    return Err(mistake(None, parameter.as_bytes(), wrong));
+                }
                 "type" => kind = Some(known_kind(value.as_bytes(), None)?),
                 "class" if value.eq_ignore_ascii_case("IN") => {}
                 _ => {
@@ -219,6 +245,13 @@ impl UrlQuestion {
 /// The size of datagrams that is offered, and the flags of EDNS.
 fn edns_of(fields: &StepFields<'_>) -> Result<(u16, u16), Mistake> {
     let size = fields.number("edns").and_then(|size| u16::try_from(size).ok()).unwrap_or(OFFERED_BYTES);
+    if (1..SIZE_MIN).contains(&size) {
+        let wrong = [
+            "is too small: a server takes less than 512 for 512; write 0 (no EDNS), or 512 to 4096",
+            "太小：服务端把小于 512 的值当作 512；应为 0（不使用 EDNS）或 512 到 4096",
+        ];
+        return Err(mistake(Some("edns"), size.to_string().as_bytes(), wrong));
+    }
     let wrong = ["needs EDNS: leave it out, or edns: 0", "需要 EDNS：请去掉它，或去掉 edns: 0"];
     match fields.is_on("dnssec") {
         true if size == 0 => Err(mistake(Some("dnssec"), b"dnssec", wrong)),
@@ -309,6 +342,21 @@ impl Queries {
     }
 }
 
+impl Queries {
+    /// Appends name and type as they were given, or made.
+    fn push_given(&self, texts: &Texts<'_>, out: &mut Vec<u8>) {
+        match &self.name {
+            Given::Constant(name) => push_name_text(name, out),
+            Given::Made(text) => out.extend(texts.get(*text).iter().take(GIVEN_BYTES_MAX)),
+        }
+        out.push(b' ');
+        match self.kind {
+            Given::Constant(kind) => push_kind(kind, out),
+            Given::Made(text) => out.extend(texts.get(text).iter().take(GIVEN_BYTES_MAX)),
+        }
+    }
+}
+
 impl Request for Queries {
     fn name(&self) -> String {
         self.label.clone()
@@ -326,7 +374,7 @@ impl Request for Queries {
         self.resend.filter(|_| self.is_datagram)
     }
 
-    /// A query without its ID; nothing where the question is not valid.
+    /// A query without its ID; where the question is not valid, its texts instead, behind what begins no query.
     fn write(&self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         if !self.constant.is_empty() {
             out.extend_from_slice(&self.constant);
@@ -336,14 +384,21 @@ impl Request for Queries {
         let fields = [self.flags, 1, 0, 0, u16::from(self.edns.is_some())];
         out.extend(fields.into_iter().flat_map(u16::to_be_bytes));
         match (self.push_question(texts, out), self.edns) {
-            (None, _) => out.truncate(start),
+            (None, _) => {
+                out.truncate(start);
+                out.extend_from_slice(&NO_QUESTION);
+                self.push_given(texts, out);
+            }
             (Some(()), Some((size, flags))) => push_opt(size, flags, out),
             (Some(()), None) => {}
         }
     }
 
     fn view_request(&self, request: &[u8], json: &mut Vec<u8>) {
-        view::view(&[&[0; 2], request].concat(), false, json);
+        match request.strip_prefix(&NO_QUESTION) {
+            Some(given) => view::view_no_question(given, json),
+            None => view::view(&[&[0; 2], request].concat(), false, json),
+        }
     }
 
     fn view(&self, response: &[u8], json: &mut Vec<u8>) {

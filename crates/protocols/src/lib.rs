@@ -24,3 +24,28 @@ macro_rules! rooms {
 }
 
 rooms! { redis, dns, radius }
+
+#[cfg(test)]
+mod tests {
+    use plan::{Credential, FlagDialect, SecretValues, credential};
+
+    use super::register;
+
+    #[test]
+    fn flags_of_secret_keys_hide_their_values() {
+        register();
+        for (word, found) in [
+            ("--radius-secret", Some(Credential::Next)),
+            ("--radius-secret=abc", Some(Credential::From(16))),
+            ("--radius-password", Some(Credential::Next)),
+            ("--radius-user", None),
+            ("--radius-secrets", None),
+            ("--dns-name", None),
+            ("--http-secret", None),
+        ] {
+            assert_eq!(credential(word, FlagDialect::Onrush), found, "{word}");
+        }
+        let known = SecretValues::from_words(["sweep", "--radius-secret", "k:ey5", "--radius-password=-pw7"]);
+        assert_eq!(known.hide("k:ey5 and -pw7 of k:ey"), "*** and *** of k:ey");
+    }
+}

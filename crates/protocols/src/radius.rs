@@ -33,12 +33,21 @@ pub(crate) const PROTOCOL: Radius = Radius;
 // The positions of the failures.
 const SECRET: u8 = 0;
 const RESPONSE: u8 = 1;
+const VALUE: u8 = 2;
+
+/// The scheme of servers for accounting.
+const ACCOUNTING_SCHEME: &str = "radius-acct";
+/// The statuses of responses: their codes.
+const STATUSES: [&str; 4] = ["Access-Accept", "Access-Reject", "Access-Challenge", "Accounting-Response"];
 
 static ABOUT: About = About {
     name: "radius",
     title: "RADIUS",
     help: Phrase { en: "Authenticate a user, or account for a session", zh: "认证用户，或对会话计费" },
-    schemes: &[Scheme::datagram("radius", "radius://", 1812), Scheme::datagram("radius-acct", "radius-acct://", 1813)],
+    schemes: &[
+        Scheme::datagram("radius", "radius://", 1812),
+        Scheme::datagram(ACCOUNTING_SCHEME, "radius-acct://", 1813),
+    ],
     keys: &[
         Key::new("user", KeyKind::Text, "User-Name [default: the user of the URL]", "User-Name [默认：URL 中的用户名]"),
         Key::new(
@@ -103,7 +112,8 @@ static ABOUT: About = About {
                 "compare the key 'secret' with what the server has for this machine's address",
                 "请核对 'secret' 与服务端为本机地址配置的密钥是否一致",
             ),
-        ),
+        )
+        .explained_in("radius-secret"),
         OwnFailure::exchanging(
             "radius-response",
             Phrase::new(
@@ -114,6 +124,18 @@ static ABOUT: About = About {
             Phrase::new(
                 "check the port: authentication has 1812, accounting 1813 (radius-acct://)",
                 "请检查端口：认证为 1812，计费为 1813（radius-acct://）",
+            ),
+        ),
+        OwnFailure::exchanging(
+            "radius-value",
+            Phrase::new(
+                "the user, session or password that was made for this request is too long; it was sent without it, or \
+                 with the beginning of the password",
+                "为该请求生成的用户名、会话 ID 或密码过长；实际请求不含该值，或只含密码的开头部分",
+            ),
+            Phrase::new(
+                "shorten the values of `user` and `session` to 253 bytes, and that of `password` to 128 (PAP)",
+                "请缩短取值：`user` 和 `session` 不超过 253 字节，`password`（PAP）不超过 128 字节",
             ),
         ),
     ],
@@ -179,6 +201,13 @@ impl Protocol for Radius {
             ));
         }
         let kind = kind_of(fields)?;
+        if endpoint.scheme == ACCOUNTING_SCHEME && !matches!(kind, Kind::Accounting(_)) && !fields.only_connects() {
+            return Err(mistake(
+                "accounting",
+                "radius-acct:// is for accounting: give accounting (start, stop or interim), or write radius://",
+                "radius-acct:// 用于计费：请给出 accounting（start、stop 或 interim），或改用 radius://",
+            ));
+        }
         let given_or = |key: &'static str, default: &str| {
             fields.text(key).map_or_else(|| Value::Fixed(default.as_bytes().to_vec()), Value::Given)
         };
@@ -196,12 +225,20 @@ impl Protocol for Radius {
         Ok(Box::new(Step { content, secret: Arc::new(Secret::new(secret)), resend: resend_of(fields)? }))
     }
 
+    fn statuses(&self) -> &'static [&'static str] {
+        &STATUSES
+    }
+
     fn silence(&self) -> Option<Phrase> {
         Some(Phrase::new(
             "a RADIUS server does not respond to clients that it does not know, or whose shared secret is another: \
              check both there, and --radius-secret",
             "RADIUS 服务端不会响应未登记的客户端，也不响应共享密钥不一致的请求：请检查服务端的客户端配置和 --radius-secret",
         ))
+    }
+
+    fn silence_section(&self) -> Option<&'static str> {
+        Some("radius-secret")
     }
 
     fn serve(&self) -> Option<Box<dyn Service>> {

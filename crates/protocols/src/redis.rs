@@ -116,6 +116,7 @@ const fn failure((name, stage): (&'static str, Stage), cause: Pair, remedy: Pair
         stage,
         cause: Phrase { en: cause.0, zh: cause.1 },
         remedy: Phrase { en: remedy.0, zh: remedy.1 },
+        section: None,
     }
 }
 

@@ -29,7 +29,11 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         return String::new();
     }
     let (language, words) = (screen.language, screen.language.words());
-    let heads = [language.pick("connections", "连接"), words.requests_column, words.failed, "p50", "p99", words.max];
+    let opened = match run.has_only_datagrams() {
+        true => language.pick("sockets", "套接字"),
+        false => language.pick("connections", "连接"),
+    };
+    let heads = [opened, words.requests_column, words.failed, "p50", "p99", words.max];
     let row = |row: &AddressFigures| {
         let at = |quantile| row.response.as_ref().map_or("-".to_owned(), |times| percentile(times, quantile));
         let (p50, p99, max) = (at(Quantile::P50), at(Quantile::P99), at(Quantile::Max));

@@ -378,9 +378,13 @@ pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
     }
     let QueueingDelay { behind_ns, wait_ns, lateness_ns } = run.behind?;
     let [behind, wait, lateness] = [behind_ns, wait_ns, lateness_ns].map(|value| time(value as f64));
+    let (cause, cause_zh) = match run.has_only_datagrams() {
+        true => ("no free socket", "没有空闲的套接字"),
+        false => ("connecting, or no free connection", "建立连接或没有空闲连接"),
+    };
     Some(language.pick(
-            format!("response time counts from the planned start, as a user waits; service time from sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (of the generator)"),
-            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），调度延迟 p99 {lateness}（压测机自身）"),
+            format!("response time counts from the planned start, as a user waits; service time from sending. Their p99 differ by {behind}: wait p99 {wait} ({cause}), lateness p99 {lateness} (of the generator)"),
+            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（{cause_zh}），调度延迟 p99 {lateness}（压测机自身）"),
         ))
 }
 

@@ -1,5 +1,6 @@
 //! The system calls of the poll driver, with their socket options and errors.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,6 +15,11 @@ use crate::{ListenOptions, OpenOptions, Peer, SocketError, SocketKind};
 
 /// The kernel limits this to `somaxconn`.
 pub(super) const BACKLOG: i32 = 65_535;
+
+/// A number that no other process draws.
+pub(crate) fn entropy() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
 
 fn new_socket(peer: &Peer, kind: SocketKind) -> Result<OwnedFd, Errno> {
     let family = match peer {

@@ -97,6 +97,10 @@ impl Sockets for UringSockets {
         }
     }
 
+    fn entropy(&self) -> u64 {
+        sys::entropy()
+    }
+
     fn dropped(&mut self, socket: Socket) -> u64 {
         self.ask_dropped(socket)
     }

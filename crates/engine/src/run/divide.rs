@@ -155,6 +155,7 @@ fn works(
             segment: segment.clone(),
             steps,
             program: scenario.program.clone().into(),
+            seed: plan.seed,
             capture_options: plan.capture_options,
             every: scenario.every.map(Nanos::from),
             iterations_per_user: scenario.iterations_per_user,

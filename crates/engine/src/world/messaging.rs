@@ -33,7 +33,8 @@ use crate::slab::Key;
 
 /// Most unsent bytes of replies to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
-/// Seed of the masks of small frames; they are no secret.
+/// Seed of the masks of small frames; they are no secret. Custom protocols draw IDs from them that a forger must not
+/// know, and mix in what differs between two runs.
 const SEED: u64 = 0x6d61_736b;
 
 /// State of a shard for conversations.
@@ -54,7 +55,9 @@ impl MessagingState {
         };
         let templates =
             work.steps.iter().map(|step| step.messaging.as_deref().map(&mut of_step).unwrap_or_default()).collect();
-        let random = Random::for_stream(SEED, work.segment.nth(0));
+        let is_custom = work.origins.iter().any(|origin| origin.protocol() == Protocol::Custom);
+        let own = if is_custom { work.seed.unwrap_or_else(|| sockets.entropy()) } else { 0 };
+        let random = Random::for_stream(SEED ^ own, work.segment.nth(0));
         Self { templates, turn: 0, connections: 0, random, spare: Spare::default() }
     }
 
@@ -407,6 +410,9 @@ impl ScenarioRuntime {
                     self.hear_first(attempt, at);
                 }
                 let failure = self.failure_of(socket, fault);
+                if self.is_datagram(socket) {
+                    return self.end_faulty(socket, failure, at, sockets);
+                }
                 self.lose(socket, failure, at, sockets);
             }
             Some(End::Lost(failure)) => self.lose(socket, failure, at, sockets),

@@ -39,6 +39,8 @@ pub(crate) struct ScenarioConfig {
     pub(crate) capture_options: CaptureOptions,
     /// The program of its users.
     pub(crate) program: Arc<Program>,
+    /// The seed of the run, if it has one.
+    pub(crate) seed: Option<u64>,
     /// Pacing: minimum time between iteration starts of one user; and the iterations of each user.
     pub(crate) every: Option<Nanos>,
     pub(crate) iterations_per_user: Option<u64>,

@@ -20,7 +20,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; of datagrams resent, late_responses, duplicate_responses, unmatched_datagrams, refused_datagrams, cut_datagrams, kernel_drops, over_stream; and rate"
     )]
     Figure,
     /// A percentile beyond 0 to 100.

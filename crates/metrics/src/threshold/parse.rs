@@ -272,7 +272,7 @@ fn counter_of(word: &str) -> Option<Counted> {
         "reconnects" => Counted::Reconnects,
         "messages_sent" => Counted::MessagesSent,
         "messages_received" => Counted::MessagesReceived,
-        _ => return None,
+        _ => return Counted::DATAGRAMS.into_iter().find(|counter| counter.name() == word).map(Counted::Datagrams),
     })
 }
 

@@ -76,6 +76,34 @@ fn figures_are_those_of_the_report() {
 }
 
 #[test]
+fn counts_of_datagrams_have_the_names_of_exports() {
+    let mut seen = Snapshot::default();
+    (seen.counts[Counter::Started], seen.counts[Counter::Succeeded]) = (10, 10);
+    let counted = [
+        (Counter::Resent, "resent"),
+        (Counter::LateResponses, "late_responses"),
+        (Counter::DuplicateResponses, "duplicate_responses"),
+        (Counter::UnmatchedDatagrams, "unmatched_datagrams"),
+        (Counter::RefusedDatagrams, "refused_datagrams"),
+        (Counter::CutDatagrams, "cut_datagrams"),
+        (Counter::KernelDrops, "kernel_drops"),
+        (Counter::OverStream, "over_stream"),
+    ];
+    for (value, (counter, _)) in (1..).zip(counted) {
+        seen.counts[counter] = value;
+    }
+    for (value, (_, name)) in (1..).zip(counted) {
+        for (text, holds) in [(format!("{name} == {value}"), true), (format!("{name} < {value}"), false)] {
+            let judged = Threshold::parse(&text).expect("a threshold").judge(&seen, Duration::from_secs(1));
+            assert_eq!((judged.holds, judged.value), (holds, Some(f64::from(value))), "{text}");
+        }
+    }
+    let rate = Threshold::parse("rate(late_responses) <= 1/s").expect("a threshold");
+    assert!(rate.judge(&seen, Duration::from_secs(2)).holds);
+    assert!(Threshold::parse_of_part("resent(buy) < 1").expect("one of a part").of.is_some());
+}
+
+#[test]
 fn nothing_started_is_nothing_known() {
     let nothing =
         Threshold::parse("failed < 1").expect("a threshold").judge(&Snapshot::default(), Duration::from_secs(1));

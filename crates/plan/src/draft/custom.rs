@@ -3,14 +3,15 @@
 use super::Draft;
 use crate::custom::protocol_named;
 use crate::{
-    Address, BodyBytes, CheckedRequest, CustomRequest, HttpVersion, Messaging, PlanError, Remedy, Request, ResponseEnd,
-    Step, Version,
+    Address, BodyBytes, CheckedRequest, CustomProtocol, CustomRequest, HttpVersion, Messaging, PlanError, Remedy,
+    Request, ResponseEnd, Step, Version, did_you_mean,
 };
 
 impl Draft {
     /// A request of a custom protocol, and its response, as a step. `only_connects`: there may be no request.
     pub(super) fn custom_step(&self, address: &Address, only_connects: bool) -> Result<Step, PlanError> {
         let Some(custom) = &address.custom else { return Err(PlanError::NoUrl) };
+        let scheme = address.scheme.prefix();
         let given = [
             self.request.method.as_ref().map(|_| "-X"),
             self.request.body.as_ref().map(|_| "-d"),
@@ -19,18 +20,21 @@ impl Draft {
             (!self.request.headers.is_empty()).then_some("-H"),
         ];
         if let Some(one) = given.into_iter().flatten().next() {
-            let (other, remedy) = (address.scheme.prefix(), Remedy::CustomIsNoHttp);
-            return Err(PlanError::Conflict { one, other, remedy });
+            return Err(PlanError::Conflict { one, other: scheme, remedy: Remedy::CustomIsNoHttp });
         }
         self.request.refuse_messaging()?;
         let endpoint = &custom.endpoint;
         let own = CustomRequest { protocol: endpoint.protocol.clone(), ..CustomRequest::default() };
         let mut request = self.request.custom.clone().unwrap_or(own);
         request.only_connects = only_connects && request.is_only_of_connection();
-        let CheckedRequest { name, messages } = match protocol_named(&endpoint.protocol) {
-            Some(protocol) => protocol.check(endpoint, &request)?,
-            None => return Err(PlanError::UnknownProtocol { name: endpoint.protocol.clone() }),
+        let Some(protocol) = protocol_named(&endpoint.protocol) else {
+            return Err(PlanError::UnknownProtocol { name: endpoint.protocol.clone() });
         };
+        if self.connection.security.insecure && !protocol.schemes().iter().any(|one| one.is_tls) {
+            return Err(PlanError::Conflict { one: "--insecure", other: scheme, remedy: Remedy::ProtocolWithoutTls });
+        }
+        self.check_statuses(protocol)?;
+        let CheckedRequest { name, messages } = protocol.check(endpoint, &request)?;
         request.messages = messages;
         let has_words = !self.responses.status_words.is_empty();
         Ok(Step {
@@ -63,5 +67,19 @@ impl Draft {
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,
         })
+    }
+
+    /// Each expected status is one that a response may have.
+    fn check_statuses(&self, protocol: &dyn CustomProtocol) -> Result<(), PlanError> {
+        let known = protocol.statuses();
+        let is_wrong = |word: &&String| !known.is_empty() && !known.contains(&word.as_str());
+        match self.responses.status_words.iter().find(is_wrong) {
+            None => Ok(()),
+            Some(word) => {
+                let near = did_you_mean(&word.to_ascii_uppercase(), known.iter().copied());
+                let known = near.map_or_else(|| known.join(", "), str::to_owned);
+                Err(PlanError::NoStatus { value: word.clone(), title: protocol.name(), known })
+            }
+        }
     }
 }

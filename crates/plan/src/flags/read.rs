@@ -234,7 +234,18 @@ fn stages(flags: &Flags) -> Result<Option<Stages>, PlanError> {
     Ok(of_users.or(read(&flags.stages, |text| parse_stages(text).map(Stages::Rate))?))
 }
 
+/// Flags that become headers say who a user of HTTP is: a custom protocol has keys of its own for that.
+fn refuse_users_of_http(flags: &Flags, scheme: Scheme) -> Result<(), PlanError> {
+    let Scheme::Custom(own) = scheme else { return Ok(()) };
+    let given = [("-u", flags.user.is_some()), ("-b", !flags.cookies.is_empty()), ("--host", flags.host.is_some())];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((one, _)) => Err(PlanError::Conflict { one, other: own.prefix, remedy: Remedy::CustomIsNoHttp }),
+        None => Ok(()),
+    }
+}
+
 fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
+    refuse_users_of_http(flags, scheme)?;
     Ok(Request {
         method: flags.method.clone(),
         headers: headers(flags)?,

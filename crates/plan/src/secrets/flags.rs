@@ -1,6 +1,8 @@
 //! Which words of a command line say who somebody is: flags of ours, of curl, and of the tools whose command lines are
 //! read.
 
+use crate::custom::protocols;
+
 /// Whose flags a word is read by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagDialect {
@@ -75,7 +77,9 @@ pub fn credential(word: &str, dialect: FlagDialect) -> Option<Credential> {
     if word.starts_with("--") {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let is_it = |(long, least): &(&str, usize)| name.len() >= *least && long.starts_with(name);
-        LONG.iter().find(|known| is_it(known))?;
+        if !LONG.iter().any(is_it) && !is_secret_of_protocol(name) {
+            return None;
+        }
         return Some(value.map_or(Credential::Next, |_| Credential::From(name.len() + 1)));
     }
     let letters = word.strip_prefix('-')?;
@@ -90,6 +94,15 @@ pub fn credential(word: &str, dialect: FlagDialect) -> Option<Credential> {
         }
     }
     None
+}
+
+/// Whether a flag sets a key of a custom protocol whose values are secret.
+pub(super) fn is_secret_of_protocol(flag: &str) -> bool {
+    let Some(flag) = flag.strip_prefix("--") else { return false };
+    protocols().iter().any(|protocol| {
+        let key = flag.strip_prefix(protocol.name()).and_then(|rest| rest.strip_prefix('-'));
+        key.is_some_and(|key| protocol.is_secret(&key.replace('-', "_")))
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::flags::{Credential, FlagDialect, credential};
+use super::flags::{Credential, FlagDialect, credential, is_secret_of_protocol};
 use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
 use crate::Plan;
@@ -54,7 +54,7 @@ impl SecretValues {
     /// The secrets among the words of a command line.
     pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();
-        let (mut is_next_secret, mut is_next_user) = (false, false);
+        let (mut is_next_secret, mut is_next_user, mut is_next_key) = (false, false, false);
         let words: Vec<&str> = words.into_iter().collect();
         for (word, dialect) in words.iter().copied().zip(FlagDialect::from_words(words.iter().copied())) {
             known.take_text(word);
@@ -65,11 +65,17 @@ impl SecretValues {
                 known.take(word);
             }
             let says_who = credential(word, dialect);
-            if is_next_user && is_value {
+            if is_next_key {
+                known.take_value(word);
+            } else if is_next_user && is_value {
                 known.take_credentials(word);
             } else if let Some(Credential::From(place)) = says_who {
                 known.take_credentials(&word[place..]);
+                if is_secret_of_protocol(&word[..place - 1]) {
+                    known.take_value(&word[place..]);
+                }
             }
+            is_next_key = is_secret_of_protocol(word);
             // A header without quotes is several words.
             let is_way = ["bearer", "basic", "token"].iter().any(|way| word.eq_ignore_ascii_case(way));
             is_next_secret = word.strip_suffix(':').is_some_and(is_secret_field) || (is_way && is_next_secret);

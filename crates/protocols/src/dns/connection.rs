@@ -8,7 +8,7 @@ use wire::dns::message::{HEAD_BYTES, is_same_name};
 use wire::http1::Ending;
 
 use super::message::{NOERROR, Response, hash_of, question_of, status_of};
-use super::{MESSAGE, NAME};
+use super::{MESSAGE, NAME, NO_QUESTION};
 
 /// Maximum exchanges of a socket: an ID is never used again, and two bytes are remembered of each.
 pub(super) const EXCHANGES_MAX: usize = 16_384;
@@ -37,7 +37,7 @@ impl LastQuery {
         self.bytes.clear();
         self.bytes.extend_from_slice(&id.to_be_bytes());
         what.write(&mut self.bytes);
-        if self.bytes.len() < HEAD_BYTES {
+        if self.bytes.len() < HEAD_BYTES || self.bytes[2..].starts_with(&NO_QUESTION) {
             self.bytes.truncate(2);
             self.bytes.extend_from_slice(&NO_QUERY);
             self.fault = Some(Fault::Custom(NAME));

@@ -24,11 +24,33 @@ const KINDS: [u16; KIND_NAMES.len()] =
 /// What can't be the type of a question with one response: EDNS, signatures of transactions, transfers of zones.
 const OTHER_KINDS: [u16; 6] = [0, OPT, 249, 250, 251, 252];
 
-/// The first response codes (RFC 6895, 2.3).
-const STATUSES: [&str; 23] = [
-    "NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH",
-    "NOTZONE", "RCODE11", "RCODE12", "RCODE13", "RCODE14", "RCODE15", "BADVERS", "BADKEY", "BADTIME", "BADMODE",
-    "BADNAME", "BADALG", "BADTRUNC",
+/// The first response codes (RFC 6895, 2.3), that of cookies (RFC 7873), and what stands for all others.
+pub(super) const STATUSES: [&str; 25] = [
+    "NOERROR",
+    "FORMERR",
+    "SERVFAIL",
+    "NXDOMAIN",
+    "NOTIMP",
+    "REFUSED",
+    "YXDOMAIN",
+    "YXRRSET",
+    "NXRRSET",
+    "NOTAUTH",
+    "NOTZONE",
+    "RCODE11",
+    "RCODE12",
+    "RCODE13",
+    "RCODE14",
+    "RCODE15",
+    "BADVERS",
+    "BADKEY",
+    "BADTIME",
+    "BADMODE",
+    "BADNAME",
+    "BADALG",
+    "BADTRUNC",
+    "BADCOOKIE",
+    "RCODE-OTHER",
 ];
 pub(super) const NOERROR: u16 = 0;
 pub(super) const FORMERR: u16 = 1;
@@ -60,8 +82,7 @@ pub(super) fn push_kind(kind: u16, out: &mut Vec<u8>) {
 
 /// The status of a response code.
 pub(super) fn status_of(code: u16) -> &'static str {
-    let other = if code == 23 { "BADCOOKIE" } else { "RCODE-OTHER" };
-    STATUSES.get(usize::from(code)).copied().unwrap_or(other)
+    STATUSES[usize::from(code).min(STATUSES.len() - 1)]
 }
 
 /// A hash in which the case of letters does not matter.

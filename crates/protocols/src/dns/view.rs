@@ -38,6 +38,13 @@ pub(super) fn view(message: &[u8], is_response: bool, json: &mut Vec<u8>) {
     json.push(b'}');
 }
 
+/// Writes a question that is not valid: name and type as they were given.
+pub(super) fn view_no_question(given: &[u8], json: &mut Vec<u8>) {
+    json.extend_from_slice(b"{\"broken\":true,\"given\":");
+    push_json_text(given, json);
+    json.push(b'}');
+}
+
 struct Viewer<'a, 'b> {
     message: &'a [u8],
     reader: Reader<'a>,

@@ -13,8 +13,8 @@ use super::packet::{
     ACCESS_ACCEPT, ACCESS_CHALLENGE, ACCESS_REJECT, ACCESS_REQUEST, ACCOUNTING_REQUEST, ACCOUNTING_RESPONSE, Digest,
     Secret, code_name, identity, is_well_formed, packet_of,
 };
-use super::request::finish;
-use super::{RESPONSE, SECRET};
+use super::request::{finish, is_cut};
+use super::{RESPONSE, SECRET, VALUE};
 
 /// The identifiers of a socket: a byte.
 const IDS: usize = 256;
@@ -38,6 +38,8 @@ pub(super) struct Client {
     datagram: Vec<u8>,
     /// The failure that a response to it, which was not valid, indicates.
     reason: Option<u8>,
+    /// A value of the request was too long: its response is none to what was meant.
+    is_cut: bool,
     /// Identifier and authenticator of the last requests with a response.
     answered: [Option<(u8, Digest)>; ANSWERED_KEPT],
     /// Those of all abandoned requests. Their identifiers are never used again.
@@ -70,6 +72,7 @@ impl Client {
             is_in_exchange: false,
             datagram: Vec::new(),
             reason: None,
+            is_cut: false,
             answered: [None; ANSWERED_KEPT],
             abandoned: Vec::new(),
             is_abandoned: [0; IDS / 64],
@@ -141,7 +144,7 @@ impl ProtocolConnection for Client {
     fn begin(&mut self, tag: Tag, ask: ExchangeStart<'_>, mask: Mask, out: &mut Vec<u8>) -> u32 {
         let written = if let Payload::Rendered(written) = ask.what { written } else { &[] };
         self.count = self.count.wrapping_add(1);
-        (self.tag, self.is_in_exchange, self.reason) = (tag, true, None);
+        (self.tag, self.is_in_exchange, self.reason, self.is_cut) = (tag, true, None, is_cut(written));
         let (id, drawn) = (self.take_id(), self.draw(mask));
         finish(written, id, &drawn, &self.secret, &mut self.datagram);
         out.extend_from_slice(&self.datagram);
@@ -170,6 +173,9 @@ impl ProtocolConnection for Client {
             Response::Status { status, is_success } => {
                 self.is_in_exchange = false;
                 self.answered[self.count as usize % ANSWERED_KEPT] = Some((id, authenticator));
+                if self.is_cut {
+                    return Err(Fault::Custom(VALUE));
+                }
                 ConnectionEvent::Response { tag: self.tag, bytes: packet, status, is_success }
             }
             Response::Wrong(reason) => {
@@ -202,7 +208,8 @@ impl ProtocolConnection for Client {
     }
 
     fn overdue(&self, number: u32) -> Option<Fault> {
-        self.reason.filter(|_| number == self.count).map(Fault::Custom)
+        let reason = if self.is_cut { Some(VALUE) } else { self.reason };
+        reason.filter(|_| number == self.count).map(Fault::Custom)
     }
 
     fn is_idle(&self) -> bool {

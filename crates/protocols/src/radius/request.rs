@@ -1,16 +1,17 @@
 //! Requests: what a step writes, and what the connection adds to it.
 //!
-//! A step writes a packet without identifier, authenticator, hidden password and signature: zeros are in their places.
-//! The password itself stands behind the packet. An Access-Request begins with its Message-Authenticator, so that
-//! nothing that an attacker chooses stands before it, and goes on with the attribute of the password, if it has one.
+//! A step writes a packet without identifier, authenticator, hidden password and signature: zeros are in their places,
+//! but in that of the identifier a mark where a value was too long. The password itself stands behind the packet. An
+//! Access-Request begins with its Message-Authenticator, so that nothing that an attacker chooses stands before it, and
+//! goes on with the attribute of the password, if it has one.
 
 use protocol::{TextHandle, Texts};
 
 use super::dictionary::{Attribute, encode};
 use super::packet::{
     ACCESS_REQUEST, ACCOUNTING_REQUEST, ACCT_DELAY_TIME, ACCT_SESSION_ID, ACCT_STATUS_TYPE, CHAP_CHALLENGE,
-    CHAP_PASSWORD, Digest, HEADER_BYTES, MESSAGE_AUTHENTICATOR, NAS_IDENTIFIER, Secret, USER_NAME, USER_PASSWORD, chap,
-    packet_of, push_attribute, write_length,
+    CHAP_PASSWORD, Digest, HEADER_BYTES, MESSAGE_AUTHENTICATOR, NAS_IDENTIFIER, Secret, USER_NAME, USER_PASSWORD,
+    VALUE_BYTES_MAX, chap, packet_of, push_attribute, write_length,
 };
 use super::{Kind, Value};
 
@@ -18,6 +19,9 @@ use super::{Kind, Value};
 pub(super) const PASSWORD_BYTES_MAX: usize = 128;
 /// The most bytes of the attributes that a step lists: the others always fit beside them.
 pub(super) const LISTED_BYTES_MAX: usize = 3_200;
+
+/// In the place of the identifier: a value was too long.
+const TOO_LONG: u8 = 1;
 
 /// Where the value of the Message-Authenticator begins.
 const SIGNATURE_AT: usize = HEADER_BYTES + 2;
@@ -44,12 +48,16 @@ pub(super) fn value_of(listed: &[u8]) -> &[u8] {
 
 impl StepContent {
     /// Writes a request. A value that is made for it and is not valid leaves its attribute out; a password that is too
-    /// long is cut.
+    /// long is cut. A request without its own name, session or password is marked: its response means nothing.
     pub(super) fn write(&self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + HEADER_BYTES, 0);
         out[start] = if let Kind::Accounting(_) = self.kind { ACCOUNTING_REQUEST } else { ACCESS_REQUEST };
-        let mut password = self.password.get(texts);
+        let (mut password, user, session) = (self.password.get(texts), self.user.get(texts), self.session.get(texts));
+        let is_long = |value: &[u8]| value.len() > VALUE_BYTES_MAX;
+        if is_long(user) || is_long(session) || (self.kind == Kind::Pap && password.len() > PASSWORD_BYTES_MAX) {
+            out[start + 1] = TOO_LONG;
+        }
         match self.kind {
             Kind::Pap => {
                 password = &password[..password.len().min(PASSWORD_BYTES_MAX)];
@@ -68,8 +76,8 @@ impl StepContent {
                 self.push_unless_listed(ACCT_DELAY_TIME, &[0; 4], out);
             }
         }
-        push_attribute(USER_NAME, self.user.get(texts), out);
-        push_attribute(ACCT_SESSION_ID, self.session.get(texts), out);
+        push_attribute(USER_NAME, user, out);
+        push_attribute(ACCT_SESSION_ID, session, out);
         self.push_unless_listed(NAS_IDENTIFIER, b"onrush", out);
         let before = out.len();
         for (attribute, text) in &self.listed {
@@ -88,6 +96,11 @@ impl StepContent {
             push_attribute(kind, value, out);
         }
     }
+}
+
+/// Whether a request that a step wrote lacks a part of what was meant.
+pub(super) fn is_cut(written: &[u8]) -> bool {
+    written.get(1) == Some(&TOO_LONG)
 }
 
 /// Makes the datagram of a request out of what a step wrote; `drawn` is never the same twice.

@@ -35,6 +35,7 @@ fn url(user: &str, password: Option<&str>) -> Endpoint {
         password: password.map(str::to_owned),
         path: "/".to_owned(),
         is_datagram: true,
+        ..Endpoint::default()
     }
 }
 
@@ -106,7 +107,10 @@ impl Driven {
     fn handle(&mut self, datagram: &[u8]) -> String {
         let (mut input, mut scratch, mut out) = (datagram.to_vec(), Scratch::default(), Vec::new());
         let handled = self.connection.handle(&mut input, &mut scratch, [0; 4], &mut out);
-        let (taken, event) = handled.expect("no datagram is a failure");
+        let (taken, event) = match handled {
+            Ok(handled) => handled,
+            Err(fault) => return format!("{fault:?}"),
+        };
         let event = match event {
             ConnectionEvent::Response { tag, bytes, status, is_success } => {
                 let declared = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));

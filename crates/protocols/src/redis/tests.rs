@@ -30,6 +30,7 @@ fn endpoint(user: &str, password: Option<&str>, path: &str) -> Endpoint {
         password,
         path: path.to_owned(),
         is_datagram: false,
+        ..Endpoint::default()
     }
 }
 

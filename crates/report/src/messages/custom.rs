@@ -10,6 +10,16 @@ pub(super) fn remedy(number: u8, language: Language) -> String {
     text(own_failure(number, protocol::registered()), language)
 }
 
+/// The section of the page `why` that explains the failure with this number.
+pub(super) fn section(number: u8) -> Option<&'static str> {
+    own_failure(number, protocol::registered())?.section
+}
+
+/// The same of a silence of servers.
+pub(super) fn silence_section(request: &plan::CustomRequest) -> Option<&'static str> {
+    protocol::by_name(&request.protocol)?.silence_section()
+}
+
 /// Why no response may come to requests of a protocol.
 pub(super) fn silence(request: &plan::CustomRequest) -> Option<Phrase> {
     protocol::by_name(&request.protocol)?.silence()
@@ -59,7 +69,7 @@ mod tests {
 
     const fn failure(name: &'static str, cause: Phrase) -> OwnFailure {
         let remedy = Phrase { en: "look at its log", zh: "请查看其日志" };
-        OwnFailure { name, class: Class::FailedUnanswered, stage: Stage::Exchanging, cause, remedy }
+        OwnFailure { name, class: Class::FailedUnanswered, stage: Stage::Exchanging, cause, remedy, section: None }
     }
 
     static FIRST: About = about("first", &[]);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use figures::{FailureCount, Held, Run};
+use figures::{AddressFigures, AddressOf, FailureCount, Held, Run};
 use metrics::{Failure, Stage};
 use plan::{ProxyMode, Scenario, Step, Target};
 use wire::tls::Refused;
@@ -21,6 +21,8 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) address: Option<SocketAddr>,
     /// The host of the failure, when that is known.
     pub(crate) place: Option<&'a str>,
+    /// The results of each address, where a name has several.
+    pub(crate) addresses: &'a [AddressFigures],
     pub(crate) step: Option<&'a Step>,
     /// The steps with this failure, when that is known.
     pub(crate) failed_steps: Vec<&'a Step>,
@@ -38,8 +40,12 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) is_held: bool,
     /// Whether gRPC calls are made.
     pub(crate) is_grpc: bool,
-    /// Whether requests are datagrams.
+    /// Whether requests are datagrams: those with the failure, when that is known.
     pub(crate) is_datagram: bool,
+    /// Requests that went on over TCP, since their responses did not fit into a datagram.
+    pub(crate) went_over_tcp: u64,
+    /// Datagrams that were refused.
+    pub(crate) refused_datagrams: u64,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
     /// The first and the last local port that connections come from.
@@ -58,7 +64,8 @@ impl<'a> FailureContext<'a> {
     /// The circumstances of a load.
     pub(crate) fn for_run(run: &'a Run) -> Self {
         Self {
-            address: run.is_one_place().then_some(run.address),
+            address: (run.is_one_place() && run.addresses.is_empty()).then_some(run.address),
+            addresses: &run.addresses,
             place: None,
             step: run.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
             failed_steps: Vec::new(),
@@ -70,6 +77,8 @@ impl<'a> FailureContext<'a> {
             is_held: false,
             is_grpc: run.is_grpc(),
             is_datagram: run.has_datagrams(),
+            went_over_tcp: run.tally.over_stream(),
+            refused_datagrams: run.tally.refused_datagrams(),
             refused: run.refused.as_ref(),
             lacked_certificate: run.lacked_certificate,
             local_ports: run.host.local_ports,
@@ -83,11 +92,20 @@ impl<'a> FailureContext<'a> {
     /// The same for one failure: its step is one that had it.
     pub(crate) fn for_failure(run: &'a Run, failure: Failure) -> Self {
         let parts = run.plan.scenarios.iter().zip(&run.scenarios);
-        let steps = parts.flat_map(|(scenario, part)| scenario.steps.iter().zip(&part.steps));
+        let steps = parts.flat_map(|(scenario, part)| {
+            scenario.steps.iter().zip(&part.steps).map(move |(step, part)| (scenario, step, part))
+        });
         let has_failed = |part: &figures::StepPart| part.failures.iter().any(|(known, _)| *known == failure);
-        let failed_steps: Vec<&Step> = steps.filter(|(_, part)| has_failed(part)).map(|(step, _)| step).collect();
+        let failed: Vec<(&Scenario, &Step)> =
+            steps.filter(|(.., part)| has_failed(part)).map(|(scenario, step, _)| (scenario, step)).collect();
         let context = Self::for_run(run);
-        Self { step: failed_steps.first().copied().or(context.step), failed_steps, ..context }
+        let target = failed.first().and_then(|(scenario, step)| scenario.targets.get(step.target));
+        Self {
+            step: failed.first().map(|(_, step)| *step).or(context.step),
+            failed_steps: failed.iter().map(|(_, step)| *step).collect(),
+            is_datagram: target.map_or(context.is_datagram, Target::is_datagram),
+            ..context
+        }
     }
 
     /// The circumstances of a hold.
@@ -95,6 +113,7 @@ impl<'a> FailureContext<'a> {
         Self {
             address: Some(held.address),
             place: None,
+            addresses: &[],
             step: Some(&held.plan.step),
             failed_steps: Vec::new(),
             failures: &[],
@@ -105,6 +124,8 @@ impl<'a> FailureContext<'a> {
             is_held: true,
             is_grpc: false,
             is_datagram: false,
+            went_over_tcp: 0,
+            refused_datagrams: 0,
             refused: held.refused.as_ref(),
             lacked_certificate: held.lacked_certificate,
             local_ports: held.host.local_ports,
@@ -121,14 +142,20 @@ impl<'a> FailureContext<'a> {
     }
 }
 
-impl FailureContext<'_> {
+impl<'a> FailureContext<'a> {
     /// The hosts of a failure.
     pub(super) fn where_met(&self, failure: Failure, language: Language) -> String {
         let of_several = || {
             let places = self.failures.iter().find(|each| each.failure == failure).map_or(&[][..], |each| &each.places);
             let more = places.len() > BLAMED_SHOWN_MAX;
             let named = &places[..places.len().min(BLAMED_SHOWN_MAX)];
+            let of_name = self.addresses.iter().filter(|row| row.failed > 0).filter_map(|row| match row.of {
+                AddressOf::Address(address) => Some(address.to_string()),
+                _ => None,
+            });
+            let of_name: Vec<String> = of_name.take(BLAMED_SHOWN_MAX).collect();
             match (named.is_empty(), more) {
+                (true, _) if !of_name.is_empty() => of_name.join(", "),
                 (true, _) => language.pick("one of the targets", "其中一个目标").to_owned(),
                 (false, false) => named.join(", "),
                 (false, true) => format!("{}, ...", named.join(", ")),
@@ -158,6 +185,18 @@ impl FailureContext<'_> {
             _ if failure.stage() == Stage::Connecting => Some(proxy),
             _ => is_tunnel.then_some(behind),
         }
+    }
+
+    /// Whether a failure to connect is of TCP, though requests are datagrams: their responses did not fit.
+    pub(super) fn is_over_tcp(&self, failure: Failure) -> bool {
+        let count = self.failures.iter().find(|each| each.failure == failure).map_or(0, |each| each.count);
+        let of_datagrams = if failure == Failure::ConnectRefused { self.refused_datagrams } else { 0 };
+        self.is_datagram && self.went_over_tcp > 0 && count > of_datagrams
+    }
+
+    /// The request of a custom protocol that the step has.
+    pub(super) fn custom_request(&self) -> Option<&'a plan::CustomRequest> {
+        self.step?.messaging.as_ref()?.custom.as_deref()
     }
 
     /// Whether HTTP requests were answered, and no connection was left to hold.

@@ -67,6 +67,10 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
             "this machine does not permit the connection; check its firewall and security policy".to_owned(),
             "本机不允许发起该连接；请检查防火墙和安全策略".to_owned(),
         ),
+        Failure::ConnectRefused | Failure::ConnectTimeout if context.is_over_tcp(failure) => pick(
+            format!("the response did not fit into a datagram, and TCP to {address} is not possible; open that port for TCP, or offer a larger size (EDNS)"),
+            format!("响应超出数据报大小，但无法以 TCP 连接 {address}；请开放该端口的 TCP，或声明更大的可接收大小（EDNS）"),
+        ),
         Failure::ConnectRefused => pick(
             format!("nobody listens on {address}; start the server or check the port"),
             format!("{address} 上没有服务在监听；请启动服务或检查端口"),

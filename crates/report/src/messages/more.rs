@@ -2,17 +2,23 @@
 
 use metrics::{Failure, ProtocolFault, TlsFault};
 
-use super::FailureContext;
+use super::{FailureContext, custom};
 use crate::Language;
 
 /// The id of the section that explains a failure; `None` where its remedy is all there is to say.
 pub(crate) fn section(failure: Failure, context: &FailureContext<'_>) -> Option<&'static str> {
     Some(match failure {
+        Failure::ConnectRefused | Failure::ConnectTimeout if context.is_over_tcp(failure) => "dns-truncated",
         Failure::ConnectRefused if context.is_datagram => "udp-refused",
         Failure::ConnectRefused => "connection-refused",
         Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",
         Failure::NoDescriptor => "too-many-open-files",
         Failure::NoLocalPort => "cannot-assign-requested-address",
+        Failure::Timeout if context.is_datagram => match context.custom_request().and_then(custom::silence_section) {
+            Some(section) if context.received == Some(0) => section,
+            _ => "udp-drops",
+        },
+        Failure::Custom(number) => return custom::section(number),
         Failure::ConnectTimeout | Failure::NoFirstAnswer | Failure::Timeout | Failure::Tls(TlsFault::NoAnswer) => {
             "timeouts"
         }

@@ -18,7 +18,7 @@ pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> Strin
         );
     }
     let received = context.received.filter(|_| context.nothing_succeeded);
-    let silence = context.step.and_then(|step| super::custom::silence(step.messaging.as_ref()?.custom.as_ref()?));
+    let silence = context.custom_request().and_then(super::custom::silence);
     match received {
         Some(0) if let Some(silence) = silence => language.pick(
             format!("no response within {limit}; {}", silence.en),
@@ -26,6 +26,15 @@ pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> Strin
         ),
         Some(0) => nothing_came(context, &limit, language),
         Some(bytes) if let Some(text) = no_end(context, bytes, &limit, language) => text,
+        _ if context.is_datagram => language.pick(
+            format!(
+                "no response within {limit}; datagrams are lost here, in the network or at the server, or it is too \
+                 slow; lower the load, send requests again (resend), or raise -t"
+            ),
+            format!(
+                "{limit} 内没有收到响应：数据报在本机、网络或服务端丢失，或服务端太慢；请降低负载、启用重发（resend），或调大 -t"
+            ),
+        ),
         _ => language.pick(
             format!(
                 "no complete answer within {limit}; the server is too slow for this load; lower the load or raise -t"

@@ -26,7 +26,7 @@ pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
 
 pub(super) fn in_chinese(fault: ThresholdFault) -> String {
     match fault {
-        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；以及 rate".to_owned(),
+        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；数据报的 resent、late_responses、duplicate_responses、unmatched_datagrams、refused_datagrams、cut_datagrams、kernel_drops、over_stream；以及 rate".to_owned(),
         ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
         ThresholdFault::Measure => {
             "没有这个时间指标；可用：response_time、service_time、wait、lateness、first_byte、connect、tls_handshake、message、message_gap".to_owned()

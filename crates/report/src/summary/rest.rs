@@ -32,7 +32,10 @@ impl Page {
         if self.screen.is_full || first_byte.percentiles != service.percentiles {
             rows.push((words.first_byte, first_byte));
         }
-        rows.push((words.connect, &run.connect));
+        // Nothing is established for datagrams.
+        if !run.has_only_datagrams() {
+            rows.push((words.connect, &run.connect));
+        }
         let others = [
             (words.proxy_tunnel, &run.proxy_tunnel),
             (words.tls_handshake, &run.tls),

@@ -32,6 +32,9 @@ impl DynamicParts<'_> {
         draft.request.headers.clear();
         (draft.request.method, draft.request.body) = (None, None);
         (draft.connection.version, draft.connection.streams) = (None, None);
+        // Certificates are of those that speak TLS.
+        let has_tls = plan::protocol_named(protocol).is_some_and(|one| one.schemes().iter().any(|one| one.is_tls));
+        draft.connection.security.insecure &= has_tls;
         if draft.url.as_ref().is_some_and(plan::Address::is_datagram) {
             // A header is at the beginning of connections.
             (draft.connection.proxy.header, draft.connection.proxy.clients) = (None, Vec::new());

@@ -1,6 +1,6 @@
 //! From the values of a cell to a command line.
 
-use plan::did_you_mean;
+use plan::{FlagDialect, did_you_mean};
 use report::Language;
 use search::Grid;
 use url::Url;
@@ -138,10 +138,14 @@ impl Varied {
 /// A value without secrets.
 fn masked(name: &str, how: &How, value: &str) -> String {
     match (name, how) {
-        ("user" | "cookie", _) => MASK.to_owned(),
+        (name, How::Flag) if is_credential(name) => MASK.to_owned(),
         (name, How::Variable) if plan::is_secret_field(name) => MASK.to_owned(),
         _ => plan::masked_header(&plan::masked_url(value)),
     }
+}
+
+fn is_credential(name: &str) -> bool {
+    plan::credential(&format!("--{name}"), FlagDialect::Onrush).is_some()
 }
 
 fn unknown(name: &str, base: &WrappedCommand, language: Language) -> String {

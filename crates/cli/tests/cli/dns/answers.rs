@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::messages::{Query, RESPONSE, record};
+use super::messages::{Query, RESPONSE, TRUNCATED, record};
 use super::server::{KINDS, Kind, NameServer, TEXT_BYTES};
 use crate::datagrams::{DatagramServer, datagrams};
 use crate::loads::{DRIVERS, failures, load, number, scenario};
@@ -31,6 +31,29 @@ fn truncated_responses_are_fetched_over_tcp() {
                 assert_eq!(server.stat("num.truncated"), 400 * (round as u64 + 1), "{driver}");
             }
         }
+    }
+}
+
+/// Of several servers, the one whose response did not fit is asked over TCP; what it refuses goes to no other one.
+#[test]
+fn a_truncated_response_is_fetched_from_the_server_that_sent_it() {
+    let cut = DatagramServer::start(|bytes, peer| peer.send(&Query::read(bytes).message(RESPONSE | TRUNCATED, &[])));
+    for driver in DRIVERS {
+        let servers = [NameServer::start(Kind::Nsd), NameServer::start(Kind::Nsd)];
+        let to = |ports: [u16; 3]| ports.map(|port| format!("127.0.0.1:{port}")).join(",");
+        let to = to([servers[0].port, cut.port, servers[1].port]);
+        let url = servers[0].url("large.shop.test?type=TXT");
+        let words = ["-n", "90", "-c", "9", "-t", "1h", "--no-abort-on-failures", "--driver", driver];
+        let (seen, _) = load(&[&words[..], &["--connect-addresses", &to, &url]].concat());
+        assert_eq!(datagrams(&seen), [("over_tcp", 90)], "{driver}: {seen:#}");
+        for pointer in ["/requests/started", "/requests/sent"] {
+            assert_eq!(number(&seen, pointer), 90, "{driver} {pointer}: {seen:#}");
+        }
+        let over_tcp = servers.each_ref().map(NameServer::over_tcp);
+        assert_eq!(servers.each_ref().map(NameServer::queries), over_tcp.map(|count| 2 * count), "{driver}: {seen:#}");
+        let [first, second] = over_tcp;
+        assert!(first > 0 && second > 0, "{driver}: {over_tcp:?}");
+        assert_eq!(failures(&seen), [("connect-refused", 90 - first - second)], "{driver}: {seen:#}");
     }
 }
 

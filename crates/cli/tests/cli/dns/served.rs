@@ -62,11 +62,13 @@ fn dnsperf_and_our_client_get_the_same_from_our_server() {
 }
 
 /// A mistake: lines of a step, the place in the file, and what is said of it.
-const MISTAKES: [(&str, &str, &str, &str); 6] = [
+const MISTAKES: [(&str, &str, &str, &str); 8] = [
     ("dns: a..b", "6:", "'a..b' is not a name of DNS", "不是有效的域名"),
     ("dns: {name: a, type: AXFR}", "6:", "transfers of zones", "不支持区域传送"),
     ("dns: {name: a, edns: 70000}", "6:", "edns", "edns"),
     ("dns: {name: a, edns: 0, dnssec: true}", "6:", "needs EDNS", "需要 EDNS"),
+    ("dns: {name: a, edns: 511}", "6:", "'511' is too small", "太小"),
+    ("dns: {name: a, expect: {status: NXDOMAN}}", "6:", "'NXDOMAN' is no status of dns", "不是 dns 的状态"),
     ("dns: {name: a, resend: soon}", "6:", "'soon' is no wait", "不是有效的重发等待时间"),
     ("dns: {name: a, nmae: b}", "6:", "nmae", "nmae"),
 ];
@@ -91,6 +93,14 @@ fn mistakes_have_their_place_in_both_languages() {
         (&["dns://127.0.0.1:1/a?typ=A"], "'typ=A' is not known", "不是 dns URL 的参数"),
         (&["dns://user@127.0.0.1:1/a"], "has no meaning in DNS", "在 DNS 中没有意义"),
         (&["dns://127.0.0.1:1/a", "--dns-resend", "0s"], "'0s' is no wait", "不是有效的重发等待时间"),
+        (&["dns+tcp://127.0.0.1:1/a", "--dns-resend", "2s"], "no meaning over TCP", "对 TCP 没有意义"),
+        (&["dns://127.0.0.1:1/a?type=A&type=MX"], "'type=MX' is a second type", "是第二个类型"),
+        (&["dns://127.0.0.1:1/a", "--dns-edns", "1"], "'1' is too small", "太小"),
+        (&["dns://127.0.0.1:1/a", "-k"], "this protocol has no TLS", "该协议不使用 TLS"),
+        (&["dns://127.0.0.1:1/a", "--expect-status", "200"], "'200' is no status of dns", "不是 dns 的状态"),
+        (&["dns://127.0.0.1:1/a", "--expect-status", "NXDOMAN"], "one of NXDOMAIN", "NXDOMAIN"),
+        (&["dns://127.0.0.1:1/a", "-u", "a:b"], "-u", "-u"),
+        (&["dns://127.0.0.1:1/a", "-b", "a=b"], "-b", "-b"),
     ] {
         for (language, part) in [("en", en), ("zh", zh)] {
             let done = output(&[words, &["-n", "1", "--lang", language]].concat());

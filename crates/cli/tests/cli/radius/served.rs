@@ -109,6 +109,7 @@ fn mistakes_have_their_place_in_both_languages() {
         (&["radius://a:b@127.0.0.1:1"][..], "--radius-secret", "--radius-secret"),
         (&["radius://a:b@127.0.0.1:1/path", "--radius-secret", "s"], "has no path", "不含路径"),
         (&["radius://127.0.0.1:1", "--radius-secret", "s"], "there is no user", "没有用户名"),
+        (&["radius-acct://a:b@127.0.0.1:1", "--radius-secret", "s"], "give accounting", "请给出 accounting"),
     ] {
         for (language, part) in [("en", en), ("zh", zh)] {
             let done = output(&[words, &["-n", "1", "--lang", language]].concat());

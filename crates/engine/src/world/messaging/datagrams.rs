@@ -230,6 +230,34 @@ impl ScenarioRuntime {
         self.seen.counts[counter] += u64::from(at >= self.instants.measured_from);
     }
 
+    /// A datagram broke the protocol: that ends the exchange, and not the socket, on which nothing of it is left.
+    #[cold]
+    pub(super) fn end_faulty<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        match self.pool.connections.find(socket).map(|connection| connection.phase) {
+            Some(Phase::Response { attempt }) => {
+                self.leave_unanswered(socket, attempt, sockets);
+                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+            }
+            _ => self.count_stray(Stray::Unmatched, at),
+        }
+    }
+
+    /// The endpoint of a socket refused a datagram: others have its turns for a while. Whether there is another one
+    /// that does not refuse.
+    fn rests_endpoint(&mut self, socket: Socket, at: Nanos) -> bool {
+        let Some((origin, endpoint)) = self.pool.connections.find(socket).map(|connection| connection.place()) else {
+            return false;
+        };
+        let turns = &mut self.pool.origins[usize::from(origin)].turns;
+        match endpoint.filter(|_| turns.single().is_none()) {
+            Some(endpoint) => {
+                turns.rest(endpoint, at);
+                turns.is_any_awake(at)
+            }
+            None => false,
+        }
+    }
+
     /// A datagram was refused: that of the exchange on this socket, if it has one.
     #[cold]
     pub(in crate::world) fn datagram_refused<S: Sockets>(
@@ -243,12 +271,24 @@ impl ScenarioRuntime {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let (phase, origin) = (connection.phase, connection.origin);
         self.seen.counts[Counter::RefusedDatagrams] += u64::from(at >= self.instants.measured_from);
-        let Phase::Response { attempt } = phase else { return };
+        let goes_elsewhere = self.rests_endpoint(socket, at);
+        let attempt = match phase {
+            Phase::Response { attempt } => attempt,
+            Phase::Idle { user } if goes_elsewhere => {
+                self.forget_own(user, origin, socket);
+                return self.close(socket, sockets);
+            }
+            _ => return,
+        };
         if !self.in_flight.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent()) {
             return;
         }
         self.pool.reachability_guard.fail(origin);
-        self.leave_unanswered(socket, attempt, sockets);
+        match goes_elsewhere {
+            // The user's next request opens a socket to an endpoint that does not refuse.
+            true => self.close(socket, sockets),
+            false => self.leave_unanswered(socket, attempt, sockets),
+        }
         self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
     }
 

@@ -137,6 +137,7 @@ fn mistakes_in_urls_have_a_cause_and_a_remedy() {
         ("/a?x", "'x' is not known"),
         ("/a?type=A;ttl=3", "dns://host/name?type=AAAA"),
         ("/a?type=A?", "'A?' is not a type"),
+        ("/a?type=A&type=MX", "'type=MX' is a second type"),
     ] {
         let mistake = prepared(&endpoint(path, true), &[]).map(|_| ()).expect_err(path);
         assert!(mistake.key.is_none() && mistake.en.contains(part) && !mistake.zh.is_ascii(), "{}", mistake.en);
@@ -146,6 +147,30 @@ fn mistakes_in_urls_have_a_cause_and_a_remedy() {
         let mistake = prepared(&endpoint, &[]).map(|_| ()).expect_err("a user");
         assert!(mistake.key.is_none() && mistake.en.contains("dns://host/name") && !mistake.en.contains("pw"));
     }
+}
+
+#[test]
+fn a_question_that_is_not_valid_is_shown_as_it_was_made() {
+    for (name, kind, given) in [("a..b", "A", "a..b A"), ("www.example", "AXFR", "www.example AXFR")] {
+        let (step, message) = query_of("/", &[("name", Made(name)), ("type", Made(kind))]);
+        let mut json = Vec::new();
+        step.view_request(&message, &mut json);
+        let shown: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        assert_eq!(shown, serde_json::json!({"broken": true, "given": given}));
+        let mut driven = Driven::new(step.connect(1));
+        let (_, query) = driven.begin(1, &message);
+        assert_eq!(&query[2..], b"\0\0\0\x01\0\0\0\0\0\0\0\0\x01\0\x01", "the root instead");
+    }
+}
+
+#[test]
+fn edns_offers_512_bytes_or_more() {
+    for size in [1, 511] {
+        let mistake = prepared(&endpoint("/", true), &[("edns", Number(size))]).map(|_| ()).expect_err("too small");
+        assert_eq!((mistake.key, mistake.zh.is_ascii()), (Some("edns"), false));
+        assert!(mistake.en.starts_with(&format!("'{size}' is too small")), "{}", mistake.en);
+    }
+    assert!([0, 512, 4_096].iter().all(|size| prepared(&endpoint("/", true), &[("edns", Number(*size))]).is_ok()));
 }
 
 #[test]
@@ -165,6 +190,11 @@ fn a_query_is_sent_again_twice() {
     assert_eq!(resend(Text("2s"), true), Some([ms(2_000), ms(4_000), None]));
     assert_eq!((resend(Text("off"), true), resend(Text("2s"), false)), (None, None));
     assert_eq!(query_of("/", &[]).0.resend(), None);
+    // Of a known URL over TCP it is a mistake.
+    let over_tcp = Endpoint { scheme: "dns+tcp".to_owned(), ..endpoint("/", false) };
+    assert!(prepared(&over_tcp, &[("resend", Text("off"))]).is_ok());
+    let mistake = prepared(&over_tcp, &[("resend", Text("2s"))]).map(|_| ()).expect_err("over TCP");
+    assert!(mistake.key == Some("resend") && mistake.en.contains("dns://") && !mistake.zh.is_ascii());
     for value in [Text(""), Text("0"), Text("999us"), Text("on"), Text("-1s"), Text("99999999h"), Made("1s")] {
         let mistake = prepared(&endpoint("/", true), &[("resend", value)]).map(|_| ()).expect_err("no wait");
         assert!(mistake.key == Some("resend") && mistake.en.contains("500ms") && !mistake.zh.is_ascii());

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use protocol::Resend;
+use protocol::{Fault, Resend};
 
 use super::super::dictionary::{encode, named, nearest};
-use super::super::packet::{Attributes, attribute, chap, identity, is_well_formed, packet_of};
+use super::super::packet::{ACCESS_ACCEPT, Attributes, attribute, chap, identity, is_well_formed, packet_of};
 use super::super::request::LISTED_BYTES_MAX;
 use super::*;
 
@@ -124,6 +124,30 @@ fn values_that_are_not_valid_are_left_out_or_cut() {
         assert_eq!(kinds(&packet), [80, 2, 32, 25], "{port}");
         let password = Secret::new(b"xyzzy5461").reveal(&identity(&packet).1, &packet[40..168]);
         assert_eq!(password, [b'x'; 128]);
+    }
+}
+
+/// What was sent for such a request is not what was meant: its response fails it, and so does its timeout.
+#[test]
+fn a_request_with_a_value_that_is_too_long_fails() {
+    let value = Some(Fault::Custom(2));
+    let secret = Secret::new(b"xyzzy5461");
+    let long = "x".repeat(254);
+    let cases: [(&[(&str, &str)], &[&[u8]], bool); 5] = [
+        (&[("user", "${a}"), ("password", "p")], &[long.as_bytes()], true),
+        (&[("user", "u"), ("password", "${a}")], &[&long.as_bytes()[..129]], true),
+        (&[("user", "u"), ("password", "p"), ("session", "${a}")], &[long.as_bytes()], true),
+        (&[("user", "${a}"), ("password", "p")], &[&long.as_bytes()[..253]], false),
+        (&[("user", "u"), ("password", "${a}"), ("method", "chap")], &[long.as_bytes()], false),
+    ];
+    for (given, values, is_too_long) in cases {
+        let (step, written) = prepared(&[&[("secret", "xyzzy5461")], given].concat(), values);
+        let mut driven = Driven::new(&*step);
+        let (number, request) = driven.begin(1, &written);
+        assert_eq!(driven.connection.overdue(number), value.filter(|_| is_too_long), "{given:?}");
+        let handled = driven.handle(&response(&secret, ACCESS_ACCEPT, &request, &[]));
+        assert_eq!(handled, if is_too_long { "Custom(2)" } else { "1 Access-Accept true" }, "{given:?}");
+        assert!(driven.connection.is_idle());
     }
 }
 
@@ -305,6 +329,11 @@ fn mistakes_have_a_key_a_cause_and_a_remedy_in_both_languages() {
         (url("", None), Some("user"), "radius://user:password@host"),
         (url("me", None), Some("password"), "there is no password"),
         (Endpoint { path: "/x?y".to_owned(), ..url("me", Some("pw")) }, None, "no path, not '/x?y'"),
+        (
+            Endpoint { scheme: "radius-acct".to_owned(), ..url("me", Some("pw")) },
+            Some("accounting"),
+            "give accounting (start, stop or interim)",
+        ),
     ] {
         let mistake = prepare(&endpoint, &[("secret", "s")]).map(|_| ()).expect_err(part);
         assert_eq!(mistake.key, key);
