@@ -107,7 +107,7 @@ pub use run::{
     RunReporter, RunResult, RunUpdate, Running, ScenarioInterval, ScenarioResult, SteppedRun, end_of_plan, run, run_on,
     starts_between,
 };
-pub use series::catalog;
+pub use series::{catalog, own_figures};
 pub use slices::{SLICES_KEPT_MAX, Slice, Slices};
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
 pub use tls::{TlsError, client_tls, flag as tls_flag, proxy_tls};

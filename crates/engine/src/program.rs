@@ -15,7 +15,7 @@ mod shape;
 use std::sync::Arc;
 
 use pacing::{Nanos, Random};
-use plan::{Assignment, OnFailure, Program, Retry, Think};
+use plan::{Assignment, Measurement, OnFailure, Program, Retry, Think};
 
 use compile::Compiler;
 use draws::{shuffle, think_span};
@@ -92,6 +92,8 @@ enum Op {
     Uncount,
     /// Variables are set; a value that cannot be made is a failure of this step.
     Set(Arc<[Assignment]>, u32),
+    /// Figures get values; one that is no value of its figure is a failure of this step.
+    Record(Arc<[Measurement]>, u32),
     /// A check.
     Check {
         number: u32,
@@ -178,6 +180,8 @@ pub(crate) enum UserAction {
     Round(Option<u32>, u32),
     /// Variables to set. When a value cannot be made, this step fails.
     Set(Arc<[Assignment]>, u32),
+    /// Values of figures. When one is no value of its figure, this step fails.
+    Record(Arc<[Measurement]>, u32),
     /// A check with this number: its condition.
     Check(u32, u32),
     /// The user leaves, as planned.
@@ -283,7 +287,7 @@ impl CompiledProgram {
                 | Op::Check { on_failure, .. },
             ) => *on_failure,
             // It is unknown where it would go on.
-            Some(Op::Decide { .. } | Op::Set(..)) => OnFailure::Next,
+            Some(Op::Decide { .. } | Op::Set(..) | Op::Record(..)) => OnFailure::Next,
             _ => OnFailure::GoOn,
         }
     }
@@ -357,6 +361,7 @@ impl CompiledProgram {
                 Op::Gather { gathered, step, .. } => return UserAction::Gather(*gathered, *step),
                 Op::TimedRound { limit, variable } => return UserAction::Round(*variable, *limit),
                 Op::Set(assignments, step) => return UserAction::Set(assignments.clone(), *step),
+                Op::Record(measurements, step) => return UserAction::Record(measurements.clone(), *step),
                 Op::Check { number, condition, .. } => return UserAction::Check(*number, *condition),
                 Op::Stop => {
                     *counter = here;
@@ -448,6 +453,7 @@ impl Op {
                 | Self::Uncount
                 | Self::Drop(_)
                 | Self::Set(..)
+                | Self::Record(..)
                 | Self::Check { .. }
                 | Self::Stop
                 | Self::StopRun(_)

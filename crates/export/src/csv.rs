@@ -1,10 +1,11 @@
 //! CSV with a line for each interval and series. An update of an interval has further lines with what came late, so
 //! that sums are right.
 
-use figures::{CheckPart, Interval, Quantile, StepPart, Times};
+use figures::{CheckPart, FigurePart, Interval, Quantile, StepPart, Times};
 use metrics::Distribution;
 
 use crate::addresses::AddressTotals;
+use crate::own_figures;
 use crate::totals::Totals;
 
 /// The header line.
@@ -15,7 +16,8 @@ pub(crate) fn columns() -> String {
     let quantiles = Quantile::ALL.map(|quantile| format!("response_{}_ms", quantile.name())).join(",");
     format!(
         "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,{figures}\
-         response_min_ms,response_mean_ms,{quantiles}\n"
+         response_min_ms,response_mean_ms,{quantiles},{}\n",
+        own_figures::csv_columns()
     )
 }
 
@@ -30,7 +32,8 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
     let counts = now.increments().zip(before.increments()).map(|((_, now), (_, before))| (now - before).to_string());
     let figures: Vec<String> = counts.chain(gauges).collect();
     let (figures, times) = (figures.join(","), times(&Times::known(&interval.added.response)));
-    out.push_str(&format!("{span},all,,,{},{failed},{figures},{times}\n", finished - failed));
+    let nothing = own_figures::no_csv_cells();
+    out.push_str(&format!("{span},all,,,{},{failed},{figures},{times},{nothing}\n", finished - failed));
     let no_figures: String = figures.matches(',').collect();
     for scenario in interval.added_scenarios() {
         let kinds = [("step", &scenario.steps), ("transaction", &scenario.transactions)];
@@ -39,6 +42,9 @@ pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> Strin
         }
         for check in &scenario.checks {
             out.push_str(&check_line(&span, &scenario.name, check, &no_figures));
+        }
+        for part in &scenario.figures {
+            out.push_str(&figure_line(&span, &scenario.name, part, &no_figures));
         }
     }
     for address in &now.addresses {
@@ -53,20 +59,33 @@ fn address_line(span: &str, before: &Totals, now: &AddressTotals, no_figures: &s
     let (succeeded, failed) = known.map_or((0, 0), |known| (known.succeeded, known.failed));
     let (succeeded, failed) = (now.succeeded - succeeded, now.failed - failed);
     let times = times(&Times::known(&Distribution::default()));
-    format!("{span},address,,{},{succeeded},{failed},{no_figures},{times}\n", now.address)
+    format!(
+        "{span},address,,{},{succeeded},{failed},{no_figures},{times},{}\n",
+        now.address,
+        own_figures::no_csv_cells()
+    )
 }
 
 fn part_line(span: &str, kind: &str, scenario: &str, part: &StepPart, no_figures: &str) -> String {
     let (scenario, name, succeeded) = (cell(scenario), cell(&part.name), part.finished - part.failed);
     let times = times(&Times::known(&part.recorded));
-    format!("{span},{kind},{scenario},{name},{succeeded},{},{no_figures},{times}\n", part.failed)
+    let nothing = own_figures::no_csv_cells();
+    format!("{span},{kind},{scenario},{name},{succeeded},{},{no_figures},{times},{nothing}\n", part.failed)
 }
 
 /// A check has counts alone.
 fn check_line(span: &str, scenario: &str, check: &CheckPart, no_figures: &str) -> String {
     let (scenario, name, CheckPart { passed, failed, .. }) = (cell(scenario), cell(&check.name), check);
     let no_times = times(&Times::known(&Distribution::default()));
-    format!("{span},check,{scenario},{name},{passed},{failed},{no_figures},{no_times}\n")
+    let nothing = own_figures::no_csv_cells();
+    format!("{span},check,{scenario},{name},{passed},{failed},{no_figures},{no_times},{nothing}\n")
+}
+
+/// A figure of the user's own is counted in no request.
+fn figure_line(span: &str, scenario: &str, part: &FigurePart, no_figures: &str) -> String {
+    let (scenario, name, own) = (cell(scenario), cell(&part.figure.name), own_figures::csv_cells(part));
+    let no_times = times(&Times::known(&Distribution::default()));
+    format!("{span},figure,{scenario},{name},,,{no_figures},{no_times},{own}\n")
 }
 
 fn times(times: &Times) -> String {

@@ -4,6 +4,7 @@ use metrics::Metric;
 
 use crate::addresses::address_families;
 use crate::family::{Family, Kind, Labels, Value, one};
+use crate::own_figures::own_families;
 use crate::totals::{StepTotals, Totals};
 
 /// All families, in display order.
@@ -16,6 +17,7 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
     let mut all = step_families(totals);
     all.extend(transaction_families(totals));
     all.push(check_family(totals));
+    all.extend(own_families(&totals.own));
     all.extend(address_families(&totals.addresses));
     all.extend(total_families(totals));
     all.retain(|family| !family.series.is_empty());

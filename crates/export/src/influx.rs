@@ -25,6 +25,12 @@ pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
             let fields = format!("succeeded={}i,failed={}i", check.passed, check.failed);
             line(&mut out, &format!("onrush_checks{tags}"), &fields, at_ns);
         }
+        for part in &scenario.figures {
+            let tags = tags(&[("scenario", &scenario.name), ("figure", &part.figure.name)]);
+            let statistics = part.statistics().into_iter().map(|(name, value)| format!(",{name}={value}"));
+            let fields = format!("count={}i{}", part.count(), statistics.collect::<String>());
+            line(&mut out, &format!("onrush_figures{tags}"), &fields, at_ns);
+        }
     }
     out
 }
@@ -49,6 +55,12 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     of_parts(&mut out, "step", &totals.steps);
     of_parts(&mut out, "transaction", &totals.transactions);
     of_parts(&mut out, "check", &totals.checks);
+    for own in &totals.own {
+        let sum = own.sum().map(|sum| ("sum", sum));
+        let statistics = sum.into_iter().chain(own.statistics()).map(|(name, value)| format!(",total_{name}={value}"));
+        let fields = format!("total_count={}i{}", own.count(), statistics.collect::<String>());
+        line(&mut out, &format!("onrush_figures{}", tags(&own.tags())), &fields, at_ns);
+    }
     for totals in &totals.addresses {
         let field = |count: &AddressCount| {
             let name = count.name.trim_start_matches("onrush_address_");

@@ -61,6 +61,7 @@ fn seen(judged: &ThresholdResult) -> String {
         Unit::Count => format!("{at_least}{value}{at}"),
         Unit::Ratio => format!("{at_least}{:.4}%{at}", value * 100.0),
         Unit::PerSecond => format!("{at_least}{value:.2}/s{at}"),
+        Unit::Own => value.to_string(),
     }
 }
 

@@ -40,6 +40,7 @@ mod names;
 mod native;
 mod otlp;
 mod otlp_messages;
+mod own_figures;
 mod parts;
 mod prometheus;
 mod queue;

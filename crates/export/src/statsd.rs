@@ -52,6 +52,14 @@ impl Sent {
         count_parts("onrush.requests", "step", &totals.steps);
         count_parts("onrush.transactions", "transaction", &totals.transactions);
         count_parts("onrush.checks", "check", &totals.checks);
+        for own in &totals.own {
+            count("onrush.figure_values", &own.tags(), own.count());
+            let sum = own.sum().map(|sum| ("sum", sum));
+            gauges.extend(sum.into_iter().chain(own.statistics()).map(|(name, value)| {
+                let (name, tags) = key(&format!("onrush.figure.{name}"), &own.tags(), has_tags);
+                gauge_line(&name, value, &tags)
+            }));
+        }
         for totals in &totals.addresses {
             for AddressCount { name, of, .. } in &ADDRESS_COUNTS {
                 count(&name.replacen('_', ".", 1), &[("address", &totals.address)], of(totals));
@@ -75,6 +83,12 @@ impl Sent {
         });
         packed(counted.chain(gauges.into_iter().map(|line| (line, None))).collect())
     }
+}
+
+/// A gauge. A sign would mean a difference: a negative value follows a zero.
+fn gauge_line(name: &str, value: f64, tags: &str) -> String {
+    let line = format!("{name}:{value}|g{tags}");
+    if value < 0.0 { format!("{name}:0|g{tags}\n{line}") } else { line }
 }
 
 /// Percentiles of the interval in milliseconds, as gauges.

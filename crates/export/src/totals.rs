@@ -9,6 +9,7 @@ use crate::addresses::AddressTotals;
 use crate::family::reason_of;
 use crate::held::HeldTotals;
 use crate::histogram::Histogram;
+use crate::own_figures::OwnTotals;
 
 /// The totals of one step, of one transaction, or of one check.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,8 @@ pub(crate) struct Totals {
     pub(crate) transactions: Vec<StepTotals>,
     /// Those of checks, which have no times.
     pub(crate) checks: Vec<StepTotals>,
+    /// Those of figures of the user's own.
+    pub(crate) own: Vec<OwnTotals>,
     /// Where a name has several addresses.
     pub(crate) addresses: Vec<AddressTotals>,
     /// Counts by the name of the reason.
@@ -105,6 +108,7 @@ impl Totals {
             scenario.steps.iter().for_each(|step| add_part(&mut self.steps, &scenario.name, step));
             scenario.transactions.iter().for_each(|one| add_part(&mut self.transactions, &scenario.name, one));
             scenario.checks.iter().for_each(|one| add_check(&mut self.checks, &scenario.name, one));
+            scenario.figures.iter().for_each(|one| OwnTotals::add(&mut self.own, &scenario.name, one));
         }
     }
 }

@@ -52,7 +52,7 @@ pub use held::{Held, HeldInput, HeldInterval, HeldTally, MessageShortfall, Short
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;
 pub use live_totals::LiveTotals;
-pub use parts::{CheckPart, ScenarioPart, StepPart};
+pub use parts::{CheckPart, FigurePart, ScenarioPart, StepPart};
 pub use run::{Close, HostFacts, QueueingDelay, Recorded, Run, RunInput};
 pub use stalls::{CoordinatedOmission, StallImpact};
 pub use tally::{FailureCount, Tally};

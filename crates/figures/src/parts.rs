@@ -1,9 +1,10 @@
-//! The scenarios, the steps, the transactions and the checks of a run.
+//! The scenarios, the steps, the transactions, the checks and the user's own figures of a run.
 
 use metrics::{
-    Catalog, Censored, Class, Distribution, Failure, Measure, Series, SeriesId, SeriesKind, Snapshot, Timings,
+    Catalog, Censored, Class, Distribution, Failure, Measure, OwnFigure, OwnTotal, Series, SeriesId, SeriesKind,
+    Snapshot, Timings,
 };
-use plan::Plan;
+use plan::{Plan, Program};
 
 use crate::Times;
 use crate::times::{Spread, UnreliableMarks};
@@ -42,6 +43,15 @@ pub struct CheckPart {
     pub failed: u64,
 }
 
+/// A figure of the user's own, as one scenario recorded it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigurePart {
+    /// What it is.
+    pub figure: OwnFigure,
+    /// What was recorded; `None`: nothing.
+    pub total: Option<OwnTotal>,
+}
+
 /// The figures of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioPart {
@@ -57,6 +67,8 @@ pub struct ScenarioPart {
     pub transactions: Vec<StepPart>,
     /// Its checks, in order.
     pub checks: Vec<CheckPart>,
+    /// The figures of the user's own that it may record, in order.
+    pub figures: Vec<FigurePart>,
 }
 
 impl ScenarioPart {
@@ -69,10 +81,14 @@ impl ScenarioPart {
     /// Each scenario of a plan with the figures of its snapshot.
     pub(crate) fn all<'a>(plan: &Plan, seen: impl Iterator<Item = &'a Snapshot>) -> Vec<Self> {
         let catalog = engine::catalog(plan);
-        seen.enumerate().take(catalog.scenarios()).map(|(scenario, seen)| Self::new(&catalog, scenario, seen)).collect()
+        let programs = plan.scenarios.iter().map(|scenario| &scenario.program);
+        seen.zip(programs)
+            .enumerate()
+            .map(|(number, (seen, program))| Self::new(&catalog, number, program, seen))
+            .collect()
     }
 
-    fn new(catalog: &Catalog, scenario: usize, seen: &Snapshot) -> Self {
+    fn new(catalog: &Catalog, scenario: usize, program: &Program, seen: &Snapshot) -> Self {
         let parts = |kind| catalog.series(scenario, kind).map(|series| StepPart::new(series, seen)).collect();
         let steps: Vec<StepPart> = parts(SeriesKind::Step);
         Self {
@@ -82,7 +98,30 @@ impl ScenarioPart {
             steps,
             transactions: parts(SeriesKind::Transaction),
             checks: catalog.series(scenario, SeriesKind::Check).map(|series| CheckPart::new(series, seen)).collect(),
+            figures: FigurePart::all(program, seen),
         }
+    }
+}
+
+impl FigurePart {
+    /// The figures that a program may record.
+    fn all(program: &Program, seen: &Snapshot) -> Vec<Self> {
+        if program.figures.is_empty() {
+            return Vec::new();
+        }
+        let (recorded, own) = (program.recorded(), engine::own_figures(program).into_iter().enumerate());
+        let own = own.filter(|(number, _)| recorded.contains(number));
+        own.map(|(number, figure)| Self { figure, total: seen.own(number).cloned() }).collect()
+    }
+
+    /// The number of recorded values.
+    pub fn count(&self) -> u64 {
+        self.total.as_ref().map_or(0, OwnTotal::count)
+    }
+
+    /// The statistics that views show, by their names; none where nothing was recorded.
+    pub fn statistics(&self) -> Vec<(&'static str, f64)> {
+        self.figure.statistics(self.total.as_ref())
     }
 }
 

@@ -13,6 +13,7 @@ mod counts;
 mod custom;
 mod held;
 mod number;
+mod own_figures;
 mod samples;
 mod series;
 mod times;
@@ -120,10 +121,11 @@ enum Section {
     StatusWords = 29,
     Checks = 30,
     MissedDeadlines = 31,
+    OwnFigures = 32,
 }
 
 impl Section {
-    const ALL: [Self; 31] = [
+    const ALL: [Self; 32] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -155,6 +157,7 @@ impl Section {
         Self::StatusWords,
         Self::Checks,
         Self::MissedDeadlines,
+        Self::OwnFigures,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -193,6 +196,7 @@ impl Section {
             Self::StatusWords => counts::put_status_words(out, &counts.status_words),
             Self::Checks => series::put_checks(out, &seen.table),
             Self::MissedDeadlines => series::put_missed_deadlines(out, &seen.table),
+            Self::OwnFigures => own_figures::put_all(out, &seen.own),
         }
     }
 
@@ -239,6 +243,7 @@ impl Section {
             Self::StatusWords => counts.status_words = counts::read_status_words(from)?,
             Self::Checks => series::read_checks(from, &mut seen.table)?,
             Self::MissedDeadlines => series::read_missed_deadlines(from, &mut seen.table)?,
+            Self::OwnFigures => own_figures::read_all(from, &mut seen.own)?,
         }
         Ok(())
     }

@@ -10,6 +10,7 @@
 //! - `threshold`: limits of figures, and whether all possible values meet them
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
+//! - `own_figures`: figures that users define: counters, trends, shares and gauges
 //! - `codec`: a snapshot as bytes, with a version; `golden/` has one of each version, and all of them stay readable
 //! - `status_words`: responses by a status that is a word
 //! - `failures_by_host`: failures by host; `by_address`: measurements by address; `held`: counters of held connections
@@ -29,6 +30,7 @@ mod failures_by_host;
 mod gauges;
 mod held;
 mod outcome;
+mod own_figures;
 mod request_record;
 mod sample;
 mod snapshot;
@@ -52,12 +54,16 @@ pub use outcome::{
     CLOSE_WITHOUT_CODE, CUSTOM_FAILURES_EACH, Class, CustomFailure, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome,
     ProtocolFault, Stage, TlsFault, register_failures,
 };
+pub use own_figures::{
+    OWN_FIGURES_MAX, OWN_VALUE_MAX, OwnFigure, OwnGauge, OwnInput, OwnKind, OwnTotal, OwnValue, Trend,
+};
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
 pub use status_words::{STATUS_OTHER, STATUS_WORD_BYTES_MAX, STATUS_WORDS_MAX};
 pub use table::CheckCounts;
 pub use threshold::{
-    AddressLack, GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit,
+    AddressLack, GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault,
+    Unit, is_known_figure,
 };
 pub use timings::{Measure, Timings};
 pub use tool_details::ToolDetails;

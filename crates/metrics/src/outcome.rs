@@ -87,6 +87,8 @@ failures! {
     ProxyAnswer = 88, "proxy-answer", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     /// A check of a scenario whose condition was not true. It is counted for that check alone, and is no request.
     CheckFailed = 89, "check-failed", FailedAnswered, Answered, None;
+    /// A figure of the file was given what is no value of it.
+    NotRecorded = 90, "not-recorded", FailedUnanswered, Connecting, Some(UNAVAILABLE);
     detailed:
     /// The peer broke the protocol.
     Protocol(ProtocolFault), "protocol", FailedUnanswered, Exchanging;

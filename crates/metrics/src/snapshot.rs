@@ -1,6 +1,7 @@
 //! The measurements of one shard in one time span. Snapshots merge exactly, in any order.
 
 use crate::catalog::{SeriesId, SeriesKind};
+use crate::own_figures::{OwnTotal, OwnTotals, OwnValue};
 use crate::table::{CheckCounts, SeriesClass, Table};
 use crate::{
     ByAddress, Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome,
@@ -61,6 +62,8 @@ pub struct Snapshot {
     pub(crate) samples: Vec<Sample>,
     /// Steps, transactions and custom values.
     pub(crate) table: Table,
+    /// Figures of the user's own.
+    pub(crate) own: OwnTotals,
 }
 
 impl Snapshot {
@@ -107,6 +110,17 @@ impl Snapshot {
     /// The successes of a series that came after their deadline.
     pub fn missed_deadline_of(&self, series: SeriesId) -> u64 {
         self.table.missed(series)
+    }
+
+    /// Records a value of the figure of the user's own with this number.
+    #[inline]
+    pub fn record_own(&mut self, number: usize, value: OwnValue) {
+        self.own.record(number, value);
+    }
+
+    /// What was recorded of the figure of the user's own with this number; `None` when nothing was.
+    pub fn own(&self, number: usize) -> Option<&OwnTotal> {
+        self.own.get(number)
     }
 
     /// Records the reason of a failure.
@@ -336,11 +350,12 @@ impl Snapshot {
             self.keep_sample(sample.clone());
         }
         self.table.merge(&other.table);
+        self.own.merge(&other.own);
     }
 
-    /// Bytes that the series take.
+    /// Bytes that the series and the figures of the user's own take.
     pub fn series_bytes(&self) -> usize {
-        self.table.bytes()
+        self.table.bytes() + self.own.bytes()
     }
 
     /// Resets everything and keeps the memory.
@@ -366,5 +381,6 @@ impl Snapshot {
         self.chains.clear();
         self.tool_details.clear();
         self.table.clear();
+        self.own.clear();
     }
 }

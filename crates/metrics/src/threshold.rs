@@ -3,12 +3,13 @@
 //! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with an optional `, abort` or `, abort
 //! 10s` at the end to stop a run that crosses it, after that time at the earliest. `done(buy) >= 5` and
 //! `p99(response_time, buy) < 2s` are about one part of a run, `p99(response_time, address=10.0.0.4:8080) < 2s` about
-//! one address, `worst_address(failed / done) < 1%` about the worst one. [`Threshold::parse_of_part`] parses one,
+//! one address, `p95(basket) < 100` about a figure of the user's own, `worst_address(failed / done) < 1%` about the worst one. [`Threshold::parse_of_part`] parses one,
 //! [`Threshold::judge`] evaluates it.
 
 mod by_address;
 mod fault;
 mod goal_misses;
+mod own;
 mod parse;
 mod part;
 mod status_word;
@@ -23,6 +24,8 @@ pub use by_address::AddressLack;
 use by_address::Scope;
 pub use fault::{ThresholdError, ThresholdFault};
 pub use goal_misses::GoalMisses;
+use own::OwnSubject;
+pub use parse::is_known_figure;
 pub use part::NamedPart;
 use status_word::StatusWord;
 
@@ -55,6 +58,8 @@ enum Subject {
     Ratio(Counted, Counted),
     /// A count per second.
     Rate(Counted),
+    /// A figure of the user's own.
+    Own(OwnSubject),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,6 +124,8 @@ pub enum Unit {
     Ratio,
     /// A count per second.
     PerSecond,
+    /// A number in the unit of a figure of the user's own.
+    Own,
 }
 
 /// The result of a threshold.
@@ -201,6 +208,7 @@ impl Subject {
             Self::Count(_) => Unit::Count,
             Self::Ratio(..) => Unit::Ratio,
             Self::Rate(_) => Unit::PerSecond,
+            Self::Own(own) => own.unit(),
         }
     }
 
@@ -214,6 +222,7 @@ impl Subject {
                 let value = counter.per_second(seen, span);
                 (value, value.unwrap_or(0.0), value.unwrap_or(0.0))
             }
+            Self::Own(own) => own.figure(seen),
         }
     }
 }

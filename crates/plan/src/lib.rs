@@ -109,9 +109,9 @@ pub use pattern::{
     SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotContext, TextContext, is_name,
 };
 pub use program::{
-    Assignment, Barrier, Choice, DEPTH_MAX, ITEMS_MAX, Loop, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX,
-    PlannedEnd, Program, ProgramFault, RETRIES_MAX, ROUNDS_MAX, Retry, RetryFault, Rounds, Think, Transaction,
-    retry_after,
+    Assignment, Barrier, Choice, DEPTH_MAX, FIGURES_MAX, ITEMS_MAX, Loop, Measurement, NODES_MAX, Node, OnFailure,
+    OneOf, OwnFigure, OwnKind, PARALLEL_MAX, PlannedEnd, Program, ProgramFault, RETRIES_MAX, ROUNDS_MAX, Retry,
+    RetryFault, Rounds, Think, Transaction, retry_after,
 };
 pub use proxy::{
     PROXY_VARIABLES, Proxy, ProxyCredentials, ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyMode,

@@ -3,6 +3,7 @@
 //! All random draws depend on the seed, the scenario, the user, its iteration and the position in the program alone:
 //! they are the same on one thread and on seven.
 
+mod figures;
 mod measures;
 mod retry;
 mod retry_after;
@@ -13,8 +14,9 @@ use std::time::Duration;
 
 use crate::ValuePattern;
 use crate::nesting::deeper;
+pub use figures::{FIGURES_MAX, Measurement, OwnFigure, OwnKind};
 use measures::{asks_something, exactly, most, pause, widest};
-pub use retry::{RETRIES_MAX, Retry, RetryFault};
+pub use retry::{OnFailure, RETRIES_MAX, Retry, RetryFault};
 pub use retry_after::retry_after;
 pub use rounds::{ITEMS_MAX, Loop, Rounds};
 
@@ -44,6 +46,8 @@ pub struct Program {
     pub checks: Vec<String>,
     /// The retries, by the number in [`OnFailure::RetryBy`].
     pub retries: Vec<Retry>,
+    /// The figures of the run, by the number in [`Measurement`]: the same in all of its scenarios.
+    pub figures: Vec<OwnFigure>,
 }
 
 /// Several exchanges that are timed as one.
@@ -118,6 +122,8 @@ pub enum Node {
         /// The action on failure.
         on_failure: OnFailure,
     },
+    /// Values of figures.
+    Record(Vec<Measurement>),
     /// A planned end: what is open around it ends well.
     End(PlannedEnd),
     /// A wait at the barrier with this number in the plan.
@@ -158,42 +164,6 @@ pub struct Choice {
     /// The nodes in sequence; an empty list does nothing.
     #[serde(deserialize_with = "deeper")]
     pub nodes: Vec<Node>,
-}
-
-/// The action after a failed exchange.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OnFailure {
-    /// Continue as after a success.
-    #[default]
-    GoOn,
-    /// End the iteration, and fail the enclosing transaction.
-    Next,
-    /// Repeat the exchange, at most this many times; then end the iteration.
-    Retry(u16),
-    /// Repeat it as the retry of this number says.
-    RetryBy(u16),
-    /// Go on behind the innermost loop.
-    Break,
-    /// The user leaves; in an open load its iteration ends.
-    Stop,
-    /// The run ends, as after Ctrl-C.
-    StopRun,
-}
-
-impl OnFailure {
-    /// Whether it repeats the exchange.
-    pub fn retries(self) -> bool {
-        matches!(self, Self::Retry(_) | Self::RetryBy(_))
-    }
-
-    /// The action after the last try, or for what is never tried again; `retries`: those of the program.
-    pub fn after_last_try(self, retries: &[Retry]) -> Self {
-        match self {
-            Self::Retry(_) => Self::Next,
-            Self::RetryBy(number) => retries.get(usize::from(number)).map_or(Self::Next, |retry| retry.then),
-            other => other,
-        }
-    }
 }
 
 /// A variable that is set.
@@ -271,6 +241,8 @@ pub enum ProgramFault {
     Retry,
     /// A check that does not exist.
     NoCheck,
+    /// A figure that does not exist, or has no valid step; or more than [`FIGURES_MAX`].
+    Figures,
 }
 
 impl Program {
@@ -325,6 +297,9 @@ impl Program {
     pub fn check(&self, steps: usize) -> Result<(), ProgramFault> {
         if self.retries.iter().any(|retry| retry.fault().is_some()) {
             return Err(ProgramFault::Retry);
+        }
+        if self.figures.len() > FIGURES_MAX || !self.figures.iter().all(OwnFigure::is_valid) {
+            return Err(ProgramFault::Figures);
         }
         let mut seen = 0;
         for nodes in [&self.start, &self.nodes, &self.stop] {
@@ -444,6 +419,9 @@ impl Program {
             Node::Ask { step, .. } => must(*step < steps, ProgramFault::Nowhere)?,
             Node::Transaction { number, .. } => must(*number < self.transactions.len(), ProgramFault::Nowhere)?,
             Node::Check { number, .. } => must(*number < self.checks.len(), ProgramFault::NoCheck)?,
+            Node::Record(all) => {
+                must(all.iter().all(|one| (one.figure as usize) < self.figures.len()), ProgramFault::Figures)?;
+            }
             Node::Repeat { least, most, .. } => must(least <= most && *most <= ROUNDS_MAX, ProgramFault::Rounds)?,
             Node::Loop(one) => must(one.rounds_most() <= ROUNDS_MAX, ProgramFault::Rounds)?,
             Node::Choose(choices) => {
@@ -482,7 +460,7 @@ impl Node {
             Self::If { then, otherwise, .. } => (then, otherwise, &[]),
             Self::Choose(choices) => (&[], &[], choices),
             Self::Ask { .. } | Self::Parallel { .. } | Self::Check { .. } => (&[], &[], &[]),
-            Self::Think(_) | Self::Barrier(_) | Self::Set(_) | Self::End(_) => (&[], &[], &[]),
+            Self::Think(_) | Self::Barrier(_) | Self::Set(_) | Self::Record(_) | Self::End(_) => (&[], &[], &[]),
         };
         [one, more].into_iter().chain(choices.iter().map(|choice| &choice.nodes[..]))
     }

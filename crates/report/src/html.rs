@@ -3,6 +3,7 @@
 //! Everything but the charts is plain HTML, so that it is readable without scripts and on paper. The data of the charts
 //! is embedded compressed, and drawn by the modules in `assets`.
 
+mod counted;
 pub(crate) mod data;
 pub(crate) mod held;
 mod markup;

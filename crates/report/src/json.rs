@@ -248,6 +248,7 @@ pub(crate) fn threshold(judged: &ThresholdResult) -> Value {
         Unit::Count => "count",
         Unit::Ratio => "ratio",
         Unit::PerSecond => "per_s",
+        Unit::Own => "own",
     };
     json!({
         "threshold": judged.threshold,

@@ -49,6 +49,7 @@ mod limits;
 mod live;
 mod messages;
 mod notes;
+mod own_figures;
 mod page;
 mod progress;
 mod request_records;

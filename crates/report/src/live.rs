@@ -14,7 +14,7 @@ use crate::charts::{Moment, last_point};
 use crate::json::counts::{self, with};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
-use crate::{Aim, Language, addresses, html, json, messages, steps};
+use crate::{Aim, Language, addresses, html, json, messages, own_figures, steps};
 pub use csv::{failures_csv, intervals_csv, steps_csv};
 
 /// The style of pages with charts, and the module that draws them.
@@ -115,6 +115,7 @@ fn scenarios(all: &[ScenarioPart]) -> Value {
             "steps": steps::parts(&scenario.steps),
             "transactions": steps::parts(&scenario.transactions),
             "checks": steps::checks(&scenario.checks),
+            "figures": own_figures::values(&scenario.figures),
         })
     };
     all.iter().map(one).collect()

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::format::{Align, count, pad, percent};
 use crate::json::distribution::distribution;
 use crate::json::plan::plan_of;
+use crate::own_figures;
 use crate::page::percentile;
 use crate::screen::Screen;
 use crate::wrap::cut;
@@ -21,7 +22,7 @@ fn all(run: &Run) -> &[StepPart] {
     run.scenarios.first().map_or(&[], |scenario| &scenario.steps)
 }
 
-/// A line for each step, for each transaction and for each check; empty for a single step. With several scenarios each
+/// A line for each step, transaction, check and own figure; empty for a single step. With several scenarios each
 /// has its tables.
 pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     let (language, mut text) = (screen.language, String::new());
@@ -47,6 +48,7 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         if !scenario.checks.is_empty() {
             text.push_str(&check_rows(&named(language.pick("Checks", "检查")), &scenario.checks, screen));
         }
+        text.push_str(&own_figures::rows(&named(language.pick("Figures", "自定义指标")), &scenario.figures, screen));
     }
     text
 }
@@ -96,7 +98,7 @@ pub(crate) fn values(run: &Run) -> Value {
     parts(all(run))
 }
 
-/// Each scenario with its steps, transactions and checks.
+/// Each scenario with its steps, transactions, checks and own figures.
 pub(crate) fn scenarios(run: &Run) -> Value {
     let one = |(number, (scenario, planned)): (usize, (&ScenarioPart, &Scenario))| {
         let of = run.each.get(number);
@@ -118,6 +120,7 @@ pub(crate) fn scenarios(run: &Run) -> Value {
             "steps": parts(&scenario.steps),
             "transactions": parts(&scenario.transactions),
             "checks": checks(&scenario.checks),
+            "figures": own_figures::values(&scenario.figures),
         })
     };
     run.scenarios.iter().zip(&run.plan.scenarios).enumerate().map(one).collect()

@@ -11,6 +11,7 @@ use metrics::{Judgement, Measure, Unit};
 
 use crate::failed::{nothing_succeeded, some_failed};
 use crate::format::{count, counted, is_of, rate, time};
+use crate::own_figures::own_value;
 use crate::rows;
 use crate::{Language, addresses};
 pub(crate) use tone::{Tone, title, tone};
@@ -419,6 +420,7 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some(value), Unit::Count) => count(value as u64),
         (Some(value), Unit::Ratio) => share(value),
         (Some(value), Unit::PerSecond) => format!("{value:.2}/s"),
+        (Some(value), Unit::Own) => own_value(value),
     };
     let bound = if judgement.at_least { ">=" } else { "" };
     // Incomplete exchanges might have ended in any way.

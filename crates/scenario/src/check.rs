@@ -2,6 +2,7 @@
 //! that send.
 
 mod builtins;
+mod figures;
 mod flow;
 mod names;
 mod scope;
@@ -24,6 +25,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     declared.check(file, source, found);
     cycles(file, found);
     flow::check(file, found);
+    figures::check(file, source, found);
     let before = {
         let mut walk = Walk::new(&declared, None, found);
         walk.global(file);
@@ -107,7 +109,7 @@ fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) | Action::Send(_) => true,
         Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
-        Action::Set(_) | Action::Check(_) | Action::End(_) => false,
+        Action::Set(_) | Action::Record(_) | Action::Check(_) | Action::End(_) => false,
         Action::Loop(one) => asks(&one.steps),
         Action::Transaction { steps, .. } | Action::Parallel { steps, .. } | Action::Shuffle(steps) => asks(steps),
         Action::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks(&choice.steps)),
@@ -185,20 +187,25 @@ fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
 /// The names of steps, transactions and checks, which are parts of the whole.
 fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
     for step in steps {
-        if matches!(
-            step.action,
-            Action::Request(_)
-                | Action::Call(_)
-                | Action::Custom(_)
-                | Action::Messaging(_)
-                | Action::Send(_)
-                | Action::Receive(_)
-                | Action::Transaction { .. }
-                | Action::Check(_)
-        ) {
+        if is_part(&step.action) {
             names.push(&step.name);
             names.extend(step.tags.iter().map(String::as_str));
         }
         step.inner().into_iter().for_each(|steps| names_of(steps, names));
     }
+}
+
+/// Whether a step is a part of a run, which thresholds can name.
+fn is_part(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Request(_)
+            | Action::Call(_)
+            | Action::Custom(_)
+            | Action::Messaging(_)
+            | Action::Send(_)
+            | Action::Receive(_)
+            | Action::Transaction { .. }
+            | Action::Check(_)
+    )
 }

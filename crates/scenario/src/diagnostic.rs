@@ -13,11 +13,11 @@ pub use includes::IncludeFault;
 pub use names::{LoopWord, NameFault};
 pub use syntax::SyntaxFault;
 pub(crate) use values::shortened;
-use values::wrong_in_chinese;
 pub use values::{ExpressionFault, FoundInstead, Things, Wanted};
+use values::{no_value_in_chinese, values_of, wrong_in_chinese};
 
 use metrics::ThresholdFault;
-use plan::{ExtractError, PatternFault, PlanError, errors, listed};
+use plan::{ExtractError, OwnKind, PatternFault, PlanError, errors, listed};
 
 use crate::keys::Object;
 use crate::source::{Source, Span};
@@ -184,6 +184,14 @@ errors! {
     NoDeadline { place: &'static str };
         "a deadline is of the steps of an iteration, and not of '{place}'; leave it out here, or write 'timeout' for a limit",
         "deadline 只用于迭代中的步骤，不能用于 '{place}'；请去掉，需要限时的话改用 timeout";
+    /// A figure in steps that are no part of the measured load.
+    NotRecorded { place: &'static str };
+        "'record' counts nothing in '{place}', which is done once and is not measured; put it into the steps of a scenario",
+        "'{place}' 只执行一次，不计入测量，record 在这里不起作用；请移到场景的步骤中";
+    /// What can never be a value of a figure.
+    NoValueOf { name: String, kind: OwnKind, given: FoundInstead };
+        "{given} is no value of '{name}'; a {} takes {}" [kind.name(), values_of(*kind)[0]],
+        "{} '{name}' 的值；{} 接受{}" [no_value_in_chinese(given), kind.name(), values_of(*kind)[1]];
     /// A retry of something that would fail again.
     NoRetry { verb: &'static str };
         "'{verb}' would look at the same values again; put the retry at the request before it, or write 'until' with 'within'",

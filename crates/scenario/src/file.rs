@@ -1,11 +1,13 @@
 //! The typed content of a file: complete, with names and positions for the lowering.
 
+mod figure;
 mod flow;
 mod fragment;
 mod load;
 mod own;
 mod step;
 
+pub use figure::FileFigure;
 pub use flow::{AfterFailure, RetryOptions, Rounds};
 pub use fragment::Fragment;
 pub use load::{Amount, Iterations, Load};
@@ -38,6 +40,8 @@ pub struct File {
     pub data: Vec<DataSet>,
     /// Defaults of the steps.
     pub defaults: Defaults,
+    /// Figures of the user's own.
+    pub figures: Vec<FileFigure>,
     /// Steps that several places share.
     pub fragments: Vec<Fragment>,
     /// The steps of `setup`, done once before the run.

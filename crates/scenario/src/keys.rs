@@ -41,6 +41,7 @@ macro_rules! steps {
 
 mod common;
 mod custom;
+mod figures;
 mod flow;
 mod retry;
 mod sending;
@@ -52,6 +53,7 @@ pub(crate) use common::{
     ABSENT, CHOICE, DATA_FORMATS, ENCODINGS, EXPECT, FILE_BODY, MEET, MESSAGE, PART, RECEIVE, TAKE,
 };
 pub(crate) use custom::URL as CUSTOM_URL;
+pub(crate) use figures::FIGURE;
 pub(crate) use retry::RETRY;
 pub(crate) use sending::AUTH;
 pub(crate) use shared::FRAGMENT;

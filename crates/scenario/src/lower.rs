@@ -360,7 +360,8 @@ impl DynamicParts<'_> {
     fn scenario(&mut self, scenario: &Scenario, number: u64, barriers: &mut Barriers) -> Option<PlanScenario> {
         let (program, mut steps, mut targets) = Nodes::new(self, barriers).lower(scenario);
         self.lead(scenario, &mut targets, &mut steps);
-        let program = Program { seed: self.file.run.seed.unwrap_or(SEED), ..program };
+        let figures = self.file.figures.iter().map(|figure| figure.own.clone()).collect();
+        let program = Program { seed: self.file.run.seed.unwrap_or(SEED), figures, ..program };
         let of_user = self.user_values();
         for (name, at) in std::mem::take(&mut self.naming.unset) {
             self.found.add(at, Problem::Unset { name });

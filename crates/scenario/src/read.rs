@@ -8,6 +8,7 @@ mod defaults;
 mod expects;
 mod extracts;
 mod failures;
+mod figures;
 mod fragments;
 mod headers;
 mod includes;
@@ -62,13 +63,15 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node, included: &[Node]) -> R
     file.fragments = fields.get("fragments").map(|node| fragments::fragments(reader, node)).unwrap_or_default();
     fields.get("include").into_iter().for_each(|node| drop(reader.one_or_more(node, Reader::owned)));
     included.iter().for_each(|node| includes::add(reader, &mut file, node));
+    file.figures = fields.get("figures").map(|node| figures::figures(reader, node)).unwrap_or_default();
     file.before = fields.get("setup").map(|node| maybe(reader, node)).unwrap_or_default();
     file.after = fields.get("teardown").map(|node| maybe(reader, node)).unwrap_or_default();
     if let Some(node) = fields.need(reader, "scenarios") {
         file.scenarios = scenarios(reader, node);
     }
     if let Some(node) = fields.get("thresholds") {
-        file.thresholds = reader.one_or_more(node, thresholds::limit);
+        let own = file.own_figures();
+        file.thresholds = reader.one_or_more(node, |reader, node| thresholds::limit(reader, node, &own));
     }
     file.run = fields.get("run").and_then(|node| run(reader, node)).unwrap_or_default();
     fields.close();

@@ -25,7 +25,7 @@ use crate::session::run_settings::RunSettings;
 /// Runs `onrush recover JOURNAL...`.
 pub(crate) fn recover(journals: &[String], args: &RunArgs) -> Exit {
     let load = Load::new(&args.view);
-    let made = load.settings(args).and_then(|settings| {
+    let made = load.settings(args, &[]).and_then(|settings| {
         prepare(journals, load.view.language)
             .map(|(prepared, past, thresholds)| {
                 let mut settings = RunSettings { past: Some(past), ..settings };
@@ -92,9 +92,10 @@ fn prepare(
         supplies: supplies(),
         backend: Some(Arc::new(RunReporter::new(past, ago.into()))),
     };
+    let own = plan.scenarios.first().map(|scenario| engine::own_figures(&scenario.program)).unwrap_or_default();
     let prepared = Prepared { plan: *plan, resolved: Resolved::given(address), options };
     // The thresholds of the run are evaluated again.
-    let thresholds = thresholds.iter().filter_map(|text| Threshold::parse_of_part(text).ok()).collect();
+    let thresholds = thresholds.iter().filter_map(|text| Threshold::parse_with(text, &own).ok()).collect();
     Ok((prepared, RecoveredRun::new(started_unix), thresholds))
 }
 

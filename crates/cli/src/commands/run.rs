@@ -7,7 +7,7 @@ use engine::{
 };
 use export::Export;
 use figures::{Note, Run, RunInput};
-use metrics::Threshold;
+use metrics::{OwnFigure, Threshold};
 use plan::draft::Connection;
 use plan::{Draft, Plan, PlanError, Remedy, Schema, TargetPolicy, parse_count};
 use report::{Language, Showing};
@@ -59,7 +59,7 @@ pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: RunLoad<'_>) -> Exit 
     if let Some(text) = flags.url.as_deref().and_then(|word| usage::say_file(word, load.view.language)) {
         return load.refuse(&text, Exit::Usage);
     }
-    let settings = match load.settings(args) {
+    let settings = match load.settings(args, &[]) {
         Ok(settings) => RunSettings { grows, ..settings },
         Err(exit) => return exit,
     };
@@ -131,8 +131,9 @@ impl Load {
     }
 
     /// The settings besides the plan.
-    pub(crate) fn settings(&self, args: &RunArgs) -> Result<RunSettings, Exit> {
-        let thresholds = args.thresholds.iter().map(|text| Threshold::parse_of_part(text)).collect();
+    /// `own`: the figures of a scenario file.
+    pub(crate) fn settings(&self, args: &RunArgs, own: &[OwnFigure]) -> Result<RunSettings, Exit> {
+        let thresholds = args.thresholds.iter().map(|text| Threshold::parse_with(text, own)).collect();
         let thresholds = match thresholds {
             Ok(thresholds) => thresholds,
             Err(error) => {

@@ -57,7 +57,7 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: RunLoad<
     }
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
-    let mut settings = match load.settings(args) {
+    let mut settings = match load.settings(args, &opened.file.own_figures()) {
         Ok(settings) => RunSettings { grows, ..settings },
         Err(exit) => return exit,
     };

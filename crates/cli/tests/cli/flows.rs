@@ -282,6 +282,29 @@ fn users_log_out_also_after_ctrl_c() {
     });
 }
 
+/// Each figure has what arithmetic says, on one worker and on three.
+#[test]
+fn figures_have_the_sums_of_all_users() {
+    on_workers_too("figures", &["GET /search"], |seen| {
+        seen.has_no_failure();
+        let figures = seen.report["scenarios"][0]["figures"].as_array().expect("a list");
+        let named = |name: &str| figures.iter().find(|one| one["name"] == name).expect("a figure");
+        let at = |name: &str, statistic: &str| named(name)["statistics"][statistic].as_f64();
+        // 10 users with 20 iterations each; a search finds five items.
+        for name in ["basket", "orders", "in_stock", "queue"] {
+            assert_eq!(named(name)["count"], 200, "{name}");
+        }
+        assert_eq!((at("basket", "sum"), at("basket", "mean")), (Some(10.0 * 1.25 * 210.0), Some(1.25 * 10.5)));
+        assert_eq!((at("basket", "min"), at("basket", "max")), (Some(1.25), Some(25.0)));
+        assert_eq!((at("basket", "p50"), at("basket", "p95")), (Some(12.5), Some(23.75)));
+        assert_eq!((at("orders", "sum"), at("in_stock", "share")), (Some(1_000.0), Some(0.95)));
+        assert_eq!((at("queue", "least"), at("queue", "greatest")), (Some(-3.0), Some(16.0)));
+        assert_eq!(at("queue", "last").map(|last| (-3.0..=16.0).contains(&last)), Some(true));
+        let judged = seen.report["thresholds"].as_array().expect("a list");
+        assert!(judged.len() == 4 && judged.iter().all(|one| one["holds"] == true), "{judged:?}");
+    });
+}
+
 /// The first user that has seen enough ends the run, on one worker and on three.
 #[test]
 fn a_scenario_stops_its_run() {

@@ -112,6 +112,10 @@ impl Compiler {
                 let step = self.last_step().unwrap_or_default();
                 self.ops.push(Op::Set(assignments.iter().cloned().collect(), step));
             }
+            Node::Record(measurements) => {
+                let step = self.last_step().unwrap_or_default();
+                self.ops.push(Op::Record(measurements.iter().cloned().collect(), step));
+            }
             Node::End(end) => self.add_end(end),
             Node::Think(think) => self.ops.push(Op::Think(*think)),
             Node::If { condition, then, otherwise } => self.add_if(*condition, then, otherwise),

@@ -7,7 +7,7 @@ pub(super) fn asks_first(nodes: &[Node]) -> bool {
     match first {
         Node::Ask { .. } => true,
         Node::Think(_) | Node::Parallel { .. } | Node::Barrier(_) | Node::If { .. } => false,
-        Node::Set(_) | Node::Check { .. } | Node::End(_) => false,
+        Node::Set(_) | Node::Record(_) | Node::Check { .. } | Node::End(_) => false,
         Node::Loop(one) => matches!(one.rounds, Rounds::Condition { is_until: true, .. }) && asks_first(&one.nodes),
         Node::Messaging { nodes, .. } => asks_first(nodes),
         Node::Transaction { nodes, .. } => asks_first(nodes),

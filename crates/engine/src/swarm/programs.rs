@@ -16,6 +16,7 @@ mod forks;
 mod leaving;
 mod loops;
 mod open_users;
+mod recorded;
 mod rounds;
 mod sharing;
 mod transactions;

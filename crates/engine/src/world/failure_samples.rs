@@ -248,8 +248,8 @@ impl ScenarioRuntime {
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
         // What was never sent is not shown as sent.
-        let is_unsent =
-            attempt.is_none() && matches!(outcome, Outcome::Failed(Failure::NotFilled | Failure::LoopLimit));
+        let is_explained = matches!(outcome, Outcome::Failed(Failure::NotFilled | Failure::NotRecorded));
+        let is_unsent = attempt.is_none() && (is_explained || outcome == Outcome::Failed(Failure::LoopLimit));
         let (parts, left_out) = if is_unsent { (Vec::new(), 0) } else { self.parts_of(step, attempt, kept) };
         secrets.extend_from_slice(&kept.record.secrets);
         let mut sample = Sample {
@@ -257,10 +257,7 @@ impl ScenarioRuntime {
             step: step.series.place(),
             outcome,
             status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
-            reason: match outcome {
-                Outcome::Failed(Failure::NotFilled) => self.in_flight.why.clone(),
-                _ => kept.reason.clone(),
-            },
+            reason: if is_explained { self.in_flight.why.clone() } else { kept.reason.clone() },
             place: step.place.to_string(),
             way: step.redirect_state.as_deref().map(RedirectState::reported).unwrap_or_default(),
             parts,

@@ -8,13 +8,14 @@
 mod conversations;
 mod forks;
 mod instant;
+mod recording;
 mod retries;
 mod timed;
 
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::{Counter, Failure};
+use metrics::{Counter, Failure, OwnFigure, OwnValue};
 use pacing::Nanos;
 use plan::Program;
 
@@ -46,6 +47,10 @@ pub(super) struct Programs {
     knows_rests: bool,
     /// Positions of users that need one.
     places: Vec<Position>,
+    /// The figures that users record into.
+    figures: Arc<[OwnFigure]>,
+    /// The values of one step, until all of them are known to be valid.
+    values: Vec<(usize, OwnValue)>,
 }
 
 impl Programs {
@@ -55,7 +60,9 @@ impl Programs {
         let has_setup_or_teardown = code.start_at.is_some() || code.stop_at.is_some();
         let knows_rests = has_setup_or_teardown || (may_leave && code.thinks());
         code.has_places |= has_places || knows_rests;
-        Self { code: Arc::new(code), has_setup_or_teardown, knows_rests, places: Vec::new() }
+        let figures: Arc<[OwnFigure]> = crate::series::own_figures(program).into();
+        let values = Vec::with_capacity(figures.len());
+        Self { code: Arc::new(code), has_setup_or_teardown, knows_rests, places: Vec::new(), figures, values }
     }
 
     pub(super) fn start_at(&self) -> Option<u32> {
@@ -308,9 +315,9 @@ impl ScenarioRuntime {
                 action => match self.do_at_once(user, action, intended, sockets) {
                     AtOnce::Done => continue,
                     AtOnce::Pause(span) => self.think(user, span, intended),
-                    AtOnce::Failed(step, why) => {
+                    AtOnce::Failed(step, failure, why) => {
                         self.in_flight.why = why;
-                        self.fail_step(user, step, Failure::NotFilled, turn, sockets);
+                        self.fail_step(user, step, failure, turn, sockets);
                     }
                     AtOnce::Ended | AtOnce::TakesTime => return false,
                 },

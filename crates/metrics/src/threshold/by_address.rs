@@ -119,7 +119,7 @@ impl Subject {
             Self::Time(statistic, timed) => statistic != Statistic::Stdev && timed == Timed::Of(Measure::Response),
             Self::Count(counter) => counter.is_of_address(),
             Self::Ratio(part, whole) => part.is_of_address() && matches!(whole, Counted::Done | Counted::Responses),
-            Self::Rate(_) => false,
+            Self::Rate(_) | Self::Own(_) => false,
         }
     }
 
@@ -133,7 +133,7 @@ impl Subject {
             }
             Self::Count(counter) => sum(counter.of_tally(tally, open)),
             Self::Ratio(part, whole) => ratio(part.of_tally(tally, open), whole.of_tally(tally, open)),
-            Self::Rate(_) => (None, 0.0, 0.0),
+            Self::Rate(_) | Self::Own(_) => (None, 0.0, 0.0),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors in the text of a threshold, each with its position.
 
 use super::THRESHOLD_BYTES_MAX;
-use crate::{SERIES_MAX, STATUS_WORD_BYTES_MAX};
+use crate::{OwnKind, SERIES_MAX, STATUS_WORD_BYTES_MAX};
 
 /// An error in the text of a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; of datagrams resent, late_responses, duplicate_responses, unmatched_datagrams, refused_datagrams, cut_datagrams, kernel_drops, over_stream; and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; of datagrams resent, late_responses, duplicate_responses, unmatched_datagrams, refused_datagrams, cut_datagrams, kernel_drops, over_stream; rate; and sum, share, least, greatest, last of figures of the file"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
@@ -110,6 +110,24 @@ pub enum ThresholdFault {
         SERIES_MAX - 1
     )]
     NoSeries,
+    /// No figure of the file has this name.
+    #[error(
+        "the file has no figure of this name; define it at the top: 'figures: {{orders: counter}}', and give it values with 'record'"
+    )]
+    NoOwnFigure,
+    /// A figure of the file does not have this statistic.
+    #[error("this figure is a {}, which has {}; write one of these, or give it another kind", .0.name(), .0.statistics())]
+    NotOfFigure(OwnKind),
+    /// A figure of the file is judged for a step.
+    #[error(
+        "a figure of the file is known of the whole run and of scenarios; leave the name out, or write that of a scenario"
+    )]
+    FigureOfPart,
+    /// A unit after the limit of a figure of the file.
+    #[error(
+        "a figure of the file is compared with a number alone, which is in the unit of the figure; leave the unit out"
+    )]
+    OwnUnit,
     /// An address is missing after `address=`.
     #[error("an address and its port belong here, like 10.0.0.4:8080 or [2001:db8::4]:8080")]
     Address,

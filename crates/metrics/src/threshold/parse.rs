@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use super::by_address::{ADDRESS, Scope, WORST};
 use super::fault::{ThresholdError, ThresholdFault};
+use super::own::{OwnStatistic, OwnSubject};
 use super::status_word::StatusWord;
 use super::{Comparison, Counted, Statistic, Subject, Threshold, Timed};
-use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
+use crate::{GRPC_STATUSES, Measure, OwnFigure, STATUS_COUNT};
 
 /// The unread rest of the text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// The figures of the user's own.
+    own: &'a [OwnFigure],
 }
 
 impl<'a> Cursor<'a> {
@@ -99,7 +102,12 @@ impl Threshold {
     /// # Errors
     /// The position and the kind of the error.
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
-        let mut cursor = Cursor { text, at: 0 };
+        Self::parse_of_all(text, &[])
+    }
+
+    /// The same, where a run has these figures of the user's own.
+    pub(super) fn parse_of_all(text: &str, own: &[OwnFigure]) -> Result<Self, ThresholdError> {
+        let mut cursor = Cursor { text, at: 0, own };
         ThresholdError::check_length(text)?;
         let (subject, scope) = read_figure(&mut cursor)?;
         cursor.skip_blanks();
@@ -113,7 +121,11 @@ impl Threshold {
             () if cursor.take(">") => Comparison::Above,
             () => return Err(cursor.wrong(ThresholdFault::Comparison)),
         };
-        let is_count = matches!(subject, Subject::Count(_)) && scope != Scope::WorstAddress;
+        let is_count = match subject {
+            Subject::Count(_) => scope != Scope::WorstAddress,
+            Subject::Own(own) => own.is_exact(),
+            _ => false,
+        };
         if comparison.is_of_one_value() && !is_count {
             return Err(cursor.wrong_at(comparison_at, ThresholdFault::NotACount));
         }
@@ -168,6 +180,10 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<(Subject, Option<SocketAddr>)
     let name = cursor.name();
     if let Some(statistic) = read_statistic(name).map_err(|fault| cursor.wrong_at(start, fault))? {
         return read_time(cursor, statistic);
+    }
+    if let Some(statistic) = OwnStatistic::named(name) {
+        cursor.open()?;
+        return Ok((read_own(cursor, statistic)?, None));
     }
     if name == "count" && cursor.take("(") {
         return Err(cursor.wrong_at(start, ThresholdFault::CountOfPart));
@@ -224,12 +240,35 @@ fn read_time(cursor: &mut Cursor<'_>, statistic: Statistic) -> Result<(Subject, 
         "message_gap" => Timed::MessageGap,
         name => match Measure::ALL.iter().find(|measure| measure.name() == name) {
             Some(measure) => Timed::Of(*measure),
-            None => return Err(cursor.wrong_at(start, ThresholdFault::Measure)),
+            None => return Ok((own_named(cursor, start, OwnStatistic::Of(statistic), name)?, None)),
         },
     };
     let address = cursor.address(",")?;
     cursor.close()?;
     Ok((Subject::Time(statistic, timed), address))
+}
+
+/// Parses the name of a figure of the user's own, and the parenthesis after it.
+fn read_own(cursor: &mut Cursor<'_>, statistic: OwnStatistic) -> Result<Subject, ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let name = cursor.name();
+    own_named(cursor, start, statistic, name)
+}
+
+/// The figure of the user's own with this name, which began at `start`; consumes the parenthesis after it.
+fn own_named(
+    cursor: &mut Cursor<'_>,
+    start: usize,
+    statistic: OwnStatistic,
+    name: &str,
+) -> Result<Subject, ThresholdError> {
+    let is_of_times = matches!(statistic, OwnStatistic::Of(_));
+    let unknown = if is_of_times { ThresholdFault::Measure } else { ThresholdFault::NoOwnFigure };
+    let subject = OwnSubject::new(statistic, name, cursor.own).unwrap_or(Err(unknown));
+    let subject = subject.map_err(|fault| cursor.wrong_at(start, fault))?;
+    cursor.close()?;
+    Ok(subject)
 }
 
 /// Parses a statistic; `Ok(None)` when the word is none.
@@ -274,6 +313,26 @@ fn counter_of(word: &str) -> Option<Counted> {
         "messages_received" => Counted::MessagesReceived,
         _ => return Counted::DATAGRAMS.into_iter().find(|counter| counter.name() == word).map(Counted::Datagrams),
     })
+}
+
+/// Whether thresholds take this name for a figure that every run has.
+pub fn is_known_figure(name: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "connect",
+        "tls_handshake",
+        "message",
+        "message_gap",
+        "status",
+        "grpc_status",
+        "error_rate",
+        "rate",
+        "count",
+        "address",
+        "abort",
+        WORST,
+    ];
+    let is_measure = || Measure::ALL.iter().any(|measure| measure.name() == name);
+    is_measure() || counter_of(name).is_some() || OTHERS.contains(&name)
 }
 
 /// Whether the parentheses after this word contain nothing but the name of a part.
@@ -326,15 +385,23 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<(Counted, Option<Socke
 
 /// A limit that can never be missed or never be met, or that is probably a slip.
 fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool) -> Option<ThresholdFault> {
-    let is_share = matches!(subject, Subject::Ratio(part, whole) if part.is_part_of(whole));
+    let is_share = match subject {
+        Subject::Ratio(part, whole) => part.is_part_of(whole),
+        Subject::Own(own) => own.is_share(),
+        _ => false,
+    };
+    if matches!(subject, Subject::Own(own) if own.may_be_negative()) {
+        return None;
+    }
+    let is_whole = matches!(subject, Subject::Count(_));
     let (is_nothing, is_all) = (limit <= 0.0, is_share && limit >= 1.0);
     match comparison {
         _ if is_share && limit > 1.0 => Some(ThresholdFault::AboveAll),
         _ if is_all && is_bare => Some(ThresholdFault::OnePercent),
         Comparison::Below if is_nothing => Some(ThresholdFault::NeverMet),
         Comparison::AtLeast if is_nothing => Some(ThresholdFault::AlwaysMet),
-        Comparison::Equal if limit.fract() != 0.0 => Some(ThresholdFault::NeverMet),
-        Comparison::Unequal if limit.fract() != 0.0 => Some(ThresholdFault::AlwaysMet),
+        Comparison::Equal if is_whole && limit.fract() != 0.0 => Some(ThresholdFault::NeverMet),
+        Comparison::Unequal if is_whole && limit.fract() != 0.0 => Some(ThresholdFault::AlwaysMet),
         Comparison::AtMost if is_all => Some(ThresholdFault::AlwaysMet),
         Comparison::Above if is_all => Some(ThresholdFault::NeverMet),
         _ => None,
@@ -345,6 +412,8 @@ fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool
 fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, bool), ThresholdError> {
     cursor.skip_blanks();
     let number_at = cursor.at;
+    let own = if let Subject::Own(own) = subject { Some(own) } else { None };
+    let is_negative = own.is_some_and(OwnSubject::may_be_negative) && cursor.take("-");
     let digits = cursor.word(|each| each.is_ascii_digit() || each == '.' || each == '_').replace('_', "");
     // Forms that the standard library accepts beyond digits (inf, 1e3) are not accepted.
     let number = digits.parse::<f64>().map_err(|_| cursor.wrong_at(number_at, ThresholdFault::Number))?;
@@ -355,6 +424,10 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, 
         (unit, cursor.at) = ("", start);
     }
     let (factor, fault) = match subject {
+        Subject::Own(own) if !own.is_share() => {
+            let factor = if is_negative { -1.0 } else { 1.0 };
+            (unit.is_empty().then_some(factor), ThresholdFault::OwnUnit)
+        }
         Subject::Time(..) => {
             let factor = match unit {
                 "ns" => Some(1.0),
@@ -368,7 +441,7 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, 
         }
         Subject::Count(counter) if unit == "%" => (None, ThresholdFault::Share(counter.word())),
         Subject::Count(_) => (unit.is_empty().then_some(1.0), ThresholdFault::CountUnit),
-        Subject::Ratio(..) => {
+        Subject::Ratio(..) | Subject::Own(_) => {
             let factor = match unit {
                 "" => Some(1.0),
                 "%" => Some(0.01),

@@ -6,7 +6,7 @@ use super::by_address::{is_address, is_of_worst};
 use super::fault::{ThresholdError, ThresholdFault};
 use super::parse::counts_alone;
 use super::{Counted, Subject, Threshold, Timed};
-use crate::{Catalog, Measure, Named, SeriesKind};
+use crate::{Catalog, Measure, Named, OwnFigure, SeriesKind};
 
 /// The part that the text of a threshold names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,10 +107,18 @@ impl Threshold {
     /// # Errors
     /// The position and the kind of the error.
     pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
+        Self::parse_with(text, &[])
+    }
+
+    /// The same, where a run has these figures of the user's own.
+    ///
+    /// # Errors
+    /// The position and the kind of the error.
+    pub fn parse_with(text: &str, own: &[OwnFigure]) -> Result<Self, ThresholdError> {
         ThresholdError::check_length(text)?;
-        let Some(part) = NamedPart::parse(text)? else { return Self::parse(text) };
+        let Some(part) = NamedPart::parse(text)? else { return Self::parse_of_all(text, own) };
         let whole = part.without(text);
-        let read = Self::parse(&whole).map_err(|error| {
+        let read = Self::parse_of_all(&whole, own).map_err(|error| {
             let at = whole.char_indices().nth(error.column).map_or(whole.len(), |(at, _)| at);
             ThresholdError::at(text, part.place(at), error.fault)
         })?;
@@ -123,7 +131,7 @@ impl Threshold {
     pub fn is_of_deadlines(&self) -> bool {
         let is_of = |counter| matches!(counter, Counted::MissedDeadline | Counted::InDeadline);
         match self.subject {
-            Subject::Time(..) => false,
+            Subject::Time(..) | Subject::Own(_) => false,
             Subject::Count(counter) | Subject::Rate(counter) => is_of(counter),
             Subject::Ratio(part, whole) => is_of(part) || is_of(whole),
         }
@@ -135,6 +143,9 @@ impl Threshold {
             Named::Scenario(_) => return None,
             Named::Series { kind, has_own, .. } => (kind, has_own),
         };
+        if matches!(self.subject, Subject::Own(_)) {
+            return Some(ThresholdFault::FigureOfPart);
+        }
         if kind == SeriesKind::Check && !self.subject.is_of_checks() {
             return Some(ThresholdFault::NotOfCheck);
         }
@@ -146,6 +157,7 @@ impl Threshold {
             Subject::Time(..) => false,
             Subject::Count(counter) | Subject::Rate(counter) => counter.is_of_parts(),
             Subject::Ratio(part, whole) => part.is_of_parts() && whole.is_of_parts(),
+            Subject::Own(_) => false,
         };
         match (is_known, has_own) {
             (false, _) => Some(ThresholdFault::NotOfPart),
@@ -159,7 +171,7 @@ impl Subject {
     /// Whether it is known of a check, which has counts and no times.
     fn is_of_checks(self) -> bool {
         match self {
-            Self::Time(..) => false,
+            Self::Time(..) | Self::Own(_) => false,
             Self::Count(counter) | Self::Rate(counter) => counter.is_of_checks(),
             Self::Ratio(part, whole) => part.is_of_checks() && whole.is_of_checks(),
         }

@@ -6,6 +6,7 @@ use crate::{Counter, Failure, Outcome, SeriesId};
 mod addresses;
 mod equality;
 mod lost;
+mod own;
 
 const MILLI: u64 = 1_000_000;
 

@@ -6,7 +6,7 @@ use super::EncodedPlan;
 use crate::render::SlotCounts;
 use crate::{
     CUSTOM_TEXTS_MAX, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd,
-    Rounds, STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
+    Rounds, STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape, ValuePattern,
 };
 
 type Validity = Result<(), &'static str>;
@@ -150,13 +150,17 @@ impl Places<'_> {
             }
             Node::Set(assignments) => assignments.iter().try_for_each(|assignment| {
                 must(is_kept(assignment.variable), "a variable that is not there")?;
-                let rendering = assignment.value.rendering();
-                rendering.map_or(Ok(()), |rendering| rendering.check_references(known(self.memory)))
+                self.validate_value(&assignment.value)
             }),
+            Node::Record(all) => all.iter().try_for_each(|one| self.validate_value(&one.value)),
             Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there"),
             Node::Messaging { target, .. } => must(*target < self.targets, "a conversation with nobody"),
             _ => Ok(()),
         }
+    }
+
+    fn validate_value(&self, value: &ValuePattern) -> Validity {
+        value.rendering().map_or(Ok(()), |rendering| rendering.check_references(known(self.memory)))
     }
 
     fn validate_expression(&self, number: u32) -> Validity {

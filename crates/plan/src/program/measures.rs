@@ -9,7 +9,7 @@ pub(super) fn exactly(nodes: &[Node]) -> Option<u64> {
         all.iter().all(|other| *other == Some(first)).then_some(first)
     };
     let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Barrier(_) | Node::Set(_) => Some(0),
+        Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::Record(_) => Some(0),
         // A check that fails ends the iteration, unless it goes on.
         Node::Check { on_failure, .. } => (*on_failure == OnFailure::GoOn).then_some(0),
         Node::Ask { .. } => Some(1),
@@ -46,7 +46,7 @@ pub(super) fn most(nodes: &[Node], retries: &[Retry], of_step: &dyn Fn(usize) ->
         OnFailure::GoOn | OnFailure::Next | OnFailure::Break | OnFailure::Stop | OnFailure::StopRun => 1,
     };
     let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::Check { .. } | Node::End(_) => 0,
+        Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::Record(_) | Node::Check { .. } | Node::End(_) => 0,
         Node::Ask { step, on_failure } => of_step(*step).saturating_mul(tries(on_failure)),
         Node::Parallel { steps, on_failure, .. } => {
             let once = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(of_step(*step)));

@@ -3,12 +3,46 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::OnFailure;
-
 /// The most retries of one exchange.
 pub const RETRIES_MAX: u64 = u16::MAX as u64;
 /// The largest factor from one wait to the next.
 const BACKOFF_MAX: f64 = 100.0;
+
+/// The action after a failed exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnFailure {
+    /// Continue as after a success.
+    #[default]
+    GoOn,
+    /// End the iteration, and fail the enclosing transaction.
+    Next,
+    /// Repeat the exchange, at most this many times; then end the iteration.
+    Retry(u16),
+    /// Repeat it as the retry of this number says.
+    RetryBy(u16),
+    /// Go on behind the innermost loop.
+    Break,
+    /// The user leaves; in an open load its iteration ends.
+    Stop,
+    /// The run ends, as after Ctrl-C.
+    StopRun,
+}
+
+impl OnFailure {
+    /// Whether it repeats the exchange.
+    pub fn retries(self) -> bool {
+        matches!(self, Self::Retry(_) | Self::RetryBy(_))
+    }
+
+    /// The action after the last try, or for what is never tried again; `retries`: those of the program.
+    pub fn after_last_try(self, retries: &[Retry]) -> Self {
+        match self {
+            Self::Retry(_) => Self::Next,
+            Self::RetryBy(number) => retries.get(usize::from(number)).map_or(Self::Next, |retry| retry.then),
+            other => other,
+        }
+    }
+}
 
 /// How a failed exchange is tried again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

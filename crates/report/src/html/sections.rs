@@ -5,6 +5,7 @@ use core::time::Duration;
 use metrics::Measure;
 use serde_json::Value;
 
+use super::counted;
 use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped};
 use crate::format::{bytes, count, percent, rate, span, time};
 
@@ -69,11 +70,11 @@ pub(super) fn in_rate(per_s: Option<f64>) -> String {
     per_s.map_or("–".to_owned(), rate)
 }
 
-fn figure(text: String) -> Cell {
+pub(super) fn figure(text: String) -> Cell {
     Cell::Figure(text)
 }
 
-fn words(text: impl Into<String>) -> Cell {
+pub(super) fn words(text: impl Into<String>) -> Cell {
     Cell::Words(text.into())
 }
 
@@ -313,7 +314,8 @@ fn scenarios(report: &Value, page: &mut Markup) {
         .map(|scenario| list(scenario, "/steps").len() + list(scenario, "/transactions").len())
         .sum::<usize>();
     if parts < 2 {
-        checks(page, all);
+        counted::checks(page, all);
+        counted::own_figures(page, all);
         return;
     }
     page.heading("Steps and transactions", "步骤和事务");
@@ -333,26 +335,8 @@ fn scenarios(report: &Value, page: &mut Markup) {
             page.table(&format!("{name}{}{}", page.pick(": ", "："), page.pick(en, zh)), &heads, &rows);
         }
     }
-    checks(page, all);
-}
-
-/// A table of the checks of each scenario that has some.
-fn checks(page: &mut Markup, scenarios: &[Value]) {
-    let named = |scenario: &Value, check: &Value| {
-        let counts = ["passed", "failed"].map(|key| figure(count(check[key].as_u64().unwrap_or(0))));
-        let names = [scenario, check].map(|one| words(one["name"].as_str().unwrap_or_default()));
-        let [scenario, name] = names;
-        [vec![name, scenario], counts.into()].concat()
-    };
-    let all = |scenario| list(scenario, "/checks").iter().map(move |check| named(scenario, check));
-    let rows: Vec<Vec<Cell>> = scenarios.iter().flat_map(all).collect();
-    if rows.is_empty() {
-        return;
-    }
-    page.heading("Checks", "检查");
-    let heads = [page.pick("name", "名称"), page.pick("scenario", "场景"), page.pick("passed", "通过")];
-    let heads = [&heads[..], &[page.pick("failed", "失败")]].concat();
-    page.table(page.pick("Checks", "检查"), &heads, &rows);
+    counted::checks(page, all);
+    counted::own_figures(page, all);
 }
 
 fn failures(report: &Value, page: &mut Markup) {

@@ -36,6 +36,7 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
         Failure::NotFilled => "请求无法生成",
         Failure::LoopLimit => "循环次数超限",
         Failure::CheckFailed => "检查未通过",
+        Failure::NotRecorded => "自定义指标的值无效",
         Failure::WebSocketClose(_) => "WebSocket 被关闭",
         Failure::NoFirstAnswer => "首个请求没有响应",
         Failure::ProxyRefused => "代理拒绝",
@@ -194,6 +195,10 @@ pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: L
         Failure::CheckFailed => pick(
             "the condition of a `check` in the scenario was not true; look at the values that it compares, and at the steps that set them".to_owned(),
             "场景中 check 的条件不成立；请检查它比较的值，以及设置这些值的步骤".to_owned(),
+        ),
+        Failure::NotRecorded => pick(
+            "a `record` step got what is no value of its figure: text or nothing where a number belongs, or a number out of range; see which with --show-failures".to_owned(),
+            "record 步骤得到的不是该指标的有效值：应为数字却是文本或空值，或数字超出范围；可用 --show-failures 查看是哪个值".to_owned(),
         ),
         Failure::Dns => pick(
             format!("a redirect leads to a host that cannot be resolved ({address}); see how it got there with --show-failures"),

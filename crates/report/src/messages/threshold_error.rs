@@ -1,6 +1,6 @@
 //! Errors of thresholds, in both languages: the error and its position.
 
-use metrics::{SERIES_MAX, STATUS_WORD_BYTES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
+use metrics::{OwnKind, SERIES_MAX, STATUS_WORD_BYTES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
@@ -26,7 +26,7 @@ pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
 
 pub(super) fn in_chinese(fault: ThresholdFault) -> String {
     match fault {
-        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；数据报的 resent、late_responses、duplicate_responses、unmatched_datagrams、refused_datagrams、cut_datagrams、kernel_drops、over_stream；以及 rate".to_owned(),
+        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；数据报的 resent、late_responses、duplicate_responses、unmatched_datagrams、refused_datagrams、cut_datagrams、kernel_drops、over_stream；rate；以及文件中自定义指标的 sum、share、least、greatest、last".to_owned(),
         ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
         ThresholdFault::Measure => {
             "没有这个时间指标；可用：response_time、service_time、wait、lateness、first_byte、connect、tls_handshake、message、message_gap".to_owned()
@@ -68,6 +68,13 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
             "该步骤或事务与其他的合并统计：一次压测中单独统计的步骤和事务各有 {} 个；请改用场景的名称，或把步骤放进事务，或把它写到前面",
             SERIES_MAX - 1
         ),
+        ThresholdFault::NoOwnFigure => "文件中没有这个自定义指标；请在文件开头定义，如 figures: {orders: counter}，并用 record 记录它的值".to_owned(),
+        ThresholdFault::NotOfFigure(kind) => {
+            let statistics = kind.statistics().replace("NAME", "名称").replace(", ", "、");
+            format!("这个指标的类型是{}，可用：{statistics}；请改用其中之一，或换一种类型", kind_of_figure(kind))
+        }
+        ThresholdFault::FigureOfPart => "自定义指标只按整次压测和场景统计；请去掉名称，或改写场景的名称".to_owned(),
+        ThresholdFault::OwnUnit => "自定义指标只与数字比较，数字的单位就是该指标的单位；请去掉单位".to_owned(),
         ThresholdFault::Address => "这里需要地址和端口，如 10.0.0.4:8080 或 [2001:db8::4]:8080".to_owned(),
         ThresholdFault::NotOfAddress => "按地址统计时不区分步骤，可用：response_time 的 min、mean、max 和百分位；done、succeeded、failed、responses；以及它们占 done 或 responses 的比例".to_owned(),
         ThresholdFault::AbortByAddress => "按地址的阈值在结束时才判定；请去掉 abort".to_owned(),
@@ -75,5 +82,15 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::Rest => "后面只能写 ', abort' 或 ', abort 10s'".to_owned(),
         ThresholdFault::Delay => "这里需要 10s 这样的时间".to_owned(),
         ThresholdFault::TooLong => format!("超过 {THRESHOLD_BYTES_MAX} 字节"),
+    }
+}
+
+/// The Chinese word for a kind of figures, with its key.
+pub(crate) fn kind_of_figure(kind: OwnKind) -> &'static str {
+    match kind {
+        OwnKind::Counter => "计数（counter）",
+        OwnKind::Trend => "分布（trend）",
+        OwnKind::Share => "占比（share）",
+        OwnKind::Gauge => "瞬时值（gauge）",
     }
 }

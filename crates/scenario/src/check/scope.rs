@@ -110,6 +110,9 @@ impl<'w> Walk<'w> {
                 visit::json(&mut one.value, &mut |pattern| self.pattern(pattern));
                 self.take(one.name.text.clone());
             }),
+            Action::Record(values) => values.iter_mut().for_each(|one| {
+                visit::json(&mut one.value, &mut |pattern| self.pattern(pattern));
+            }),
             Action::Check(condition) => self.expression(condition),
             Action::If { condition, then, otherwise } => {
                 self.expression(condition);

@@ -88,6 +88,14 @@ errors! {
     Series { name: String, near: Option<String> };
         "no transaction, step, check, tag or scenario is called '{name}'{}" [said_meant(near.as_ref())],
         "没有名为 '{name}' 的事务、步骤、检查、标签或场景{}" [meant(near.as_ref())];
+    /// A figure that has no definition.
+    Figure { name: String, near: Option<String> };
+        "no figure is called '{name}'{}" [near.as_ref().map_or_else(|| format!("; define it at the top of the file, like figures: {{{name}: counter}}"), |near| format!("; did you mean '{near}'?"))],
+        "没有名为 '{name}' 的自定义指标{}" [near.as_ref().map_or_else(|| format!("；请在文件开头定义，如 figures: {{{name}: counter}}"), |near| format!("；是否想写 '{near}'？"))];
+    /// A figure with the name of one that every run has.
+    FigureOfRun(it: String);
+        "'{it}' is a figure of every run, and thresholds would mean that one; choose another name",
+        "'{it}' 是每次压测都有的指标，阈值会指向它；请换一个名称";
     /// Barrier steps of one name with different numbers of users, or different times.
     Barrier { name: String, line: usize };
         "'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name",

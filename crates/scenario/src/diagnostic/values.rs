@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plan::errors;
+use plan::{OwnKind, errors};
 
 /// Makes the expected kinds of values from their rows: what each is called, and how it is written, in English and in
 /// Chinese.
@@ -76,6 +76,10 @@ wanted! {
         "用户名和密码，或令牌", "写法如 basic: \"user:password\" 或 bearer: \"${token}\"";
     Tag: "a part of a tag", "write letters, digits, '_', '-' or '.', like {kind: api}; 'address' is taken";
         "标签的一部分", "只能用字母、数字、'_'、'-'、'.'，如 {kind: api}；不能用 address";
+    FigureStep: "a number above zero", "write it like 0.01, 1 or 1000";
+        "大于 0 的数字", "写法如 0.01、1、1000";
+    FigureUnit: "a short unit", "write it like EUR, ms or items";
+        "简短的单位", "写法如 EUR、ms、items";
     Json: "a value of JSON", "write text in quotes";
         " JSON 值", "文本请加引号";
 }
@@ -123,6 +127,27 @@ pub(super) fn wrong_in_chinese(wanted: Wanted, given: &FoundInstead) -> String {
     };
     let [word, example] = wanted.texts_in_chinese();
     format!("此处应为{word}，{given}；{example}")
+}
+
+/// What cannot be a value, in Chinese.
+pub(super) fn no_value_in_chinese(given: &FoundInstead) -> String {
+    match given {
+        FoundInstead::Nothing => "空值不能作为".to_owned(),
+        FoundInstead::List => "列表不能作为".to_owned(),
+        FoundInstead::Map => "映射不能作为".to_owned(),
+        FoundInstead::Text(text) => format!("'{text}' 不能作为"),
+    }
+}
+
+/// The values of a kind of figures, in both languages.
+pub(super) fn values_of(kind: OwnKind) -> [&'static str; 2] {
+    match kind {
+        OwnKind::Counter | OwnKind::Trend => {
+            ["a number of at least 0, like 1 or \"${total}\"", "不小于 0 的数字，如 1 或 \"${total}\""]
+        }
+        OwnKind::Share => ["true or false, like \"${stock > 0}\"", " true 或 false，如 \"${stock > 0}\""],
+        OwnKind::Gauge => ["a number, like \"${queue}\"", "数字，如 \"${queue}\""],
+    }
 }
 
 impl fmt::Display for FoundInstead {
@@ -197,6 +222,8 @@ errors! {
         "choices", "分支";
     DataSets;
         "data sets", "数据集";
+    Figures;
+        "figures", "自定义指标";
     Fragments;
         "fragments", "片段";
     Headers;

@@ -28,6 +28,7 @@ impl File {
             secrets: self.secrets.clone(),
             data: self.data.clone(),
             defaults: scenario.defaults.as_ref().map_or_else(|| self.defaults.clone(), |own| own.over(&self.defaults)),
+            figures: self.figures.clone(),
             run: self.run.clone(),
             ..Self::default()
         })

@@ -79,6 +79,8 @@ pub enum Action {
     Loop(Box<Loop>),
     /// Variables that are set, in order.
     Set(Vec<SetValue>),
+    /// Values of figures.
+    Record(Vec<SetValue>),
     /// A condition that should be true; the name of the step is that of the check.
     Check(Expression),
     /// A planned end of something.
@@ -379,10 +381,10 @@ pub struct FragmentCall {
     pub steps: Vec<Step>,
 }
 
-/// A variable that is set.
+/// A variable that is set, or a figure that gets a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetValue {
-    /// The variable.
+    /// The variable or the figure.
     pub name: Name,
     /// Its value, with its type.
     pub value: Json,

@@ -21,7 +21,7 @@ const WITHIN: Field = field(
 /// What a planned end takes: nothing, or a text for the reader of the file.
 const REMARK: Kind = Kind::Either(&[Kind::Text, Kind::Nothing]);
 
-pub(super) const FLOW: [Object; 12] = steps! {
+pub(super) const FLOW: [Object; 13] = steps! {
     "for_each" {
         "for_each": Kind::Expression,
             "One round for each item of this list, like: items",
@@ -69,6 +69,11 @@ pub(super) const FLOW: [Object; 12] = steps! {
         "set": Kind::Variables(&Kind::Json),
             "Give variables of the user values; texts may have slots, and a text that is one slot keeps the type: \"${page + 1}\"",
             "给用户的变量赋值；文本中可以有占位符，只含一个占位符的文本保留其类型：\"${page + 1}\"", needed;
+    }
+    "record" {
+        "record": Kind::Named(&Kind::Json),
+            "Give figures of the file values, like {basket: \"${total}\", orders: 1}",
+            "记录自定义指标的值，如 {basket: \"${total}\", orders: 1}", needed;
     }
     "check" {
         "check": Kind::Expression,

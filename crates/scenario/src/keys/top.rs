@@ -1,6 +1,7 @@
 //! The keys of the file itself, of data, defaults, scenarios, loads and the run.
 
 use super::common::{DATA_FORMATS, ENCODINGS, EXPECT, HEADERS, ON_FAILURE};
+use super::figures::FIGURES;
 use super::sending::AUTH_KEY;
 use super::shared::FRAGMENT;
 use super::{Field, Kind, Object, field};
@@ -53,6 +54,7 @@ keys! {
     "network": Kind::Object(&NETWORK),
         "Addresses of names, and limits of kept connections; also in a scenario",
         "域名的地址如何使用，以及长连接的限制；也可写在场景中";
+    FIGURES;
     FRAGMENTS;
     INCLUDE;
     "setup": Kind::MaybeSteps,

@@ -1,6 +1,6 @@
 //! Lowering of control flow: loops, values that are set, checks, and what follows a failure.
 
-use plan::{Assignment, Loop as PlanLoop, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
+use plan::{Assignment, Loop as PlanLoop, Measurement, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
 
 use super::nodes::Nodes;
 use crate::diagnostic::Problem;
@@ -50,6 +50,20 @@ impl Nodes<'_, '_> {
             let pattern = self.dynamic_parts.reported(name.at, pattern);
             let assigned = self.variable(&name.text).zip(pattern);
             all.extend(assigned.map(|(variable, value)| Assignment { variable, name: name.text.clone(), value }));
+        }
+        all
+    }
+
+    /// The values of a step that records some. Errors are reported and left out.
+    pub(super) fn measurements(&mut self, values: &[SetValue]) -> Vec<Measurement> {
+        let mut all = Vec::new();
+        for SetValue { name, value } in values {
+            self.dynamic_parts.naming.at = name.at;
+            let pattern = self.dynamic_parts.value_pattern(value);
+            let pattern = self.dynamic_parts.reported(name.at, pattern);
+            let figures = &self.dynamic_parts.file.figures;
+            let figure = figures.iter().position(|figure| figure.own.name == name.text);
+            all.extend(figure.zip(pattern).map(|(figure, value)| Measurement { figure: figure as u32, value }));
         }
         all
     }

@@ -90,6 +90,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 otherwise: self.all(otherwise, around),
             },
             Action::Set(values) => Node::Set(self.assignments(values)),
+            Action::Record(values) => Node::Record(self.measurements(values)),
             Action::Check(condition) => self.check(step, condition),
             Action::End(end) => Node::End(end.clone()),
             Action::Parallel { most, steps } => Node::Parallel {

@@ -1,15 +1,16 @@
 //! Thresholds: those of the flag, with the transaction, step or scenario that they are about.
 
-use metrics::{NamedPart, Threshold};
+use metrics::{NamedPart, OwnFigure, Threshold};
 
 use crate::diagnostic::Problem;
 use crate::file::{Limit, Name};
 use crate::reader::{Read, Reader};
 use crate::tree::Node;
 
-pub(super) fn limit(reader: &mut Reader<'_>, node: &Node) -> Read<Limit> {
+/// `own`: the figures of the user's own.
+pub(super) fn limit(reader: &mut Reader<'_>, node: &Node, own: &[OwnFigure]) -> Read<Limit> {
     let text = reader.text(node)?;
-    match Threshold::parse_of_part(text) {
+    match Threshold::parse_with(text, own) {
         Ok(threshold) => {
             let part = NamedPart::parse(text).ok().flatten();
             let of = part.map(|part| Name { text: part.name, at: reader.within(node, part.at) });

@@ -16,8 +16,8 @@ pub(super) enum AtOnce {
     Pause(Nanos),
     /// Its iteration is over.
     Ended,
-    /// This step fails, for this reason.
-    Failed(u32, String),
+    /// This step fails, in this way and for this reason.
+    Failed(u32, Failure, String),
     /// It is no such action.
     TakesTime,
 }
@@ -32,11 +32,15 @@ impl ScenarioRuntime {
     ) -> AtOnce {
         let done = |step: u32, done: Result<(), String>| match done {
             Ok(()) => AtOnce::Done,
-            Err(why) => AtOnce::Failed(step, why),
+            Err(why) => AtOnce::Failed(step, Failure::NotFilled, why),
         };
         match action {
             UserAction::Decide(condition, step) => done(step, self.decide(user, condition, at)),
             UserAction::Set(assignments, step) => done(step, self.set(user, &assignments, at)),
+            UserAction::Record(measurements, step) => match self.record_all(user, &measurements, at) {
+                Ok(()) => AtOnce::Done,
+                Err((failure, why)) => AtOnce::Failed(step, failure, why),
+            },
             UserAction::Check(number, condition) => self.check(user, number, condition, at, sockets),
             UserAction::Open(limits) => {
                 if let Some(place) = self.users.programs.place(user) {
@@ -155,7 +159,7 @@ fn times_of(given: &Value) -> Result<u32, String> {
 }
 
 /// A value in a message.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     const CHARS_MAX: usize = 60;
     let mut json = Vec::new();
     value.write_json(&mut json);

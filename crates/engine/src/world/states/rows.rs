@@ -302,6 +302,12 @@ impl Found {
                         self.expressions.extend(uses.expressions);
                     }
                 }
+                Node::Record(measurements) => {
+                    for uses in measurements.iter().map(|one| one.value.uses()) {
+                        self.columns.extend(uses.columns);
+                        self.expressions.extend(uses.expressions);
+                    }
+                }
                 _ => {}
             }
             node.inner().for_each(|inner| self.walk(inner));

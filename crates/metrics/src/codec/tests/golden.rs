@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::*;
-use crate::CheckCounts;
 use crate::outcome::custom_failures;
+use crate::{CheckCounts, OwnGauge, OwnKind, OwnTotal, OwnValue};
 
 /// The first version with failures of custom protocols, and with statuses that are words.
 const CUSTOM_VERSION: u64 = 12;
@@ -57,6 +57,10 @@ fn all() -> Snapshot {
     seen.record(SeriesId::check(4), Class::Succeeded, 0);
     seen.record(SeriesId::check(4), Class::FailedAnswered, 0);
     seen.fail(SeriesId::check(4), Failure::CheckFailed);
+    seen.record_own(0, OwnValue::Added(2_500_000_000));
+    [7, 1 << 50].into_iter().for_each(|units| seen.record_own(1, OwnValue::Measured(units)));
+    seen.record_own(2, OwnValue::Was(true));
+    seen.record_own(63, OwnValue::Reached { value: -1.5, at_ns: 9 });
     for number in 0..12 {
         // The first ones are counted more often than the counters of pages hold.
         times_of(&mut seen, number).record_many(1_000 * (number as u64 + 1), 3 << 16);
@@ -201,6 +205,13 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!((ended, seen.failures_of(transaction).count()), ([1, 0, 0, 1], 1));
         assert_eq!(seen.count_of(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded), 1);
         if version == SNAPSHOT_VERSION {
+            let own = [0, 1, 2, 63].map(|number| seen.own(number).map(|total| (total.kind(), total.count())));
+            let kinds = [OwnKind::Counter, OwnKind::Trend, OwnKind::Share, OwnKind::Gauge];
+            assert_eq!(own, kinds.map(|kind| Some((kind, if kind == OwnKind::Trend { 2 } else { 1 }))));
+            let gauge = OwnGauge { count: 1, least: -1.5, greatest: -1.5, last: -1.5, last_at_ns: 9 };
+            assert_eq!(seen.own(63), Some(&OwnTotal::Gauge(gauge)));
+        }
+        if version >= 22 {
             assert_eq!(seen.check_counts(SeriesId::check(4)), CheckCounts { passed: 1, failed: 1 });
         }
         assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
