@@ -62,8 +62,9 @@ pub fn pack(
     let mut feeds = Vec::new();
     for feed in supplies.feeds.iter() {
         let file = feed.file().display().to_string();
-        let bytes = std::fs::read(feed.file()).map_err(|reason| PacketError::File { file: file.clone(), reason })?;
-        let spec = Spec { file: file.clone().into(), ..feed.spec().clone() };
+        let packed = feed.packed().map_err(|reason| PacketError::File { file: file.clone(), reason });
+        let (spec, bytes) = packed?;
+        let spec = Spec { file: file.clone().into(), ..spec };
         feeds.push(FeedFile { name: file, spec: written(&spec).to_vec(), bytes });
     }
     let (slowest, thresholds) = (slowest as u64, thresholds.to_vec());

@@ -450,6 +450,7 @@ impl<'a> WorkerRuntime<'a> {
             lease: self.lease.clone(),
             lost,
             changes: run.map(|run| run.changes.clone()).unwrap_or_default(),
+            worker: self.worker.number().map_or(1, |number| u32::from(number) + 1),
         };
         PartWorker {
             slot_grant,

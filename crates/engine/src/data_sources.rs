@@ -50,14 +50,16 @@ pub(crate) struct SharedData {
     pub(crate) supplies: DataSources,
     /// For each feed, the state of its rows.
     marks: Arc<[AtomicU8]>,
+    /// The number of this worker, from 1.
+    pub(crate) worker: u32,
     /// The values of the first user at its end.
     values: Arc<OnceLock<Vec<Value>>>,
 }
 
 impl SharedData {
-    pub(crate) fn new(supplies: DataSources) -> Self {
+    pub(crate) fn new(supplies: DataSources, worker: u32) -> Self {
         let marks = supplies.feeds.iter().map(|_| AtomicU8::new(0)).collect();
-        Self { supplies, marks, values: Arc::default() }
+        Self { supplies, marks, worker, values: Arc::default() }
     }
 
     /// A user that needed one more row of this feed ended.

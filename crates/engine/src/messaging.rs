@@ -196,9 +196,8 @@ impl ShownMessage {
 pub(crate) fn has_message_checks(step: &Step) -> bool {
     let is_numbered =
         || step.messaging.iter().flat_map(|messaging| &messaging.message).any(|message| message.is_numbered);
-    let takes_body = || {
-        step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(|taking| taking.take.wants_body())
-    };
+    let takes_body =
+        || step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(plan::Extraction::wants_body);
     step.messaging.is_some() && (is_numbered() || takes_body() || step.checks.want_body())
 }
 

@@ -93,13 +93,15 @@ pub struct Partition {
     pub lost: Option<RevokedSlots>,
     /// Changes of the load made before.
     pub changes: Vec<Change>,
+    /// The number of the worker that has it, from 1.
+    pub worker: u32,
 }
 
 impl Default for Partition {
     /// The whole load, started at once.
     fn default() -> Self {
         let (from, begins, lost) = (None, None, None);
-        Self { segment: Segment::WHOLE, from, begins, lease: Lease::default(), lost, changes: Vec::new() }
+        Self { segment: Segment::WHOLE, from, begins, lease: Lease::default(), lost, changes: Vec::new(), worker: 1 }
     }
 }
 

@@ -69,6 +69,22 @@ errors! {
     Fields { found: usize, wanted: usize };
         "{found} fields, but there are {wanted} columns; a field that contains the separator, a quote or a line end needs double quotes around it",
         "这一行有 {found} 个字段，而列数为 {wanted}；字段中含有分隔符、双引号或换行时，请用双引号括起来";
+    /// A folder without files.
+    NoFiles;
+        "has no files; put some into it; hidden files and folders in it are left out",
+        "目录中没有文件；请放入文件；隐藏文件和子目录不计";
+    /// A filter that keeps no row.
+    NoneKept;
+        "its filter keeps no row; compare with values that the file has, with the same letters and spaces",
+        "filter 没有保留任何一行；请与文件中实际的值比较，注意大小写和空格";
+    /// A filter without a value for a row.
+    Filter { reason: String };
+        "the filter has no value here: {reason}; change it so that it suits each row",
+        "filter 在这一行没有值：{reason}；请修改，使其适用于每一行";
+    /// A column with more values than a list has.
+    ListTooLong { rows: u64, most: usize };
+        "as a list a column has {rows} values, and {most} is the most; keep fewer rows by 'filter'",
+        "作为列表的列有 {rows} 个值，最多 {most} 个；请用 filter 减少行数";
     /// A quoted field does not end.
     OpenQuote;
         "the row has a double quote that is not closed; close it, and write a quote inside quotes twice",

@@ -34,6 +34,8 @@ impl<R: Read> Rows<R> {
             Format::Csv(csv) => Form::Csv(Box::new(CsvRows::new(csv)?)),
             Format::Json => Form::Array(Awaits::Array),
             Format::JsonLines => Form::Lines,
+            // A folder is no text.
+            Format::Folder(_) => return Err(FeedFault::Directory.into()),
         };
         let mut rows = Self {
             input: RowInput::new(source),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, X_USER_DEFINED};
 
-use crate::FeedFault;
+use crate::{FeedFault, Selection};
 
 /// A data file, and how its rows are distributed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,12 +20,14 @@ pub struct Spec {
     pub share: Share,
     /// Behavior after the last row.
     pub at_end: AtEnd,
+    /// The rows that a filter keeps; `None`: all.
+    pub selection: Option<Selection>,
 }
 
 impl Spec {
     /// The default options: rows in order, divided over all users, repeated.
     pub fn new(file: impl Into<PathBuf>, format: Format) -> Self {
-        Self { file: file.into(), format, pick: Pick::Next, share: Share::Split, at_end: AtEnd::Again }
+        Self { file: file.into(), format, pick: Pick::Next, share: Share::Split, at_end: AtEnd::Again, selection: None }
     }
 
     /// Whether rows can be used up. Draws from all rows never end, so `at_end` does not apply there.
@@ -43,6 +45,8 @@ pub enum Format {
     Json,
     /// One JSON object per line.
     JsonLines,
+    /// The files of a folder, whose paths in the rows begin like this.
+    Folder(String),
 }
 
 impl Format {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -12,7 +12,7 @@ use crate::input::Misread;
 use crate::regular::FileState;
 use crate::row::row_bytes;
 use crate::rows::Rows;
-use crate::{FeedError, FeedFault, Row};
+use crate::{FeedError, FeedFault, Row, Selection, Spec};
 
 /// Chunks have about half of this size in memory, and at most this size.
 pub(crate) const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -81,7 +81,9 @@ pub(crate) struct Stream {
     index: Index,
     paces: Paces,
     seen: FileState,
-    /// The number of the row that `rows` reads next.
+    /// The rows that are used; `None`: all.
+    selection: Option<Selection>,
+    /// The number of the row of the file that `rows` reads next.
     next: u64,
     /// The latest last.
     shared: VecDeque<Chunk>,
@@ -94,11 +96,11 @@ impl Stream {
         index: Index,
         paces: Paces,
         seen: FileState,
-        path: &Path,
+        spec: &Spec,
     ) -> Result<Sender<RowRequest>, FeedFault> {
         let (orders, ordered) = channel();
-        let next = paces.rows;
-        let stream = Self { path: path.to_owned(), rows, index, paces, seen, next, shared: VecDeque::new() };
+        let (next, path, selection) = (index.rows(), spec.file.clone(), spec.selection.clone());
+        let stream = Self { path, rows, index, paces, seen, selection, next, shared: VecDeque::new() };
         let started = thread::Builder::new().name("feed".to_owned()).spawn(move || stream.serve(&ordered));
         started.map_err(|error| FeedFault::Thread { reason: error.to_string() })?;
         Ok(orders)
@@ -138,34 +140,45 @@ impl Stream {
         let chunk_rows = self.paces.chunk_rows;
         let mut first = wanted / chunk_rows * chunk_rows;
         let end = (first + chunk_rows).min(self.paces.rows);
-        if self.next != first {
-            let (known, offset) = self.index.before(first);
-            // The rows in between are skipped when that is less work.
-            if !(known..=first).contains(&self.next) {
-                self.rows.seek(offset)?;
-                self.next = known;
-            }
-        }
-        while self.next < first {
-            self.step(false)?;
-        }
-        let (mut rows, mut bytes) = (Vec::new(), 0);
-        while self.next < end && (bytes < CHUNK_BYTES_MAX || self.next <= wanted) {
+        let (mut rows, mut bytes, mut number) = (Vec::new(), 0, first);
+        while number < end && (bytes < CHUNK_BYTES_MAX || number <= wanted) {
             if bytes >= CHUNK_BYTES_MAX {
                 // The requested row is not among these.
                 rows.clear();
-                (first, bytes) = (self.next, 0);
+                (first, bytes) = (number, 0);
             }
+            self.go_to(number)?;
             self.step(true)?;
             bytes += row_bytes(self.rows.cells());
             rows.push(Row::new(self.rows.cells()));
+            number += 1;
         }
         Ok(Chunk { first, rows: rows.into() })
     }
 
+    /// Goes to the row of a number among those that are used.
+    fn go_to(&mut self, number: u64) -> Result<(), Misread> {
+        let row = match &self.selection {
+            Some(selection) => selection.row_of(number).ok_or(FeedFault::Changed)?,
+            None => number,
+        };
+        if self.next != row {
+            let (known, offset) = self.index.before(row);
+            // The rows in between are skipped when that is less work.
+            if !(known..=row).contains(&self.next) {
+                self.rows.seek(offset)?;
+                self.next = known;
+            }
+        }
+        while self.next < row {
+            self.step(false)?;
+        }
+        Ok(())
+    }
+
     /// Reads or skips the next row.
     fn step(&mut self, is_read: bool) -> Result<(), Misread> {
-        let at = std::mem::replace(&mut self.next, self.paces.rows);
+        let at = std::mem::replace(&mut self.next, self.index.rows());
         let is_there = if is_read { self.rows.read()?.is_some() } else { self.rows.skip()? };
         if !is_there {
             return Err(FeedFault::Changed.into());

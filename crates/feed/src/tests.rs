@@ -1,6 +1,7 @@
 mod files;
 mod mistakes;
 mod naive;
+mod selections;
 mod streams;
 
 use std::path::{Path, PathBuf};

@@ -9,6 +9,8 @@ pub enum RowTurn {
     Open {
         /// Its number in the scenario, from 0.
         iteration: u64,
+        /// The number of the user that carries it, from 0.
+        user: u64,
     },
     /// An iteration of a user of a closed load.
     Closed {
@@ -25,7 +27,7 @@ impl RowTurn {
     /// Its number among the turns of all users.
     fn number(self) -> u64 {
         match self {
-            Self::Open { iteration } => iteration,
+            Self::Open { iteration, .. } => iteration,
             Self::Closed { user, users, iteration } => user.saturating_add(iteration.saturating_mul(users)),
         }
     }
@@ -54,7 +56,7 @@ impl RowPosition {
             return Self::Row { number: drawn(mixed(seed ^ mixed(turn.number())), rows), round: 0 };
         }
         let (number, seed) = match (spec.share, turn) {
-            (_, RowTurn::Closed { user, .. }) if spec.pick == Pick::ByUser => (user, seed),
+            (_, RowTurn::Closed { user, .. } | RowTurn::Open { user, .. }) if spec.pick == Pick::ByUser => (user, seed),
             (Share::Copy, RowTurn::Closed { user, iteration, .. }) => (iteration, seed ^ mixed(user)),
             _ => (turn.number(), seed),
         };

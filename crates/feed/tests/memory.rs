@@ -66,7 +66,7 @@ fn take(feed: &Feed, turns: impl Iterator<Item = u64>) -> u64 {
     let id = feed.column("id").expect("a column");
     let mut taken = 0;
     for iteration in turns {
-        let RowPosition::Row { number, .. } = feed.place(RowTurn::Open { iteration }, 7) else {
+        let RowPosition::Row { number, .. } = feed.place(RowTurn::Open { iteration, user: 0 }, 7) else {
             panic!("{iteration} has a row")
         };
         let reader = &mut readers[(iteration % SHARDS) as usize];

@@ -51,6 +51,7 @@ fn lower(opened: &Opened) -> Result<Vec<Plan>, Diagnostics> {
         schemas: &[],
         folder: Path::new("/nowhere"),
         user_agent: "fuzz/1",
+        lists: None,
     };
     let lowering = Lowering::new(opened, &outside)?;
     let before = lowering.before()?;

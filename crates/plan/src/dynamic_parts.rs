@@ -34,6 +34,8 @@ pub struct Extraction {
     pub name: String,
     /// The extraction.
     pub take: Extract,
+    /// The variable whose text takes the place of the response; `None`: the response itself.
+    pub of: Option<u32>,
     /// The value when nothing matches, made from the user's state at the time of the response; without one the step
     /// fails.
     pub default: Option<ValuePattern>,
@@ -62,6 +64,8 @@ pub struct Memory {
     pub columns: Vec<Column>,
     /// Expressions, by the numbers that slots and conditions have for them.
     pub expressions: Vec<Expression>,
+    /// Values that expressions use, and that are the same for all users.
+    pub constants: Vec<Value>,
     /// Variables that each user draws for itself before its first step, with their patterns; one may use those before
     /// it.
     pub of_user: Vec<(u32, ValuePattern)>,
@@ -69,6 +73,18 @@ pub struct Memory {
     pub secret_variables: Vec<u32>,
     /// Columns whose values are masked.
     pub secret_columns: Vec<u32>,
+}
+
+impl Extraction {
+    /// Whether it needs the body of the response.
+    pub fn wants_body(&self) -> bool {
+        self.of.is_none() && self.take.wants_body()
+    }
+
+    /// Whether it needs the fields of the head.
+    pub fn wants_head(&self) -> bool {
+        self.of.is_none() && self.take.wants_head()
+    }
 }
 
 impl Memory {
@@ -143,7 +159,10 @@ impl DynamicParts {
         if let Some(path) = &self.path {
             let mut bytes = std::mem::take(&mut request.path).into_bytes();
             bytes.clear();
-            path.fill(scope, &mut bytes)?;
+            match path.begins_with_text() {
+                true => path.fill(scope, &mut bytes)?,
+                false => path.fill_url(scope, &mut bytes)?,
+            }
             request.path = match String::from_utf8(bytes) {
                 Ok(path) => path,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

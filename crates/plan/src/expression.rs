@@ -31,6 +31,8 @@ pub enum Meaning {
     Variable(u32),
     /// The column of this number, as slots have it.
     Column(u32),
+    /// The constant of this number, which all users share.
+    Constant(u32),
     /// What the program itself knows.
     Builtin(Builtin),
 }
@@ -46,6 +48,8 @@ pub enum Builtin {
     VuScenario,
     /// The number of the iteration in the scenario, from 0, unique over all workers.
     VuScenarioIteration,
+    /// The number of the worker, from 1; 1 without workers.
+    VuWorker,
     /// The beginning of the run, in milliseconds since 1970.
     VuStartTime,
     /// The status of the last step that ended: a number, a word, or null without a response.
@@ -60,11 +64,12 @@ pub enum Builtin {
 
 impl Builtin {
     /// All, with their names in expressions.
-    pub const ALL: [(&str, Self); 9] = [
+    pub const ALL: [(&str, Self); 10] = [
         ("vu.id", Self::VuId),
         ("vu.iteration", Self::VuIteration),
         ("vu.scenario", Self::VuScenario),
         ("vu.scenario_iteration", Self::VuScenarioIteration),
+        ("vu.worker", Self::VuWorker),
         ("vu.start_time", Self::VuStartTime),
         ("response.status", Self::ResponseStatus),
         ("response.failed", Self::ResponseFailed),
@@ -109,4 +114,9 @@ pub trait Interpreters: Send + Sync + Debug {
     /// # Errors
     /// An expression cannot be compiled, or there is no memory; the text is for the user.
     fn start(&self, expressions: &[Expression]) -> Result<Box<dyn Evaluate>, String>;
+
+    /// Whether an expression is evaluated without JavaScript, for all values of ordinary types.
+    fn is_plain(&self, _: &Expression) -> bool {
+        false
+    }
 }

@@ -43,6 +43,8 @@ pub enum ExtractFrom {
     },
     /// The whole body, or the message.
     Body,
+    /// The URL of the response, after redirects: the first group of a pattern in it, or all of it.
+    Url(Option<String>),
 }
 
 impl fmt::Display for ExtractFrom {
@@ -57,6 +59,8 @@ impl fmt::Display for ExtractFrom {
             Self::Css { selector, attribute: Some(attribute) } => write!(out, "css {selector} @{attribute}"),
             Self::Css { selector, attribute: None } => write!(out, "css {selector}"),
             Self::Body => out.write_str("body"),
+            Self::Url(None) => out.write_str("url"),
+            Self::Url(Some(pattern)) => write!(out, "url /{pattern}/"),
         }
     }
 }
@@ -129,6 +133,7 @@ pub struct Answered<'a> {
     status: u16,
     fields: &'a [(&'a [u8], &'a [u8])],
     body: &'a [u8],
+    url: &'a str,
     text: OnceCell<Cow<'a, [u8]>>,
     json: OnceCell<Result<serde_json::Value, NotExtracted>>,
     #[cfg(feature = "css")]
@@ -142,11 +147,18 @@ impl<'a> Answered<'a> {
             status,
             fields,
             body,
+            url: "",
             text: OnceCell::new(),
             json: OnceCell::new(),
             #[cfg(feature = "css")]
             page: OnceCell::new(),
         }
+    }
+
+    /// The same with the URL that it came from.
+    #[must_use]
+    pub fn with_url(self, url: &'a str) -> Self {
+        Self { url, ..self }
     }
 
     fn values_of(&self, name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
@@ -227,6 +239,7 @@ enum Finder {
     #[cfg(feature = "css")]
     Css(css::Elements),
     Body,
+    Url(Option<Regex>),
 }
 
 impl Extract {
@@ -241,10 +254,8 @@ impl Extract {
                 let parsed = JsonPath::parse(path).map_err(|error| wrong(error.to_string()))?;
                 plain::segments(path).map_or(Finder::Json(parsed), Finder::Plain)
             }
-            ExtractFrom::Regex(pattern) => {
-                let wrong = |reason| ExtractError::Pattern { pattern: pattern.clone(), reason };
-                Finder::Regex(compiled(pattern).map_err(wrong)?)
-            }
+            ExtractFrom::Regex(pattern) => Finder::Regex(regex(pattern)?),
+            ExtractFrom::Url(pattern) => Finder::Url(pattern.as_deref().map(regex).transpose()?),
             ExtractFrom::Header(name) => Finder::Header(name.as_bytes().into()),
             ExtractFrom::Cookie(name) => Finder::Cookie(name.as_bytes().into()),
             ExtractFrom::Status => Finder::Status,
@@ -256,7 +267,12 @@ impl Extract {
 
     /// Whether it needs the body.
     pub fn wants_body(&self) -> bool {
-        !self.wants_head() && !matches!(self.finder, Finder::Status)
+        !self.wants_head() && !matches!(self.finder, Finder::Status | Finder::Url(_))
+    }
+
+    /// Whether it needs the URL.
+    pub fn wants_url(&self) -> bool {
+        matches!(self.finder, Finder::Url(_))
     }
 
     /// Whether it needs the fields of the head.
@@ -293,20 +309,14 @@ impl Extract {
             Which::Nth(number) => (number as usize).min(TAKEN_MAX),
             _ => TAKEN_MAX,
         };
-        let of_bytes = |bytes: &[u8]| Value::text(&String::from_utf8_lossy(bytes));
         Ok(match &self.finder {
             Finder::Plain(segments) => response.at(segments)?.iter().map(Value::from_json).collect(),
             Finder::Json(path) => {
                 path.query(response.json()?).iter().take(most).map(|one| Value::from_json(one)).collect()
             }
-            Finder::Regex(pattern) => {
-                let matches = pattern.captures_iter(response.text()).take(most);
-                // A group that took no part in the match has no value.
-                matches
-                    .filter_map(|one| one.get(usize::from(one.len() > 1)))
-                    .map(|one| of_bytes(one.as_bytes()))
-                    .collect()
-            }
+            Finder::Regex(pattern) => matches(pattern, response.text(), most),
+            Finder::Url(Some(pattern)) => matches(pattern, response.url.as_bytes(), most),
+            Finder::Url(None) => vec![Value::text(response.url)],
             Finder::Header(name) => response.values_of(name).take(most).map(of_bytes).collect(),
             Finder::Cookie(name) => {
                 let set = response.values_of(b"set-cookie").filter_map(cookie);
@@ -324,6 +334,22 @@ impl Extract {
             Finder::Body => vec![of_bytes(response.text())],
         })
     }
+}
+
+/// A value of these bytes.
+fn of_bytes(bytes: &[u8]) -> Value {
+    Value::text(&String::from_utf8_lossy(bytes))
+}
+
+/// The first groups of the matches in a text.
+fn matches(pattern: &Regex, text: &[u8], most: usize) -> Vec<Value> {
+    let matches = pattern.captures_iter(text).take(most);
+    // A group that took no part in the match has no value.
+    matches.filter_map(|one| one.get(usize::from(one.len() > 1))).map(|one| of_bytes(one.as_bytes())).collect()
+}
+
+fn regex(pattern: &str) -> Result<Regex, ExtractError> {
+    compiled(pattern).map_err(|reason| ExtractError::Pattern { pattern: pattern.to_owned(), reason })
 }
 
 #[cfg(feature = "css")]

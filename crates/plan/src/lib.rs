@@ -30,6 +30,7 @@ mod cookies;
 mod curl;
 mod curl_url;
 mod custom;
+mod deadline;
 mod did_you_mean;
 pub mod draft;
 mod dynamic_parts;
@@ -40,6 +41,7 @@ mod expression;
 mod extract;
 mod file;
 mod flags;
+mod folder;
 mod grpc;
 mod header;
 mod hold;
@@ -95,6 +97,7 @@ pub use error::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFaul
 pub use expression::{Builtin, Column, Evaluate, Expression, Interpreters, Meaning, Moment};
 pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
 pub use flags::{CustomFlags, FlagSource, Flags, FromFlag, HoldFlags, parse_status_words};
+pub use folder::{FolderFile, folder_files, path_in_folder};
 pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };
@@ -109,9 +112,9 @@ pub use pattern::{
     SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotContext, TextContext, is_name,
 };
 pub use program::{
-    Assignment, Barrier, Choice, DEPTH_MAX, FIGURES_MAX, ITEMS_MAX, Loop, Measurement, NODES_MAX, Node, OnFailure,
-    OneOf, OwnFigure, OwnKind, PARALLEL_MAX, PlannedEnd, Program, ProgramFault, RETRIES_MAX, ROUNDS_MAX, Retry,
-    RetryFault, Rounds, Think, Transaction, retry_after,
+    AssignedTo, Assignment, Barrier, Choice, DEPTH_MAX, FIGURES_MAX, ITEMS_MAX, Loop, Measurement, NODES_MAX, Node,
+    OnFailure, OneOf, OwnFigure, OwnKind, PARALLEL_MAX, PlannedEnd, Program, ProgramFault, RETRIES_MAX, ROUNDS_MAX,
+    Retry, RetryFault, Rounds, Think, Transaction, retry_after,
 };
 pub use proxy::{
     PROXY_VARIABLES, Proxy, ProxyCredentials, ProxyHeaderOptions, ProxyHeaderVersion, ProxyKind, ProxyMode,
@@ -379,10 +382,10 @@ impl Step {
         let wants_body = self.checks.want_body()
             || self.checks.want_size()
             || expects.clone().any(|check| check.of.wants_body())
-            || takes.clone().any(|taking| taking.take.wants_body());
+            || takes.clone().any(Extraction::wants_body);
         let wants_head = self.checks.want_head()
             || expects.clone().any(|check| matches!(check.of, CheckOf::Header(_)))
-            || takes.clone().any(|taking| taking.take.wants_head());
+            || takes.clone().any(Extraction::wants_head);
         ResponseNeeds {
             body_bytes_max: match (wants_body || self.is_shown, wants_head) {
                 (true, _) => CHECKED_BODY_BYTES_MAX,
@@ -426,20 +429,6 @@ impl Scenario {
     pub fn users(&self) -> u64 {
         self.load.connections().saturating_mul(u64::from(self.target().streams))
     }
-
-    /// Whether a step or a transaction has a deadline.
-    pub fn has_deadlines(&self) -> bool {
-        let of_steps = self.steps.iter().map(|step| step.deadline);
-        of_steps.chain(self.program.transactions.iter().map(|one| one.deadline)).any(|deadline| deadline.is_some())
-    }
-
-    /// The shortest time from its planned start within which an iteration has to begin, for the deadlines of its first
-    /// step and of the transactions around that; and that step. `None` where what comes first has none, or is drawn.
-    pub fn first_deadline(&self) -> Option<(Duration, usize)> {
-        let (step, around) = self.program.first_step()?;
-        let own = self.steps.get(step)?.deadline;
-        Some((own.into_iter().chain(around).min()?, step))
-    }
 }
 
 /// The tags of the steps of scenarios: for each the number of the scenario, that of the step in it, and the tag.
@@ -451,11 +440,6 @@ pub fn tags(scenarios: &[Scenario]) -> impl Iterator<Item = (usize, usize, &str)
 }
 
 impl Plan {
-    /// Whether a step or a transaction has a deadline.
-    pub fn has_deadlines(&self) -> bool {
-        self.scenarios.iter().any(Scenario::has_deadlines)
-    }
-
     /// The same plan with one user who takes each step once, and whose responses are shown.
     #[must_use]
     pub fn for_debug(mut self) -> Self {

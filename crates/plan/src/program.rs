@@ -3,6 +3,7 @@
 //! All random draws depend on the seed, the scenario, the user, its iteration and the position in the program alone:
 //! they are the same on one thread and on seven.
 
+mod assignment;
 mod figures;
 mod measures;
 mod retry;
@@ -12,8 +13,8 @@ mod rounds;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::ValuePattern;
 use crate::nesting::deeper;
+pub use assignment::{AssignedTo, Assignment};
 pub use figures::{FIGURES_MAX, Measurement, OwnFigure, OwnKind};
 use measures::{asks_something, exactly, most, pause, widest};
 pub use retry::{OnFailure, RETRIES_MAX, Retry, RetryFault};
@@ -164,17 +165,6 @@ pub struct Choice {
     /// The nodes in sequence; an empty list does nothing.
     #[serde(deserialize_with = "deeper")]
     pub nodes: Vec<Node>,
-}
-
-/// A variable that is set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Assignment {
-    /// The number of the variable.
-    pub variable: u32,
-    /// The name of the variable, for messages.
-    pub name: String,
-    /// Its value, with its type.
-    pub value: ValuePattern,
 }
 
 /// A planned end of something.

@@ -14,10 +14,10 @@ mod value_pattern;
 use base64::Engine;
 use serde::{Deserialize, Serialize};
 
-use crate::Value;
 use crate::body_bytes::joined;
 use crate::nesting::deeper;
 use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotContext};
+use crate::{BodyBytes, Value};
 use escape::write_escaped;
 pub use uses::Uses;
 pub use value_pattern::ValuePattern;
@@ -79,6 +79,12 @@ pub enum NotFilled {
     /// There are no more rows.
     #[error("there is no row")]
     NoRow,
+    /// A file that is none of the folder.
+    #[error("there is no file '{path}' in the folder of the data")]
+    NoFile {
+        /// The path.
+        path: String,
+    },
     /// A range bound that is no whole number.
     #[error("random() wants whole numbers, the smaller first, not '{given}'")]
     NoRange {
@@ -116,7 +122,12 @@ pub struct Rendering {
 enum TextPart {
     Text(Box<[u8]>),
     Slot(SlotContext, Term),
+    /// The content of one of these files, whose path the value is; sorted by their paths.
+    File(Term, Box<[PathWithBody]>),
 }
+
+/// A file by its path.
+type PathWithBody = (Box<str>, BodyBytes);
 
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,12 +171,7 @@ impl Term {
 impl Rendering {
     /// Checks that all that it refers to exists.
     pub(crate) fn check_references(&self, known: SlotCounts) -> Result<(), &'static str> {
-        let terms =
-            self.parts.iter().filter_map(|part| if let TextPart::Slot(_, term) = part { Some(term) } else { None });
-        for term in terms {
-            term.check_references(known)?;
-        }
-        Ok(())
+        self.terms().try_for_each(|term| term.check_references(known))
     }
 
     /// Resolves the names in the slots of a pattern.
@@ -187,6 +193,31 @@ impl Rendering {
             });
         }
         Ok(Self { parts })
+    }
+
+    /// The sources of its values.
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.parts.iter().filter_map(|part| match part {
+            TextPart::Text(_) => None,
+            TextPart::Slot(_, term) | TextPart::File(term, _) => Some(term),
+        })
+    }
+
+    /// The content of one of these files: of the one whose path the first slot of the pattern gives.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn of_file(
+        pattern: &Pattern,
+        mut files: Vec<(Box<str>, BodyBytes)>,
+        names: &mut impl Names,
+    ) -> Result<Self, Unknown> {
+        files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let terms = Self::new(pattern, names)?.parts.into_iter().filter_map(|part| match part {
+            TextPart::Slot(_, term) => Some(TextPart::File(term, files.as_slice().into())),
+            TextPart::Text(_) | TextPart::File(..) => None,
+        });
+        Ok(Self { parts: terms.take(1).collect() })
     }
 
     /// Whether its first byte is constant.
@@ -211,7 +242,7 @@ impl Rendering {
         {
             match next {
                 TextPart::Text(text) => *last = joined(std::mem::take(last).into(), text.into()).into(),
-                slot @ TextPart::Slot(..) => self.parts.push(slot),
+                slot @ (TextPart::Slot(..) | TextPart::File(..)) => self.parts.push(slot),
             }
         }
         self.parts.extend(others);
@@ -244,12 +275,21 @@ impl Rendering {
     /// # Errors
     /// A value is not available, or not valid in its place.
     pub fn fill(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
+        self.parts.iter().try_for_each(|part| part.fill(scope, out))
+    }
+
+    /// The same for a URL that begins with a value, which may have a query: then a further one is joined to it.
+    ///
+    /// # Errors
+    /// As [`Rendering::fill`].
+    pub(crate) fn fill_url(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
+        let begins = out.len();
         for part in &self.parts {
-            match part {
-                TextPart::Text(text) => out.extend_from_slice(text),
-                TextPart::Slot(place, Term::Constant(value)) => write_escaped(value, *place, out)?,
-                TextPart::Slot(place, Term::Variable(number)) => write_escaped(scope.variable(*number), *place, out)?,
-                TextPart::Slot(place, term) => write_escaped(&term.value(scope)?, *place, out)?,
+            let joint = out.len();
+            part.fill(scope, out)?;
+            if matches!(part, TextPart::Text(_)) && out.get(joint) == Some(&b'?') && out[begins..joint].contains(&b'?')
+            {
+                out[joint] = b'&';
             }
         }
         Ok(())
@@ -266,6 +306,24 @@ impl Rendering {
         let mut out = Vec::new();
         self.fill(scope, &mut out)?;
         Ok(Value::text(&String::from_utf8_lossy(&out)))
+    }
+}
+
+impl TextPart {
+    fn fill(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
+        match self {
+            Self::Text(text) => out.extend_from_slice(text),
+            Self::Slot(place, Term::Constant(value)) => write_escaped(value, *place, out)?,
+            Self::Slot(place, Term::Variable(number)) => write_escaped(scope.variable(*number), *place, out)?,
+            Self::Slot(place, term) => write_escaped(&term.value(scope)?, *place, out)?,
+            Self::File(term, files) => {
+                let path = term.text(scope)?;
+                let place = files.binary_search_by(|(known, _)| (**known).cmp(&path));
+                let found = place.ok().and_then(|place| files.get(place));
+                out.extend_from_slice(&found.ok_or(NotFilled::NoFile { path })?.1);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -91,8 +91,8 @@ pub use live::{
 pub use messages::{
     Doing, config_error, config_line, driver_error, export_error, export_left_out, extract_error, failure_remedy,
     feed_error, flag_fault, in_chinese, not_extracted, plan_error, reason_called, reflect_error, resolve_error,
-    run_error, scenario_contents, scenario_mistakes, snapshot_error, system_fault, threshold_error, threshold_fault,
-    tls_error, unconsented_hosts,
+    run_error, scenario_contents, scenario_mistakes, scenario_warnings, snapshot_error, system_fault, threshold_error,
+    threshold_fault, tls_error, unconsented_hosts,
 };
 pub use notes::{note_so_far, note_text};
 pub use progress::{Aim, begins, hold_begins};

@@ -44,7 +44,7 @@ pub(crate) use more::{more, section};
 pub use plan_error::plan_error;
 pub use reach::unconsented_hosts;
 pub use run_error::run_error;
-pub use scenario::{flag_fault, scenario_contents, scenario_mistakes};
+pub use scenario::{flag_fault, scenario_contents, scenario_mistakes, scenario_warnings};
 pub use secure::tls_error;
 pub use snapshot_error::snapshot_error;
 pub use system::{Doing, in_chinese, system_fault};

@@ -2,6 +2,7 @@
 //! that send.
 
 mod builtins;
+mod data;
 mod figures;
 mod flow;
 mod names;
@@ -12,11 +13,12 @@ use std::collections::{HashMap, HashSet};
 
 use plan::did_you_mean;
 
-use crate::diagnostic::{DiagnosticSink, NameFault, Problem};
-use crate::file::{Action, Amount, File, RowPick, RowShare, Scenario, Step};
+use crate::diagnostic::{DataFault, DiagnosticSink, NameFault, Problem};
+use crate::file::{Action, Amount, AtEnd, DataSet, File, RowPick, RowShare, Scenario, Step};
 use crate::source::{Source, Span};
 use names::Symbols;
 use scope::Walk;
+pub(crate) use visit::patterns;
 
 /// Checks a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that
 /// are given to something that was wrong.
@@ -26,6 +28,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     cycles(file, found);
     flow::check(file, found);
     figures::check(file, source, found);
+    data::check(file, &declared, found);
     let before = {
         let mut walk = Walk::new(&declared, None, found);
         walk.global(file);
@@ -48,11 +51,8 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         let mut used: Vec<(String, Span)> = walk.into_used().into_iter().collect();
         used.sort();
         let is_unique = |name: &str| file.data.iter().any(|set| set.name.text == name && set.share == RowShare::Unique);
-        let is_by_user = |name: &str| file.data.iter().any(|set| set.name.text == name && set.pick == RowPick::ByUser);
         if matches!(scenario.load.amount, Amount::Rate { .. }) {
-            for (set, at) in used.iter().filter(|(set, _)| is_by_user(set)) {
-                found.add(*at, Problem::RowsOfUsers { set: set.clone() });
-            }
+            rows_at_rate(&file.data, &used, scenario.connections.is_some(), found);
         }
         for (set, at) in used.into_iter().filter(|(set, _)| is_unique(set)) {
             if !of_unique.insert(set.clone()) {
@@ -68,6 +68,18 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     walk.steps(&mut file.after, false);
     series(file, seen, found);
     redirects(file, found);
+}
+
+/// Rows by user need users, which a load by rate has with its connections; and none of them ends.
+fn rows_at_rate(data: &[DataSet], used: &[(String, Span)], has_users: bool, found: &mut DiagnosticSink) {
+    for (name, at) in used {
+        let Some(set) = data.iter().find(|set| set.name.text == *name && set.pick == RowPick::ByUser) else { continue };
+        if !has_users {
+            found.add(*at, Problem::RowsOfUsers { set: name.clone() });
+        } else if set.at_end == AtEnd::Stop {
+            found.add(*at, Problem::Data(DataFault::NoEndAtRate { set: name.clone() }));
+        }
+    }
 }
 
 /// Checks the variables and defaults that a scenario has of its own.
@@ -109,7 +121,7 @@ fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) | Action::Send(_) => true,
         Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
-        Action::Set(_) | Action::Record(_) | Action::Check(_) | Action::End(_) => false,
+        Action::Set(_) | Action::Record(_) | Action::Cookies(_) | Action::Check(_) | Action::End(_) => false,
         Action::Loop(one) => asks(&one.steps),
         Action::Transaction { steps, .. } | Action::Parallel { steps, .. } | Action::Shuffle(steps) => asks(steps),
         Action::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks(&choice.steps)),

@@ -1,5 +1,7 @@
 //! Diagnostics of a file: typed, each with its position. The texts here are English; views have others.
 
+mod cookies;
+mod data;
 mod flags;
 mod fragments;
 mod includes;
@@ -7,6 +9,8 @@ mod names;
 mod syntax;
 mod values;
 
+pub use cookies::CookieFault;
+pub use data::DataFault;
 pub use flags::as_keys;
 pub use fragments::FragmentFault;
 pub use includes::IncludeFault;
@@ -218,8 +222,8 @@ errors! {
         "'{set}' 为 sharing: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据";
     /// Rows by user in a load by rate, whose users only carry what comes.
     RowsOfUsers { set: String };
-        "'{set}' has 'order: by_user', and the users of a load by rate only carry the iterations that come; write 'users' in the load, or another order",
-        "'{set}' 为 order: by_user，而使用 rate 的负载中用户只承载到来的迭代；请在 load 中使用 users，或换一种 order";
+        "'{set}' has 'order: by_user', and the users of a load by rate only carry the iterations that come; write 'connections: N' beside the load, 'users' in it, or another order",
+        "'{set}' 为 order: by_user，而使用 rate 的负载中用户只承载到来的迭代；请在 load 旁写上 connections: N，或在 load 中使用 users，或换一种 order";
     /// A threshold on a part with an abort clause.
     AbortOfPart;
         "a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name",
@@ -272,6 +276,14 @@ errors! {
     DataColumns { path: String, wanted: usize, found: usize };
         "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'",
         "columns 写了 {wanted} 列，而 '{path}' 的第一行有 {found} 列；请写出每一列，或设置 separator";
+    /// An error of data.
+    Data(it: DataFault);
+        "{it}",
+        "{}" [it.chinese()];
+    /// An error of a change of cookies.
+    Cookies(it: CookieFault);
+        "{it}",
+        "{}" [it.chinese()];
     /// An error of a fragment, or of a call of one.
     Fragment(it: FragmentFault);
         "{it}",

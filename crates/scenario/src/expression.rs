@@ -151,14 +151,57 @@ pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
 }
 
 /// The columns in the form `row.column`, with the position of the column.
-pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
+pub(crate) fn columns<'t>(text: &'t str) -> Vec<(&'t str, &'t str, Range<usize>)> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
     let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
-    let three = tokens.windows(3).enumerate();
-    let requested = three.filter(|(index, three)| {
-        is_start(*index) && three[0].kind == Kind::Word && three[1].text == "." && three[2].kind == Kind::Word
+    let starts = tokens.iter().enumerate().filter(|(index, token)| token.kind == Kind::Word && is_start(*index));
+    let column = |(index, row): (usize, &Token<'t>)| match tokens.get(index + 1..)? {
+        [dot, column, open, close, ..] if is_list([dot, column, open, close]) => None,
+        [dot, column, ..] if dot.text == "." && column.kind == Kind::Word => {
+            Some((row.text, column.text, column.range()))
+        }
+        [open, column, close, ..] if (open.text, close.text) == ("[", "]") && column.kind == Kind::Literal => {
+            let quote = ['"', '\''].into_iter().find(|quote| column.text.starts_with(*quote))?;
+            let name = column.text.strip_prefix(quote)?.strip_suffix(quote)?;
+            (!name.contains('\\')).then(|| (row.text, name, column.range()))
+        }
+        _ => None,
+    };
+    starts.filter_map(column).collect()
+}
+
+/// Whether these tokens follow the name of a row and make a list of all values of a column: `.name[]`
+fn is_list(tokens: [&Token<'_>; 4]) -> bool {
+    let [dot, column, open, close] = tokens;
+    dot.text == "." && column.kind == Kind::Word && (open.text, close.text) == ("[", "]")
+}
+
+/// The columns that are used as lists, `row.column[]`, with the position of all of it.
+pub(crate) fn lists(text: &str) -> Vec<(&str, &str, Range<usize>)> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
+    let five = tokens.windows(5).enumerate().filter(|(index, five)| {
+        let [row, dot, column, open, close] = five else { return false };
+        is_start(*index) && row.kind == Kind::Word && is_list([dot, column, open, close])
     });
-    requested.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
+    five.map(|(_, five)| (five[0].text, five[2].text, five[0].at..five[4].range().end)).collect()
+}
+
+/// The name that a list of a column has for evaluators; no variable has such a one.
+pub(crate) fn list_name(row: &str, column: &str) -> String {
+    format!("{row}${column}")
+}
+
+/// An expression with names in the place of lists of columns.
+pub(crate) fn without_lists(text: &str) -> String {
+    let (mut out, mut from) = (String::new(), 0);
+    for (row, column, range) in lists(text) {
+        out.push_str(&text[from..range.start]);
+        out.push_str(&list_name(row, column));
+        from = range.end;
+    }
+    out.push_str(&text[from..]);
+    out
 }
 
 /// A word of the program itself, the member behind it, and the position of both.
@@ -180,6 +223,34 @@ pub(crate) fn builtins(text: &str) -> Vec<BuiltinUse<'_>> {
         _ => (word.text, None, word.range()),
     });
     with_member.filter(|(_, member, _)| member.is_some() || !is_beyond).collect()
+}
+
+/// Names, also of columns, that stand beside a `+` whose other side is a number: `page + 1`.
+pub(crate) fn added_to_numbers(text: &str) -> Vec<(String, Range<usize>)> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let is_number = |token: Option<&Token<'_>>| {
+        token.is_some_and(|token| {
+            token.kind == Kind::Literal && token.text.starts_with(|one: char| one.is_ascii_digit())
+        })
+    };
+    let ends = |index: usize| tokens.get(index).is_none_or(|next| matches!(next.kind, Kind::Operator | Kind::Close));
+    let mut all = Vec::new();
+    let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
+    for (first, token) in tokens.iter().enumerate().filter(|(at, one)| one.kind == Kind::Word && is_start(*at)) {
+        let is_column = matches!(tokens.get(first + 1..first + 3), Some([dot, column]) if dot.text == "." && column.kind == Kind::Word);
+        let last = if is_column { first + 2 } else { first };
+        let (before, behind) =
+            (first.checked_sub(1).map(|at| tokens[at].text), tokens.get(last + 1).map(|one| one.text));
+        let is_before = before == Some("+") && first >= 2 && is_number(tokens.get(first - 2)) && ends(last + 1);
+        // What is multiplied is a number already.
+        let is_alone = !matches!(before, Some("*" | "/" | "%" | "-" | "."));
+        let is_behind = behind == Some("+") && is_number(tokens.get(last + 2)) && is_alone;
+        if is_before || is_behind {
+            let range = token.at..tokens[last].range().end;
+            all.push((text[range.clone()].split_whitespace().collect(), range));
+        }
+    }
+    all
 }
 
 /// Whether the expression may handle absent values: `a ?? b`, `a ? b : c`, `a == null`.
@@ -390,6 +461,10 @@ mod tests {
         ] {
             assert_eq!(variables(text).into_iter().map(|(name, _)| name).collect::<Vec<_>>(), names, "{text}");
         }
+        assert_eq!(columns("a['b c'] == b[0] + c[d] + e['\\n'] + x.y['z']"), [("a", "b c", 2..7), ("x", "y", 38..39)]);
+        assert_eq!(columns("a.b[] + c.d[0]"), [("c", "d", 10..11)]);
+        assert_eq!(lists("x in a.b[] && c.d.e[]"), [("a", "b", 5..10)]);
+        assert_eq!(without_lists("a.b[].includes(c.d[0]) && e.f [ ].length"), "a$b.includes(c.d[0]) && e$f.length");
         assert_eq!(columns("a.b.c == users.name"), [("a", "b", 2..3), ("users", "name", 15..19)]);
     }
 

@@ -12,8 +12,8 @@ pub use flow::{AfterFailure, RetryOptions, Rounds};
 pub use fragment::Fragment;
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Barrier, Body, Call, Choice, Custom, Deadline, DynamicExpect, Expect, Extract, FragmentCall, Headers, Json,
-    Loop, Message, MessageData, Messaging, Part, PartValue, Receive, Request, SetValue, Step,
+    Action, Barrier, Body, Call, Choice, CookieChange, Custom, Deadline, DynamicExpect, Expect, Extract, FragmentCall,
+    Headers, Json, Loop, Message, MessageData, Messaging, Part, PartValue, Receive, Request, SetValue, Step,
 };
 
 use std::path::PathBuf;
@@ -119,6 +119,8 @@ pub struct DataSet {
     pub numbers: Vec<String>,
     /// Whether the first line is a row already, and the scenario file names the columns.
     pub is_headless: bool,
+    /// The condition of the rows that are used; `None`: all are.
+    pub filter: Option<Expression>,
 }
 
 /// The format of a data file.
@@ -128,6 +130,7 @@ pub enum DataFormat {
     Csv,
     Json,
     JsonLines,
+    Folder,
 }
 
 /// The text encoding of a data file.
@@ -279,6 +282,16 @@ pub struct Run {
     pub hdr: Option<String>,
     /// The path of the request log.
     pub log: Option<String>,
+}
+
+impl DataSet {
+    /// The filter with the names of these columns, by their indices.
+    pub fn filter_in_plan(&self, columns: &[String]) -> Option<plan::Expression> {
+        let filter = self.filter.as_ref()?;
+        let name = |column: &String| format!("{}.{column}", self.name.text);
+        let names = columns.iter().map(name).zip((0..).map(plan::Meaning::Column));
+        Some(plan::Expression { text: filter.text.clone(), names: names.collect() })
+    }
 }
 
 impl File {

@@ -54,6 +54,7 @@ pub(crate) use common::{
 };
 pub(crate) use custom::URL as CUSTOM_URL;
 pub(crate) use figures::FIGURE;
+pub(crate) use flow::COOKIES;
 pub(crate) use retry::RETRY;
 pub(crate) use sending::AUTH;
 pub(crate) use shared::FRAGMENT;

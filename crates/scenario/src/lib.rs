@@ -6,6 +6,8 @@
 //!   belongs
 //! - `check`: names, loops, cycles; `expression`: a first check of expressions
 //! - `lower` turns a checked file into plans
+//! - `quoting`: a line with the quotes that YAML needs
+//! - `warnings`: what is legal and probably wrong
 //! - `diagnostic`: every possible mistake, typed, with its position
 //!
 //! Nothing is sent, and no expression is compiled.
@@ -23,12 +25,14 @@ mod include;
 mod keys;
 mod lower;
 mod overrides;
+mod quoting;
 mod read;
 mod reader;
 mod redacted;
 mod schema;
 mod source;
 mod tree;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -37,18 +41,20 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{
-    Diagnostic, Diagnostics, ExpressionFault, FoundInstead, FragmentFault, IncludeFault, LoopWord, MISTAKES_MAX,
-    NameFault, Problem, SyntaxFault, Things, Wanted, as_keys,
+    CookieFault, DataFault, Diagnostic, Diagnostics, ExpressionFault, FoundInstead, FragmentFault, IncludeFault,
+    LoopWord, MISTAKES_MAX, NameFault, Problem, SyntaxFault, Things, Wanted, as_keys,
 };
 pub use expression::EXPRESSION_BYTES_MAX;
 pub use file::*;
 pub use keys::{Field, Kind, Object};
-pub use lower::{Lowered, Lowering, Outside};
+pub use lower::{ListSource, Lowered, Lowering, Outside};
 pub use overrides::FlagFault;
+pub use quoting::with_quotes;
 pub use reader::Files;
 pub use redacted::without_secrets;
 pub use schema::schema;
 pub use source::{Location, Source, Span};
+pub use warnings::{Concern, Warning};
 
 use diagnostic::DiagnosticSink;
 use reader::Reader;
@@ -171,6 +177,10 @@ impl Files for Folder {
         let mut bytes = Vec::new();
         std::fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn folder(&self, path: &Path) -> std::io::Result<usize> {
+        plan::folder_files(&self.0.join(path)).map(|files| files.len())
     }
 
     fn include(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>> {

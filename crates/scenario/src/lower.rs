@@ -5,6 +5,7 @@
 
 mod barriers;
 mod bodies;
+mod cookies;
 mod custom;
 mod expects;
 mod flow;
@@ -35,7 +36,7 @@ use plan::{
 };
 
 use crate::Opened;
-use crate::diagnostic::{DiagnosticSink, Diagnostics, Problem};
+use crate::diagnostic::{DataFault, DiagnosticSink, Diagnostics, Problem};
 use crate::file::{Action, Amount, CarriedState, File, Iterations, Limit, Load, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
@@ -46,6 +47,9 @@ use own::Seen;
 
 /// The seed of random draws, unless the file or the command line has one.
 const SEED: u64 = 1;
+
+/// The source of columns as lists.
+pub type ListSource<'a> = &'a dyn Fn(usize, usize) -> Result<Value, String>;
 
 /// The context that the caller provides.
 #[derive(Clone, Copy)]
@@ -60,6 +64,9 @@ pub struct Outside<'a> {
     pub folder: &'a std::path::Path,
     /// The default `User-Agent`.
     pub user_agent: &'a str,
+    /// All values of a column as a list, by the numbers of its data set and of the column; the reason is for the user.
+    /// `None`: rows are not read.
+    pub lists: Option<ListSource<'a>>,
 }
 
 /// A file that is being lowered.
@@ -105,6 +112,7 @@ impl<'a> Lowering<'a> {
     /// All errors.
     pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Diagnostics> {
         let mut found = DiagnosticSink::default();
+        check_filters(&opened.file, outside, &mut found);
         let draws = values::Draws { known: &[], number: 0 };
         let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &draws, &mut found);
         if !found.is_empty() {
@@ -201,7 +209,7 @@ impl<'a> Lowering<'a> {
 
     fn dynamic_parts<'s>(&'s self, seen: &'s Seen<'s>, steps: &[&[Step]]) -> DynamicParts<'s> {
         let (file, globals) = (&*seen.file, &*seen.globals);
-        let naming = Naming::new(file, globals, steps, self.outside.environment);
+        let naming = Naming::new(file, globals, steps, self.outside);
         let mark = mark_of(self.opened, globals);
         let target = file.target.as_ref().map(ToString::to_string).unwrap_or_default();
         let schemes = ["https://", "wss://", "grpcs://"];
@@ -311,6 +319,18 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Filters need no interpreter: they are evaluated for each row before the run.
+fn check_filters(file: &File, outside: &Outside<'_>, found: &mut DiagnosticSink) {
+    let Some(interpreters) = outside.interpreters else { return };
+    for set in &file.data {
+        let columns = set.columns.as_deref().unwrap_or_default();
+        let Some((expression, filter)) = set.filter_in_plan(columns).zip(set.filter.as_ref()) else { continue };
+        if !interpreters.is_plain(&expression) {
+            found.add(filter.at, Problem::Data(DataFault::NotPlain));
+        }
+    }
+}
+
 /// Leads the targets of a scenario, and its redirects, by a route of its own.
 fn reroute(connection: &Connection, targets: &mut [Target], steps: &mut [PlanStep]) -> Result<(), PlanError> {
     let route_overrides = connection.route_overrides()?;
@@ -366,6 +386,9 @@ impl DynamicParts<'_> {
         for (name, at) in std::mem::take(&mut self.naming.unset) {
             self.found.add(at, Problem::Unset { name });
         }
+        for (at, fault) in std::mem::take(&mut self.naming.faults) {
+            self.found.add(at, fault);
+        }
         if !self.found.is_empty() {
             return None;
         }
@@ -390,6 +413,7 @@ impl DynamicParts<'_> {
         let shared_connections = scenario.connections.filter(|_| matches!(load, PlanLoad::Closed { .. }));
         let (secret_variables, secret_columns) = self.naming.secrets();
         let carried = scenario.carried.names.iter().filter_map(|name| self.naming.number(&name.text)).collect();
+        let constants = self.naming.constants();
         let (variables, columns, expressions, counters) = self.naming.memory();
         Some(PlanScenario {
             name: scenario.name.text.clone(),
@@ -410,6 +434,7 @@ impl DynamicParts<'_> {
                 counters,
                 columns,
                 expressions,
+                constants,
                 of_user,
                 secret_variables,
                 secret_columns,

@@ -2,6 +2,7 @@
 
 mod actions;
 mod auth;
+mod cookies;
 mod custom;
 mod data;
 mod defaults;

@@ -56,6 +56,14 @@ pub trait Files {
     /// The error of the system.
     fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>>;
 
+    /// The number of files in a folder.
+    ///
+    /// # Errors
+    /// The error of the system.
+    fn folder(&self, _: &Path) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+
     /// The first bytes of a file that is brought in, which must be in the folder of the scenario file.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Tests of whole files: valid ones, invalid ones, and the schema's result for both.
 
+mod cookies;
+mod data;
 mod drift;
 mod expects;
 mod first_hours;
@@ -8,9 +10,11 @@ mod fragments;
 mod includes;
 mod own;
 mod page;
+mod quoting;
 mod sending;
 mod slots;
 mod values;
+mod warnings;
 
 use std::path::{Path, PathBuf};
 

@@ -47,30 +47,40 @@ impl Interpreters for JavaScript {
         }
         Ok(Box::new(compiled))
     }
+
+    fn is_plain(&self, expression: &plan::Expression) -> bool {
+        let mut compiled = Compiled { interpreter: None, expressions: Vec::new() };
+        compiled.add_plain(expression).is_ok_and(|is_plain| is_plain)
+    }
 }
 
 impl Compiled {
     fn add(&mut self, expression: &plan::Expression) -> Result<(), ScriptFault> {
+        if self.add_plain(expression)? {
+            return Ok(());
+        }
+        let names: Vec<&str> = expression.names.iter().map(|(name, _)| name.as_str()).collect();
+        let places = names::used(&expression.text, &names);
+        let used: Vec<&str> = places.iter().map(|place| names[*place]).collect();
+        let script = started(&mut self.interpreter)?.add(&expression.text, &used)?;
+        let uses = places.into_iter().map(|place| place as u32).collect();
+        self.expressions.push(CompiledExpression { uses, plain: None, script: Some(script) });
+        Ok(())
+    }
+
+    /// Adds an expression if it is plain; returns whether it is.
+    fn add_plain(&mut self, expression: &plan::Expression) -> Result<bool, ScriptFault> {
         if self.expressions.len() >= EXPRESSIONS_MAX {
             return Err(ScriptFault::TooMany);
         }
         let names: Vec<&str> = expression.names.iter().map(|(name, _)| name.as_str()).collect();
         let places = names::used(&expression.text, &names);
-        let used: Vec<&str> = places.iter().map(|place| names[*place]).collect();
         let uses: Box<[u32]> = places.iter().map(|place| *place as u32).collect();
-        let compiled = match PlainProgram::compile(&expression.text, &names, &uses) {
-            Some(program) => {
-                let used = used.into_iter().map(str::to_owned).collect();
-                let plain = PlainExpression { program, text: expression.text.clone(), used };
-                CompiledExpression { uses, plain: Some(Box::new(plain)), script: None }
-            }
-            None => {
-                let script = started(&mut self.interpreter)?.add(&expression.text, &used)?;
-                CompiledExpression { uses, plain: None, script: Some(script) }
-            }
-        };
-        self.expressions.push(compiled);
-        Ok(())
+        let Some(program) = PlainProgram::compile(&expression.text, &names, &uses) else { return Ok(false) };
+        let used = places.iter().map(|place| names[*place].to_owned()).collect();
+        let plain = Some(Box::new(PlainExpression { program, text: expression.text.clone(), used }));
+        self.expressions.push(CompiledExpression { uses, plain, script: None });
+        Ok(true)
     }
 }
 

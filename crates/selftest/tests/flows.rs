@@ -57,6 +57,7 @@ fn feeds(opened: &Opened) -> Arc<[Feed]> {
             pick: Pick::ByUser,
             share: Share::Copy,
             at_end: if set.at_end == scenario::AtEnd::Stop { AtEnd::Stop } else { AtEnd::Again },
+            selection: None,
         };
         Feed::open(spec).expect("rows")
     };
@@ -89,6 +90,7 @@ fn played(name: &str, seed: u64, threads: usize, happens: &Happens) -> Played {
         environment: &|_| None,
         interpreters: supplies.interpreters.as_deref(),
         schemas: &[],
+        lists: None,
         folder: &folder,
         user_agent: "onrush",
     };

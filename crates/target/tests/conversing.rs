@@ -72,6 +72,7 @@ fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u6
             variable: *variable,
             name: VARIABLES[*variable as usize].to_owned(),
             take: Extract::new(from, Which::First).expect("a take"),
+            of: None,
             default: None,
             is_number: false,
             from_failed: false,

@@ -133,7 +133,7 @@ fn rendering(text: &str, ground: TextContext) -> Rendering {
 fn taking(variable: u32, path: &str, default: Option<Value>) -> Extraction {
     let take = Extract::new(&ExtractFrom::Json(path.to_owned()), Which::First).expect("a path");
     let default = default.map(ValuePattern::Constant);
-    Extraction { variable, name: path.to_owned(), take, default, is_number: false, from_failed: false }
+    Extraction { variable, name: path.to_owned(), take, of: None, default, is_number: false, from_failed: false }
 }
 
 /// Two steps: a token is issued, and used; `way` leads to its use.

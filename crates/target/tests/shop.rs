@@ -318,6 +318,7 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
             variable: Known.variable(name).expect("a name"),
             name: (*name).to_owned(),
             take: Extract::new(&from(), Which::First).expect("a take"),
+            of: None,
             default: None,
             is_number: false,
             from_failed: false,

@@ -15,8 +15,13 @@ pub(crate) fn check(files: &[String]) -> Exit {
     let mut exit = Exit::Done;
     for file in files {
         let (text, found) = match scenario::read(Path::new(file)) {
-            Ok(opened) => match run_file::check(&opened) {
-                Ok(()) => (report::scenario_contents(&opened, language), Exit::Done),
+            Ok(opened) => match run_file::check(&opened, language) {
+                Ok(()) => {
+                    let (contents, warnings) =
+                        (report::scenario_contents(&opened, language), report::scenario_warnings(&opened, language));
+                    let all = if warnings.is_empty() { contents } else { format!("{contents}\n{warnings}") };
+                    (all, Exit::Done)
+                }
                 Err(mistakes) => (report::scenario_mistakes(&mistakes, language), Exit::Unmet),
             },
             Err(mistakes) => {

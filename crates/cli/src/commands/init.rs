@@ -91,6 +91,7 @@ fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<Stri
         schemas: &[],
         folder: Path::new(""),
         user_agent: USER_AGENT,
+        lists: None,
     };
     let read = scenario::parse("init", &file.text, &NoFiles);
     let again = read.and_then(|opened| Lowering::new(&opened, &outside)?.run(&[]).map(|lowered| lowered.plan));

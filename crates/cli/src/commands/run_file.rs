@@ -4,19 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{DataSources, StopHandle};
-use feed::{AtEnd, Csv, Feed, Format, Pick, Share, Spec};
 use figures::Run;
 use plan::{CaptureOptions, Draft, Flags, Plan, PlanError, TargetPolicy, Value};
 use report::Language;
-use scenario::{
-    Amount, DataFormat, DataSet, Diagnostics, Encoding, Lowered, Lowering, Opened, Outside, Problem, RowPick, RowShare,
-};
+use scenario::{Amount, DataFault, Diagnostic, Diagnostics, Lowered, Lowering, Opened, Outside, Problem};
 
 use crate::commands::run::{Load, Prepared, RunLoad, Sources, run_input};
 use crate::exit::Exit;
 use crate::options::args::{EngineArgs, RunArgs, USER_AGENT};
 use crate::output;
-use crate::session::data_sources::supplies;
+use crate::session::data_sources::{list_of, open_feed, supplies};
 use crate::session::run_settings::RunSettings;
 
 /// Runs a file.
@@ -134,12 +131,14 @@ impl ScenarioRunner<'_> {
         let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
         let environment = |name: &str| std::env::var(name).ok();
         let mut schemas = Vec::new();
+        let lists = |set: usize, column: usize| list_of(&supplies.feeds[set], column, self.language);
         let requested = Outside {
             environment: &environment,
             interpreters: supplies.interpreters.as_deref(),
             schemas: &[],
             folder: &folder,
             user_agent: USER_AGENT,
+            lists: Some(&lists),
         };
         let first = self.reported(Lowering::new(self.opened, &requested))?;
         let mut target_policy = None;
@@ -273,66 +272,46 @@ impl ScenarioRunner<'_> {
 
     /// The rows of all data, and the script evaluator.
     fn supplies(&self) -> Result<DataSources, Exit> {
-        let mut feeds = Vec::new();
+        let (mut feeds, own) = (Vec::new(), supplies());
         let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
         for set in &self.opened.file.data {
-            let feed = spec_of(set, &folder)
-                .and_then(|spec| Feed::open(spec).map_err(|error| report::feed_error(&error, self.language)));
-            feeds.push(feed.map_err(|text| self.load.refuse(&text, Exit::Usage))?);
+            let feed = open_feed(set, &folder, own.interpreters.as_deref());
+            let text = |error| report::feed_error(&error, self.language);
+            feeds.push(feed.map_err(|error| self.load.refuse(&text(error), Exit::Usage))?);
         }
-        Ok(DataSources { feeds: feeds.into(), ..supplies() })
+        Ok(DataSources { feeds: feeds.into(), ..own })
     }
 }
 
-/// The settings of a data file, as the scenario file has them.
-fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
-    let csv = || Csv {
-        separator: char::from(set.separator),
-        columns: set.columns.clone().filter(|_| set.is_headless),
-        charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
-        numbers: set.numbers.clone(),
-    };
-    let format = match set.format {
-        DataFormat::Csv => Format::Csv(csv()),
-        DataFormat::Json => Format::Json,
-        DataFormat::JsonLines => Format::JsonLines,
-    };
-    Ok(Spec {
-        file: folder.join(&set.file),
-        format,
-        pick: match set.pick {
-            RowPick::Next => Pick::Next,
-            RowPick::Random => Pick::Random,
-            RowPick::ByUser => Pick::ByUser,
-        },
-        share: match set.share {
-            RowShare::Split => Share::Split,
-            RowShare::Copy => Share::Copy,
-            RowShare::Unique => Share::Unique,
-        },
-        at_end: match set.at_end {
-            scenario::AtEnd::Again => AtEnd::Again,
-            scenario::AtEnd::Stop => AtEnd::Stop,
-        },
-    })
-}
-
-/// Finds all errors of a file that need no network.
-pub(crate) fn check(opened: &Opened) -> Result<(), Diagnostics> {
+/// Finds all errors of a file that need no network. Rows are read where a filter or a list of a column needs them.
+pub(crate) fn check(opened: &Opened, language: Language) -> Result<(), Diagnostics> {
     let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
     let (environment, supplies) = (|name: &str| std::env::var(name).ok(), supplies());
+    let interpreters = supplies.interpreters.as_deref();
+    let feed_of = |set: usize| {
+        let feed = open_feed(&opened.file.data[set], &folder, interpreters);
+        feed.map_err(|error| report::feed_error(&error, language))
+    };
+    let lists = |set: usize, column: usize| list_of(&feed_of(set)?, column, language);
     let outside = Outside {
         environment: &environment,
-        interpreters: supplies.interpreters.as_deref(),
+        interpreters,
         schemas: &[],
         folder: &folder,
         user_agent: USER_AGENT,
+        lists: Some(&lists),
     };
     let found = || -> Result<(), Diagnostics> {
         let lowering = Lowering::new(opened, &outside)?;
         lowering.before()?;
         lowering.run(&[])?;
-        lowering.after().map(drop)
+        lowering.after()?;
+        let filtered = opened.file.data.iter().enumerate().filter_map(|(set, data)| Some((set, data.filter.as_ref()?)));
+        let wrong = filtered.filter_map(|(set, filter)| Some((filter.at, feed_of(set).err()?)));
+        let one = |(at, reason)| Diagnostic { at, fault: Problem::Data(DataFault::Rows { reason }) };
+        let all: Vec<Diagnostic> = wrong.map(one).collect();
+        let source = Box::new(opened.source.clone());
+        if all.is_empty() { Ok(()) } else { Err(Diagnostics { source, all, more: 0 }) }
     };
     let Err(mut mistakes) = found() else { return Ok(()) };
     // Services may be described by the target, which is not queried here.

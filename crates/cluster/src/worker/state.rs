@@ -59,6 +59,11 @@ impl Worker {
         self.follow_state(now);
     }
 
+    /// Its number among the members of the run, from 0.
+    pub fn number(&self) -> Option<u16> {
+        self.number.and_then(|(_, number)| number)
+    }
+
     /// Follows the state.
     pub(super) fn follow_state(&mut self, now: Nanos) {
         let (run, phase) = (self.state.run, self.state.phase);

@@ -120,7 +120,7 @@ impl Running {
         if options.log_config.log.is_some() {
             return Err(BackendFault::Undivided { what: "--log" }.into());
         }
-        let shared_data = SharedData::new(options.supplies.clone());
+        let shared_data = SharedData::new(options.supplies.clone(), 1);
         // A run that another leader has led for a while began before now.
         let clock = Clock::at(AGO_MAX);
         let changes = Arc::new(divide::changes_of(&plan, clock).remote(backend.received_within()));
@@ -167,7 +167,7 @@ impl Running {
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
-        let shared_data = SharedData::new(options.supplies.clone());
+        let shared_data = SharedData::new(options.supplies.clone(), part.worker);
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
         let changes = divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);

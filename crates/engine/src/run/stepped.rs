@@ -57,7 +57,7 @@ impl<D: Driver> SteppedRun<D> {
         mut make: impl FnMut() -> D,
     ) -> Self {
         supplies.check(plan).expect("expressions that were looked at");
-        let shared_data = SharedData::new(supplies);
+        let shared_data = SharedData::new(supplies, part.worker);
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();

@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use plan::{CookieEndpoint, Jar, Memory, Request, Target, Value};
+use plan::{COOKIE_BYTES_MAX, CookieEndpoint, Jar, Memory, Request, Target, Value};
 use wire::http1;
 
 use super::captured_response::KeptBody;
@@ -183,6 +183,33 @@ impl States {
     /// Sets a variable of a user.
     pub(super) fn set(&mut self, user: u32, variable: u32, value: Value) {
         self.state(user).variables[variable as usize] = value;
+    }
+
+    /// Removes the cookies of a user.
+    pub(super) fn clear_cookies(&mut self, user: u32) {
+        self.state(user).jar.clear();
+    }
+
+    /// Sets a cookie of a user for all paths of a host.
+    ///
+    /// # Errors
+    /// The value cannot be one of a cookie.
+    pub(super) fn set_cookie(
+        &mut self,
+        user: u32,
+        (name, value): (&str, &str),
+        home: CookieEndpoint<'_>,
+        now: Nanos,
+    ) -> Result<(), String> {
+        if value.contains(|each: char| each == ';' || each.is_control()) {
+            return Err(format!("cookie {name}: its value has a ';' or a line end; encode it, like urlencode(...)"));
+        }
+        if name.len() + value.len() > COOKIE_BYTES_MAX {
+            return Err(format!("cookie {name}: it is longer than {COOKIE_BYTES_MAX} bytes; shorten its value"));
+        }
+        let now_s = self.now(now).as_secs();
+        self.state(user).jar.hear(format!("{name}={value}; Path=/").as_bytes(), home, now_s);
+        Ok(())
     }
 
     /// The text of an expression.

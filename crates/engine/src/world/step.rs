@@ -165,7 +165,7 @@ fn checks_json(step: &Step) -> bool {
 }
 
 fn takes_body(step: &Step) -> bool {
-    step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(|taking| taking.take.wants_body())
+    step.dynamic_parts.iter().flat_map(|dynamic_parts| &dynamic_parts.takes).any(plan::Extraction::wants_body)
 }
 
 impl PreparedStep {

@@ -56,8 +56,9 @@ fn split_over_seven_shards_gives_each_row_once() {
         for held in [0, usize::MAX] {
             let feed = Feed::open_within(spec.clone(), held, OFFSETS_MAX).expect("a good file");
             assert_eq!(feed.is_held(), held > 0);
-            let open =
-                taken(&feed, |shard| Box::new((shard..).step_by(7).map(|iteration| RowTurn::Open { iteration })));
+            let open = taken(&feed, |shard| {
+                Box::new((shard..).step_by(7).map(|iteration| RowTurn::Open { iteration, user: 0 }))
+            });
             assert!(open.iter().all(|count| *count == 1), "{pick:?}");
             // 70 users, ten on each shard, whose iterations run concurrently.
             let closed = taken(&feed, |shard| {
@@ -74,8 +75,9 @@ fn split_over_seven_shards_gives_each_row_once() {
 fn each_row_of_two_rounds_is_taken_twice() {
     let folder = Folder::new();
     let feed = Feed::open_within(Spec::new(numbered(&folder), csv()), 0, OFFSETS_MAX).expect("a good file");
-    let counts =
-        taken(&feed, |shard| Box::new((shard..2 * ROWS).step_by(7).map(|iteration| RowTurn::Open { iteration })));
+    let counts = taken(&feed, |shard| {
+        Box::new((shard..2 * ROWS).step_by(7).map(|iteration| RowTurn::Open { iteration, user: 0 }))
+    });
     assert!(counts.iter().all(|count| *count == 2));
 }
 

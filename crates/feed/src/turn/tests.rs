@@ -18,7 +18,7 @@ fn number(place: RowPosition) -> Option<u64> {
 fn an_open_load_takes_row_after_row() {
     let spec = spec(Pick::Next, Share::Split, AtEnd::Again);
     for iteration in 0..1_000 {
-        let place = RowPosition::new(&spec, 7, RowTurn::Open { iteration }, 1);
+        let place = RowPosition::new(&spec, 7, RowTurn::Open { iteration, user: 0 }, 1);
         assert_eq!(place, RowPosition::Row { number: iteration % 7, round: iteration / 7 });
     }
 }
@@ -68,7 +68,7 @@ fn a_shuffled_order_has_each_row_once_in_each_round_and_another_order_in_the_nex
     for rows in [1, 2, 3, 5, 16, 17, 1_000, 65_537] {
         let spec = spec(Pick::Random, Share::Unique, AtEnd::Again);
         let round = |of: u64| -> Vec<u64> {
-            let turns = (of * rows..(of + 1) * rows).map(|iteration| RowTurn::Open { iteration });
+            let turns = (of * rows..(of + 1) * rows).map(|iteration| RowTurn::Open { iteration, user: 0 });
             let places = turns.map(|turn| RowPosition::new(&spec, rows, turn, 9));
             places
                 .map(|place| {
@@ -93,7 +93,7 @@ fn a_shuffled_order_has_each_row_once_in_each_round_and_another_order_in_the_nex
 fn no_row_is_preferred() {
     for share in [Share::Unique, Share::Split] {
         let spec = spec(Pick::Random, share, AtEnd::Again);
-        for turn in [RowTurn::Open { iteration: 0 }, RowTurn::Open { iteration: 8 }] {
+        for turn in [RowTurn::Open { iteration: 0, user: 0 }, RowTurn::Open { iteration: 8, user: 0 }] {
             let mut counts = [0_f64; 10];
             for seed in 0..100_000 {
                 counts[number(RowPosition::new(&spec, 10, turn, seed)).expect("a row") as usize] += 1.0;

@@ -265,6 +265,7 @@ impl CannedRun {
             environment: &|_| None,
             interpreters: supplies.interpreters.as_deref(),
             schemas: &[],
+            lists: None,
             folder: Path::new(""),
             user_agent: "onrush",
         };

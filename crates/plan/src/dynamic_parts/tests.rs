@@ -144,3 +144,29 @@ fn what_was_taken_leads_to_this_target_alone() {
         assert_eq!(rendering(text, TextContext::Url).begins_with_text(), expect, "{text}");
     }
 }
+
+#[test]
+fn a_query_is_joined_to_that_of_an_extracted_url() {
+    let flags = Flags { url: Some("http://127.0.0.1/".to_owned()), ..Flags::default() };
+    let step = flags.plan().expect("a plan").scenarios[0].steps[0].request.clone();
+    let path = rendering("${one}?page=2&q=${two}", TextContext::Url);
+    let parts = DynamicParts { path: Some(path), ..DynamicParts::default() };
+    for (link, expect) in [("/a", "/a?page=2&q=x"), ("/a?b=1", "/a?b=1&page=2&q=x"), ("/a?", "/a?&page=2&q=x")] {
+        let made = parts.request(&step, &mut Two([Value::text(link), Value::text("x")])).expect("a request");
+        assert_eq!(made.path, expect);
+    }
+}
+
+#[test]
+fn the_file_is_that_of_the_path() {
+    let names = &mut Two([Value::Null, Value::Null]);
+    let pattern = Pattern::parse("${one}", TextContext::Text).expect("a pattern");
+    let files = [("f/b", &b"\xff"[..]), ("f/a", b"one")].map(|(path, bytes)| (path.into(), bytes.to_vec().into()));
+    let file = Rendering::of_file(&pattern, files.to_vec(), names).expect("known names");
+    let mut filled = |path: &str| {
+        let mut out = b"<".to_vec();
+        file.fill(&mut Two([Value::text(path), Value::Null]), &mut out).map(|()| out)
+    };
+    assert_eq!((filled("f/a"), filled("f/b")), (Ok(b"<one".to_vec()), Ok(b"<\xff".to_vec())));
+    assert_eq!(filled("f/c"), Err(NotFilled::NoFile { path: "f/c".to_owned() }));
+}

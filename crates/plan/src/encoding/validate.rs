@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::EncodedPlan;
 use crate::render::SlotCounts;
 use crate::{
-    CUSTOM_TEXTS_MAX, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd,
-    Rounds, STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape, ValuePattern,
+    AssignedTo, CUSTOM_TEXTS_MAX, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT,
+    ResponseEnd, Rounds, STAGES_MAX, STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape, ValuePattern,
 };
 
 type Validity = Result<(), &'static str>;
@@ -62,6 +62,7 @@ fn validate_scenario(scenario: &Scenario, barriers: usize) -> Validity {
     let is_known = |meaning: &Meaning| match meaning {
         Meaning::Variable(number) => (*number as usize) < memory.variables.len(),
         Meaning::Column(number) => (*number as usize) < memory.columns.len(),
+        Meaning::Constant(number) => (*number as usize) < memory.constants.len(),
         Meaning::Builtin(_) => true,
     };
     let names = memory.expressions.iter().flat_map(|expression| &expression.names);
@@ -109,7 +110,8 @@ fn validate_step(step: &Step, memory: &Memory) -> Validity {
     let of_headers = dynamic_parts.headers.iter().map(|(place, _)| place).chain(&dynamic_parts.trace);
     must(of_headers.into_iter().all(|place| *place < fields), "a header that is not there")?;
     let is_kept = |variable: u32| (variable as usize) < memory.variables.len();
-    must(dynamic_parts.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
+    let mut taken = dynamic_parts.takes.iter().flat_map(|taking| taking.of.into_iter().chain([taking.variable]));
+    must(taken.all(is_kept), "a variable that is not there")?;
     dynamic_parts.renderings().try_for_each(|rendering| rendering.check_references(known(memory)))
 }
 
@@ -149,7 +151,8 @@ impl Places<'_> {
                 must(is_there, "an item without a variable")
             }
             Node::Set(assignments) => assignments.iter().try_for_each(|assignment| {
-                must(is_kept(assignment.variable), "a variable that is not there")?;
+                let is_there = !matches!(assignment.to, AssignedTo::Variable(variable) if !is_kept(variable));
+                must(is_there, "a variable that is not there")?;
                 self.validate_value(&assignment.value)
             }),
             Node::Record(all) => all.iter().try_for_each(|one| self.validate_value(&one.value)),

@@ -1,6 +1,6 @@
 //! The values that rendering a pattern needs.
 
-use super::{Rendering, Term, TextPart, ValuePattern};
+use super::{Rendering, Term, ValuePattern};
 use crate::DynamicParts;
 
 /// The columns and expressions that rendering needs.
@@ -25,11 +25,7 @@ impl Uses {
     fn new<'a>(renderings: impl Iterator<Item = &'a Rendering>) -> Self {
         let mut uses = Self::default();
         for rendering in renderings {
-            for part in &rendering.parts {
-                if let TextPart::Slot(_, term) = part {
-                    uses.add(term);
-                }
-            }
+            rendering.terms().for_each(|term| uses.add(term));
         }
         for numbers in [&mut uses.columns, &mut uses.expressions] {
             numbers.sort_unstable();

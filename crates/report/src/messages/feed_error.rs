@@ -64,6 +64,10 @@ mod tests {
             (FeedFault::NoObject, &["{\""]),
             (FeedFault::Cut, &[]),
             (FeedFault::AfterEnd, &[]),
+            (FeedFault::NoFiles, &[]),
+            (FeedFault::NoneKept, &[]),
+            (FeedFault::Filter { reason: "82".to_owned() }, &["82"]),
+            (FeedFault::ListTooLong { rows: 82, most: 71 }, &["82", "71"]),
         ]
     }
 
@@ -91,7 +95,7 @@ mod tests {
             let words = chinese.split(|each: char| !each.is_ascii_alphabetic()).filter(|word| word.len() > 2);
             let known = [
                 "data", "users", "csv", "CSV", "JSON", "UTF", "MiB", "null", "GBK", "gbk", "jsonl", "ASCII", "klingon",
-                "ulimit", "error",
+                "ulimit", "error", "filter",
             ];
             assert_eq!(words.filter(|word| !known.contains(word)).collect::<Vec<_>>(), Vec::<&str>::new(), "{chinese}");
         }

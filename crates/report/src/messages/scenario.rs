@@ -1,7 +1,7 @@
 //! Errors in a scenario file, in both languages: position, line, mark, cause and remedy of all of them at once.
 
 use plan::masked;
-use scenario::{Diagnostic, Diagnostics, FlagFault, Opened, Problem, Source, as_keys};
+use scenario::{Diagnostic, Diagnostics, FlagFault, Opened, Problem, Source, Span, as_keys, with_quotes};
 use unicode_width::UnicodeWidthStr;
 
 use super::extract_error::why_in_chinese;
@@ -36,6 +36,17 @@ pub fn scenario_mistakes(mistakes: &Diagnostics, language: Language) -> String {
         (Language::Zh, ..) => format!("{name}：{count} 处错误，显示了其中 {} 处", mistakes.all.len()),
     });
     text
+}
+
+/// What is legal in a file and probably wrong; empty without any.
+pub fn scenario_warnings(opened: &Opened, language: Language) -> String {
+    let source = &opened.source;
+    let mut text = String::new();
+    for warning in opened.warnings() {
+        let cause = language.pick(warning.concern.to_string(), in_chinese(&warning.concern.chinese()));
+        text.push_str(&marked(source, warning.at, language.pick("warning: ", "警告："), &cause));
+    }
+    text.trim_end().to_owned()
 }
 
 /// The valid content of a file: its scenarios and their steps.
@@ -75,11 +86,22 @@ fn one(source: &Source, mistake: &Diagnostic, language: Language) -> String {
     if matches!(mistake.fault, Problem::File { .. } | Problem::FileTooLarge { .. }) {
         return format!("{}{}{cause}\n", source.name, language.pick(": ", "："));
     }
-    let place = source.place(mistake.at.start);
-    let name = source.name_at(mistake.at.start);
-    let head = format!("{name}:{}:{}: {cause}\n", place.line, place.column);
-    let marked = source.slice(mistake.at).lines().next().unwrap_or_default().chars().count();
-    let (line, before, marked) = shown(source.line_at(mistake.at.start), place.column - 1, marked.max(1));
+    let mut text = marked(source, mistake.at, "", &cause);
+    if let Some(line) = with_quotes(source, mistake) {
+        let blank = " ".repeat(source.place(mistake.at.start).line.to_string().len());
+        let line: String = hidden(&line).chars().take(SHOWN_CHARS_MAX).collect();
+        text.push_str(&format!("  {blank} = {}{line}\n", language.pick("write: ", "请写：")));
+    }
+    text
+}
+
+/// A text at a position: with its line, and a mark below it.
+fn marked(source: &Source, at: Span, kind: &str, cause: &str) -> String {
+    let place = source.place(at.start);
+    let name = source.name_at(at.start);
+    let head = format!("{name}:{}:{}: {kind}{cause}\n", place.line, place.column);
+    let marked = source.slice(at).lines().next().unwrap_or_default().chars().count();
+    let (line, before, marked) = shown(source.line_at(at.start), place.column - 1, marked.max(1));
     let number = place.line.to_string();
     let blank = " ".repeat(number.len());
     format!(

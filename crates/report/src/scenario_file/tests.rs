@@ -23,7 +23,14 @@ fn plan(flags: &Flags) -> Option<Plan> {
 fn again(file: &ScenarioFile) -> Plan {
     let environment = |name: &str| file.secrets.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let folder = Path::new("");
-    let outside = Outside { environment: &environment, interpreters: None, schemas: &[], folder, user_agent: "me/1" };
+    let outside = Outside {
+        environment: &environment,
+        interpreters: None,
+        schemas: &[],
+        folder,
+        user_agent: "me/1",
+        lists: None,
+    };
     let opened =
         scenario::parse("init", &file.text, &NoFiles).unwrap_or_else(|error| panic!("{error:?}\n{}", file.text));
     let lowered = Lowering::new(&opened, &outside).and_then(|lowering| lowering.run(&[]));

@@ -27,9 +27,14 @@ pub(super) fn fault(word: &str, member: Option<&str>, known: Known) -> Option<Pr
     };
     match (known, builtin) {
         (Known::Nothing, _) => Some(Problem::Name(NameFault::BeforeRun(whole))),
-        (Known::Run, Builtin::VuId | Builtin::VuIteration | Builtin::VuScenario | Builtin::VuScenarioIteration) => {
-            Some(Problem::Name(NameFault::OfNoUser(whole)))
-        }
+        (
+            Known::Run,
+            Builtin::VuId
+            | Builtin::VuIteration
+            | Builtin::VuScenario
+            | Builtin::VuScenarioIteration
+            | Builtin::VuWorker,
+        ) => Some(Problem::Name(NameFault::OfNoUser(whole))),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use metrics::ThresholdFault;
 use plan::{OnFailure, PlannedEnd};
 
-use crate::diagnostic::{DiagnosticSink, Problem};
+use crate::diagnostic::{CookieFault, DiagnosticSink, Problem};
 use crate::file::{Action, AfterFailure, File, Step};
 use crate::read::end_verb;
 
@@ -20,10 +20,11 @@ enum Area {
 
 /// Checks all steps of a file.
 pub(super) fn check(file: &File, found: &mut DiagnosticSink) {
-    let usual = file.defaults.on_failure.as_ref();
-    let mut ends = Ends { usual, area: Area::Once("setup"), has_deadline: false, found };
+    let (usual, keeps_cookies) = (file.defaults.on_failure.as_ref(), file.defaults.keeps_cookies());
+    let mut ends = Ends { usual, keeps_cookies, area: Area::Once("setup"), has_deadline: false, found };
     ends.steps(&file.before, false);
     for scenario in &file.scenarios {
+        ends.keeps_cookies = file.as_seen_by(scenario).defaults.keeps_cookies();
         let lists = [
             (Area::User("on_start"), &scenario.start),
             (Area::Iteration, &scenario.steps),
@@ -34,7 +35,7 @@ pub(super) fn check(file: &File, found: &mut DiagnosticSink) {
             ends.steps(steps, false);
         }
     }
-    ends.area = Area::Once("teardown");
+    (ends.area, ends.keeps_cookies) = (Area::Once("teardown"), keeps_cookies);
     ends.steps(&file.after, false);
     if !ends.has_deadline {
         let without = file.thresholds.iter().filter(|limit| limit.threshold.is_of_deadlines());
@@ -45,6 +46,8 @@ pub(super) fn check(file: &File, found: &mut DiagnosticSink) {
 struct Ends<'a> {
     /// What follows a failure where a step does not say it.
     usual: Option<&'a AfterFailure>,
+    /// Whether users have cookies.
+    keeps_cookies: bool,
     area: Area,
     /// Whether some step has a deadline.
     has_deadline: bool,
@@ -61,6 +64,9 @@ impl Ends<'_> {
     }
 
     fn step(&mut self, step: &Step, is_in_loop: bool) {
+        if matches!(step.action, Action::Cookies(_)) && !self.keeps_cookies {
+            self.found.add(step.at, Problem::Cookies(CookieFault::Off));
+        }
         if let Action::End(end) = &step.action {
             let word = end_verb(end);
             let fault = match (end, self.area) {

@@ -93,7 +93,8 @@ impl Symbols {
             }
         }
         let data: HashMap<&str, Span> = file.data.iter().map(|set| (set.name.text.as_str(), set.name.at)).collect();
-        let (mut places, mut transactions, mut exchanges) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut places, mut transactions) = (HashMap::new(), HashMap::new());
+        let (mut exchanges, mut messages) = (HashMap::new(), HashMap::new());
         let all = || {
             let parts = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
             [&file.before].into_iter().chain(parts).chain([&file.after])
@@ -121,6 +122,9 @@ impl Symbols {
                     Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) => {
                         exchanges.entry(step.name.as_str()).or_insert(step.at);
                     }
+                    Action::Send(_) | Action::Receive(_) => {
+                        messages.entry(step.name.as_str()).or_insert(step.at);
+                    }
                     _ => {}
                 }
             });
@@ -133,7 +137,7 @@ impl Symbols {
                     Action::Request(_) | Action::Call(_) | Action::Custom(_) | Action::Messaging(_) => {
                         transactions.get(name)
                     }
-                    Action::Check(_) => transactions.get(name).or(exchanges.get(name)),
+                    Action::Check(_) => transactions.get(name).or(exchanges.get(name)).or(messages.get(name)),
                     _ => None,
                 };
                 if let Some(at) = other {

@@ -9,7 +9,7 @@ use plan::{Argument, Builtin, Filling, Function, Pattern, Slot, SlotContext};
 use super::builtins::{self, Known};
 use super::names::Symbols;
 use super::visit;
-use crate::diagnostic::{DiagnosticSink, FragmentFault, NameFault, Problem};
+use crate::diagnostic::{DataFault, DiagnosticSink, FragmentFault, NameFault, Problem};
 use crate::expression;
 use crate::file::{Action, AfterFailure, Defaults, Expression, File, Loop, Rounds, Scenario, Step};
 use crate::source::Span;
@@ -102,6 +102,7 @@ impl<'w> Walk<'w> {
             self.found.add(step.at, Problem::NotInConversation { verb });
         }
         visit::patterns(step, &mut |pattern| self.pattern(pattern));
+        self.sources(step);
         match &mut step.action {
             Action::Messaging(messaging) => self.steps(&mut messaging.steps, true),
             Action::Transaction { steps, .. } => self.steps(steps, is_in_conversation),
@@ -139,6 +140,16 @@ impl<'w> Walk<'w> {
             self.take(name.text.clone());
         }
         self.after_failure(step.on_failure.as_ref());
+    }
+
+    /// Checks the variables that extractions look at, which those before them in the same step may fill.
+    fn sources(&mut self, step: &Step) {
+        for (number, take) in step.takes().iter().enumerate() {
+            let Some(of) = &take.of else { continue };
+            if !step.takes()[..number].iter().any(|before| before.name.text == of.text) {
+                self.name(&of.text, of.at);
+            }
+        }
     }
 
     /// Checks a loop: its expression has the names of its steps only when it is looked at after them.
@@ -264,6 +275,9 @@ impl<'w> Walk<'w> {
         for (name, range) in expression::variables(text) {
             self.name(name, place(range));
         }
+        for (set, column, range) in expression::lists(text) {
+            self.list(set, column, place(range));
+        }
         for (set, column, range) in expression::columns(text) {
             self.column(set, column, place(range));
         }
@@ -291,6 +305,17 @@ impl<'w> Walk<'w> {
         if let Some(fault) = self.declared.column_fault(set, columns, column) {
             self.found.add(at, fault);
         }
+    }
+
+    /// Checks that the data has a column that is used as a list, which takes no row.
+    fn list(&mut self, set: &str, column: &str, at: Span) {
+        let Some(columns) = self.declared.data.get(set) else {
+            let fault = DataFault::NoList { set: crate::diagnostic::shortened(set) };
+            self.found.add(at, Problem::Data(fault));
+            return;
+        };
+        let fault = self.declared.column_fault(set, columns.as_ref(), column);
+        fault.into_iter().for_each(|fault| self.found.add(at, fault));
     }
 
     /// Checks that a name has a value here.

@@ -5,17 +5,17 @@ use plan::Pattern;
 use crate::file::{Action, Body, Expect, Extract, Json, MessageData, PartValue, Step};
 
 /// Visits each text with slots of a step, without those of nested steps, and of values that it sets one after the other.
-pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
+pub(crate) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
     match &mut step.action {
         Action::Request(request) => {
             see(&mut request.url);
             request.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
             match &mut request.body {
-                Some(Body::Text(text)) => see(text),
+                Some(Body::Text(text) | Body::RowFile(text)) => see(text),
                 Some(Body::Json(value)) => json(value, see),
                 Some(Body::Form(fields)) => fields.iter_mut().for_each(|(_, value)| see(value)),
                 Some(Body::Multipart(parts)) => parts.iter_mut().for_each(|part| {
-                    if let PartValue::Text(text) = &mut part.value {
+                    if let PartValue::Text(text) | PartValue::RowFile { path: text, .. } = &mut part.value {
                         see(text);
                     }
                 }),
@@ -50,6 +50,7 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
             expects(&mut receive.expect, see);
             defaults(&mut receive.take, see);
         }
+        Action::Cookies(change) => change.set.iter_mut().for_each(|(_, value)| see(value)),
         Action::Do(call) => call.args.iter_mut().for_each(|(_, value)| json(value, see)),
         _ => {}
     }

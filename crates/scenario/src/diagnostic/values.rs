@@ -68,8 +68,8 @@ wanted! {
         "思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)";
     OnFailure: "what follows a failure", "write next_iteration, continue, break, stop_user, stop_run, 'retry 3', or a map like {retry: 3, after: 1s}";
         "失败后的处理", "可写 next_iteration、continue、break、stop_user、stop_run、'retry 3'，或 {retry: 3, after: 1s} 这样的映射";
-    Extract: "what to take", "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, or css input[name=csrf] @value";
-        "要提取的内容", "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value";
+    Extract: "what to take", "write it like json $.id, regex id=([0-9]+), header ETag, cookie sid, status, url, or css input[name=csrf] @value";
+        "要提取的内容", "写法如 json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、url、css input[name=csrf] @value";
     Bound: "a bound", "write it with <, <=, >, >= or == in front, like: < 500ms";
         "限制", "前面要写 <、<=、>、>= 或 ==，如：< 500ms";
     Credentials: "a user with a password, or a token", "write basic: \"user:password\", or bearer: \"${token}\"";
@@ -208,8 +208,8 @@ errors! {
         "'{it}' 不是 JavaScript 的运算符；请写 {other}";
     /// `random(1,10)` within an expression.
     Function(it: String);
-        "functions like {it}() have a slot of their own; set a variable to ${{{it}(...)}} and use that, or Math.random() and the like",
-        "{it}() 这样的函数要单独写在一个 ${{...}} 里；请把变量设为 ${{{it}(...)}} 再使用，或使用 Math.random() 等";
+        "{it}() counts in the whole run, so it stands alone; set a variable to ${{{it}(...)}} and use that",
+        "{it}() 在整个压测中计数，必须单独使用；请先用 set 把变量设为 ${{{it}(...)}} 再使用该变量";
 }
 
 errors! {
@@ -220,6 +220,8 @@ errors! {
 
     Choices;
         "choices", "分支";
+    Cookies;
+        "cookies", "Cookie";
     DataSets;
         "data sets", "数据集";
     Figures;

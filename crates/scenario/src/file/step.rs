@@ -81,6 +81,8 @@ pub enum Action {
     Set(Vec<SetValue>),
     /// Values of figures.
     Record(Vec<SetValue>),
+    /// A change of the user's cookies.
+    Cookies(CookieChange),
     /// A condition that should be true; the name of the step is that of the check.
     Check(Expression),
     /// A planned end of something.
@@ -126,6 +128,8 @@ pub enum Body {
     Text(Pattern),
     /// The content of a file, unchanged.
     File(PathBuf),
+    /// The content of the file of a row, whose path is the one slot.
+    RowFile(Pattern),
     /// JSON with slots in its strings.
     Json(Json),
     /// `application/x-www-form-urlencoded`.
@@ -148,6 +152,15 @@ pub struct Part {
 pub enum PartValue {
     /// A text with slots.
     Text(Pattern),
+    /// The file of a row of a folder.
+    RowFile {
+        /// The path: one slot.
+        path: Pattern,
+        /// The file name that is sent to the server; `None`: its own.
+        filename: Option<String>,
+        /// Its media type.
+        media_type: Option<String>,
+    },
     /// A file.
     File {
         /// The path.
@@ -345,6 +358,8 @@ pub struct DynamicExpect {
 pub struct Extract {
     /// The name of the value.
     pub name: Name,
+    /// The variable whose text takes the place of the response; `None`: the response itself.
+    pub of: Option<Name>,
     /// The source.
     pub from: ExtractFrom,
     /// Which match, when there are several.
@@ -379,6 +394,15 @@ pub struct FragmentCall {
     pub args: Vec<(String, Json)>,
     /// The steps of the fragment.
     pub steps: Vec<Step>,
+}
+
+/// A change of the cookies of a user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CookieChange {
+    /// Whether all are removed first.
+    pub clear: bool,
+    /// Those that are set for the host of the target, by their names.
+    pub set: Vec<(String, Pattern)>,
 }
 
 /// A variable that is set, or a figure that gets a value.
@@ -429,19 +453,25 @@ impl Step {
 
     /// The variables that it fills, in order, without those that nested steps fill.
     pub fn fills(&self) -> Vec<&Name> {
-        let takes = match &self.action {
-            Action::Request(request) => &request.take[..],
+        match &self.action {
+            Action::Set(values) => values.iter().map(|one| &one.name).collect(),
+            Action::Loop(one) => match &one.rounds {
+                Rounds::Items { item, .. } => vec![item],
+                _ => Vec::new(),
+            },
+            _ => self.takes().iter().map(|take| &take.name).collect(),
+        }
+    }
+
+    /// Its extractions, in order.
+    pub fn takes(&self) -> &[Extract] {
+        match &self.action {
+            Action::Request(request) => &request.take,
             Action::Call(call) => &call.take,
             Action::Custom(custom) => &custom.take,
             Action::Receive(receive) => &receive.take,
-            Action::Set(values) => return values.iter().map(|one| &one.name).collect(),
-            Action::Loop(one) => match &one.rounds {
-                Rounds::Items { item, .. } => return vec![item],
-                _ => &[],
-            },
             _ => &[],
-        };
-        takes.iter().map(|take| &take.name).collect()
+        }
     }
 
     /// The nested step lists.

@@ -39,8 +39,8 @@ pub(super) const TAGS: Field = field(
 pub(super) const TAKES: Field = field(
     "extract",
     Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&TAKE)])),
-    "Values to take from the answer, by the variable that they go into: json $.id, regex id=([0-9]+), header ETag, cookie sid, status, css input[name=csrf] @value, body",
-    "提取（关联）：从响应中取出的值，字段名即变量名：json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value、body",
+    "Values to take from the answer, by the variable that they go into: json $.id, regex id=([0-9]+), header ETag, cookie sid, status, css input[name=csrf] @value, body, url, url /code=([^&]+)/",
+    "提取（关联）：从响应中取出的值，字段名即变量名：json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value、body、url、url /code=([^&]+)/",
 );
 pub(super) const EXPECTS: Field =
     field("expect", Kind::Object(&EXPECT), "What a good answer is", "断言：响应应满足的条件");
@@ -76,7 +76,7 @@ keys! {
 }
 
 keys! {
-    pub(crate) TAKE = "extract", "an extraction", "提取", any of ["json", "regex", "header", "cookie", "status", "css", "body"];
+    pub(crate) TAKE = "extract", "an extraction", "提取", any of ["json", "regex", "header", "cookie", "status", "css", "body", "url"];
     "json": Kind::Text, "A path into JSON (RFC 9535)", "JSON 路径（RFC 9535）";
     "regex": Kind::Text, "A pattern; its first group is taken", "正则表达式，取第一个分组";
     "header": Kind::Text, "A header of the answer", "响应头";
@@ -84,6 +84,12 @@ keys! {
     "status": Kind::Switch, "true: the status", "true：状态码";
     "css": Kind::Text, "A selector, with @attribute behind it or without", "CSS 选择器，后面可加 @属性";
     "body": Kind::Switch, "true: the whole body, or the message", "true：整个响应体或消息";
+    "url": Kind::Text,
+        "true: the URL that answered, after redirects; or /pattern/: the first group of it in that URL",
+        "true：最终响应的 URL（重定向之后）；或 /正则/：该 URL 中的第一个分组";
+    "from": Kind::Text,
+        "The variable whose text is looked at in the place of the response, with json, regex, css or body",
+        "从该变量的文本（而不是响应）中提取，用于 json、regex、css 或 body";
     "which": Kind::Text,
         "Which of several: first, last, all, random, a number from 1 on, or count for how many there are [default: first]",
         "有多个时取哪个：first、last、all、random、从 1 开始的序号，或 count（个数）[默认：first]";

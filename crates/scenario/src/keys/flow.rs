@@ -21,7 +21,15 @@ const WITHIN: Field = field(
 /// What a planned end takes: nothing, or a text for the reader of the file.
 const REMARK: Kind = Kind::Either(&[Kind::Text, Kind::Nothing]);
 
-pub(super) const FLOW: [Object; 13] = steps! {
+keys! {
+    pub(crate) COOKIES = "cookie_change", "a change of cookies", "Cookie 的修改", any of ["set", "clear"];
+    "set": Kind::Named(&Kind::Pattern),
+        "Cookies by name, sent to the host of the scenario's target; values may have slots",
+        "要设置的 Cookie，字段名即名称；会发往场景 target 的主机；值中可以有占位符";
+    "clear": Kind::Switch, "true: remove all cookies of the user first", "true：先清除该用户的所有 Cookie";
+}
+
+pub(super) const FLOW: [Object; 14] = steps! {
     "for_each" {
         "for_each": Kind::Expression,
             "One round for each item of this list, like: items",
@@ -74,6 +82,11 @@ pub(super) const FLOW: [Object; 13] = steps! {
         "record": Kind::Named(&Kind::Json),
             "Give figures of the file values, like {basket: \"${total}\", orders: 1}",
             "记录自定义指标的值，如 {basket: \"${total}\", orders: 1}", needed;
+    }
+    "cookies" {
+        "cookies": Kind::Object(&COOKIES),
+            "Set cookies of the user, or clear them",
+            "设置或清除用户的 Cookie", needed;
     }
     "check" {
         "check": Kind::Expression,

@@ -71,10 +71,13 @@ keys! {
 }
 
 keys! {
-    pub(crate) DATA = "data", "a data set", "数据集";
+    pub(crate) DATA = "data", "a data set", "数据集", any of ["file", "folder"];
     "file": Kind::Text,
         "Where it is, from the folder of this file",
-        "数据文件的路径，相对于本文件所在的目录", needed;
+        "数据文件的路径，相对于本文件所在的目录";
+    "folder": Kind::Text,
+        "Or a folder: a row for each file in it, with the columns path, name and bytes, sorted by name",
+        "或一个目录：其中每个文件为一行，列为 path、name 和 bytes，按文件名排序";
     "format": Kind::Word(DATA_FORMATS),
         "What is in it [default: by the end of its name]",
         "文件格式 [默认：由扩展名决定]";
@@ -88,6 +91,9 @@ keys! {
     "header": Kind::Switch,
         "false: the first line of CSV is a row already, and 'columns' names the columns",
         "false：CSV 的第一行就是数据，列名由 columns 给出";
+    "filter": Kind::Expression,
+        "Use only the rows for which this holds, like users.country == 'DE' or users['First Name'] != ''; rows are numbered after it",
+        "只使用满足此条件的行，如 users.country == 'DE' 或 users['First Name'] != ''；行号在筛选之后计算";
     "order": Kind::Word(&["sequential", "random", "by_user"]),
         "In which order rows come: sequential, random, or by_user: user k has row k in all its iterations [default: sequential]",
         "取行的顺序：sequential（依次）、random（随机）或 by_user（第 k 个用户始终使用第 k 行）[默认：sequential]";

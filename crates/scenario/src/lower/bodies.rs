@@ -1,14 +1,17 @@
 //! Bodies of requests: constant bytes, or parts that are rendered anew.
 
-use plan::{Pattern, PatternPart, Rendering, Slot, SlotContext, Unknown};
+use plan::{Filling, Pattern, PatternPart, Rendering, Slot, SlotContext, Unknown, folder_files, path_in_folder};
 
 use super::DynamicParts;
-use crate::diagnostic::Problem;
-use crate::file::{Json, Part, PartValue};
+use crate::diagnostic::{DataFault, Problem};
+use crate::file::{DataFormat, DataSet, Json, Part, PartValue};
 use crate::form::form_escaped;
 
 /// The boundary of multipart forms, a line that usual content does not contain.
 const BOUNDARY: &str = "----onrush-5f3a9c1e7b2d4860";
+
+/// The most bytes of all files of a folder together: they are kept in memory, and go to each worker.
+const FOLDER_BYTES_MAX: u64 = 256 << 20;
 
 /// Bytes with slots, piece by piece.
 #[derive(Default)]
@@ -36,9 +39,9 @@ impl Pieces {
         }
     }
 
-    fn bytes(&mut self, bytes: Vec<u8>, dynamic_parts: &mut DynamicParts<'_>) -> Result<(), Unknown> {
+    fn add(&mut self, rendering: Rendering, dynamic_parts: &mut DynamicParts<'_>) -> Result<(), Unknown> {
         self.flush(dynamic_parts)?;
-        self.rendering = std::mem::take(&mut self.rendering).then(Rendering::from_bytes(bytes));
+        self.rendering = std::mem::take(&mut self.rendering).then(rendering);
         Ok(())
     }
 
@@ -156,13 +159,68 @@ pub(super) fn part_pieces(parts: &[Part], dynamic_parts: &mut DynamicParts<'_>) 
                 let name = filename.clone().unwrap_or(own);
                 let kind = media_type.as_deref().unwrap_or("application/octet-stream");
                 pieces.text(&format!("; filename=\"{}\"\r\nContent-Type: {kind}\r\n\r\n", quoted(&name)));
-                pieces.bytes(bytes, dynamic_parts)?;
+                pieces.add(Rendering::from_bytes(bytes), dynamic_parts)?;
+            }
+            PartValue::RowFile { path, filename, media_type } => {
+                pieces.text("; filename=\"");
+                match filename {
+                    Some(name) => pieces.text(&quoted(name)),
+                    // No file of a folder has a quote in its name.
+                    None => pieces.pattern(&name_of(path), str::to_owned),
+                }
+                let kind = media_type.as_deref().unwrap_or("application/octet-stream");
+                pieces.text(&format!("\"\r\nContent-Type: {kind}\r\n\r\n"));
+                let file = dynamic_parts.row_file(path)?;
+                pieces.add(file, dynamic_parts)?;
             }
         }
         pieces.text("\r\n");
     }
     pieces.text(&format!("--{BOUNDARY}--\r\n"));
     Ok((pieces, format!("multipart/form-data; boundary={BOUNDARY}")))
+}
+
+/// The content of the file of a row.
+pub(super) fn file_pieces(path: &Pattern, dynamic_parts: &mut DynamicParts<'_>) -> Result<Pieces, Problem> {
+    let mut pieces = Pieces::default();
+    let file = dynamic_parts.row_file(path)?;
+    pieces.add(file, dynamic_parts)?;
+    Ok(pieces)
+}
+
+/// The name of the file of a row, in the place of its path.
+fn name_of(path: &Pattern) -> Pattern {
+    let mut name = path.clone();
+    for slot in name.slots_mut() {
+        if let Filling::Column(_, column) = &mut slot.filling {
+            "name".clone_into(column);
+        }
+    }
+    name
+}
+
+impl DynamicParts<'_> {
+    /// The content of the file of a row, of which all are known before the run.
+    fn row_file(&mut self, path: &Pattern) -> Result<Rendering, Problem> {
+        let named =
+            path.slots().find_map(|slot| if let Filling::Column(set, _) = &slot.filling { Some(set) } else { None });
+        let is_it = |set: &&DataSet| Some(&set.name.text) == named && set.format == DataFormat::Folder;
+        let Some(set) = self.file.data.iter().find(is_it) else { return Err(Problem::Data(DataFault::FileSlot)) };
+        let shown = set.file.to_string_lossy().into_owned();
+        let listed = folder_files(&self.outside.folder.join(&set.file));
+        let listed = listed.map_err(|error| {
+            let (path, reason) = (shown.clone(), error.to_string());
+            Problem::Data(DataFault::NoSuchFolder { path, reason })
+        })?;
+        if listed.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes)) > FOLDER_BYTES_MAX {
+            return Err(Problem::Data(DataFault::FolderTooLarge { path: shown, most: FOLDER_BYTES_MAX }));
+        }
+        let mut files = Vec::with_capacity(listed.len());
+        for file in listed {
+            files.push((path_in_folder(&shown, &file.name).into(), self.body_of(&set.file.join(&file.name))?));
+        }
+        Ok(Rendering::of_file(path, files, &mut self.naming)?)
+    }
 }
 
 /// Quotes a name in a part like browsers do (the HTML standard).

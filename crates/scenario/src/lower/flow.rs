@@ -1,6 +1,6 @@
 //! Lowering of control flow: loops, values that are set, checks, and what follows a failure.
 
-use plan::{Assignment, Loop as PlanLoop, Measurement, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
+use plan::{AssignedTo, Assignment, Loop as PlanLoop, Measurement, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
 
 use super::nodes::Nodes;
 use crate::diagnostic::Problem;
@@ -49,7 +49,12 @@ impl Nodes<'_, '_> {
             let pattern = self.dynamic_parts.value_pattern(value);
             let pattern = self.dynamic_parts.reported(name.at, pattern);
             let assigned = self.variable(&name.text).zip(pattern);
-            all.extend(assigned.map(|(variable, value)| Assignment { variable, name: name.text.clone(), value }));
+            let to = AssignedTo::Variable;
+            all.extend(assigned.map(|(variable, value)| Assignment {
+                to: to(variable),
+                name: name.text.clone(),
+                value,
+            }));
         }
         all
     }

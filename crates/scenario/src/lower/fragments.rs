@@ -1,6 +1,6 @@
 //! Lowering of calls of fragments: their arguments are variables that are set in front of their steps.
 
-use plan::{Assignment, Node};
+use plan::{AssignedTo, Assignment, Node};
 
 use super::nodes::Nodes;
 use crate::file::{FragmentCall, Messaging, Step};
@@ -28,6 +28,6 @@ impl Nodes<'_, '_> {
         let pattern = self.dynamic_parts.value_pattern(value);
         let value = self.dynamic_parts.reported(step.at, pattern)?;
         let variable = self.dynamic_parts.naming.argument(fragment, name)?;
-        Some(Assignment { variable, name: name.clone(), value })
+        Some(Assignment { to: AssignedTo::Variable(variable), name: name.clone(), value })
     }
 }

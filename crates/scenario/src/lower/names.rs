@@ -7,6 +7,8 @@ use plan::{
     Value,
 };
 
+use super::Outside;
+use crate::diagnostic::{DataFault, Problem};
 use crate::expression;
 use crate::file::{Action, File, Step};
 use crate::source::Span;
@@ -14,7 +16,7 @@ use crate::source::Span;
 /// The names of one scenario.
 pub(crate) struct Naming<'a> {
     file: &'a File,
-    environment: &'a dyn Fn(&str) -> Option<String>,
+    outside: &'a Outside<'a>,
     numbers: HashMap<String, u32>,
     /// The variables in the order of their numbers, with their values at the begin of an iteration.
     variables: Vec<(String, Value)>,
@@ -26,12 +28,16 @@ pub(crate) struct Naming<'a> {
     column_numbers: HashMap<(String, String), u32>,
     counters: Vec<String>,
     expressions: Vec<Expression>,
+    /// Columns as lists, by the names that expressions have for them.
+    lists: Vec<(String, Value)>,
     /// The first position of each expression, and the fragment around it.
     places: Vec<(Span, Option<String>)>,
     /// The fragments around, from the outside in.
     fragments: Vec<String>,
     /// Environment variables that are not set, and that an expression needs.
     pub(crate) unset: Vec<(String, Span)>,
+    /// Other faults of expressions.
+    pub(crate) faults: Vec<(Span, Problem)>,
     /// The current position.
     pub(crate) at: Span,
 }
@@ -42,11 +48,11 @@ impl<'a> Naming<'a> {
         file: &'a File,
         globals: &[(String, Value)],
         lists: &[&[Step]],
-        environment: &'a dyn Fn(&str) -> Option<String>,
+        outside: &'a Outside<'a>,
     ) -> Self {
         let mut naming = Self {
             file,
-            environment,
+            outside,
             numbers: HashMap::new(),
             variables: Vec::new(),
             globals: 0,
@@ -55,9 +61,11 @@ impl<'a> Naming<'a> {
             column_numbers: HashMap::new(),
             counters: Vec::new(),
             expressions: Vec::new(),
+            lists: Vec::new(),
             places: Vec::new(),
             fragments: Vec::new(),
             unset: Vec::new(),
+            faults: Vec::new(),
             at: Span::default(),
         };
         globals.iter().for_each(|(name, value)| naming.add(name, value.clone()));
@@ -126,7 +134,7 @@ impl<'a> Naming<'a> {
                 }
                 Some(self.variables[number as usize].1.clone())
             }
-            Filling::Environment(name) => (self.environment)(name).map(|text| Value::text(&text)),
+            Filling::Environment(name) => (self.outside.environment)(name).map(|text| Value::text(&text)),
             _ => None,
         }
     }
@@ -166,16 +174,19 @@ impl<'a> Naming<'a> {
 
     /// The number of an expression.
     pub(crate) fn expression_number(&mut self, text: &str) -> u32 {
+        let lists: Vec<(String, u32)> =
+            expression::lists(text).into_iter().map(|(set, column, _)| self.list(set, column)).collect();
+        let text = &expression::without_lists(text);
         let fragment = self.fragments.last().cloned();
         let mut known = self.expressions.iter().zip(&self.places);
-        if let Some(known) = known.position(|(known, (_, around))| known.text == text && *around == fragment) {
+        if let Some(known) = known.position(|(known, (_, around))| known.text == *text && *around == fragment) {
             return known as u32;
         }
         for (set, name, _) in expression::columns(text) {
             if set != "env" {
                 continue;
             }
-            let value = (self.environment)(name);
+            let value = (self.outside.environment)(name);
             if value.is_none() && !expression::asks_whether(text) {
                 self.unset.push((name.to_owned(), self.at));
             }
@@ -198,6 +209,7 @@ impl<'a> Naming<'a> {
                 }
             }
         }
+        names.extend(lists.into_iter().map(|(name, number)| (name, Meaning::Constant(number))));
         let words = expression::builtins(text);
         let is_used = |name: &str| words.iter().any(|(word, ..)| name.split('.').next() == Some(*word));
         let used = Builtin::ALL.iter().filter(|(name, _)| is_used(name));
@@ -205,6 +217,32 @@ impl<'a> Naming<'a> {
         self.expressions.push(Expression { text: text.to_owned(), names });
         self.places.push((self.at, fragment));
         self.expressions.len() as u32 - 1
+    }
+
+    /// The list of a column: its name in expressions, and its number among the constants.
+    fn list(&mut self, set: &str, column: &str) -> (String, u32) {
+        let name = expression::list_name(set, column);
+        if let Some(known) = self.lists.iter().position(|(known, _)| *known == name) {
+            return (name, known as u32);
+        }
+        let feed = self.file.data.iter().position(|one| one.name.text == set);
+        let place = feed.and_then(|feed| self.file.data[feed].columns.as_ref()?.iter().position(|one| one == column));
+        let value = match (self.outside.lists, feed.zip(place)) {
+            (Some(lists), Some((feed, place))) => lists(feed, place),
+            // Its rows are not read, as for a check of the file alone.
+            _ => Ok(Value::Json("[]".into())),
+        };
+        let value = value.unwrap_or_else(|reason| {
+            self.faults.push((self.at, Problem::Data(DataFault::Rows { reason })));
+            Value::Null
+        });
+        self.lists.push((name.clone(), value));
+        (name, self.lists.len() as u32 - 1)
+    }
+
+    /// The constants of expressions, by their numbers.
+    pub(crate) fn constants(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.lists).into_iter().map(|(_, value)| value).collect()
     }
 
     /// The expressions with their positions.
@@ -263,7 +301,7 @@ impl Names for Naming<'_> {
     }
 
     fn environment(&mut self, name: &str) -> Option<String> {
-        let value = (self.environment)(name);
+        let value = (self.outside.environment)(name);
         if value.is_none() {
             self.unset.push((name.to_owned(), self.at));
         }

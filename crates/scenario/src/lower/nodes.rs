@@ -91,6 +91,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
             },
             Action::Set(values) => Node::Set(self.assignments(values)),
             Action::Record(values) => Node::Record(self.measurements(values)),
+            Action::Cookies(change) => return self.cookies(step, change),
             Action::Check(condition) => self.check(step, condition),
             Action::End(end) => Node::End(end.clone()),
             Action::Parallel { most, steps } => Node::Parallel {

@@ -83,8 +83,11 @@ impl DynamicParts<'_> {
                 self.fault_at = Some(take.name.at);
                 Problem::Extract(error)
             })?;
+            let number = |of: &crate::file::Name| self.naming.number(&of.text);
+            let of = take.of.as_ref().map(|of| number(of).ok_or_else(|| Problem::Slot { text: of.text.clone() }));
+            let of = of.transpose()?;
             let (is_number, from_failed) = (take.is_number, take.from_failed);
-            Ok(Extraction { variable, name, take: from, default, is_number, from_failed })
+            Ok(Extraction { variable, of, name, take: from, default, is_number, from_failed })
         };
         takes.iter().map(one).collect()
     }
@@ -119,7 +122,7 @@ impl DynamicParts<'_> {
     }
 
     /// The same as a body: there once, however many steps have it.
-    fn body_of(&self, path: &Path) -> Result<BodyBytes, Problem> {
+    pub(super) fn body_of(&self, path: &Path) -> Result<BodyBytes, Problem> {
         if let Some(known) = self.bodies.borrow().get(path) {
             return Ok(known.clone());
         }
@@ -218,6 +221,7 @@ impl DynamicParts<'_> {
         let (pieces, kind) = match body {
             Body::Text(pattern) => (bodies::text_pieces(pattern), None),
             Body::File(path) => return Ok((self.body_of(path)?, None)),
+            Body::RowFile(path) => (bodies::file_pieces(path, self)?, None),
             Body::Json(json) => (bodies::json_pieces(json), Some("application/json".to_owned())),
             Body::Form(fields) => (bodies::form_pieces(fields), None),
             Body::Multipart(parts) => {

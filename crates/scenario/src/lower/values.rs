@@ -12,6 +12,7 @@ use crate::file::{File, Variable};
 /// The source of constants.
 struct Fixed<'a> {
     values: Vec<Value>,
+    constants: Vec<Value>,
     counts: Vec<u64>,
     expressions: &'a [Expression],
     evaluate: Option<Result<Box<dyn Evaluate>, String>>,
@@ -63,6 +64,7 @@ impl Scope for Fixed<'_> {
             .map(|place| match names[*place as usize].1 {
                 Meaning::Variable(number) => self.values[number as usize].clone(),
                 Meaning::Column(_) => Value::Null,
+                Meaning::Constant(number) => self.constants[number as usize].clone(),
                 Meaning::Builtin(builtin) => sample(builtin, moment.now),
             })
             .collect();
@@ -73,7 +75,7 @@ impl Scope for Fixed<'_> {
 /// A value like those of users: variables of users are computed once before the run, for their errors.
 fn sample(builtin: Builtin, now: Duration) -> Value {
     match builtin {
-        Builtin::VuId => Value::Int(1),
+        Builtin::VuId | Builtin::VuWorker => Value::Int(1),
         Builtin::VuIteration | Builtin::VuScenarioIteration => Value::Int(0),
         Builtin::VuScenario => Value::text("scenario"),
         Builtin::VuStartTime => Value::Int(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)),
@@ -103,7 +105,7 @@ pub(super) fn globals(
     // All names exist while one is computed; there are no cycles.
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
-    let naming = Naming::new(file, &empty, &[], outside.environment);
+    let naming = Naming::new(file, &empty, &[], outside);
     let mut dynamic_parts = DynamicParts {
         file,
         outside,
@@ -122,6 +124,7 @@ pub(super) fn globals(
     let patterns: Vec<_> = file.vars.iter().map(pattern_of).collect();
     let names = dynamic_parts.naming.variable_names();
     let numbers: Vec<_> = file.vars.iter().map(|variable| dynamic_parts.naming.number(&variable.name.text)).collect();
+    let constants = dynamic_parts.naming.constants();
     let (values, _, expressions, _) = dynamic_parts.naming.memory();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let evaluate = if expressions.is_empty() {
@@ -133,10 +136,11 @@ pub(super) fn globals(
         })
     };
     let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273 ^ draws.number.wrapping_mul(super::loads::SEED_STEP);
-    let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
+    let mut fixed = Fixed { values, constants, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
     for (name, at) in &dynamic_parts.naming.unset {
         found.add(*at, Problem::Unset { name: name.clone() });
     }
+    dynamic_parts.naming.faults.drain(..).for_each(|(at, fault)| found.add(at, fault));
     for place in order(file) {
         let variable = &file.vars[place];
         let known = draws.known.iter().find(|(name, _)| *name == variable.name.text);

@@ -135,6 +135,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
         Action::Loop(one) => one.verb(),
         Action::Set(_) => "set",
         Action::Record(_) => "record",
+        Action::Cookies(_) => "cookies",
         Action::Check(_) => "check",
         Action::End(end) => end_verb(end),
         Action::Parallel { .. } => "parallel",

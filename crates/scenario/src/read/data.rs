@@ -7,7 +7,7 @@ use std::path::Path;
 
 use encoding_rs::GBK;
 
-use crate::diagnostic::{NameFault, Problem, Things, shortened};
+use crate::diagnostic::{DataFault, NameFault, Problem, Things, shortened};
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
 use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
@@ -16,6 +16,9 @@ use crate::tree::{Node, Value};
 /// The orders of rows, by their words.
 const ORDERS: [(&str, RowPick); 3] =
     [("sequential", RowPick::Next), ("random", RowPick::Random), ("by_user", RowPick::ByUser)];
+
+/// The columns of a folder.
+const FOLDER_COLUMNS: [&str; 3] = ["path", "name", "bytes"];
 
 /// The number of bytes of a data file that are read for the names of its columns.
 const DATA_HEAD_BYTES_MAX: usize = 256 * 1024;
@@ -38,7 +41,13 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         return finish(reader, node, set, false);
     }
     let mut fields = Fields::open(reader, node, &DATA)?;
-    let file = fields.need(reader, "file");
+    if let Some(folder) = fields.get("folder") {
+        return folder_set(reader, name, &mut fields, folder);
+    }
+    let file = fields.get("file");
+    if file.is_none() {
+        reader.found.add(fields.at, Problem::MissingKey { object: &DATA, key: "file" });
+    }
     let path = file.and_then(|node| reader.text(node));
     let format = fields.get("format").map(|node| {
         let all = [DataFormat::Csv, DataFormat::Json, DataFormat::JsonLines];
@@ -55,13 +64,9 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         reader.word(node, &words)
     });
     let separator = fields.get("separator").and_then(|node| separator(reader, node));
-    let pick = fields.get("order").and_then(|node| reader.word(node, &ORDERS));
-    let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
-    let share = fields.get("sharing").and_then(|node| reader.word(node, &shares));
-    let at_end =
-        fields.get("on_end").and_then(|node| reader.word(node, &[("repeat", AtEnd::Again), ("stop", AtEnd::Stop)]));
+    let (pick, share, at_end) = row_settings(reader, &mut fields);
+    let filter = fields.get("filter").and_then(|node| reader.expression(node));
     let (columns, header) = columns::given(reader, &mut fields);
-    check_order(reader, &fields, (pick, share, at_end));
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).
         let is_gbk = encoding == Some(Encoding::Gbk);
@@ -82,14 +87,55 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         separator: separator.unwrap_or_else(|| separator_of(path)),
         pick: pick.unwrap_or_default(),
         share: share.unwrap_or_default(),
-        // Unique rows do not repeat.
-        at_end: at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() }),
+        at_end: at_end_of(share, at_end),
+        filter,
         is_headless: columns.as_ref().is_some_and(|columns| columns.is_headless),
         columns: columns.as_ref().filter(|columns| columns.is_headless).map(|columns| columns.names.clone()),
         numbers: columns.map(|columns| columns.numbers).unwrap_or_default(),
         ..set_of(name, path, format)
     };
     finish(reader, file?, set, separator.is_some())
+}
+
+/// The files of a folder as rows.
+fn folder_set(reader: &mut Reader<'_>, name: Name, fields: &mut Fields<'_>, node: &Node) -> Read<DataSet> {
+    for one in fields.given(&["file", "format", "encoding", "separator", "columns", "header"]) {
+        fields.get(one);
+        reader.found.add(fields.place(one), Problem::Conflict { one, other: "folder" });
+    }
+    let (pick, share, at_end) = row_settings(reader, fields);
+    let filter = fields.get("filter").and_then(|node| reader.expression(node));
+    let path = reader.text(node)?;
+    let fault = match reader.files.folder(Path::new(path)) {
+        Ok(0) => Some(DataFault::EmptyFolder { path: shortened(path) }),
+        Ok(_) => None,
+        Err(error) => Some(DataFault::NoSuchFolder { path: shortened(path), reason: error.to_string() }),
+    };
+    fault.into_iter().for_each(|fault| reader.found.add(node.at, Problem::Data(fault)));
+    Some(DataSet {
+        pick: pick.unwrap_or_default(),
+        share: share.unwrap_or_default(),
+        at_end: at_end_of(share, at_end),
+        columns: Some(FOLDER_COLUMNS.map(str::to_owned).into()),
+        filter,
+        ..set_of(name, path, DataFormat::Folder)
+    })
+}
+
+/// Unique rows do not repeat, unless the file says so.
+fn at_end_of(share: Option<RowShare>, at_end: Option<AtEnd>) -> AtEnd {
+    at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() })
+}
+
+/// How rows are taken.
+fn row_settings(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> RowSettings {
+    let pick = fields.get("order").and_then(|node| reader.word(node, &ORDERS));
+    let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
+    let share = fields.get("sharing").and_then(|node| reader.word(node, &shares));
+    let ends = [("repeat", AtEnd::Again), ("stop", AtEnd::Stop)];
+    let at_end = fields.get("on_end").and_then(|node| reader.word(node, &ends));
+    check_order(reader, fields, (pick, share, at_end));
+    (pick, share, at_end)
 }
 
 /// How rows are taken, as far as that is given.
@@ -126,6 +172,7 @@ fn set_of(name: Name, path: &str, format: DataFormat) -> DataSet {
         columns: None,
         numbers: Vec::new(),
         is_headless: false,
+        filter: None,
     }
 }
 
@@ -208,6 +255,7 @@ fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
             let mut rows = serde_json::Deserializer::from_slice(&head[start + 1..]).into_iter::<serde_json::Value>();
             keys(rows.next()?.ok()?)
         }
+        DataFormat::Folder => set.columns.clone(),
     }
 }
 

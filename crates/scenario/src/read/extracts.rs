@@ -9,7 +9,9 @@ use crate::reader::{Fields, Read, Reader};
 use crate::tree::{Node, Value};
 
 /// The keys for the source of a value.
-const SOURCES: [&str; 7] = ["json", "regex", "header", "cookie", "status", "css", "body"];
+const SOURCES: [&str; 8] = ["json", "regex", "header", "cookie", "status", "css", "body", "url"];
+/// Those that only a response has.
+const OF_RESPONSES: [&str; 4] = ["header", "cookie", "status", "url"];
 /// The most extractions of one step.
 const TAKES_MAX: usize = 1_000;
 
@@ -30,7 +32,7 @@ pub(super) fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
 /// The first value from this source, which must be there.
 fn plain(from: ExtractFrom) -> Extract {
     let name = Name::default();
-    Extract { name, from, which: Which::First, default: None, is_number: false, from_failed: false }
+    Extract { name, of: None, from, which: Which::First, default: None, is_number: false, from_failed: false }
 }
 
 /// The form with a key for each part; it has no name yet.
@@ -46,6 +48,10 @@ fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Extract> {
                 Some(false) => reader.wrong(node, Wanted::Extract),
                 None => None,
             },
+            "url" => reader.text(node).and_then(|text| match text.trim() {
+                "true" => Some(ExtractFrom::Url(None)),
+                text => from_of(reader, node, source, text),
+            }),
             _ => reader.text(node).and_then(|text| from_of(reader, node, source, text)),
         };
         from = from.or(read);
@@ -61,9 +67,16 @@ fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Extract> {
     if is_number && which == Some(Which::All) {
         reader.found.add(fields.place("as"), Problem::Conflict { one: "as: number", other: "which: all" });
     }
+    let of = fields.get("from").and_then(|node| reader.text(node).map(|text| (text, node.at)));
+    if of.is_some() {
+        fields.given(&OF_RESPONSES).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Problem::Conflict { one, other: "from" });
+        });
+    }
+    let of = of.map(|(text, at)| Name { text: text.trim().to_owned(), at });
     fields.close();
     let which = which.unwrap_or_default();
-    from.map(|from| Extract { which, default, is_number, from_failed, ..plain(from) })
+    from.map(|from| Extract { of, which, default, is_number, from_failed, ..plain(from) })
 }
 
 /// The form in one text: `json $.id`.
@@ -90,13 +103,19 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
 
 fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Read<ExtractFrom> {
     let is_bare = matches!(source, "status" | "body");
-    if is_bare != rest.is_empty() {
+    let pattern = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|pattern| !pattern.is_empty());
+    let is_wrong = match source {
+        "url" => !rest.is_empty() && pattern.is_none(),
+        _ => is_bare != rest.is_empty(),
+    };
+    if is_wrong {
         let given = FoundInstead::text(&format!("{source} {rest}"));
         return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given });
     }
     let owned = rest.to_owned();
     let from = match source {
         "json" => ExtractFrom::Json(owned),
+        "url" => ExtractFrom::Url(pattern.map(str::to_owned)),
         "regex" => ExtractFrom::Regex(owned),
         "header" | "cookie" => {
             let is_token = rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&byte));

@@ -1,9 +1,11 @@
 //! HTTP requests and gRPC calls.
 
-use plan::{Pattern, PatternPart, PlanError, TextContext};
+use std::path::PathBuf;
+
+use plan::{Filling, Pattern, PatternPart, PlanError, TextContext};
 
 use super::{auth, expects, extracts, query, urls};
-use crate::diagnostic::{Problem, Things, Wanted, shortened};
+use crate::diagnostic::{DataFault, Problem, Things, Wanted, shortened};
 use crate::file::{Action, Body, Call, Part, PartValue, Request};
 use crate::keys::{FILE_BODY, PART};
 use crate::reader::{Fields, Read, Reader};
@@ -75,9 +77,12 @@ fn body(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Body> {
     let text = fields.get("body").and_then(|node| match &node.value {
         Value::Map(_) => {
             let mut fields = Fields::open(reader, node, &FILE_BODY)?;
-            let path = fields.need(reader, "file").and_then(|node| reader.path(node));
+            let file = fields.need(reader, "file").and_then(|node| sent_file(reader, node));
             fields.close();
-            path.map(Body::File)
+            file.map(|file| match file {
+                SentFile::Fixed(path) => Body::File(path),
+                SentFile::OfRow(path) => Body::RowFile(path),
+            })
         }
         _ => reader.pattern(node, TextContext::Text).map(Body::Text),
     });
@@ -105,15 +110,39 @@ fn part(reader: &mut Reader<'_>, name: &str, node: &Node) -> Read<Part> {
     let value = match &node.value {
         Value::Map(_) => {
             let mut fields = Fields::open(reader, node, &PART)?;
-            let path = fields.need(reader, "file").and_then(|node| reader.path(node));
+            let file = fields.need(reader, "file").and_then(|node| sent_file(reader, node));
             let filename = fields.get("filename").and_then(|node| reader.owned(node));
             let media_type = fields.get("type").and_then(|node| reader.owned(node));
             fields.close();
-            PartValue::File { path: path?, filename, media_type }
+            match file? {
+                SentFile::Fixed(path) => PartValue::File { path, filename, media_type },
+                SentFile::OfRow(path) => PartValue::RowFile { path, filename, media_type },
+            }
         }
         _ => PartValue::Text(text_or_nothing(reader, node, TextContext::Text)?),
     };
     Some(Part { name: name.to_owned(), value })
+}
+
+/// A file that is sent.
+enum SentFile {
+    /// The same each time.
+    Fixed(PathBuf),
+    /// That of a row of a folder: `${photos.path}`.
+    OfRow(Pattern),
+}
+
+fn sent_file(reader: &mut Reader<'_>, node: &Node) -> Read<SentFile> {
+    if !reader.raw_text(node)?.contains("${") {
+        return reader.path(node).map(SentFile::Fixed);
+    }
+    let path = reader.pattern(node, TextContext::Text)?;
+    match &path.parts[..] {
+        [PatternPart::Slot(slot)] if matches!(&slot.filling, Filling::Column(_, column) if column == "path") => {
+            Some(SentFile::OfRow(path))
+        }
+        _ => reader.tell(node.at, Problem::Data(DataFault::FileSlot)),
+    }
 }
 
 /// A gRPC call.

@@ -2,7 +2,7 @@
 
 use plan::DEPTH_MAX;
 
-use super::{actions, custom, failures, figures, fragments, loops, messaging, requests, state, tags};
+use super::{actions, cookies, custom, failures, figures, fragments, loops, messaging, requests, state, tags};
 use crate::diagnostic::{Problem, SyntaxFault, Things, Wanted};
 use crate::file::{Action, AfterFailure, Deadline, Step};
 use crate::keys::{Object, steps, verb_of};
@@ -55,6 +55,7 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
         "for_each" | "repeat" | "during" | "until" | "while" => loops::looping(reader, &mut fields, verb),
         "set" => state::set(reader, &mut fields),
         "record" => figures::record(reader, &mut fields),
+        "cookies" => cookies::change(reader, &mut fields),
         "check" => state::check(reader, &mut fields),
         "break" | "continue" | "next_iteration" | "stop_user" | "stop_run" => state::end(reader, &mut fields, verb),
         "get" | "post" | "put" | "patch" | "delete" | "head" | "options" | "request" => {

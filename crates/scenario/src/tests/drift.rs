@@ -5,8 +5,8 @@ use serde_json::{Value as Data, json};
 
 use super::*;
 use crate::keys::{
-    ABSENT, AUTH, CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, FRAGMENT, LOAD, MEET, MESSAGE, NETWORK, PART,
-    RECEIVE, RETRY, RUN, SCENARIO, TAKE, steps,
+    ABSENT, AUTH, CHOICE, COOKIES, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, FRAGMENT, LOAD, MEET, MESSAGE, NETWORK,
+    PART, RECEIVE, RETRY, RUN, SCENARIO, TAKE, steps,
 };
 use crate::tree::{self, Node, Value};
 
@@ -111,8 +111,8 @@ fn wrong_files_are_wrong_for_the_schema_where_it_can_say_so() {
 fn each_key_of_the_tables_is_in_the_file_that_has_everything() {
     let data = data_of(&everything()).expect("YAML");
     let objects = [
-        ABSENT, AUTH, FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE, NETWORK,
-        PART, FILE_BODY, FRAGMENT, RETRY,
+        ABSENT, AUTH, COOKIES, FILE, DATA, DEFAULTS, SCENARIO, LOAD, RUN, EXPECT, TAKE, CHOICE, MEET, RECEIVE, MESSAGE,
+        NETWORK, PART, FILE_BODY, FRAGMENT, RETRY,
     ];
     let steps: Vec<&Object> = steps().collect();
     let named = objects.iter().chain(steps);

@@ -37,13 +37,14 @@ fn plans(opened: &Opened) -> [Option<Lowered>; 3] {
         schemas: &[],
         folder: &folder().0,
         user_agent: "test/1",
+        lists: None,
     };
     let lowering = Lowering::new(opened, &outside).unwrap_or_else(|mistakes| panic!("{:#?}", said(&mistakes)));
     let lowered = [lowering.before(), lowering.run(&[]).map(Some), lowering.after()];
     lowered.map(|lowered| lowered.unwrap_or_else(|mistakes| panic!("{:#?}", said(&mistakes))))
 }
 
-fn run(text: &str) -> Plan {
+pub(super) fn run(text: &str) -> Plan {
     let opened = parse("test.yaml", text, &folder()).unwrap_or_else(|found| panic!("{:#?}\n{text}", said(&found)));
     let [_, run, _] = plans(&opened);
     run.expect("a plan").plan
@@ -122,7 +123,8 @@ fn each_loop_is_the_one_of_the_plan() {
 fn values_that_are_set_keep_their_type() {
     let (made, plan) = nodes("[{set: {a: 5, b: \"5\", c: \"${a}\", d: \"<${a}>\", e: [\"${b}\"]}}, {get: /}]");
     let Node::Set(values) = &made[0] else { panic!("{made:?}") };
-    let names: Vec<(u32, &str)> = values.iter().map(|one| (one.variable, one.name.as_str())).collect();
+    let names: Vec<(u32, &str)> =
+        values.iter().map(|one| (one.variable().expect("a variable"), one.name.as_str())).collect();
     assert_eq!(names, [(0, "a"), (1, "b"), (2, "c"), (3, "d"), (4, "e")]);
     assert_eq!(values[0].value, ValuePattern::Constant(Value::Int(5)));
     assert_eq!(values[1].value, ValuePattern::Constant(Value::text("5")));

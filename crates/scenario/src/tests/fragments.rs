@@ -1,6 +1,6 @@
 //! Shared steps: where names lead within a call, what is made of a call, and what calls may not do.
 
-use plan::{Assignment, Node, Value, ValuePattern};
+use plan::{Node, Value, ValuePattern};
 
 use super::slots::lowered;
 use super::*;
@@ -18,7 +18,7 @@ const LOGIN: &str = r#"{login: {args: {name: anna, pass: }, steps: [{get: "/logi
 fn set(node: &Node) -> Vec<(u32, &str, &ValuePattern)> {
     match node {
         Node::Set(all) => {
-            all.iter().map(|Assignment { variable, name, value }| (*variable, name.as_str(), value)).collect()
+            all.iter().map(|one| (one.variable().expect("a variable"), one.name.as_str(), &one.value)).collect()
         }
         other => panic!("{other:?}"),
     }

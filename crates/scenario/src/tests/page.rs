@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::keys::{
-    CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, MEET, MESSAGE, NETWORK, PART, RECEIVE, RETRY, RUN, SCENARIO, TAKE,
-    steps,
+    CHOICE, COOKIES, DATA, DEFAULTS, EXPECT, FILE, LOAD, MEET, MESSAGE, NETWORK, PART, RECEIVE, RETRY, RUN, SCENARIO,
+    TAKE, steps,
 };
 
 /// Writes the pages instead of comparing them.
@@ -71,7 +71,7 @@ fn page(is_chinese: bool) -> String {
         ),
     );
     let objects = [&FILE, &SCENARIO, &LOAD, &DATA, &DEFAULTS, &NETWORK, &RUN];
-    let parts = [&EXPECT, &TAKE, &CHOICE, &MEET, &RECEIVE, &MESSAGE, &PART, &RETRY];
+    let parts = [&EXPECT, &TAKE, &CHOICE, &MEET, &RECEIVE, &MESSAGE, &PART, &RETRY, &COOKIES];
     // The HTTP verbs have the same keys.
     let steps = steps().filter(|step| {
         !["put", "patch", "delete", "head", "options", "request"].contains(&step.id) && step.id != "post"

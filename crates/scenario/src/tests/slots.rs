@@ -14,6 +14,7 @@ pub(super) fn lowered(text: &str) -> Plan {
         schemas: &[],
         folder: &folder().0,
         user_agent: "test/1",
+        lists: None,
     };
     let lowering = Lowering::new(&opened, &outside).unwrap_or_else(|mistakes| panic!("{:#?}", said(&mistakes)));
     lowering.run(&[]).unwrap_or_else(|mistakes| panic!("{:#?}\n{text}", said(&mistakes))).plan

@@ -290,8 +290,13 @@ impl<'a> Parser<'a> {
         Some((node, 1))
     }
 
-    /// `row.column`
+    /// `row.column`, `row["column"]`
     fn column(&mut self, row: &str) -> Option<Tall> {
+        if self.takes("[") {
+            let Some(Lexeme::Text(column)) = self.peek() else { return None };
+            self.at += 1;
+            return Some((self.takes("]").then(|| self.known.column(row, column)).flatten()?, 1));
+        }
         if !self.takes(".") && !self.takes("?.") {
             return None;
         }

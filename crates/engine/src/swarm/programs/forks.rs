@@ -29,7 +29,15 @@ fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
 
 fn status() -> Extraction {
     let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
-    Extraction { variable: 0, name: "status".to_owned(), take, default: None, is_number: false, from_failed: false }
+    Extraction {
+        variable: 0,
+        name: "status".to_owned(),
+        take,
+        of: None,
+        default: None,
+        is_number: false,
+        from_failed: false,
+    }
 }
 
 fn fork(most: u16, steps: &[usize]) -> Node {

@@ -60,6 +60,7 @@ pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
             variable: 0,
             name: "status".to_owned(),
             take,
+            of: None,
             default: None,
             is_number: false,
             from_failed: false,

@@ -261,7 +261,8 @@ fn tries_wait_as_they_say_and_the_wait_is_in_transactions() {
 
 #[test]
 fn variables_are_set_in_order_and_carried_where_that_is_wanted() {
-    let set = |variable, name: &str, value| Assignment { variable, name: name.to_owned(), value };
+    let to = plan::AssignedTo::Variable;
+    let set = |variable, name: &str, value| Assignment { to: to(variable), name: name.to_owned(), value };
     let item = || {
         let pattern = Pattern::parse("${item}", TextContext::Text).expect("a pattern");
         ValuePattern::Slot(Rendering::new(&pattern, &mut OnlyVariables(&["item"])).expect("known names"))

@@ -3,7 +3,7 @@
 use driver::Sockets;
 use metrics::{Class, Failure, Outcome, SeriesId};
 use pacing::Nanos;
-use plan::{Assignment, ITEMS_MAX, ROUNDS_MAX, Value};
+use plan::{AssignedTo, Assignment, CookieEndpoint, ITEMS_MAX, ROUNDS_MAX, Value};
 
 use crate::program::{Gathered, RoundStart, UserAction};
 use crate::world::ScenarioRuntime;
@@ -77,7 +77,19 @@ impl ScenarioRuntime {
         for assignment in assignments {
             let value = self.value_of(user, &assignment.value, at);
             let value = value.map_err(|why| format!("set {}: {why}", assignment.name))?;
-            self.users.states.set(user, assignment.variable, value);
+            self.assign(user, assignment, value, at)?;
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, user: u32, assignment: &Assignment, value: Value, at: Nanos) -> Result<(), String> {
+        match &assignment.to {
+            AssignedTo::Variable(variable) => self.users.states.set(user, *variable, value),
+            AssignedTo::NoCookies => self.users.states.clear_cookies(user),
+            AssignedTo::Cookie { host, is_tls } => {
+                let home = CookieEndpoint { host, path: "/", is_tls: *is_tls };
+                self.users.states.set_cookie(user, (&assignment.name, &value.to_string()), home, at)?;
+            }
         }
         Ok(())
     }

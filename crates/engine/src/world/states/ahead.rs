@@ -49,7 +49,7 @@ impl ScenarioRuntime {
             let mut ahead = rows.ahead[place];
             let feed = ahead.feed;
             ahead.order(taken, rows.ahead_max(feed), |number| {
-                rows.hurry(feed, RowTurn::Open { iteration: segment.nth(number) })
+                rows.hurry(feed, RowTurn::Open { iteration: segment.nth(number), user: 0 })
             });
             rows.ahead[place] = ahead;
         }

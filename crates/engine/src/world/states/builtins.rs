@@ -26,6 +26,7 @@ const CALL_OK: &str = "OK";
 pub(super) struct UsedBuiltins {
     scenario: Arc<str>,
     start_time_ms: i64,
+    worker: u32,
     /// Some expression uses one of them.
     any: bool,
     /// Some expression, or a retry, uses the last response.
@@ -68,6 +69,7 @@ impl UsedBuiltins {
         Self {
             scenario: work.name.clone(),
             start_time_ms: i64::try_from(epoch.as_millis()).unwrap_or(i64::MAX),
+            worker: work.shared_data.worker,
             any: !used.is_empty(),
             response: used.iter().any(|builtin| builtin.is_of_response()) || work.program.waits_as_requested(),
         }
@@ -89,6 +91,7 @@ impl States {
             Builtin::VuIteration => whole(iterations.saturating_sub(1)),
             Builtin::VuScenario => Value::text(&used.scenario),
             Builtin::VuScenarioIteration => whole(known.of_scenario),
+            Builtin::VuWorker => Value::Int(used.worker.into()),
             Builtin::VuStartTime => Value::Int(used.start_time_ms),
             Builtin::ResponseStatus => response.map_or(Value::Null, |response| response.status.clone()),
             Builtin::ResponseFailed => response.map_or(Value::Null, |response| Value::Bool(response.failed)),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;
-use plan::{Answered, CHECKED_BODY_BYTES_MAX, DynamicParts, Scope, Value};
+use plan::{Answered, CHECKED_BODY_BYTES_MAX, DynamicParts, Extraction, Scope, Target, Value};
 use wire::http1;
 
 use super::hear_cookies;
@@ -12,7 +12,7 @@ use crate::world::ScenarioRuntime;
 use crate::world::captured_response::KeptBody;
 use crate::world::exchanges::{Attempt, Exchange};
 use crate::world::programs::Use;
-use crate::world::step::PreparedCall;
+use crate::world::step::{PreparedCall, PreparedStep};
 
 impl ScenarioRuntime {
     /// What the user remembers of a response. `is_last`: nothing follows it. Returns the outcome of the exchange.
@@ -76,11 +76,15 @@ impl ScenarioRuntime {
             states.memory.secret_variables.clone()
         };
         let step = &self.in_flight.steps[exchange.step as usize];
+        let url = match dynamic_parts.takes.iter().any(|taking| taking.take.wants_url()) {
+            true => url_of(step, &self.pool.origins[usize::from(step.origin)].target),
+            false => String::new(),
+        };
         let mut found = std::mem::take(&mut states.found);
         let mut values = states.values(exchange.user, random, done, known);
         let result = taken(
             (&dynamic_parts, is_failed),
-            status,
+            (status, &url),
             attempt.kept.as_deref(),
             step.call.as_ref(),
             &mut values,
@@ -145,7 +149,7 @@ fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a
 /// the extractions is that of a response which failed, or all.
 fn taken(
     (dynamic_parts, is_failed): (&DynamicParts, bool),
-    status: u16,
+    (status, url): (u16, &str),
     kept: Option<&KeptBody>,
     call: Option<&PreparedCall>,
     scope: &mut impl Scope,
@@ -154,7 +158,7 @@ fn taken(
     let nothing = KeptBody::default();
     let kept = kept.unwrap_or(&nothing);
     let takes = || dynamic_parts.takes.iter().filter(|taking| !is_failed || taking.from_failed);
-    let wants_body = takes().any(|taking| taking.take.wants_body());
+    let wants_body = takes().any(Extraction::wants_body);
     if wants_body && (kept.is_too_large || kept.is_crowded) {
         return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
     }
@@ -166,10 +170,17 @@ fn taken(
         true => body_of(kept, call)?,
         false => (&[][..]).into(),
     };
-    let response = Answered::new(status, &fields, &body);
+    let response = Answered::new(status, &fields, &body).with_url(url);
     for taking in takes() {
         let wrong = |why: String| (Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from()));
-        let value = match (taking.take.take(&response, |below| scope.draw(below)), &taking.default) {
+        let one = match taking.of {
+            Some(variable) => {
+                let text = text_of(variable, found, scope);
+                taking.take.take(&Answered::new(status, &[], text.as_bytes()), |below| scope.draw(below))
+            }
+            None => taking.take.take(&response, |below| scope.draw(below)),
+        };
+        let value = match (one, &taking.default) {
             (Ok(value), _) => value,
             (Err(_), Some(default)) => default.value(scope).map_err(|why| wrong(why.to_string()))?,
             (Err(why), None) => return Err(wrong(why.to_string())),
@@ -181,6 +192,23 @@ fn taken(
         found.push((taking.variable, value));
     }
     Ok(())
+}
+
+/// The text of a variable, as it is after the extractions before.
+fn text_of(variable: u32, found: &[(u32, Value)], scope: &impl Scope) -> String {
+    let before = found.iter().rev().find(|(number, _)| *number == variable);
+    before.map_or_else(|| scope.variable(variable), |(_, value)| value).to_string()
+}
+
+/// The URL of the request that was answered: of the last one, after redirects.
+#[cold]
+fn url_of(step: &PreparedStep, target: &Target) -> String {
+    let made = step.made.as_deref().or(step.dynamic_parts.as_ref().map(|(_, base)| &**base));
+    let Some(request) = made else { return target.url.clone() };
+    let scheme = if target.tls.is_some() { "https" } else { "http" };
+    let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let host = host.map_or_else(|| target.host.clone(), |(_, host)| String::from_utf8_lossy(host).into_owned());
+    format!("{scheme}://{host}{}", request.path)
 }
 
 /// A value as a number; null stays null, since it says that there is none.

@@ -154,7 +154,7 @@ impl Rows {
             let names = &memory.expressions[*expression as usize].names;
             columns.extend(evaluator.uses(*expression).iter().filter_map(|place| match names[*place as usize].1 {
                 plan::Meaning::Column(number) => Some(number),
-                plan::Meaning::Variable(_) | plan::Meaning::Builtin(_) => None,
+                plan::Meaning::Variable(_) | plan::Meaning::Constant(_) | plan::Meaning::Builtin(_) => None,
             }));
         }
         let mut feeds: Vec<u16> = columns.iter().map(|column| self.columns[*column as usize].0).collect();
@@ -319,7 +319,7 @@ impl ScenarioRuntime {
     /// The turn of a user for drawing rows. `iteration`: its number; from 0 for each user of a closed load.
     pub(super) fn turn_of(&self, user: u32, iteration: u64) -> RowTurn {
         match self.users.open {
-            Some(_) => RowTurn::Open { iteration },
+            Some(_) => RowTurn::Open { iteration, user: self.user_number(user) },
             None => RowTurn::Closed { user: self.drawer(user).user, users: self.users.states.rows.users, iteration },
         }
     }

@@ -24,6 +24,7 @@ pub(super) struct Values<'a> {
     rows: &'a [Option<UserRow>],
     /// The feed, and the index in its rows.
     columns: &'a [(u16, u32)],
+    constants: &'a [Value],
     counters: &'a Counters,
     expressions: &'a [Expression],
     evaluator: &'a mut ScriptEvaluator,
@@ -83,6 +84,7 @@ impl Values<'_> {
                 Meaning::Column(number) => {
                     self.cell(*number).cloned().ok_or_else(|| format!("{name}: there is no row"))?
                 }
+                Meaning::Constant(number) => self.constants[*number as usize].clone(),
                 Meaning::Builtin(builtin) => States::builtin(self.used, self.own, self.known, *builtin),
             });
         }
@@ -109,6 +111,7 @@ impl States {
             variables,
             rows: own,
             columns: rows.columns(),
+            constants: &memory.constants,
             counters,
             expressions: &memory.expressions,
             evaluator,
