@@ -54,9 +54,7 @@ pub use outcome::{
     CLOSE_WITHOUT_CODE, CUSTOM_FAILURES_EACH, Class, CustomFailure, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome,
     ProtocolFault, Stage, TlsFault, register_failures,
 };
-pub use own_figures::{
-    OWN_FIGURES_MAX, OWN_VALUE_MAX, OwnFigure, OwnGauge, OwnInput, OwnKind, OwnTotal, OwnValue, Trend,
-};
+pub use own_figures::{OWN_FIGURES_MAX, OwnFigure, OwnGauge, OwnInput, OwnKind, OwnTotal, OwnValue, Trend};
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
 pub use status_words::{STATUS_OTHER, STATUS_WORD_BYTES_MAX, STATUS_WORDS_MAX};

@@ -15,7 +15,7 @@ pub use trend::Trend;
 /// The most figures of a run.
 pub const OWN_FIGURES_MAX: usize = 64;
 /// The largest value of a counter, and the largest of a trend in units of its step.
-pub const OWN_VALUE_MAX: f64 = 9_223_372_036_854_775_808.0;
+const OWN_VALUE_MAX: f64 = 9_223_372_036_854_775_808.0;
 /// Counters are added in these parts of one, so that their sums are exact.
 const COUNTER_PARTS: u128 = 1_000_000_000;
 /// How far the inverse of a step may be from a whole number, as a share, to be taken for it: 0.01 is a hundredth.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::Language;
 use crate::format::{count, time};
 use crate::json::distribution::distribution;
+use crate::named_rows::named_rows;
 use crate::page::percentile;
 use crate::screen::Screen;
-use crate::steps::named_rows;
 
 /// Most addresses that are shown; the report has all.
 const SHOWN_MAX: usize = 64;

@@ -48,6 +48,7 @@ mod language;
 mod limits;
 mod live;
 mod messages;
+mod named_rows;
 mod notes;
 mod own_figures;
 mod page;

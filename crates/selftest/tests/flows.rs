@@ -94,7 +94,8 @@ fn played(name: &str, seed: u64, threads: usize, happens: &Happens) -> Played {
         folder: &folder,
         user_agent: "onrush",
     };
-    let mut world = SimulatedWorld::new(seed, Faults::none()).with_data_sources(supplies.clone());
+    let mut world = SimulatedWorld::new(seed, Faults::none());
+    world.data_sources = supplies.clone();
     let mut lowering = Lowering::new(&opened, &outside).expect("values");
     let mut before = 0;
     if let Some(once) = lowering.before().expect("a setup") {

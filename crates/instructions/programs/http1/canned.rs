@@ -239,6 +239,7 @@ impl CannedRun {
             variable: 0,
             name: "token".to_owned(),
             take: Extract::new(&ExtractFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
+            of: None,
             default: None,
             is_number: false,
             from_failed: false,

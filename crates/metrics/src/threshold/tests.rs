@@ -5,6 +5,7 @@ use crate::{Counter, Failure, Outcome, SeriesId};
 
 mod addresses;
 mod equality;
+mod goals;
 mod lost;
 mod own;
 
@@ -476,38 +477,4 @@ fn words_of_others_are_understood() {
         let error = Threshold::parse(text).expect_err(text).to_string();
         assert!(error.contains(part), "{text}: {error}");
     }
-}
-
-/// A goal counts misses among successes and incomplete exchanges.
-#[test]
-fn a_goal_counts_what_it_loses() {
-    let goal = |text: &str| Threshold::parse(text).expect(text);
-    let mut seen = Snapshot::default();
-    let step = crate::SeriesId::step(0);
-    for ms in [10, 20, 300, 400] {
-        seen.outcome(step, crate::Outcome::Succeeded).record(Measure::Response, ms * 1_000_000);
-    }
-    seen.drop_start(5_000_000);
-    let lost = goal("p99(response_time) < 200ms").lost(&seen);
-    assert_eq!((lost.lost, lost.of), (3, 5), "two slow ones, and one that never left");
-    for (text, share) in [
-        ("p99(response_time) < 200ms", Some(0.01)),
-        ("p50 <= 1s", Some(0.5)),
-        ("failed / done < 0.1%", Some(0.001)),
-        ("succeeded / done > 99.9%", Some(0.001)),
-        ("max < 1s", Some(0.0)),
-        ("mean < 1s", None),
-        ("p99 > 1s", None),
-        ("rate > 5/s", None),
-        ("failed < 5", None),
-        ("failed / done < 100%", None),
-    ] {
-        let found = goal(text).lost_share_max();
-        assert!(
-            found.zip(share).map_or(found == share, |(is, expect)| (is - expect).abs() < 1e-12),
-            "{text}: {found:?}"
-        );
-    }
-    assert_eq!(goal("p99 < 200ms").limit_ns(), Some(200_000_000));
-    assert_eq!(goal("failed / done < 1%").limit_ns(), None);
 }

@@ -163,7 +163,7 @@ fn the_file_is_that_of_the_path() {
     let pattern = Pattern::parse("${one}", TextContext::Text).expect("a pattern");
     let files = [("f/b", &b"\xff"[..]), ("f/a", b"one")].map(|(path, bytes)| (path.into(), bytes.to_vec().into()));
     let file = Rendering::of_file(&pattern, files.to_vec(), names).expect("known names");
-    let mut filled = |path: &str| {
+    let filled = |path: &str| {
         let mut out = b"<".to_vec();
         file.fill(&mut Two([Value::text(path), Value::Null]), &mut out).map(|()| out)
     };

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::markup::{Cell, Markup};
-use super::sections::{figure, list, words};
+use super::markup::{Cell, Markup, figure, list, words};
 use crate::format::count;
 
 /// A table of the checks of each scenario that has some.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::markup::{Cell, Markup};
-use super::sections::{facts_of_times, in_rate, list, number, whole};
+use super::markup::{Cell, Markup, list};
+use super::sections::{facts_of_times, in_rate, number, whole};
 use crate::Language;
 use crate::format::{bytes, count, time};
 

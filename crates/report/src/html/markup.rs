@@ -1,7 +1,24 @@
 //! Pieces of HTML. All data of a run is escaped here.
 
+use serde_json::Value;
+
 use crate::Language;
 use crate::messages::reason_called;
+
+/// A list of a report; an empty one where it has none.
+pub(super) fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
+    report.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A cell with a number.
+pub(super) fn figure(text: String) -> Cell {
+    Cell::Figure(text)
+}
+
+/// A cell with a text.
+pub(super) fn words(text: impl Into<String>) -> Cell {
+    Cell::Words(text.into())
+}
 
 /// A text escaped for HTML, attributes included.
 pub(crate) fn escaped(text: &str) -> String {

@@ -6,7 +6,7 @@ use metrics::Measure;
 use serde_json::Value;
 
 use super::counted;
-use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped};
+use super::markup::{Cell, Markup, TO_MILLIS, TO_SECONDS, escaped, figure, list, words};
 use crate::format::{bytes, count, percent, rate, span, time};
 
 /// The most failures that are shown with their remedies.
@@ -52,10 +52,6 @@ pub(super) fn whole(report: &Value, path: &str) -> u64 {
     report.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-pub(super) fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
-    report.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
 /// A text in the language of the page, where the report has it; otherwise in English.
 fn said<'a>(value: &'a Value, key: &str, page: &Markup) -> &'a str {
     let own = value[format!("{key}{}", page.pick("", "_zh"))].as_str();
@@ -68,14 +64,6 @@ fn in_time(ns: Option<f64>) -> String {
 
 pub(super) fn in_rate(per_s: Option<f64>) -> String {
     per_s.map_or("–".to_owned(), rate)
-}
-
-pub(super) fn figure(text: String) -> Cell {
-    Cell::Figure(text)
-}
-
-pub(super) fn words(text: impl Into<String>) -> Cell {
-    Cell::Words(text.into())
 }
 
 /// The start of a run.

@@ -15,9 +15,9 @@ pub(super) fn unused(file: &File, all: &mut Vec<Warning>) {
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| &scenario.vars);
     let mut names: Vec<_> = file.vars.iter().chain(of_scenarios).map(|variable| &variable.name).collect();
     lists(file).for_each(|steps| each(steps, &mut |step| names.extend(step.fills())));
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for name in names {
-        if !used.0.contains(&name.text) && !name.text.starts_with('_') && told.insert(&name.text) {
+        if !used.0.contains(&name.text) && !name.text.starts_with('_') && reported.insert(&name.text) {
             all.push(Warning { at: name.at, concern: Concern::Unused { name: name.text.clone() } });
         }
     }

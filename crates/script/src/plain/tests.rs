@@ -98,7 +98,6 @@ fn the_rest_is_left_to_javascript() {
         "price ?? none || 1",
         "price /* x */",
         "users",
-        "users['name']",
         "users.age",
         "counter()",
         "uuid",

@@ -30,7 +30,7 @@ pub struct SimulatedWorld {
     seed: u64,
     faults: Faults,
     /// What its users read and evaluate.
-    supplies: DataSources,
+    pub data_sources: DataSources,
     world: Option<SimulatedNetwork>,
 }
 
@@ -50,13 +50,7 @@ struct SimulatedNetwork {
 impl SimulatedWorld {
     /// A world whose network has these faults; the same seed gives the same world. [`Faults::none`] has latency only.
     pub fn new(seed: u64, faults: Faults) -> Self {
-        Self { seed, faults, supplies: DataSources::default(), world: None }
-    }
-
-    /// The same with data and an evaluator of expressions for its users.
-    #[must_use]
-    pub fn with_data_sources(self, supplies: DataSources) -> Self {
-        Self { supplies, ..self }
+        Self { seed, faults, data_sources: DataSources::default(), world: None }
     }
 
     /// The address of the target in every world.
@@ -123,7 +117,7 @@ impl SimulatedWorld {
         stop: &StopHandle,
         mut observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
-        let (supplies, part) = (self.supplies.clone(), Partition::default());
+        let (supplies, part) = (self.data_sources.clone(), Partition::default());
         let world = self.world()?;
         let mut hosts = Vec::new();
         let began = world.network.now();
