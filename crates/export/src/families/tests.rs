@@ -58,6 +58,12 @@ fn the_dashboard_and_the_page_know_our_names() {
     let mut totals = totals(&["one"], 1, 1);
     totals.transactions = totals.steps.clone();
     totals.checks = totals.steps.clone();
+    let trend =
+        metrics::OwnFigure { name: "basket".to_owned(), kind: metrics::OwnKind::Trend, unit: String::new(), step: 1.0 };
+    let mut seen = metrics::Snapshot::default();
+    seen.record_own(0, trend.value(metrics::OwnInput::Number(7.0), 0).expect("a value"));
+    let part = figures::FigurePart { figure: trend, total: seen.own(0).cloned() };
+    crate::own_figures::OwnTotals::add(&mut totals.own, "one", &part);
     totals.addresses.push(AddressTotals::default());
     let families = families(&totals);
     let known: Vec<String> = families
