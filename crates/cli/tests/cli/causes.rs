@@ -131,7 +131,7 @@ fn files_with_mistakes_are_reported_line_by_line() {
         (vec!["check", &missing], 1),
         (vec!["check", folder.to_str().expect("UTF-8")], 1),
         (vec!["run", &missing], 1),
-        (vec!["run", &bad], 10),
+        (vec!["run", &bad], 11),
         (vec!["check", &missing, &missing], 2),
     ] {
         for language in LANGUAGES {

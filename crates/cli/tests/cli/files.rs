@@ -279,7 +279,7 @@ fn what_has_no_effect_is_refused() {
         (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'pacing' and 'rate'"),
         (
             "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'counter(n) > 0', then: [{get: /}]}]}}".to_owned(),
-            "functions like counter()",
+            "counter() counts in the whole run, so it stands alone",
         ),
         (
             "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),

@@ -444,7 +444,7 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, 
         Subject::Ratio(..) | Subject::Own(_) => {
             let factor = match unit {
                 "" => Some(1.0),
-                "%" => Some(0.01),
+                "%" => Some(1.0),
                 _ => None,
             };
             (factor, ThresholdFault::RatioUnit)
@@ -460,7 +460,9 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, 
         }
     };
     let factor = factor.ok_or_else(|| cursor.wrong_at(start, fault))?;
-    Ok((number_at, number * factor, unit.is_empty()))
+    // A share of 95 in 100 is the number nearest to 0.95, which 95 times 0.01 is not.
+    let number = if unit == "%" { number / 100.0 } else { number * factor };
+    Ok((number_at, number, unit.is_empty()))
 }
 
 /// Parses `, abort` or `, abort 10s`; nothing else may follow.

@@ -68,7 +68,7 @@ const MISTAKES: [(&str, &str, &str, &str); 8] = [
     ("dns: {name: a, edns: 70000}", "6:", "edns", "edns"),
     ("dns: {name: a, edns: 0, dnssec: true}", "6:", "needs EDNS", "需要 EDNS"),
     ("dns: {name: a, edns: 511}", "6:", "'511' is too small", "太小"),
-    ("dns: {name: a, expect: {status: NXDOMAN}}", "6:", "'NXDOMAN' is no status of dns", "不是 dns 的状态"),
+    ("{dns: {name: a}, expect: {status: NXDOMAN}}", "6:", "'NXDOMAN' is no status of dns", "不是 dns 的状态"),
     ("dns: {name: a, resend: soon}", "6:", "'soon' is no wait", "不是有效的重发等待时间"),
     ("dns: {name: a, nmae: b}", "6:", "nmae", "nmae"),
 ];

@@ -35,3 +35,18 @@ fn a_goal_counts_what_it_loses() {
     assert_eq!(goal("p99 < 200ms").limit_ns(), Some(200_000_000));
     assert_eq!(goal("failed / done < 1%").limit_ns(), None);
 }
+
+/// A run with exactly the share that a threshold asks for meets it, whatever the percentage.
+#[test]
+fn a_percentage_is_met_by_exactly_that_share() {
+    for percent in 1..100 {
+        let mut seen = Snapshot::default();
+        seen.counts[crate::Counter::Started] = 100;
+        seen.counts[crate::Counter::Succeeded] = percent;
+        seen.counts.failures[crate::Failure::Timeout.index()] = 100 - percent;
+        for text in [format!("succeeded / done >= {percent}%"), format!("succeeded / done <= {percent}%")] {
+            let threshold = Threshold::parse(&text).expect(&text);
+            assert!(threshold.judge(&seen, Duration::from_secs(1)).holds, "{text}");
+        }
+    }
+}
