@@ -80,11 +80,7 @@ fn number(value: &Value) -> u64 {
 fn played(name: &str, seed: u64, threads: usize, happens: &Happens) -> Played {
     protocols::register();
     let opened = opened(name);
-    let supplies = DataSources {
-        feeds: feeds(&opened),
-        interpreters: Some(Arc::new(script::JavaScript)),
-        ..DataSources::default()
-    };
+    let supplies = DataSources { feeds: feeds(&opened), interpreters: Some(Arc::new(script::JavaScript)) };
     let folder = folder();
     let outside = Outside {
         environment: &|_| None,

@@ -139,7 +139,7 @@ impl Trend {
     fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         let far = self.far.buckets().map(|bucket| Bucket {
             lowest_ns: bucket.lowest_ns << FAR_BITS,
-            highest_ns: (bucket.highest_ns + 1 << FAR_BITS) - 1,
+            highest_ns: ((bucket.highest_ns + 1) << FAR_BITS) - 1,
             count: bucket.count,
         });
         self.near.buckets().chain(far)

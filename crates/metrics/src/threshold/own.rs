@@ -51,7 +51,7 @@ impl OwnStatistic {
 
 impl OwnSubject {
     /// A figure by its name; `None` where there is none of this name.
-    pub(super) fn new(of: OwnStatistic, name: &str, own: &[OwnFigure]) -> Option<Result<Subject, ThresholdFault>> {
+    pub(super) fn subject(of: OwnStatistic, name: &str, own: &[OwnFigure]) -> Option<Result<Subject, ThresholdFault>> {
         let number = own.iter().position(|figure| figure.name == name)?;
         let OwnFigure { kind, step, .. } = own[number];
         Some(match of.is_of(kind) {

@@ -265,7 +265,7 @@ fn own_named(
 ) -> Result<Subject, ThresholdError> {
     let is_of_times = matches!(statistic, OwnStatistic::Of(_));
     let unknown = if is_of_times { ThresholdFault::Measure } else { ThresholdFault::NoOwnFigure };
-    let subject = OwnSubject::new(statistic, name, cursor.own).unwrap_or(Err(unknown));
+    let subject = OwnSubject::subject(statistic, name, cursor.own).unwrap_or(Err(unknown));
     let subject = subject.map_err(|fault| cursor.wrong_at(start, fault))?;
     cursor.close()?;
     Ok(subject)

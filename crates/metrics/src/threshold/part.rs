@@ -186,10 +186,8 @@ impl Counted {
 
     /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
-        match self {
-            Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished => true,
-            Self::MissedDeadline | Self::InDeadline => true,
-            _ => false,
-        }
+        let of_deadlines = matches!(self, Self::MissedDeadline | Self::InDeadline);
+        let is_end = matches!(self, Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut);
+        is_end || of_deadlines || matches!(self, Self::Started | Self::Unfinished)
     }
 }

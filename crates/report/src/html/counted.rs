@@ -29,7 +29,7 @@ pub(super) fn own_figures(page: &mut Markup, scenarios: &[Value]) {
     let text = |value: &Value| words(value.as_str().unwrap_or_default());
     let named = |scenario: &Value, one: &Value| {
         let count = figure(count(one["count"].as_u64().unwrap_or(0)));
-        let statistics = words(&crate::own_figures::statistics_text(one));
+        let statistics = words(crate::own_figures::statistics_text(one));
         vec![text(&one["name"]), text(&scenario["name"]), text(&one["kind"]), text(&one["unit"]), count, statistics]
     };
     let all = |scenario| list(scenario, "/figures").iter().map(move |one| named(scenario, one));

@@ -69,7 +69,7 @@ fn a_filter_sees_its_own_columns_only() {
         ("'users[\"nam\"] == 1'", "has no column 'nam'"),
         ("users.name == ", "a value is missing"),
     ] {
-        let said = wrong(&with_data(&set(&format!("{filter}\n   ").trim_end().to_owned()), "[{get: /}]"));
+        let said = wrong(&with_data(&set(format!("{filter}\n   ").trim_end()), "[{get: /}]"));
         assert!(said[0].contains(fault), "{filter}: {said:?}");
     }
 }

@@ -126,7 +126,7 @@ fn conditions(steps: &[Step], scenario: &Scenario, all: &mut Vec<Warning>) {
                 let is_it = |(name, builtin): &(&str, Builtin)| {
                     *builtin == Builtin::VuIteration && name.split_once('.').map(|it| it.1) == *member
                 };
-                *word == "vu" && Builtin::ALL.iter().any(|one| is_it(one))
+                *word == "vu" && Builtin::ALL.iter().any(is_it)
             });
             let names: Vec<&str> = expression::variables(&condition.text).into_iter().map(|(name, _)| name).collect();
             let mut filled = Vec::new();

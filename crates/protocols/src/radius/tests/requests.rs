@@ -133,7 +133,8 @@ fn a_request_with_a_value_that_is_too_long_fails() {
     let value = Some(Fault::Custom(2));
     let secret = Secret::new(b"xyzzy5461");
     let long = "x".repeat(254);
-    let cases: [(&[(&str, &str)], &[&[u8]], bool); 5] = [
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [u8]], bool);
+    let cases: [Case<'_>; 5] = [
         (&[("user", "${a}"), ("password", "p")], &[long.as_bytes()], true),
         (&[("user", "u"), ("password", "${a}")], &[&long.as_bytes()[..129]], true),
         (&[("user", "u"), ("password", "p"), ("session", "${a}")], &[long.as_bytes()], true),
