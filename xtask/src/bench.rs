@@ -103,7 +103,7 @@ fn compare(kept: &KeptCounts, model: &str, now: &Counts) -> (Vec<String>, Vec<St
 }
 
 /// The benchmark programs of `crates/instructions`.
-const PROGRAMS: [&str; 2] = ["instructions-http1", "instructions-protocols"];
+const PROGRAMS: [&str; 3] = ["instructions-http1", "instructions-flows", "instructions-protocols"];
 
 /// Builds the benchmarks together with the binary: with one list of features, their common dependencies are built once.
 fn build() -> Result<(), Failure> {

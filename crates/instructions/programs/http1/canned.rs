@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -258,28 +257,11 @@ impl CannedRun {
         Self::warm_of(&flags.plan().expect("a good plan"), HEAD, flags.no_keepalive)
     }
 
-    /// A scenario file whose users evaluate expressions.
-    pub(super) fn warm_from_file(text: &str) -> Self {
-        let opened = scenario::parse("flow.yaml", text, &scenario::Folder(PathBuf::new())).expect("a good file");
-        let supplies = DataSources { interpreters: Some(Arc::new(script::JavaScript)), ..DataSources::default() };
-        let outside = scenario::Outside {
-            environment: &|_| None,
-            interpreters: supplies.interpreters.as_deref(),
-            schemas: &[],
-            lists: None,
-            folder: Path::new(""),
-            user_agent: "onrush",
-        };
-        let lowering = scenario::Lowering::new(&opened, &outside).expect("values");
-        let plan = lowering.run(&[]).expect("a good plan").plan;
-        Self::warm_supplied(&plan, supplies, HEAD, false)
-    }
-
     fn warm_of(plan: &Plan, response: &[u8], closes: bool) -> Self {
         Self::warm_supplied(plan, DataSources::default(), response, closes)
     }
 
-    fn warm_supplied(plan: &Plan, supplies: DataSources, response: &[u8], closes: bool) -> Self {
+    pub(super) fn warm_supplied(plan: &Plan, supplies: DataSources, response: &[u8], closes: bool) -> Self {
         let address = "10.0.0.1:80".parse().expect("an address");
         let responses = Rc::new(Cell::new(0));
         let given = (supplies, Partition::default());

@@ -54,28 +54,6 @@ fn exchange(mut run: CannedRun) -> CannedRun {
     run
 }
 
-/// Rounds of each iteration of a flow.
-const ROUNDS: u64 = 100;
-
-/// A flow whose iteration has one request, and this many rounds of a loop.
-fn flow(rounds: &str) -> CannedRun {
-    let item = r#"{"sku": 17, "name": "a lamp", "price": 9.5, "stock": 12345}"#;
-    let items = vec![item; ROUNDS as usize].join(", ");
-    CannedRun::warm_from_file(&format!(
-        "target: http://10.0.0.1\nvars:\n  page: 0\n  order: {item}\n  items: [{items}]\nscenarios:\n  one:\n    \
-         load: {{users: 1, iterations: 1000000000}}\n    steps: [{{get: /}}, {rounds}]\n"
-    ))
-}
-
-#[library_benchmark]
-#[bench::set(flow("{repeat: 100, steps: [{set: {page: '${page + 1}'}}]}"))]
-#[bench::check(flow("{repeat: 100, steps: [{check: order.stock == 12345 && page == 0}]}"))]
-#[bench::for_each(flow("{for_each: items, as: item, steps: [{set: {page: '${item.price}'}}]}"))]
-fn rounds(mut run: CannedRun) -> CannedRun {
-    run.exchange(TIMES / ROUNDS);
-    run
-}
-
 fn warm_snapshot() -> Snapshot {
     let mut snapshot = Snapshot::default();
     let timings = snapshot.outcome(SeriesId::step(0), Outcome::Succeeded);
@@ -110,5 +88,5 @@ fn timers(mut timers: Timers<u32>) -> u64 {
     due
 }
 
-library_benchmark_group!(name = hot_path, benchmarks = [head, exchange, rounds, record, timers]);
+library_benchmark_group!(name = hot_path, benchmarks = [head, exchange, record, timers]);
 main!(library_benchmark_groups = hot_path);
