@@ -44,10 +44,10 @@ impl WorkerEnvironment for Desk {
 }
 
 /// Leads a run until it fails, and returns the reason.
-fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
+fn leads(bus_url: BusUrl, patience: Duration) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let workers =
-            Workers::lead(leader_settings(7, VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
+            Workers::lead(leader_settings(7, VERSION, 1, patience), Box::new(|| None), None, |subjects, inbox| {
                 join(&bus_url, Role::Leads, subjects, inbox)
             });
         let flags =
@@ -90,7 +90,10 @@ fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (Str
 fn meddles<F: Future<Output = ()>>(port: u16, name: &str, does: impl FnOnce(ObjectStore, String) -> F) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let client = runtime.block_on(async_nats::connect(format!("nats://127.0.0.1:{port}"))).expect("a connection");
-    let context = async_nats::jetstream::new(client);
+    let context = {
+        let _inside = runtime.enter();
+        async_nats::jetstream::new(client)
+    };
     let mut found = None;
     wait_for("the plan is there", || {
         found = runtime.block_on(first_object(&context, name));
@@ -115,7 +118,8 @@ fn bus_url(server: &NatsServer, name: &str) -> BusUrl {
 fn one_of_another_version() {
     let server = NatsServer::start();
     let bus_url = bus_url(&server, "version");
-    let leader = leads(bus_url.clone());
+    // Others may still come, of its own version.
+    let leader = leads(bus_url.clone(), Duration::from_millis(500));
     let (said, reported) = works(&bus_url, "0.0.1", || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
     let refusal = Refusal::Version { worker: "0.0.1".to_owned(), leader: VERSION.to_owned() };
@@ -126,7 +130,7 @@ fn one_of_another_version() {
 fn a_plan_that_is_not_there() {
     let server = NatsServer::start();
     let bus_url = bus_url(&server, "missing");
-    let leader = leads(bus_url.clone());
+    let leader = leads(bus_url.clone(), HOUR);
     meddles(server.port, "missing", |store, name| async move { store.delete(name).await.expect("it goes") });
     let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger cannot get the plan"), "{said}");
@@ -137,7 +141,7 @@ fn a_plan_that_is_not_there() {
 fn a_plan_that_is_another() {
     let server = NatsServer::start();
     let bus_url = bus_url(&server, "another");
-    let leader = leads(bus_url.clone());
+    let leader = leads(bus_url.clone(), HOUR);
     meddles(server.port, "another", |store, name| async move {
         store.put(name.as_str(), &mut &b"something else"[..]).await.expect("it is kept");
     });

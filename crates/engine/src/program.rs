@@ -47,6 +47,13 @@ enum Op {
     Enter(u16),
     /// The conversation is over.
     Leave(u16),
+    /// Operations begin that are tried again together; `end`: where they end. `is_whole`: they are all of the
+    /// transaction around them, whose end is the operation there.
+    Try {
+        retry: u16,
+        end: u32,
+        is_whole: bool,
+    },
     /// The rounds of a repetition are drawn; with none it goes to `end`.
     Repeat {
         least: u32,
@@ -88,7 +95,7 @@ enum Op {
         step: u32,
         on_failure: OnFailure,
     },
-    /// The loop is over.
+    /// The loop is over, or what is tried again together.
     Uncount,
     /// Variables are set; a value that cannot be made is a failure of this step.
     Set(Arc<[Assignment]>, u32),
@@ -100,7 +107,7 @@ enum Op {
         condition: u32,
         on_failure: OnFailure,
     },
-    /// Loops and shuffles are left: this many.
+    /// Loops, shuffles and what is tried again are left: this many.
     Drop(u32),
     /// The user leaves, as planned.
     Stop,
@@ -142,7 +149,7 @@ pub(crate) struct LoopExit {
     /// Open transactions and conversations in the loop.
     pub(crate) transactions: usize,
     pub(crate) conversations: usize,
-    /// Loops and shuffles, with this loop.
+    /// Loops, shuffles and what is tried again, with this loop.
     pub(crate) frames: usize,
     /// Where it goes on.
     pub(crate) to: u32,
@@ -350,6 +357,7 @@ impl CompiledProgram {
                 Op::Decide { condition, step, .. } => return UserAction::Decide(*condition, *step),
                 Op::Limit { step, .. } => return UserAction::Limit(*step),
                 Op::Count(most) => place.frames.push(Frame::Rounds { begun: 0, left: *most }),
+                Op::Try { retry, end, is_whole } => place.open_block(*retry, *counter, (*end, *is_whole)),
                 Op::Uncount => place.drop_frames(1),
                 Op::Drop(frames) => place.drop_frames(*frames as usize),
                 Op::Round { limit } => {

@@ -82,6 +82,14 @@ pub enum Node {
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
+    /// Nodes that begin again when one of them fails and nothing else follows that failure.
+    Retried {
+        /// Its number among the retries.
+        retry: u16,
+        /// The nodes in sequence.
+        #[serde(deserialize_with = "deeper")]
+        nodes: Vec<Node>,
+    },
     /// A repetition, with a random number of rounds.
     Repeat {
         /// The minimum number of rounds.
@@ -323,6 +331,7 @@ impl Program {
         fn first(program: &Program, nodes: &[Node], around: Option<Duration>) -> Option<(usize, Option<Duration>)> {
             match nodes.iter().find(|node| !matches!(node, Node::Set(_) | Node::Check { .. }))? {
                 Node::Ask { step, .. } => Some((*step, around)),
+                Node::Retried { nodes, .. } => first(program, nodes, around),
                 Node::Transaction { number, nodes } => {
                     let own = program.transactions.get(*number)?.deadline;
                     first(program, nodes, own.into_iter().chain(around).min())
@@ -422,17 +431,23 @@ impl Program {
                 must(!own.is_empty() && (1..=PARALLEL_MAX).contains(most), ProgramFault::Parallel)?;
                 must(own.iter().all(|step| *step < steps), ProgramFault::Nowhere)?;
             }
+            Node::Retried { retry, .. } => self.check_retry(*retry, is_in_loop)?,
             Node::End(PlannedEnd::Round | PlannedEnd::Loop) => must(is_in_loop, ProgramFault::NoLoop)?,
             Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::End(_) => {}
             Node::Shuffle(_) | Node::If { .. } | Node::Messaging { .. } => {}
         }
         match node.on_failure() {
             OnFailure::Break => must(is_in_loop, ProgramFault::NoLoop),
-            OnFailure::RetryBy(number) => match self.retries.get(usize::from(number)) {
-                Some(retry) => must(retry.then != OnFailure::Break || is_in_loop, ProgramFault::NoLoop),
-                None => Err(ProgramFault::Retry),
-            },
+            OnFailure::RetryBy(number) => self.check_retry(number, is_in_loop),
             _ => Ok(()),
+        }
+    }
+
+    fn check_retry(&self, number: u16, is_in_loop: bool) -> Result<(), ProgramFault> {
+        match self.retries.get(usize::from(number)) {
+            Some(retry) if retry.then == OnFailure::Break && !is_in_loop => Err(ProgramFault::NoLoop),
+            Some(_) => Ok(()),
+            None => Err(ProgramFault::Retry),
         }
     }
 }
@@ -442,6 +457,7 @@ impl Node {
     pub fn inner(&self) -> impl Iterator<Item = &[Self]> {
         let (one, more, choices): (&[Self], &[Self], &[Choice]) = match self {
             Self::Transaction { nodes, .. }
+            | Self::Retried { nodes, .. }
             | Self::Repeat { nodes, .. }
             | Self::Loop(Loop { nodes, .. })
             | Self::Messaging { nodes, .. }

@@ -9,7 +9,15 @@ const BUTTONS = ["Steps (CSV)", "Failures (CSV)", "Intervals (CSV)", "Report (JS
 const RATE = 1;
 const TOTAL = 4;
 
-const until = (page, wanted) => sees(page, (wanted) => document.querySelector("#state")?.textContent.startsWith(wanted), wanted);
+// Waits for a state of the run; what the page shows instead is in the error.
+const until = async (page, wanted) => {
+  try {
+    await sees(page, (wanted) => document.querySelector("#state")?.textContent.startsWith(wanted), wanted);
+  } catch (error) {
+    const shown = await page.evaluate(() => ["#state", "#trouble"].map((part) => document.querySelector(part)?.textContent).join(" | "));
+    throw new Error(`waited for "${wanted}" and saw "${shown}"`, { cause: error });
+  }
+};
 const fill = (page, selector, text) => page.$eval(selector, (input, text) => { input.value = text; }, text);
 const send = (page, selector) => page.$eval(selector, (form) => form.requestSubmit());
 const trouble = (page) => page.$eval("#trouble", (box) => (box.hidden ? "" : box.textContent));

@@ -71,6 +71,7 @@ mod seen;
 mod shells;
 mod shown;
 mod silent;
+mod state;
 mod steered;
 mod streams;
 mod taken;

@@ -15,6 +15,8 @@ enum Around {
     Conversation(u16),
     /// A shuffle.
     Parts,
+    /// What is tried again together.
+    Block,
     Loop(OpenLoop),
 }
 
@@ -83,7 +85,7 @@ impl Compiler {
         let exit = LoopExit {
             transactions: count(|one| matches!(one, Around::Transaction(_))),
             conversations: count(|one| matches!(one, Around::Conversation(_))),
-            frames: count(|one| matches!(one, Around::Parts)) + 1 + more,
+            frames: count(|one| matches!(one, Around::Parts | Around::Block)) + 1 + more,
             to: 0,
         };
         self.exits.push((self.here(), exit));
@@ -128,9 +130,18 @@ impl Compiler {
             }
             Node::Transaction { number, nodes } => {
                 self.ops.push(Op::Begin(*number as u16));
-                self.add_inside(Around::Transaction(*number as u16), nodes);
+                match &nodes[..] {
+                    // The transaction fails with its last try.
+                    [Node::Retried { retry, nodes }] => {
+                        self.around.push(Around::Transaction(*number as u16));
+                        self.add_block(*retry, nodes, true);
+                        self.around.pop();
+                    }
+                    _ => self.add_inside(Around::Transaction(*number as u16), nodes),
+                }
                 self.ops.push(Op::End(*number as u16));
             }
+            Node::Retried { retry, nodes } => self.add_block(*retry, nodes, false),
             Node::Repeat { least, most, nodes } => {
                 let repeat = self.ops.len();
                 self.ops.push(Op::Over);
@@ -169,6 +180,17 @@ impl Compiler {
                 self.ops[shuffle] = Op::Shuffle(parts.into(), self.here());
             }
         }
+    }
+
+    /// Adds what is tried again together; `is_whole`: it is all of the transaction around it.
+    fn add_block(&mut self, retry: u16, nodes: &[Node], is_whole: bool) {
+        // Its last failure may end the loop around.
+        self.add_exit(0);
+        let begin = self.ops.len();
+        self.ops.push(Op::Over);
+        self.add_inside(Around::Block, nodes);
+        self.ops.push(Op::Uncount);
+        self.ops[begin] = Op::Try { retry, end: self.here(), is_whole };
     }
 
     fn add_inside(&mut self, around: Around, nodes: &[Node]) {
@@ -324,7 +346,7 @@ impl Compiler {
             match one {
                 Around::Transaction(number) => self.ops.push(Op::End(*number)),
                 Around::Conversation(target) => self.ops.push(Op::Leave(*target)),
-                Around::Parts => frames += 1,
+                Around::Parts | Around::Block => frames += 1,
                 Around::Loop(_) => {}
             }
         }

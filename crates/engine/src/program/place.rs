@@ -84,6 +84,25 @@ pub(super) enum Frame {
     Timed(Box<TimedRounds>),
     /// Parts left, the next one last.
     Parts(Vec<u32>, u32),
+    /// What is tried again together.
+    Block(OpenBlock),
+}
+
+/// Operations that are tried again together, while they are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenBlock {
+    /// Its number among the retries.
+    pub(crate) retry: u16,
+    /// Its tries after the first.
+    pub(crate) tries: u16,
+    /// Where it begins, and where it ends.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// It is all of the transaction around it.
+    pub(crate) is_whole: bool,
+    /// Transactions and conversations that were open before it.
+    transactions: usize,
+    conversations: usize,
 }
 
 impl Position {
@@ -233,12 +252,47 @@ impl Position {
         self.frames.truncate(self.frames.len().saturating_sub(count));
     }
 
+    /// A block begins whose operations are tried again together.
+    pub(super) fn open_block(&mut self, retry: u16, start: u32, (end, is_whole): (u32, bool)) {
+        let (transactions, conversations) = (self.open.len(), self.conversations.len());
+        self.frames.push(Frame::Block(OpenBlock {
+            retry,
+            tries: 0,
+            start,
+            end,
+            is_whole,
+            transactions,
+            conversations,
+        }));
+    }
+
+    /// The innermost block; loops and shuffles in it are left.
+    pub(crate) fn innermost_block(&mut self) -> Option<&mut OpenBlock> {
+        let place = self.frames.iter().rposition(|frame| matches!(frame, Frame::Block(_)))?;
+        self.frames.truncate(place + 1);
+        match self.frames.last_mut() {
+            Some(Frame::Block(block)) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Whether some block is not in its first try.
+    pub(crate) fn tries_block_again(&self) -> bool {
+        self.frames.iter().any(|frame| matches!(frame, Frame::Block(block) if block.tries > 0))
+    }
+
+    /// The transactions and conversations that are open in a block.
+    pub(crate) fn open_in(&self, block: OpenBlock) -> (usize, usize) {
+        let transactions = self.open.len().saturating_sub(block.transactions);
+        (transactions, self.conversations.len().saturating_sub(block.conversations))
+    }
+
     /// The number of the round of the innermost loop, from 0.
     pub(crate) fn round(&self) -> Option<u32> {
         self.frames.iter().rev().find_map(|frame| match frame {
             Frame::Rounds { begun, .. } => Some(begun.saturating_sub(1)),
             Frame::Timed(rounds) => Some(rounds.begun.saturating_sub(1)),
-            Frame::Parts(..) => None,
+            Frame::Parts(..) | Frame::Block(_) => None,
         })
     }
 

@@ -10,7 +10,7 @@ pub(super) fn asks_first(nodes: &[Node]) -> bool {
         Node::Set(_) | Node::Record(_) | Node::Check { .. } | Node::End(_) => false,
         Node::Loop(one) => matches!(one.rounds, Rounds::Condition { is_until: true, .. }) && asks_first(&one.nodes),
         Node::Messaging { nodes, .. } => asks_first(nodes),
-        Node::Transaction { nodes, .. } => asks_first(nodes),
+        Node::Transaction { nodes, .. } | Node::Retried { nodes, .. } => asks_first(nodes),
         Node::Repeat { least, nodes, .. } => *least > 0 && asks_first(nodes),
         Node::Choose(choices) => {
             choices.iter().filter(|choice| choice.weight > 0).all(|choice| asks_first(&choice.nodes))

@@ -8,8 +8,8 @@ use pacing::change::ChangeKind;
 use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
-    Choice, DynamicParts, Flags, Load, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step, TextContext,
-    Think, Transaction, UserShape,
+    Choice, DynamicParts, Flags, Load, Node, OnFailure, Pattern, Plan, Program, Rendering, Retry, Schema, Step,
+    TextContext, Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
@@ -233,6 +233,33 @@ pub(super) fn vary(seed: u64, plan: &mut Plan) {
     }
     if let Some(mut random) = drawn(11, 150_000) {
         pass_through(&mut random, plan);
+    }
+    if let Some(mut random) = drawn(12, 150_000) {
+        try_again(&mut random, plan);
+    }
+}
+
+/// Tries parts of programs again together.
+fn try_again(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let program = &mut scenario.program;
+        let then = [OnFailure::Next, OnFailure::GoOn, OnFailure::Stop][random.below(3) as usize];
+        program.retries.push(Retry {
+            most: random.between(1, 3) as u16,
+            after: Duration::from_millis(random.below(2) * 30),
+            backoff: 2.0,
+            max_wait: Duration::from_millis(50),
+            jitter: 0.0,
+            retry_after: false,
+            condition: None,
+            then,
+        });
+        let retry = program.retries.len() as u16 - 1;
+        for _ in 0..random.between(1, 2) {
+            let from = random.below(program.nodes.len() as u64) as usize;
+            let inner = program.nodes.split_off(from);
+            program.nodes.push(Node::Retried { retry, nodes: inner });
+        }
     }
 }
 

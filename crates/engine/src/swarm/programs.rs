@@ -11,6 +11,7 @@ use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 mod barriers;
+mod blocks;
 mod deadlines;
 mod forks;
 mod leaving;

@@ -313,7 +313,11 @@ impl ScenarioRuntime {
                     return false;
                 }
                 action => match self.do_at_once(user, action, intended, sockets) {
-                    AtOnce::Done => continue,
+                    // A check that failed may begin a block again, after a wait.
+                    AtOnce::Done => match self.wait_before_try(user) {
+                        None => continue,
+                        Some(wait) => self.rest(user, intended + wait),
+                    },
                     AtOnce::Pause(span) => self.think(user, span, intended),
                     AtOnce::Failed(step, failure, why) => {
                         self.in_flight.why = why;
@@ -432,7 +436,8 @@ impl ScenarioRuntime {
         if !self.users.all[user as usize].is_inside {
             return false;
         }
-        let tries_again = self.users.programs.place(user).is_some_and(|place| place.tries > 0);
+        let tries = |place: &mut Position| place.tries > 0 || place.tries_block_again();
+        let tries_again = self.users.programs.place(user).is_some_and(tries);
         if self.is_over_for(user) || (view == LastExchange::NoConnection && !tries_again) {
             self.cut_iteration(user, now, sockets);
             return false;

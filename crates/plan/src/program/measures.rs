@@ -23,7 +23,11 @@ pub(super) fn exactly(nodes: &[Node]) -> Option<u64> {
             exactly(nodes).filter(|_| least == most).map(|each| each.saturating_mul(u64::from(*most)))
         }
         Node::Loop(_) | Node::End(_) => None,
-        Node::Transaction { nodes, .. } | Node::Messaging { nodes, .. } | Node::Shuffle(nodes) => exactly(nodes),
+        // As of a step that is tried again: its first try.
+        Node::Retried { nodes, .. }
+        | Node::Transaction { nodes, .. }
+        | Node::Messaging { nodes, .. }
+        | Node::Shuffle(nodes) => exactly(nodes),
     };
     nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(of_node(node)?)))
 }
@@ -47,6 +51,7 @@ pub(super) fn most(nodes: &[Node], retries: &[Retry], of_step: &dyn Fn(usize) ->
     };
     let of_node = |node: &Node| match node {
         Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::Record(_) | Node::Check { .. } | Node::End(_) => 0,
+        Node::Retried { retry, nodes } => inner(nodes).saturating_mul(tries(&OnFailure::RetryBy(*retry))),
         Node::Ask { step, on_failure } => of_step(*step).saturating_mul(tries(on_failure)),
         Node::Parallel { steps, on_failure, .. } => {
             let once = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(of_step(*step)));

@@ -25,6 +25,7 @@ impl Value {
     }
 
     /// The elements of a list; `None` when it is no list.
+    #[inline]
     pub fn items(&self) -> Option<Vec<Self>> {
         let Self::Json(json) = self else { return None };
         let (mut scan, mut items) = (JsonScan::list(json)?, Vec::new());
@@ -35,6 +36,7 @@ impl Value {
     }
 
     /// The value of an element. A string that is no Unicode text stays JSON.
+    #[inline]
     fn from_element(json: &str) -> Self {
         match json.as_bytes().first() {
             Some(b'[' | b'{') => Self::Json(json.into()),

@@ -1,5 +1,7 @@
 //! Reads one level of JSON text without building a tree: the elements of a list, or the fields of an object. The text
 //! is JSON already; where it is not, the scan stops, and what lies within an element is not judged.
+//!
+//! All of it is inlined: callers are compiled for speed, and this crate for a short build.
 
 /// Why a scan stopped: the text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,15 +18,18 @@ pub struct JsonScan<'a> {
 
 impl<'a> JsonScan<'a> {
     /// The begin of a list; `None`: the text is no list.
+    #[inline]
     pub fn list(text: &'a str) -> Option<Self> {
         Self::begin(text, b'[')
     }
 
     /// The begin of an object; `None`: the text is no object.
+    #[inline]
     pub fn object(text: &'a str) -> Option<Self> {
         Self::begin(text, b'{')
     }
 
+    #[inline]
     fn begin(text: &'a str, open: u8) -> Option<Self> {
         let at = after_space(text.as_bytes(), 0);
         (text.as_bytes().get(at) == Some(&open)).then_some(Self { text, at: at + 1, is_first: true })
@@ -34,6 +39,7 @@ impl<'a> JsonScan<'a> {
     ///
     /// # Errors
     /// There is no element and no end here.
+    #[inline]
     pub fn element(&mut self) -> Result<Option<&'a str>, NotJson> {
         if self.is_at_end(b']')? {
             return Ok(None);
@@ -45,6 +51,7 @@ impl<'a> JsonScan<'a> {
     ///
     /// # Errors
     /// There is no field and no end here.
+    #[inline]
     pub fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, NotJson> {
         if self.is_at_end(b'}')? {
             return Ok(None);
@@ -64,6 +71,7 @@ impl<'a> JsonScan<'a> {
     }
 
     /// Whether the list or object ends here; otherwise the next value begins at `at`.
+    #[inline]
     fn is_at_end(&mut self, close: u8) -> Result<bool, NotJson> {
         let bytes = self.text.as_bytes();
         self.at = after_space(bytes, self.at);
@@ -76,6 +84,7 @@ impl<'a> JsonScan<'a> {
         Ok(false)
     }
 
+    #[inline]
     fn value(&mut self) -> Result<&'a str, NotJson> {
         let end = value_end(self.text.as_bytes(), self.at).ok_or(NotJson)?;
         let value = self.text.get(self.at..end).ok_or(NotJson)?;
@@ -84,6 +93,7 @@ impl<'a> JsonScan<'a> {
     }
 }
 
+#[inline]
 fn after_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
@@ -92,6 +102,7 @@ fn after_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// The end of the string that begins at `at`, with its quotes.
+#[inline]
 fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
@@ -104,6 +115,7 @@ fn string_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The end of the value that begins at `at`. Its depth takes no stack.
+#[inline]
 fn value_end(text: &[u8], at: usize) -> Option<usize> {
     let (mut at, mut depth) = (at, 0_usize);
     loop {

@@ -21,6 +21,13 @@ pub(super) const ON_FAILURE: Field = field(
     "失败之后：next_iteration（结束本次迭代）、continue（继续）、break（跳出循环）、stop_user（用户退出）、stop_run（结束压测）、'retry N'（重试），或 {retry: N, after: 1s, backoff: 2, then: continue} [默认：next_iteration]",
 );
 
+pub(super) const ON_FAILURE_OF_ALL: Field = field(
+    "on_failure",
+    Kind::Either(&[Kind::Text, Kind::Object(&RETRY)]),
+    "What follows a failure in these steps that would end the iteration: 'retry N' or {retry: N, after: 1s, then: continue} does all of them again; continue, break, stop_user and stop_run follow at once [default: next_iteration]",
+    "这些步骤中出现会结束迭代的失败之后：'retry N' 或 {retry: N, after: 1s, then: continue} 把它们整体重做；continue、break、stop_user、stop_run 则立即生效 [默认：next_iteration]",
+);
+
 pub(super) const NAME: Field =
     field("name", Kind::Text, "The series that it is counted in", "统计时使用的名称；同名的合并统计");
 pub(super) const TIMEOUT: Field = field("timeout", Kind::Time, "From sent to done", "请求的超时");

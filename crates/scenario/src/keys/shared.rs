@@ -1,5 +1,6 @@
 //! The keys of shared steps.
 
+use super::common::ON_FAILURE_OF_ALL;
 use super::{Kind, Object, field};
 
 keys! {
@@ -23,6 +24,7 @@ static CALLS: [Object; 1] = [Object {
             "Its arguments by name; they hold during this call only",
             "传给片段的参数，只在这次调用中有效",
         ),
+        ON_FAILURE_OF_ALL,
     ],
     any_of: &[],
 }];

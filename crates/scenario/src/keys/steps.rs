@@ -1,8 +1,8 @@
 //! The keys of steps: the verb is the key.
 
 use super::common::{
-    CHOICE, DEADLINE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, STEPS_FIELD, TAGS,
-    TAKES, TIMEOUT,
+    CHOICE, DEADLINE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, ON_FAILURE_OF_ALL, PART, RECEIVE,
+    STEPS_FIELD, TAGS, TAKES, TIMEOUT,
 };
 use super::custom::objects;
 use super::flow::FLOW;
@@ -128,6 +128,7 @@ const OTHERS: [Object; 12] = steps! {
             "事务的名称；其步骤作为一个整体计时", needed;
         WITH_THINK;
         DEADLINE;
+        ON_FAILURE_OF_ALL;
         STEPS_FIELD, needed;
     }
     "choose" {

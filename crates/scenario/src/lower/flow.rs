@@ -5,6 +5,7 @@ use plan::{AssignedTo, Assignment, Loop as PlanLoop, Measurement, Node, OnFailur
 use super::nodes::Nodes;
 use crate::diagnostic::Problem;
 use crate::file::{AfterFailure, Expression, Loop, Messaging, RetryOptions, Rounds, SetValue, Step};
+use crate::source::Span;
 
 impl Nodes<'_, '_> {
     /// The number of an expression.
@@ -93,22 +94,37 @@ impl Nodes<'_, '_> {
                 if *retry == RetryOptions::at_once(retry.most) && *then == OnFailure::Next {
                     return OnFailure::Retry(retry.most);
                 }
-                let condition = retry.condition.as_ref().map(|condition| self.condition(condition));
-                let retry = retry.in_plan(condition, *then);
-                let retries = &mut self.program.retries;
-                let number = retries.iter().position(|known| *known == retry).unwrap_or_else(|| {
-                    retries.push(retry);
-                    retries.len() - 1
-                });
-                match u16::try_from(number) {
-                    Ok(number) => OnFailure::RetryBy(number),
-                    Err(_) => {
-                        let fault = plan::ProgramFault::TooLarge;
-                        self.dynamic_parts.found.add(*at, Problem::Program { fault });
-                        OnFailure::Next
-                    }
-                }
+                self.retry(retry, *then, *at).map_or(OnFailure::Next, OnFailure::RetryBy)
             }
+        }
+    }
+
+    /// The number of a retry; `None`: there are too many, which is reported.
+    fn retry(&mut self, retry: &RetryOptions, then: OnFailure, at: Span) -> Option<u16> {
+        let condition = retry.condition.as_ref().map(|condition| self.condition(condition));
+        let retry = retry.in_plan(condition, then);
+        let retries = &mut self.program.retries;
+        let number = retries.iter().position(|known| *known == retry).unwrap_or_else(|| {
+            retries.push(retry);
+            retries.len() - 1
+        });
+        let number = u16::try_from(number).ok();
+        if number.is_none() {
+            self.dynamic_parts.found.add(at, Problem::Program { fault: plan::ProgramFault::TooLarge });
+        }
+        number
+    }
+
+    /// The nodes of a step that has others, as one that is tried again, or whose failure something follows.
+    pub(super) fn retried(&mut self, step: &Step, nodes: Vec<Node>) -> Vec<Node> {
+        let Some(AfterFailure { at, retry, then }) = &step.on_failure else { return nodes };
+        if nodes.is_empty() || (retry.is_none() && *then == OnFailure::Next) {
+            return nodes;
+        }
+        let once = RetryOptions::at_once(0);
+        match self.retry(retry.as_ref().unwrap_or(&once), *then, *at) {
+            Some(retry) => vec![Node::Retried { retry, nodes }],
+            None => nodes,
         }
     }
 

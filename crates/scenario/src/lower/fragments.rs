@@ -14,7 +14,7 @@ impl Nodes<'_, '_> {
         self.dynamic_parts.naming.enter(&call.fragment.text);
         nodes.extend(self.all(&call.steps, messaging));
         self.dynamic_parts.naming.leave();
-        nodes
+        self.retried(step, nodes)
     }
 
     /// An argument, whose value is made with the names at the call.

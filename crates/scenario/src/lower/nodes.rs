@@ -69,7 +69,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
             Action::Think(think) => Node::Think(*think),
             Action::Transaction { with_think, steps } => {
                 let number = self.transaction(step, *with_think);
-                Node::Transaction { number, nodes: self.all(steps, around) }
+                let nodes = self.all(steps, around);
+                Node::Transaction { number, nodes: self.retried(step, nodes) }
             }
             Action::Loop(one) => self.looping(step, one, around),
             Action::Choose(choices) => {

@@ -85,7 +85,8 @@ fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFail
         if let Some(name) = name.filter(|_| is_said && ["send", "receive"].contains(&step.name.as_str())) {
             step.name = name.to_owned();
         }
-        step.on_failure = step.on_failure.take().or_else(|| on_failure.cloned());
+        let is_group = matches!(step.action, Action::Transaction { .. } | Action::Do(_));
+        step.on_failure = step.on_failure.take().or_else(|| on_failure.filter(|_| !is_group).cloned());
         step.tags.extend_from_slice(if is_said { tags } else { &[] });
         step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure, tags));
     }

@@ -227,6 +227,38 @@ fn a_retry_of_the_defaults_is_for_requests() {
 }
 
 #[test]
+fn transactions_and_fragments_are_tried_again_as_a_whole() {
+    let text = format!(
+        "fragments: {{log_in: [{{post: /login}}, {{get: /account}}]}}\ndefaults: {{on_failure: retry 9}}\n{}",
+        with_steps(
+            "[{transaction: buy, on_failure: {retry: 2, after: 1s}, steps: [{get: /}]}, {do: log_in, on_failure: retry 3}, {do: log_in, on_failure: continue}, {transaction: see, on_failure: next_iteration, steps: [{get: /}]}, {repeat: 2, steps: [{transaction: leave, on_failure: break, steps: [{get: /}]}]}, {websocket: /room, on_failure: continue, steps: [{transaction: talk, steps: [{send: hi}]}]}]"
+        )
+    );
+    let program = run(&text).scenarios.remove(0).program;
+    let seen = |node: &Node| match node {
+        Node::Transaction { nodes, .. } => match &nodes[..] {
+            [Node::Retried { retry, .. }] => (true, Some(*retry)),
+            _ => (true, None),
+        },
+        Node::Retried { retry, .. } => (false, Some(*retry)),
+        _ => (false, None),
+    };
+    let is_of = |place: usize| seen(&program.nodes[place]);
+    assert_eq!(
+        [is_of(0), is_of(1), is_of(2), is_of(3)],
+        [(true, Some(0)), (false, Some(1)), (false, Some(2)), (true, None)]
+    );
+    let Node::Repeat { nodes, .. } = &program.nodes[4] else { panic!("a repetition") };
+    assert_eq!(seen(&nodes[0]), (true, Some(3)));
+    // What the connection says is for its messages.
+    let Node::Messaging { nodes, .. } = &program.nodes[5] else { panic!("a connection") };
+    assert_eq!(seen(&nodes[0]), (true, None));
+    let all: Vec<_> = program.retries.iter().map(|retry| (retry.most, retry.after.as_secs(), retry.then)).collect();
+    let next = OnFailure::Next;
+    assert_eq!(all, [(2, 1, next), (3, 0, next), (0, 0, OnFailure::GoOn), (0, 0, OnFailure::Break)]);
+}
+
+#[test]
 fn expressions_know_the_words_that_they_use() {
     let (_, plan) = nodes("[{get: \"/${vu.id}\", extract: {a: status}}, {check: a == 3 && response.failed}]");
     let expressions = &plan.scenarios[0].memory.expressions;

@@ -18,8 +18,8 @@ const CONDITIONS: [&str; 5] = ["status == 204", "status != 204", "throws()", "tr
 pub(super) const IS_204: u32 = 0;
 const IS_OTHER: u32 = 1;
 const THROWS: u32 = 2;
-const ALWAYS: u32 = 3;
-const NEVER: u32 = 4;
+pub(super) const ALWAYS: u32 = 3;
+pub(super) const NEVER: u32 = 4;
 
 /// An evaluator that reads nothing: the result of a condition depends on its index.
 #[derive(Debug)]

@@ -5,12 +5,22 @@ use metrics::Counter;
 use pacing::Nanos;
 use plan::{OnFailure, Retry};
 
-use crate::program::LoopExit;
+use crate::program::{CompiledProgram, LoopExit, Position};
 use crate::user::UserPhase;
 use crate::world::ScenarioRuntime;
 
 /// The reason of a run that a failure stops.
 const STOPPED_BY_FAILURE: &str = "a step failed whose 'on_failure' is stop_run";
+
+/// What follows a failure in a block that is tried again.
+enum AfterBlock {
+    /// It begins again.
+    Again,
+    /// It had its last try.
+    Then(OnFailure),
+    /// There is no block around.
+    None,
+}
 
 impl ScenarioRuntime {
     /// What the program does when an exchange or a check fails.
@@ -22,7 +32,8 @@ impl ScenarioRuntime {
             OnFailure::RetryBy(number) => {
                 let retry = &code.retries[usize::from(number)];
                 self.is_worth_a_try(user, retry, at) && self.tries_again(user, retry.most) && {
-                    self.plan_wait(user, retry);
+                    let tries = self.users.programs.place(user).map_or(0, |place| place.tries);
+                    self.plan_wait(user, retry, tries);
                     true
                 }
             }
@@ -32,8 +43,22 @@ impl ScenarioRuntime {
             self.users.all[user as usize].counter -= 1;
             return;
         }
-        let exit = code.exit(self.users.all[user as usize].counter);
-        match (on_failure.after_last_try(&code.retries), exit) {
+        let (mut then, mut exit) =
+            (on_failure.after_last_try(&code.retries), code.exit(self.users.all[user as usize].counter));
+        while then == OnFailure::Next {
+            match self.fail_block(user, &code, at, sockets) {
+                AfterBlock::Again => return,
+                AfterBlock::Then(following) => {
+                    (then, exit) = (following, code.exit(self.users.all[user as usize].counter));
+                    if then == OnFailure::GoOn {
+                        return self.leave_block(user, at);
+                    }
+                    self.leave_frame(user);
+                }
+                AfterBlock::None => break,
+            }
+        }
+        match (then, exit) {
             (OnFailure::GoOn, _) => self.forget_tries(user),
             (OnFailure::Break, Some(exit)) => self.break_loop(user, exit, at, sockets),
             (OnFailure::Stop, _) => {
@@ -48,6 +73,44 @@ impl ScenarioRuntime {
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
             }
             _ => self.abandon(user, Counter::IterationsFailed, at, sockets),
+        }
+    }
+
+    /// A failure that ends the innermost block around it: the block begins again, or has had its last try.
+    fn fail_block<S: Sockets>(&mut self, user: u32, code: &CompiledProgram, at: Nanos, sockets: &mut S) -> AfterBlock {
+        let Some(place) = self.users.programs.place(user) else { return AfterBlock::None };
+        let Some(block) = place.innermost_block().map(|block| *block) else { return AfterBlock::None };
+        place.fork = None;
+        let (transactions, conversations) = place.open_in(block);
+        self.leave_inner_conversations(user, conversations, sockets);
+        self.close_inner_transactions(user, transactions, false, at);
+        self.forget_tries(user);
+        let retry = &code.retries[usize::from(block.retry)];
+        let goes_again = block.tries < retry.most && self.is_worth_a_try(user, retry, at);
+        self.users.all[user as usize].counter = block.start;
+        if !goes_again {
+            return AfterBlock::Then(retry.then);
+        }
+        if let Some(block) = self.users.programs.place(user).and_then(Position::innermost_block) {
+            block.tries += 1;
+        }
+        self.plan_wait(user, retry, block.tries + 1);
+        AfterBlock::Again
+    }
+
+    /// The user goes on behind the innermost block. The transaction that it is all of has failed.
+    fn leave_block(&mut self, user: u32, at: Nanos) {
+        let block = self.users.programs.place(user).and_then(Position::innermost_block).map(|block| *block);
+        self.leave_frame(user);
+        let Some(block) = block else { return };
+        let fails = usize::from(block.is_whole);
+        self.close_inner_transactions(user, fails, false, at);
+        self.users.all[user as usize].counter = block.end + u32::from(block.is_whole);
+    }
+
+    fn leave_frame(&mut self, user: u32) {
+        if let Some(place) = self.users.programs.place(user) {
+            place.drop_frames(1);
         }
     }
 
@@ -71,12 +134,12 @@ impl ScenarioRuntime {
         self.evaluate(user, condition, at).is_ok_and(|given| given.is_truthy())
     }
 
-    /// The user waits before its next try.
-    fn plan_wait(&mut self, user: u32, retry: &Retry) {
+    /// The user waits before its next try, which is this one.
+    fn plan_wait(&mut self, user: u32, retry: &Retry, tries: u16) {
         let requested = self.users.states.requested_wait(user);
         let drawn = if retry.jitter > 0.0 { self.draw_unit(user) } else { 0.0 };
         if let Some(place) = self.users.programs.place(user) {
-            let millis = retry.wait(place.tries, requested, drawn).as_millis();
+            let millis = retry.wait(tries, requested, drawn).as_millis();
             place.retry_wait_ms = u32::try_from(millis).unwrap_or(u32::MAX);
         }
     }
