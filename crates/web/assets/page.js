@@ -449,9 +449,10 @@ function split(text) {
 
 async function start(made) {
   tell(null);
+  await api.post("/api/runs", { words: made, lang: language });
+  // The form is made anew, with a button for the same again; after a refusal it keeps what was typed in.
   lastStart = made;
   shownStart = "";
-  await api.post("/api/runs", { words: made, lang: language });
   reload();
 }
 

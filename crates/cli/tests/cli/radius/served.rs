@@ -70,13 +70,15 @@ fn radclient_and_our_client_get_the_same_from_our_server() {
     }
     // Accounting requests are counted by their status.
     let words = ["--radius-secret", SECRET, "--radius-session", "s", "--radius-user", "a", "-t", "1h"];
-    for (word, count) in [("start", "50"), ("interim", "70"), ("stop", "30")] {
-        let words = [&words[..], &["-n", count, "--radius-accounting", word]].concat();
+    let mut given = Vec::new();
+    for (word, count) in [("start", 50), ("interim", 70), ("stop", 30)] {
+        let words = [&words[..], &["-n", &count.to_string(), "--radius-accounting", word]].concat();
         let (seen, code) = load(&[&words[..], &[&format!("radius-acct://127.0.0.1:{port}")]].concat());
-        assert_eq!(code, Some(0), "{word}: {seen:#}");
+        assert_eq!((code, number(&seen, "/requests/succeeded")), (Some(0), count), "{word}: {seen:#}");
+        given.push(datagrams(&seen));
     }
     let said = requested(port, "auth", "User-Name=counts,User-Password=secret");
-    assert!(said.contains("start=51 stop=30 interim=70 others=0"), "{said}");
+    assert!(said.contains("start=51 stop=30 interim=70 others=0"), "{said} {given:?}");
 }
 
 /// A mistake: a step, and what is said of it.
