@@ -72,7 +72,8 @@ fn radclient_and_our_client_get_the_same_from_our_server() {
     let words = ["--radius-secret", SECRET, "--radius-session", "s", "--radius-user", "a", "-t", "1h"];
     let mut given = Vec::new();
     for (word, count) in [("start", 50), ("interim", 70), ("stop", 30)] {
-        let words = [&words[..], &["-n", &count.to_string(), "--radius-accounting", word]].concat();
+        let times = count.to_string();
+        let words = [&words[..], &["-n", &times, "--radius-accounting", word]].concat();
         let (seen, code) = load(&[&words[..], &[&format!("radius-acct://127.0.0.1:{port}")]].concat());
         assert_eq!((code, number(&seen, "/requests/succeeded")), (Some(0), count), "{word}: {seen:#}");
         given.push(datagrams(&seen));
