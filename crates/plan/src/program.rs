@@ -86,6 +86,8 @@ pub enum Node {
     Retried {
         /// Its number among the retries.
         retry: u16,
+        /// Whether it is all of the transaction around it, which fails with its last try.
+        is_whole: bool,
         /// The nodes in sequence.
         #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,

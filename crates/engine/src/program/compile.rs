@@ -132,7 +132,7 @@ impl Compiler {
                 self.ops.push(Op::Begin(*number as u16));
                 match &nodes[..] {
                     // The transaction fails with its last try.
-                    [Node::Retried { retry, nodes }] => {
+                    [Node::Retried { retry, is_whole: true, nodes }] => {
                         self.around.push(Around::Transaction(*number as u16));
                         self.add_block(*retry, nodes, true);
                         self.around.pop();
@@ -141,7 +141,7 @@ impl Compiler {
                 }
                 self.ops.push(Op::End(*number as u16));
             }
-            Node::Retried { retry, nodes } => self.add_block(*retry, nodes, false),
+            Node::Retried { retry, nodes, .. } => self.add_block(*retry, nodes, false),
             Node::Repeat { least, most, nodes } => {
                 let repeat = self.ops.len();
                 self.ops.push(Op::Over);

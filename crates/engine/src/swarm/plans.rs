@@ -258,7 +258,7 @@ fn try_again(random: &mut Random, plan: &mut Plan) {
         for _ in 0..random.between(1, 2) {
             let from = random.below(program.nodes.len() as u64) as usize;
             let inner = program.nodes.split_off(from);
-            program.nodes.push(Node::Retried { retry, nodes: inner });
+            program.nodes.push(Node::Retried { retry, is_whole: false, nodes: inner });
         }
     }
 }

@@ -244,6 +244,9 @@ impl ScenarioRuntime {
     /// Executes what comes to its end with the exchange that was the last of it, and what takes no time.
     fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
         for _ in 0..NOTHINGS_MAX {
+            if self.waits_before_try(user) {
+                return;
+            }
             match self.advance(user, false) {
                 UserAction::End(number) => self.end_transaction(user, number, at),
                 UserAction::Leave(target) => self.leave_conversation(user, target, sockets),

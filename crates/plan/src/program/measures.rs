@@ -51,7 +51,7 @@ pub(super) fn most(nodes: &[Node], retries: &[Retry], of_step: &dyn Fn(usize) ->
     };
     let of_node = |node: &Node| match node {
         Node::Think(_) | Node::Barrier(_) | Node::Set(_) | Node::Record(_) | Node::Check { .. } | Node::End(_) => 0,
-        Node::Retried { retry, nodes } => inner(nodes).saturating_mul(tries(&OnFailure::RetryBy(*retry))),
+        Node::Retried { retry, nodes, .. } => inner(nodes).saturating_mul(tries(&OnFailure::RetryBy(*retry))),
         Node::Ask { step, on_failure } => of_step(*step).saturating_mul(tries(on_failure)),
         Node::Parallel { steps, on_failure, .. } => {
             let once = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(of_step(*step)));

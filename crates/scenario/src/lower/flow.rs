@@ -4,7 +4,7 @@ use plan::{AssignedTo, Assignment, Loop as PlanLoop, Measurement, Node, OnFailur
 
 use super::nodes::Nodes;
 use crate::diagnostic::Problem;
-use crate::file::{AfterFailure, Expression, Loop, Messaging, RetryOptions, Rounds, SetValue, Step};
+use crate::file::{Action, AfterFailure, Expression, Loop, Messaging, RetryOptions, Rounds, SetValue, Step};
 use crate::source::Span;
 
 impl Nodes<'_, '_> {
@@ -123,7 +123,9 @@ impl Nodes<'_, '_> {
         }
         let once = RetryOptions::at_once(0);
         match self.retry(retry.as_ref().unwrap_or(&once), *then, *at) {
-            Some(retry) => vec![Node::Retried { retry, nodes }],
+            Some(retry) => {
+                vec![Node::Retried { retry, is_whole: matches!(step.action, Action::Transaction { .. }), nodes }]
+            }
             None => nodes,
         }
     }

@@ -88,6 +88,8 @@ fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFail
         let is_group = matches!(step.action, Action::Transaction { .. } | Action::Do(_));
         step.on_failure = step.on_failure.take().or_else(|| on_failure.filter(|_| !is_group).cloned());
         step.tags.extend_from_slice(if is_said { tags } else { &[] });
+        // What a group says of failures is nearer.
+        let on_failure = on_failure.filter(|_| !is_group || step.on_failure.is_none());
         step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure, tags));
     }
 }

@@ -231,7 +231,7 @@ fn transactions_and_fragments_are_tried_again_as_a_whole() {
     let text = format!(
         "fragments: {{log_in: [{{post: /login}}, {{get: /account}}]}}\ndefaults: {{on_failure: retry 9}}\n{}",
         with_steps(
-            "[{transaction: buy, on_failure: {retry: 2, after: 1s}, steps: [{get: /}]}, {do: log_in, on_failure: retry 3}, {do: log_in, on_failure: continue}, {transaction: see, on_failure: next_iteration, steps: [{get: /}]}, {repeat: 2, steps: [{transaction: leave, on_failure: break, steps: [{get: /}]}]}, {websocket: /room, on_failure: continue, steps: [{transaction: talk, steps: [{send: hi}]}]}]"
+            "[{transaction: buy, on_failure: {retry: 2, after: 1s}, steps: [{get: /}]}, {do: log_in, on_failure: retry 3}, {do: log_in, on_failure: continue}, {transaction: see, on_failure: next_iteration, steps: [{get: /}]}, {repeat: 2, steps: [{transaction: leave, on_failure: break, steps: [{get: /}]}]}, {websocket: /room, on_failure: continue, steps: [{transaction: talk, steps: [{send: hi}]}, {transaction: say, on_failure: retry 3, steps: [{send: ho}]}]}, {transaction: all, steps: [{do: log_in, on_failure: retry 3}]}]"
         )
     );
     let program = run(&text).scenarios.remove(0).program;
@@ -252,7 +252,19 @@ fn transactions_and_fragments_are_tried_again_as_a_whole() {
     assert_eq!(seen(&nodes[0]), (true, Some(3)));
     // What the connection says is for its messages.
     let Node::Messaging { nodes, .. } = &program.nodes[5] else { panic!("a connection") };
-    assert_eq!(seen(&nodes[0]), (true, None));
+    assert_eq!([seen(&nodes[0]), seen(&nodes[1])], [(true, None), (true, Some(1))]);
+    let of_message = |node: &Node| node.inner().flatten().flat_map(Node::inner).flatten().next().map(Node::on_failure);
+    assert_eq!(of_message(&nodes[1]), Some(OnFailure::Retry(9)));
+    // A fragment that is all of a transaction is no retry of it.
+    let whole: Vec<bool> = [0, 6]
+        .iter()
+        .flat_map(|place| program.nodes[*place].inner().flatten())
+        .filter_map(|node| match node {
+            Node::Retried { is_whole, .. } => Some(*is_whole),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(whole, [true, false]);
     let all: Vec<_> = program.retries.iter().map(|retry| (retry.most, retry.after.as_secs(), retry.then)).collect();
     let next = OnFailure::Next;
     assert_eq!(all, [(2, 1, next), (3, 0, next), (0, 0, OnFailure::GoOn), (0, 0, OnFailure::Break)]);

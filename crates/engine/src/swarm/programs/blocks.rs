@@ -3,7 +3,7 @@
 use metrics::Class;
 use plan::{Plan, Retry};
 
-use super::loops::{ALWAYS, Five, NEVER, checked_plan};
+use super::loops::{ALWAYS, Five, IS_OTHER, NEVER, checked_plan};
 use super::*;
 use crate::DataSources;
 
@@ -16,7 +16,12 @@ fn retry(most: u16, then: OnFailure) -> Retry {
 }
 
 fn again(retry: u16, nodes: Vec<Node>) -> Node {
-    Node::Retried { retry, nodes }
+    Node::Retried { retry, is_whole: false, nodes }
+}
+
+/// A transaction that is tried again.
+fn timed_again(nodes: Vec<Node>) -> Node {
+    timed(vec![Node::Retried { retry: 0, is_whole: true, nodes }])
 }
 
 fn timed(nodes: Vec<Node>) -> Node {
@@ -48,7 +53,7 @@ fn seen(nodes: Vec<Node>, retries: &[Retry]) -> ([u64; 2], [u64; 2], [u64; 2]) {
 
 #[test]
 fn a_block_begins_again_as_a_whole_inside_its_transaction() {
-    let nodes = |then| vec![timed(vec![again(0, vec![ask(WORKS), or(FAILS, then)])]), ask(WORKS)];
+    let nodes = |then| vec![timed_again(vec![ask(WORKS), or(FAILS, then)]), ask(WORKS)];
     let next = [retry(2, OnFailure::Next)];
     assert_eq!(seen(nodes(OnFailure::Next), &next), ([180, 180], [0, 60], [0, 60]));
     let goes_on = [retry(2, OnFailure::GoOn)];
@@ -56,6 +61,8 @@ fn a_block_begins_again_as_a_whole_inside_its_transaction() {
     // A block that is a part of its transaction does not fail it when the user goes on.
     let part = vec![timed(vec![ask(WORKS), again(0, vec![or(FAILS, OnFailure::Next)])])];
     assert_eq!(seen(part, &goes_on), ([180, 60], [60, 0], [60, 0]));
+    let alone = vec![timed(vec![again(0, vec![or(FAILS, OnFailure::Next)])])];
+    assert_eq!(seen(alone, &goes_on), ([180, 0], [60, 0], [60, 0]));
     // A failure that something else follows does not begin it again.
     assert_eq!(seen(nodes(OnFailure::GoOn), &next), ([60, 120], [60, 0], [60, 0]));
     // Tries of the step are inside those of the block.
@@ -87,7 +94,7 @@ fn blocks_lie_in_each_other_and_in_loops() {
 fn waits_of_a_block_are_in_the_transaction_around_it() {
     let after = Duration::from_millis(100);
     let waits = Retry { after, backoff: 2.0, ..retry(2, OnFailure::GoOn) };
-    let nodes = vec![timed(vec![again(0, vec![or(FAILS, OnFailure::Next)])])];
+    let nodes = vec![timed_again(vec![or(FAILS, OnFailure::Next)])];
     let history = played(Setup { plan: plan_of(nodes, &[waits], users(3, 30)), ..Setup::calm(3) });
     let times = history.total.timings(SeriesId::transaction(0), Class::FailedAnswered).expect("they fail");
     let times = times.by_measure(Measure::Response);
@@ -113,4 +120,21 @@ fn a_check_that_fails_begins_a_block_again_too() {
             [Class::Succeeded, Class::FailedAnswered].map(|class| history.total.count_of(SeriesId::check(0), class));
         assert_eq!(checks, if condition == NEVER { [0, 120] } else { [30, 0] });
     }
+}
+
+/// A check at the beginning of a block is no more than the rest of it: it waits too.
+#[test]
+fn a_block_that_begins_with_a_check_waits_before_it() {
+    let check = |number, condition| Node::Check { number, condition, on_failure: OnFailure::Next };
+    // The first fails at random, in a try after the first alone; the last one always does.
+    let nodes = vec![timed_again(vec![check(0, IS_OTHER), ask(0), check(1, NEVER)])];
+    let mut plan = checked_plan(nodes, users(3, 60));
+    plan.scenarios[0].program.retries = vec![Retry { after: Duration::from_millis(100), ..retry(3, OnFailure::Next) }];
+    plan.scenarios[0].program.checks = vec!["first".to_owned(), "last".to_owned()];
+    let supplies = DataSources { interpreters: Some(std::sync::Arc::new(Five)), ..DataSources::default() };
+    let history = played(Setup { plan, supplies, ..Setup::calm(5) });
+    let times = history.total.timings(SeriesId::transaction(0), Class::FailedAnswered).expect("they fail");
+    let times = times.by_measure(Measure::Response);
+    assert_eq!(times.count(), 60);
+    assert!(times.min() >= Some(300_000_000), "{:?}", times.min());
 }

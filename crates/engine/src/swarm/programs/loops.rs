@@ -16,7 +16,7 @@ use crate::swarm::variables::OnlyVariables;
 /// Conditions, by index: the last status was 204, it was another, unknown, always, never.
 const CONDITIONS: [&str; 5] = ["status == 204", "status != 204", "throws()", "true", "false"];
 pub(super) const IS_204: u32 = 0;
-const IS_OTHER: u32 = 1;
+pub(super) const IS_OTHER: u32 = 1;
 const THROWS: u32 = 2;
 pub(super) const ALWAYS: u32 = 3;
 pub(super) const NEVER: u32 = 4;

@@ -40,6 +40,16 @@ impl ScenarioRuntime {
         was_there && !self.has_own(user, origin)
     }
 
+    /// What is tried again in a conversation whose connection is lost opens another one.
+    pub(super) fn forget_lost_conversation(&mut self, user: u32) {
+        let innermost = self.users.programs.place(user).and_then(|place| place.conversations.last().copied());
+        let Some(lost) = innermost.filter(|one| !self.has_own(user, one.target)) else { return };
+        if let Some(one) = self.users.programs.place(user).and_then(|place| place.conversations.last_mut()) {
+            debug_assert!(one.target == lost.target, "it is the same one");
+            one.was_there = false;
+        }
+    }
+
     /// The iteration ends within conversations.
     pub(super) fn leave_conversations<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         self.leave_inner_conversations(user, usize::MAX, sockets);

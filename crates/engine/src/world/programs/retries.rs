@@ -95,6 +95,7 @@ impl ScenarioRuntime {
             block.tries += 1;
         }
         self.plan_wait(user, retry, block.tries + 1);
+        self.forget_lost_conversation(user);
         AfterBlock::Again
     }
 
@@ -142,6 +143,13 @@ impl ScenarioRuntime {
             let millis = retry.wait(tries, requested, drawn).as_millis();
             place.retry_wait_ms = u32::try_from(millis).unwrap_or(u32::MAX);
         }
+    }
+
+    /// Whether the user waits before its next try.
+    #[inline]
+    pub(super) fn waits_before_try(&mut self, user: u32) -> bool {
+        let has_retries = !self.users.programs.code.retries.is_empty();
+        has_retries && self.users.programs.place(user).is_some_and(|place| place.retry_wait_ms > 0)
     }
 
     /// The wait before the next try of a user, once.
