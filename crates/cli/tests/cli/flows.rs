@@ -57,7 +57,7 @@ fn numbered(count: u64) -> impl Iterator<Item = String> {
 }
 
 /// The target's books, without the requests for them.
-fn books(served: &Served) -> (BTreeMap<String, u64>, BTreeMap<String, u64>, usize) {
+pub(crate) fn books(served: &Served) -> (BTreeMap<String, u64>, BTreeMap<String, u64>, usize) {
     let books: Value = serde_json::from_str(&ask(served, "GET", "/stats/books")).expect("JSON");
     let number = |value: &Value| value.as_u64().expect("a number");
     let paths = books["paths"].as_object().expect("an object").iter();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::seen::ask;
+use crate::flows::books;
 use crate::{Folder, Served, output, side_by_side};
 
 /// Both drivers, and three workers.
@@ -14,18 +14,13 @@ const WAYS: [&[&str]; 3] = [&["--driver", "uring"], &["--driver", "poll"], &["--
 /// Runs a file to its end, whatever its verdict; returns its report, and the target's requests by path and by user.
 fn run(folder: &Folder, text: &str, flags: &[&str]) -> (Value, BTreeMap<String, u64>, BTreeMap<String, u64>) {
     let served = Served::start();
-    let file = folder.path(&format!("{}.yaml", flags.concat()));
-    std::fs::write(&file, format!("target: {}\n{text}", served.url(""))).expect("a place for it");
+    let file = folder.plan(&flags.concat(), &served, text);
     let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], flags].concat());
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert!(matches!(done.status.code(), Some(0 | 1)), "{flags:?}: {stderr}");
     let report = serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    let books: Value = serde_json::from_str(&ask(&served, "GET", "/stats/books")).expect("JSON");
-    let rows = |name: &str| books[name].as_object().expect("an object").clone();
-    let paths = rows("paths").into_iter().filter(|(path, _)| !path.contains("/stats"));
-    let paths = paths.map(|(path, count)| (path, count.as_u64().expect("a number")));
-    let users = rows("users").into_iter().map(|(name, row)| (name, row["requests"].as_u64().expect("a number")));
-    (report, paths.collect(), users.collect())
+    let (paths, users, _) = books(&served);
+    (report, paths, users)
 }
 
 fn counts(rows: &[(&str, u64)]) -> BTreeMap<String, u64> {
@@ -86,10 +81,9 @@ fn workers_have_numbers() {
 #[test]
 fn files_of_a_folder_go_to_workers() {
     let folder = Folder::new("state-folder");
-    let photos = folder.path("photos");
-    std::fs::create_dir_all(&photos).expect("a place for them");
+    std::fs::create_dir_all(folder.path("photos")).expect("a place for them");
     for number in 0..6_u8 {
-        std::fs::write(format!("{photos}/{number}.bin"), vec![number; 1_000]).expect("a place for it");
+        folder.file(&format!("photos/{number}.bin"), vec![number; 1_000]);
     }
     let text = "data: {photos: {folder: photos}}\nscenarios:\n  one:\n    load: {users: 3, iterations: 60}\n    \
         steps:\n      - post: /echo\n        body: {file: \"${photos.path}\"}\n        \
@@ -105,7 +99,7 @@ fn files_of_a_folder_go_to_workers() {
 fn at_a_rate_row_k_is_that_of_the_kth_connection() {
     let folder = Folder::new("state-rows");
     let rows: String = (0..5).map(|number| format!("p{number}\n")).collect();
-    std::fs::write(folder.path("people.csv"), format!("name\n{rows}")).expect("a place for it");
+    folder.file("people.csv", format!("name\n{rows}"));
     let text = "data: {people: {file: people.csv, order: by_user}}\nscenarios:\n  one:\n    \
         load: {rate: 200, iterations: 100}\n    connections: 5\n    steps:\n      \
         - {post: /api/token, json: {user: \"${people.name}\"}}\n";
