@@ -80,6 +80,8 @@ pub(crate) struct Influx {
     client: Client,
     /// The start of the run, since the Unix epoch; known with the first interval.
     began: Option<Duration>,
+    /// The newest interval, and the end that it was written with.
+    newest: (u64, Duration),
 }
 
 impl Influx {
@@ -94,14 +96,19 @@ impl Influx {
         let token = if is_new { of_url().or(token) } else { token.filter(|_| url.username().is_empty()) };
         let secret = token.map(|token| format!("Token {token}"));
         let client = Client::new(url, &[("Content-Type", "text/plain; charset=utf-8")], secret);
-        Self { client, began: None }
+        Self { client, began: None, newest: (0, Duration::ZERO) }
     }
 
     fn text(&mut self, reported: &Batch) -> String {
         let Some(interval) = &reported.interval else { return influx::totals(&reported.totals, ns(reported.at_unix)) };
         let to = interval.to.as_duration();
         let began = *self.began.get_or_insert_with(|| reported.at_unix.saturating_sub(to));
-        let text = influx::interval(interval, ns(began + to));
+        // The last interval may grow with what ended just behind it: its point stays where it was, or both would count.
+        if interval.number != self.newest.0 && !interval.is_update {
+            self.newest = (interval.number, to);
+        }
+        let stamped = if interval.number == self.newest.0 { self.newest.1 } else { to };
+        let text = influx::interval(interval, ns(began + stamped));
         if interval.is_update { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
     }
 }
@@ -200,3 +207,6 @@ impl Sink for Csv {
         self.reported(ended)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -305,23 +305,28 @@ fn figures_have_the_sums_of_all_users() {
     });
 }
 
-/// The first user that has seen enough ends the run, on one worker and on three.
+/// The first user that has seen enough ends the run, on one worker and on three; all users have begun by then.
 #[test]
 fn a_scenario_stops_its_run() {
     let folder = crate::Folder::new("flows-stop");
-    for flags in [&[][..], &["--workers", "3"]] {
+    side_by_side(&[&[][..], &["--workers", "3"]], |flags| {
         let served = Served::start();
         let text = format!(
             "target: {}\nscenarios:\n  one:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /\n      \
-             - {{if: vu.iteration == 20, then: [{{stop_run: enough}}]}}\n    on_stop: [{{post: /echo}}]\n",
+             - {{if: vu.iteration == 20, then: [{{get: /gate/all, timeout: 1h}}, {{stop_run: enough}}]}}\n    \
+             on_stop: [{{post: /echo}}]\n",
             served.url("")
         );
-        let file = folder.path("stop.yaml");
+        let file = folder.path(&format!("stop-{}.yaml", flags.len()));
         std::fs::write(&file, text).expect("a place for it");
-        let done = output(&[&["run", &file, "-o", "json", "--quiet"], flags].concat());
+        let words = [&["run", &file, "-o", "json", "--quiet"], flags].concat();
+        let ends = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        wait_for("all users at the gate", || ask(&served, "GET", "/gate/all/waiting").trim() == "6");
+        ask(&served, "POST", "/gate/all/open");
+        let done = ends.output();
         assert_eq!(done.status.code(), Some(1), "{flags:?}: {}", String::from_utf8_lossy(&done.stderr));
         let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
         assert_eq!((&report["stop_reason"], &report["on_stop_skipped"]), (&"enough".into(), &0.into()), "{flags:?}");
         assert_eq!(books(&served).0["POST /echo"], 6, "{flags:?}");
-    }
+    });
 }

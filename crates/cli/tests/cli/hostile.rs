@@ -21,11 +21,11 @@ const OK: (&str, &str) = (":status", "200");
 const MIB: usize = 1024 * 1024;
 
 /// The peak memory of our program, in KiB. It is read after the program has printed something: before the kernel has
-/// executed it, the memory would be that of the test that starts it.
-fn peak_kib(child: &Child) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_else(|| panic!("{status}"));
-    peak.trim().strip_suffix(" kB").and_then(|kib| kib.parse().ok()).expect("a number")
+/// executed it, the memory would be that of the test that starts it. `None`: it has ended.
+fn peak_kib(child: &Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().strip_suffix(" kB").and_then(|kib| kib.parse().ok()).expect("a number"))
 }
 
 /// Whether all data on connections to a port of this machine has been read, on both sides (proc_net_tcp: local and
@@ -59,18 +59,22 @@ impl Held {
         let lines = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
         // The receiver may be gone.
         std::thread::spawn(move || lines.for_each(|line| drop(tell.send(line))));
-        let mut is_ending = false;
+        // The memory of a run that is ended from here: what it may hold has come by then. Where it ends by itself at the
+        // same moment, the signal ends the wait for the reader too.
+        let mut before_end = None;
         wait_for(&format!("the run is over: {args:?}"), || {
-            if let Some(status) = child.0.try_wait().expect("a child") {
-                panic!("{args:?}: it ended: {status}");
+            let ended = child.0.try_wait().expect("a child");
+            if ended.is_some() {
+                assert!(before_end.is_some(), "{args:?}: it ended: {ended:?}");
+                return true;
             }
-            if !is_ending && has_all_come() {
-                is_ending = true;
+            if before_end.is_none() && has_all_come() {
+                before_end = peak_kib(&child.0);
                 signal(&child.0, "-INT");
             }
             said.try_iter().any(|line| line.contains("the run is over"))
         });
-        let kib = peak_kib(&child.0);
+        let kib = peak_kib(&child.0).or(before_end).unwrap_or_else(|| panic!("{args:?}: it ended"));
         Self { child, kib }
     }
 
