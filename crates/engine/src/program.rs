@@ -20,7 +20,7 @@ use plan::{Assignment, Measurement, OnFailure, Program, Retry, Think};
 use compile::Compiler;
 use draws::{shuffle, think_span};
 use place::Frame;
-pub(crate) use place::{Fork, ForkPart, OpenConversation, OpenTransaction, Position, RoundStart};
+pub(crate) use place::{Fork, ForkPart, ForkSteps, OpenConversation, OpenTransaction, Position, RoundStart};
 use shape::asks_first;
 
 /// Operations that a user executes at a time; then other users have their turn, and it goes on after a [`BREATH`].
@@ -35,8 +35,7 @@ enum Op {
         on_failure: OnFailure,
     },
     Fork {
-        steps: Arc<[u32]>,
-        most: u16,
+        fork: Arc<ForkSteps>,
         on_failure: OnFailure,
     },
     Think(Think),
@@ -160,8 +159,8 @@ pub(crate) struct LoopExit {
 pub(crate) enum UserAction {
     /// The exchange of this step.
     Ask(u32),
-    /// The exchanges of these steps, up to this number at a time.
-    Fork(Arc<[u32]>, u16),
+    /// Concurrent exchanges.
+    Fork(Arc<ForkSteps>),
     /// A pause.
     Think(Nanos),
     /// The user waits for others at this barrier.
@@ -324,7 +323,7 @@ impl CompiledProgram {
             let here = std::mem::replace(counter, *counter + 1);
             match op {
                 Op::Ask { step, .. } => return UserAction::Ask(*step),
-                Op::Fork { steps, most, .. } => return UserAction::Fork(steps.clone(), *most),
+                Op::Fork { fork, .. } => return UserAction::Fork(fork.clone()),
                 Op::Think(think) => return UserAction::Think(self.span(*think, || self.random(here, place, by))),
                 Op::Barrier(number) => return UserAction::Barrier(*number),
                 Op::Begin(number) => return UserAction::Begin(*number),

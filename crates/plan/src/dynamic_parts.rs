@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 use crate::render::{NotFilled, Rendering, Scope, ValuePattern};
+use crate::url_origin::{UrlOrigin, parts_of_url};
 use crate::{Checks, Column, DynamicCheck, Expression, Extract, Request, Value};
 
 /// The parts of a request that change, and the extractions from its responses.
@@ -11,6 +12,8 @@ use crate::{Checks, Column, DynamicCheck, Expression, Extract, Request, Value};
 pub struct DynamicParts {
     /// Path and query.
     pub path: Option<Rendering>,
+    /// Where the path may lead beside the target, if it is a URL that is known only later.
+    pub origins: Vec<UrlOrigin>,
     /// Values of headers, by their indices in the request of the step.
     pub headers: Vec<(usize, Rendering)>,
     /// The body.
@@ -108,6 +111,11 @@ impl DynamicParts {
         self.path.iter().chain(headers).chain(&self.body).chain(&self.messages).chain(defaults).chain(expects)
     }
 
+    /// Whether the path is a URL that is known only when it is made.
+    pub fn is_url(&self) -> bool {
+        self.path.as_ref().is_some_and(|path| !path.begins_with_text())
+    }
+
     /// Whether requests are made anew.
     pub fn makes_requests(&self) -> bool {
         let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
@@ -168,7 +176,7 @@ impl DynamicParts {
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             };
             if !path.begins_with_text() {
-                request.path = rendered_target(std::mem::take(&mut request.path), &step.headers)?;
+                request.path = rendered_target(std::mem::take(&mut request.path), (&step.headers, &self.origins))?;
             }
         }
         request.headers.truncate(step.headers.len());
@@ -196,20 +204,20 @@ impl DynamicParts {
     }
 }
 
-/// The path of an extracted URL at this target: the URL is a path, or contains the host of the target.
-fn rendered_target(path: String, headers: &[(String, Vec<u8>)]) -> Result<String, NotFilled> {
-    let scheme = ["http://", "https://", "ws://", "wss://", "//"]
-        .into_iter()
-        .find(|scheme| path.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));
+/// The path of an extracted URL at this target: the URL is a path, or contains the host of the target and is of no
+/// other origin.
+fn rendered_target(
+    path: String,
+    (headers, origins): (&[(String, Vec<u8>)], &[UrlOrigin]),
+) -> Result<String, NotFilled> {
     // A fragment is for user agents; it is never sent (RFC 9110 4.2.4).
     let path = path.split('#').next().map(str::to_owned).unwrap_or_default();
-    let Some(scheme) = scheme else {
+    let Some((scheme, host, rest)) = parts_of_url(&path) else {
         return if path.starts_with('/') { Ok(path) } else { Err(NotFilled::Elsewhere { given: path }) };
     };
-    let rest = &path[scheme.len()..];
-    let (host, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    if !own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host.as_bytes())) {
+    let is_own = own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host.as_bytes()));
+    if !is_own || (scheme != "//" && UrlOrigin::of(origins, &path).is_some()) {
         return Err(NotFilled::Elsewhere { given: path });
     }
     Ok(if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") })

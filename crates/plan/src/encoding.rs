@@ -16,7 +16,7 @@ pub enum EncodedPlan {
 }
 
 /// The version of the encoding. It is read by the same version of onrush alone.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// The most bytes of a plan: enough for the largest body and everything else.
 pub const ENCODED_PLAN_BYTES_MAX: usize = 2 << 30;
 

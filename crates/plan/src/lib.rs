@@ -64,6 +64,7 @@ mod text;
 mod tls;
 mod tools;
 mod trace;
+mod url_origin;
 mod value;
 mod version;
 mod zone;
@@ -72,6 +73,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+use crate::nesting::deeper;
 
 pub use address::Address;
 pub use body_bytes::{BodyBytes, SHARED_BYTES_MIN};
@@ -136,6 +139,7 @@ pub use tools::{
     WebbenchSettings, WrkSettings,
 };
 pub use trace::trace_of;
+pub use url_origin::{ORIGINS_MAX, UrlOrigin};
 pub use value::{JsonScan, NotJson, Value, is_space, loses_digits, number_of_text};
 pub use version::{TlsVersion, Version};
 
@@ -294,6 +298,9 @@ pub struct Step {
     pub connect_timeout: Duration,
     /// Its tags, like `kind=api`: thresholds may be of all steps with one.
     pub tags: Vec<String>,
+    /// The same step at each of the origins of its dynamic parts: a URL that is known only later may lead there.
+    #[serde(deserialize_with = "deeper")]
+    pub at_origins: Vec<Self>,
     /// Whether the connection is reused for the next exchange of the same user.
     pub keep_alive: bool,
     /// Whether a request is resent, where that does no harm, when its kept connection ended before the response.
@@ -425,6 +432,19 @@ impl Scenario {
         self.targets.first().expect("a scenario has a target")
     }
 
+    /// The steps, and behind them those at their origins.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().chain(self.steps.iter().flat_map(|step| &step.at_origins))
+    }
+
+    /// Changes all of them.
+    pub(crate) fn change_steps(&mut self, change: &mut dyn FnMut(&mut Step)) {
+        for step in &mut self.steps {
+            change(step);
+            step.at_origins.iter_mut().for_each(&mut *change);
+        }
+    }
+
     /// The users of a closed load, or the most concurrent exchanges of an open one.
     pub fn users(&self) -> u64 {
         self.load.connections().saturating_mul(u64::from(self.target().streams))
@@ -446,7 +466,7 @@ impl Plan {
         for scenario in &mut self.scenarios {
             scenario.load = Load::Closed { users: 1, shape: UserShape::AtOnce, requests: Some(1), duration: None };
             scenario.targets.iter_mut().for_each(|target| target.streams = 1);
-            scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
+            scenario.change_steps(&mut |step| step.is_shown = true);
         }
         // One user would wait for others that never come.
         self.barriers.iter_mut().for_each(|barrier| barrier.users = 1);
@@ -461,8 +481,9 @@ impl Plan {
     pub fn reaching(mut self, target_policy: &TargetPolicy) -> Self {
         for scenario in &mut self.scenarios {
             scenario.targets.iter_mut().for_each(|target| target.target_policy = target_policy.clone());
-            let follows = scenario.steps.iter_mut().filter_map(|step| step.follow.as_mut());
-            follows.for_each(|follow| follow.target_policy = target_policy.clone());
+            scenario.change_steps(&mut |step| {
+                step.follow.iter_mut().for_each(|follow| follow.target_policy = target_policy.clone());
+            });
         }
         self
     }

@@ -153,6 +153,8 @@ pub enum Node {
         most: u16,
         /// Their steps; waiting ones go first to last.
         steps: Vec<usize>,
+        /// Those of them whose failure is none of the node.
+        optional: Vec<usize>,
         /// The action when one of them fails.
         on_failure: OnFailure,
     },
@@ -424,7 +426,10 @@ impl Program {
                 must(all.iter().all(|one| (one.figure as usize) < self.figures.len()), ProgramFault::Figures)?;
             }
             Node::Repeat { least, most, .. } => must(least <= most && *most <= ROUNDS_MAX, ProgramFault::Rounds)?,
-            Node::Loop(one) => must(one.rounds_most() <= ROUNDS_MAX, ProgramFault::Rounds)?,
+            Node::Loop(one) => {
+                must(one.rounds_most() <= ROUNDS_MAX, ProgramFault::Rounds)?;
+                must(one.is_well_formed(), ProgramFault::Parallel)?;
+            }
             Node::Choose(choices) => {
                 must(choices.iter().any(|choice| choice.weight > 0), ProgramFault::Weights)?;
             }

@@ -71,7 +71,9 @@ pub enum NotFilled {
     #[error("a value for a header has a line end; take it without, or encode it")]
     LineEnd,
     /// An extracted URL leads to another host.
-    #[error("'{given}' is no path of this target; take one that begins with /, or write a step for its host")]
+    #[error(
+        "'{given}' leads neither to the target nor to one of 'origins'; add its origin there, like https://host:port"
+    )]
     Elsewhere {
         /// The rendered URL.
         given: String,

@@ -18,11 +18,10 @@ impl Plan {
     /// # Errors
     /// There are only such messages.
     pub fn name_traces(&mut self) -> Result<(), PlanError> {
-        let mut steps = self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).collect::<Vec<_>>();
-        if steps.iter().all(|step| step.messaging.is_some()) {
+        if self.scenarios.iter().flat_map(|scenario| &scenario.steps).all(|step| step.messaging.is_some()) {
             return Err(PlanError::Needs { flag: "--trace", needed: Need::Headers });
         }
-        steps.iter_mut().for_each(|step| name_trace(step));
+        self.scenarios.iter_mut().for_each(|scenario| scenario.change_steps(&mut name_trace));
         Ok(())
     }
 }

@@ -157,9 +157,13 @@ errors! {
         "'{verb}' belongs into the steps of a websocket or tcp step; put it there",
         "'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里";
     /// A step that cannot run in parallel.
-    NotParallel { verb: &'static str };
-        "'{verb}' cannot be under way beside others; 'parallel' takes requests and calls only",
-        "'{verb}' 不能并行；parallel 中只能有请求和 gRPC 调用";
+    NotParallel { verb: &'static str, key: &'static str };
+        "'{verb}' cannot be under way beside others; '{key}' takes requests and calls only",
+        "'{verb}' 不能并行；{key} 中只能有请求和 gRPC 调用";
+    /// A reaction to the failure of one of several concurrent steps.
+    NotOfOne { key: &'static str };
+        "of steps under way at the same time, one alone can only say 'continue'; put this beside '{key}'",
+        "并行的步骤各自只能写 continue；请把它写在 {key} 旁边";
     /// A list that must not be empty.
     Empty { object: &'static Object, key: &'static str };
         "{} has no {key}; add at least one" [object.title],

@@ -32,6 +32,8 @@ pub struct File {
     pub name: Option<String>,
     /// The base of relative URLs.
     pub target: Option<Pattern>,
+    /// Where URLs that are taken from responses may lead beside it.
+    pub origins: Vec<Pattern>,
     /// Variables with a value from the beginning on; their dependencies have no cycle.
     pub vars: Vec<Variable>,
     /// Names whose values are masked.
@@ -215,6 +217,8 @@ pub struct Scenario {
     pub carried: CarriedState,
     /// The base of its relative URLs; `None`: that of the file.
     pub target: Option<Pattern>,
+    /// Where its taken URLs may lead beside that; `None`: as the file says.
+    pub origins: Option<Vec<Pattern>>,
     /// Its own variables, over those of the file.
     pub vars: Vec<Variable>,
     /// Its own defaults, over those of the file.

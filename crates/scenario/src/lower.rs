@@ -96,6 +96,8 @@ pub(crate) struct DynamicParts<'a> {
     pub(crate) mark: String,
     /// The position of the next error, when that is more precise than its step.
     pub(crate) fault_at: Option<Span>,
+    /// The origin for which a step is made, where that is not its target.
+    pub(crate) origin: Option<String>,
     /// Whether TLS is used in the file, as far as that is known.
     pub(crate) may_secure: bool,
     pub(crate) bodies: Bodies,
@@ -224,6 +226,7 @@ impl<'a> Lowering<'a> {
             naming,
             mark,
             fault_at: None,
+            origin: None,
             may_secure,
             bodies,
             found: DiagnosticSink::default(),
@@ -243,6 +246,7 @@ impl<'a> Lowering<'a> {
             connections: None,
             carried: CarriedState { is_all: true, ..CarriedState::default() },
             target: None,
+            origins: None,
             vars: Vec::new(),
             defaults: None,
             network: Flags::default(),

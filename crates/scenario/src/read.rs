@@ -48,6 +48,7 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node, included: &[Node]) -> R
     let mut file = File {
         name: fields.get("name").and_then(|node| reader.owned(node)),
         target: fields.get("target").and_then(|node| urls::target(reader, node)),
+        origins: fields.get("origins").map(|node| urls::origins(reader, node)).unwrap_or_default(),
         vars: fields.get("vars").map(|node| variables(reader, node, false)).unwrap_or_default(),
         secrets: fields.get("secrets").map(|node| reader.one_or_more(node, secret)).unwrap_or_default(),
         data: fields.get("data").map(|node| data::sets(reader, node)).unwrap_or_default(),
@@ -125,6 +126,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     // Those of other scenarios are relative to the target of the file again.
     let usual = reader.target.clone();
     let target = fields.get("target").and_then(|node| urls::target(reader, node));
+    let origins = fields.get("origins").map(|node| urls::origins(reader, node));
     let vars = fields.get("vars").map(|node| variables(reader, node, false)).unwrap_or_default();
     let defaults = fields.get("defaults").and_then(|node| defaults::defaults(reader, node));
     let load = fields.need(reader, "load").and_then(|node| load::load(reader, node));
@@ -160,6 +162,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
         connections,
         carried,
         target,
+        origins,
         vars,
         defaults,
         network,

@@ -319,7 +319,7 @@ fn a_scenario_stops_its_run() {
         );
         let file = folder.path(&format!("stop-{}.yaml", flags.len()));
         std::fs::write(&file, text).expect("a place for it");
-        let words = [&["run", &file, "-o", "json", "--quiet"], flags].concat();
+        let words = [&["run", &file, "-o", "json", "--quiet"], *flags].concat();
         let ends = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
         wait_for("all users at the gate", || ask(&served, "GET", "/gate/all/waiting").trim() == "6");
         ask(&served, "POST", "/gate/all/open");

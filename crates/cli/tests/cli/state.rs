@@ -111,3 +111,55 @@ fn at_a_rate_row_k_is_that_of_the_kth_connection() {
         assert_eq!(users.values().sum::<u64>(), 100, "{flags:?}");
     });
 }
+
+/// Requests of a list are made side by side: each item has its own, and what one of them gives stands when all have ended.
+#[test]
+fn items_are_requested_side_by_side() {
+    let folder = Folder::new("state-items");
+    let text = "scenarios:\n  one:\n    load: {users: 4, iterations: 40}\n    steps:\n      - get: /search?q=lamp\n        \
+        extract: {items: json $.items, total: json $.total}\n      - set: {last: 0}\n      - for_each: items\n        as: item\n        \
+        at_once: 3\n        steps:\n          - {get: \"${item}\", name: item, extract: {price: json $.price}}\n          \
+        - {get: /status/500, on_failure: continue}\n      - {check: price > 0 && loop.index == null, name: price}\n      \
+        - {get: \"${item}\", name: last, extract: {again: json $.price}}\n      - {check: again == price, name: again}\n";
+    side_by_side(&WAYS, |flags| {
+        let (report, paths, _) = run(&folder, text, flags);
+        let items = report["scenarios"][0]["steps"][1]["finished"].as_u64().expect("a number");
+        assert_eq!(items, 200, "{flags:?}: a search finds five");
+        let wanted = counts(&[("GET /items/{id}", 240), ("GET /search", 40), ("GET /status/{status}", 200)]);
+        assert_eq!(paths, wanted, "{flags:?}");
+        let checks = report["scenarios"][0]["checks"].as_array().expect("a list");
+        assert!(checks.iter().all(|check| check["passed"] == 40 && check["failed"] == 0), "{flags:?}: {checks:?}");
+        assert_eq!(report["requests"]["failed"], 200, "{flags:?}");
+        assert_eq!(report["requests"]["iterations"]["completed"], 40, "{flags:?}");
+    });
+}
+
+/// A URL of a response leads to the target, to an origin of the file, and nowhere else.
+#[test]
+fn urls_of_responses_lead_to_origins() {
+    let folder = Folder::new("state-origins");
+    side_by_side(&WAYS, |flags| {
+        let (near, other) = (Served::start(), Served::start());
+        let (third, at) = (Served::start(), |served: &Served, path: &str| served.url(path));
+        let origin = at(&other, "").trim_end_matches('/').to_owned();
+        let text = format!(
+            "origins: [{origin}, http://127.0.0.1:1]\nscenarios:\n  one:\n    load: {{users: 4, iterations: 40}}\n    \
+             steps:\n      - {{post: /echo, body: {}, extract: {{link: body}}}}\n      - {{get: \"${{link}}?n=1\", name: there}}\n      \
+             - {{post: /echo, body: {}, extract: {{link: body}}}}\n      - {{get: \"${{link}}\", name: here}}\n      \
+             - {{post: /echo, body: {}, extract: {{link: body}}}}\n      - {{get: \"${{link}}\", name: nowhere, on_failure: continue}}\n",
+            at(&other, "/items"),
+            at(&near, "/items"),
+            at(&third, "/items"),
+        );
+        let file = folder.plan(&flags.concat(), &near, &text);
+        let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], *flags].concat());
+        let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        assert_eq!(books(&near).0, counts(&[("GET /items", 40), ("POST /echo", 120)]), "{flags:?}");
+        assert_eq!(books(&other).0, counts(&[("GET /items", 40)]), "{flags:?}");
+        assert_eq!(books(&third).0, counts(&[]), "{flags:?}");
+        let steps = report["scenarios"][0]["steps"].as_array().expect("a list");
+        let of = |name: &str| steps.iter().find(|step| step["name"] == name).expect("a step");
+        assert_eq!((&of("there")["finished"], &of("there")["failed"]), (&40.into(), &0.into()), "{flags:?}");
+        assert_eq!((&of("nowhere")["failed"], &report["requests"]["failed"]), (&40.into(), &40.into()), "{flags:?}");
+    });
+}

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::{Choice, Loop, Node, OnFailure, PlannedEnd, Rounds};
 
 use super::shape::first_step;
-use super::{Gathered, LoopExit, LoopLimits, Op};
+use super::{ForkSteps, Gathered, LoopExit, LoopLimits, Op};
 
 /// Something that is open around an operation.
 #[derive(Debug)]
@@ -100,10 +100,10 @@ impl Compiler {
             Node::Ask { step, on_failure } => {
                 self.add_failing(Op::Ask { step: *step as u32, on_failure: *on_failure }, *on_failure, true);
             }
-            Node::Parallel { most, steps, on_failure } => {
-                let steps: Arc<[u32]> = steps.iter().map(|step| *step as u32).collect();
+            Node::Parallel { most, steps, optional, on_failure } => {
                 self.most = self.most.max(u64::from(*most).min(steps.len() as u64));
-                self.add_failing(Op::Fork { steps, most: *most, on_failure: *on_failure }, *on_failure, true);
+                let fork = ForkSteps::new(*most, (steps, optional), None);
+                self.add_failing(Op::Fork { fork: Arc::new(fork), on_failure: *on_failure }, *on_failure, true);
             }
             Node::Check { number, condition, on_failure } => {
                 let check = Op::Check { number: *number as u32, condition: *condition, on_failure: *on_failure };
@@ -279,10 +279,22 @@ impl Compiler {
                 self.ops.push(Op::Open(LoopLimits { most, within: Some(of(span)), every }));
                 self.add_timed(None, &one.nodes);
             }
-            Rounds::Items { list, variable } => {
+            Rounds::Items { list, variable, .. } => {
                 self.ops.push(Op::Open(LoopLimits { most, within: None, every }));
                 self.add_gather(Gathered::Items(list), step, on_failure);
-                self.add_timed(Some(variable), &one.nodes);
+                match &one.nodes[..] {
+                    [Node::Parallel { most, steps, optional, .. }] if one.is_concurrent() => {
+                        self.most = self.most.max(u64::from(*most));
+                        let fork = Arc::new(ForkSteps::new(*most, (steps, optional), Some(variable)));
+                        // It ends with the loop when it fails, too.
+                        if on_failure == OnFailure::Break {
+                            self.add_exit(1);
+                        }
+                        self.ops.push(Op::Fork { fork, on_failure });
+                        self.ops.push(Op::Uncount);
+                    }
+                    _ => self.add_timed(Some(variable), &one.nodes),
+                }
             }
             Rounds::Times(times) => {
                 self.ops.push(Op::Open(LoopLimits { most, within: None, every }));
@@ -368,7 +380,7 @@ impl Compiler {
     fn last_step(&self) -> Option<u32> {
         self.ops.iter().rev().find_map(|op| match op {
             Op::Ask { step, .. } => Some(*step),
-            Op::Fork { steps, .. } => steps.last().copied(),
+            Op::Fork { fork, .. } => fork.steps.last().copied(),
             _ => None,
         })
     }

@@ -50,10 +50,32 @@ pub(crate) struct OpenConversation {
 /// Number of an exchange in a [`Fork`], counted from 1; 0 is an exchange that is in flight alone.
 pub(crate) type ForkPart = u32;
 
+/// The steps of concurrent exchanges.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ForkSteps {
+    /// The most at a time.
+    pub(crate) most: u16,
+    pub(crate) steps: Box<[u32]>,
+    /// Those of them whose failure fails nothing else.
+    optional: Box<[u32]>,
+    /// The variable that has an item of the loop around them: each item has all of the steps.
+    item: Option<u32>,
+}
+
+impl ForkSteps {
+    /// Steps, and those of them that are optional; `item`: the variable for the items of a list.
+    pub(super) fn new(most: u16, (steps, optional): (&[usize], &[usize]), item: Option<u32>) -> Self {
+        let numbers = |steps: &[usize]| steps.iter().map(|step| *step as u32).collect();
+        Self { most, steps: numbers(steps), optional: numbers(optional), item }
+    }
+}
+
 /// Concurrent exchanges of one user.
 #[derive(Debug)]
 pub(crate) struct Fork {
-    pub(crate) steps: Arc<[u32]>,
+    pub(crate) steps: Arc<ForkSteps>,
+    /// The items, where each has all of the steps.
+    pub(crate) items: Vec<Value>,
     /// The next exchange to begin.
     pub(crate) next: usize,
     /// The exchange that began last.
@@ -159,6 +181,23 @@ impl Position {
 }
 
 impl Fork {
+    /// The step of an exchange, counted from 0; `None` behind the last one.
+    pub(crate) fn step(&self, index: usize) -> Option<u32> {
+        let all = &self.steps.steps;
+        let rounds = if self.steps.item.is_some() { self.items.len() } else { 1 };
+        (index / all.len() < rounds).then(|| all[index % all.len()])
+    }
+
+    /// How many exchanges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.steps.len() * if self.steps.item.is_some() { self.items.len() } else { 1 }
+    }
+
+    /// Whether nothing fails with a step.
+    pub(crate) fn is_optional(&self, step: u32) -> bool {
+        self.steps.optional.contains(&step)
+    }
+
     /// Extracted values, in the order of the steps, whichever ended first.
     pub(crate) fn taken_in_order(mut self) -> Vec<(ForkPart, u32, Value)> {
         self.taken.sort_by_key(|(part, ..)| *part);
@@ -226,6 +265,26 @@ impl Position {
         if let Some(Frame::Timed(timed)) = self.frames.last_mut() {
             (timed.left, timed.items) = (rounds, all.into_iter());
         }
+    }
+
+    /// The items of the innermost loop, where its rounds are concurrent.
+    pub(crate) fn take_items_for(&mut self, steps: &ForkSteps) -> Vec<Value> {
+        match self.frames.last_mut() {
+            Some(Frame::Timed(rounds)) if steps.item.is_some() => std::mem::take(&mut rounds.items).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The item of one of several exchanges, with the variable that has it. The round is that of the item from then on.
+    pub(crate) fn item_of(&mut self, part: ForkPart) -> Option<(u32, Value)> {
+        let fork = self.fork.as_deref()?;
+        let variable = fork.steps.item?;
+        let index = (part as usize).checked_sub(1)? / fork.steps.steps.len();
+        let item = fork.items.get(index)?.clone();
+        if let Some(Frame::Timed(rounds)) = self.frames.last_mut() {
+            rounds.begun = index as u32 + 1;
+        }
+        Some((variable, item))
     }
 
     /// A round of the innermost loop begins, unless there is none left.

@@ -100,7 +100,14 @@ fn works(
             let keeps_heads = scenario.memory.cookies || scenario.program.waits_as_requested();
             if keeps_heads { prepared.keeping_heads() } else { prepared }
         };
-        (first_step..).zip(&scenario.steps).map(step).collect()
+        let mut all: Vec<PreparedStep> = (first_step..).zip(&scenario.steps).map(step).collect();
+        // Behind them those at the origins of each, which count as it does.
+        for (number, one) in (0..).zip(&scenario.steps) {
+            let places = all.len() as u32..(all.len() + one.at_origins.len()) as u32;
+            all.extend(one.at_origins.iter().map(|at_origin| step((first_step + number, at_origin))));
+            all[number as usize].lead_to(places);
+        }
+        all.into()
     };
     let steps = prepared();
     // Shards that share requests all write their reference counts, at each request that they send.
@@ -184,7 +191,7 @@ fn works(
 fn origins_of(scenario: &Scenario, ways: &[Way]) -> Result<Arc<[Origin]>, PlacesError> {
     let origins =
         scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
-            let to_it = scenario.steps.iter().filter(|step| step.target == number);
+            let to_it = scenario.all_steps().filter(|step| step.target == number);
             let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
             let places = Places::resolve(target, addresses, scenario.load.connections())?;
             let opens_with = scenario.steps.iter().position(|step| step.target == number && step.messaging.is_some());

@@ -389,11 +389,12 @@ fn node_of(random: &mut Random, steps: usize, depth: usize) -> Node {
             nodes if nodes.len().is_multiple_of(2) && !nodes.is_empty() => Node::InTurn(nodes),
             nodes => Node::Shuffle(nodes),
         },
-        6 => Node::Parallel {
-            most: random.between(1, 4) as u16,
-            steps: (0..random.between(1, 6)).map(|_| random.below(steps as u64) as usize).collect(),
-            on_failure: on_failure(random),
-        },
+        6 => {
+            let most = random.between(1, 4) as u16;
+            let steps: Vec<usize> = (0..random.between(1, 6)).map(|_| random.below(steps as u64) as usize).collect();
+            let optional = steps.iter().copied().filter(|step| step.is_multiple_of(3)).collect();
+            Node::Parallel { most, steps, optional, on_failure: on_failure(random) }
+        }
         _ => ask(random, steps),
     }
 }

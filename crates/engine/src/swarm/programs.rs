@@ -181,7 +181,7 @@ fn users_of_a_rate_pause_and_the_rate_stays() {
 
 #[test]
 fn several_exchanges_of_a_user_are_under_way_at_a_time() {
-    let fork = |most| Node::Parallel { most, steps: vec![0; 6], on_failure: OnFailure::Next };
+    let fork = |most| Node::Parallel { most, steps: vec![0; 6], optional: Vec::new(), on_failure: OnFailure::Next };
     for http2 in [false, true] {
         for (most, rounds) in [(1, 6), (2, 3), (4, 2), (6, 1), (9, 1)] {
             let flags = Flags { http2, ..users(3, 30) };
@@ -199,7 +199,7 @@ fn several_exchanges_of_a_user_are_under_way_at_a_time() {
 /// One of several fails: the others come to their end, and what follows is what the program says.
 #[test]
 fn nothing_of_several_is_abandoned() {
-    let fork = Node::Parallel { most: 3, steps: vec![0, 1, 0, 0], on_failure: OnFailure::Next };
+    let fork = Node::Parallel { most: 3, steps: vec![0, 1, 0, 0], optional: Vec::new(), on_failure: OnFailure::Next };
     let history = run(&["/delay/50", "/status/500"], vec![fork, ask(0)], users(2, 20), 2);
     assert_eq!([0, 1].map(|step| answered(&history, step)), [60, 20]);
     assert_eq!((history.total.counts.iterations(), history.total.counts.iterations_failed()), (0, 20));

@@ -285,7 +285,11 @@ impl ScenarioRuntime {
             match next {
                 UserAction::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),
                 UserAction::Ask(step) => self.begin_exchange(user, step, intended, taken_up, sockets),
-                UserAction::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
+                UserAction::Fork(steps) => {
+                    if !self.begin_fork(user, steps, turn, sockets) {
+                        continue;
+                    }
+                }
                 UserAction::Think(Nanos::ZERO) => continue,
                 UserAction::Think(span) => self.think(user, span, intended),
                 UserAction::Barrier(barrier) => {

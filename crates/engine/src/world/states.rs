@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use plan::{COOKIE_BYTES_MAX, CookieEndpoint, Jar, Memory, Request, Target, Value};
+use plan::{COOKIE_BYTES_MAX, CookieEndpoint, Jar, Memory, NotFilled, Request, Target, Value};
 use wire::http1;
 
 use super::captured_response::KeptBody;
@@ -265,17 +265,41 @@ impl ScenarioRuntime {
             self.in_flight.why = why;
             return Err(Failure::NotFilled);
         }
+        self.give_item(user, part);
+        match self.make_step_from(user, step, step, part, now)? {
+            StepMade::Made(made) => Ok(made),
+            StepMade::LeadsTo(at_origin) => match self.make_step_from(user, step, at_origin, part, now)? {
+                StepMade::Made(made) => Ok(made),
+                StepMade::LeadsTo(_) => Err(Failure::NotFilled),
+            },
+        }
+    }
+
+    /// Makes a step from one of the plan, `from`: itself, or the same at another origin.
+    fn make_step_from(
+        &mut self,
+        user: u32,
+        step: u32,
+        from: u32,
+        part: ForkPart,
+        now: Nanos,
+    ) -> Result<StepMade, Failure> {
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
-        let fixed = &self.in_flight.steps.fixed[step as usize];
+        let fixed = &self.in_flight.steps.fixed[from as usize];
         let is_open = fixed.messaging.is_some() && self.has_own(user, fixed.origin);
         let known = self.known(user);
         let states = &mut self.users.states;
-        let (blank, number) = (self.in_flight.steps.take_blank(step), self.in_flight.steps.next_number());
-        let original = &self.in_flight.steps.fixed[step as usize];
+        let (blank, number) = (self.in_flight.steps.take_blank(from), self.in_flight.steps.next_number());
+        let original = &self.in_flight.steps.fixed[from as usize];
         let target = &self.pool.origins[usize::from(original.origin)].target;
-        let Some(mut made) = blank.or_else(|| original.blank(step, target)) else { return Ok(step) };
+        let Some(mut made) = blank.or_else(|| original.blank(from, target)) else { return Ok(StepMade::Made(from)) };
         if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now, known)) {
+            if let NotFilled::Elsewhere { given } = &error
+                && let Some(at_origin) = original.at_origin_of(given)
+            {
+                return Ok(StepMade::LeadsTo(at_origin));
+            }
             self.in_flight.why = error.to_string();
             return Err(Failure::NotFilled);
         }
@@ -287,7 +311,7 @@ impl ScenarioRuntime {
         }
         made.part = part;
         made.render(number, original, target);
-        Ok(self.in_flight.steps.add(made))
+        Ok(StepMade::Made(self.in_flight.steps.add(made)))
     }
 
     /// Publishes the values of the first user, where they are wanted.
@@ -329,6 +353,14 @@ impl ScenarioRuntime {
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
     }
+}
+
+/// A step that was to be made for one exchange.
+enum StepMade {
+    /// It is there.
+    Made(u32),
+    /// Its URL leads to another of its origins: there it is this one.
+    LeadsTo(u32),
 }
 
 /// Keeps the cookies that a response sets.

@@ -3,13 +3,14 @@
 mod bytes;
 mod checks;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
 use plan::{
     Call, CaptureOptions, DynamicParts, MessageTypes, NotFilled, Protocol, Request, ResponseNeeds, Scope, Shape, Step,
-    Target,
+    Target, UrlOrigin,
 };
 use wire::grpc;
 use wire::http1::RequestKind;
@@ -95,6 +96,8 @@ pub(crate) struct PreparedStep {
     pub(super) made_from: Option<u32>,
     /// Number of that exchange among several at a time.
     pub(super) part: ForkPart,
+    /// The same step at the origins of its dynamic parts: their places among all steps.
+    at_origins: Range<u32>,
 }
 
 impl PreparedStep {
@@ -146,6 +149,7 @@ impl PreparedStep {
             message: None,
             made_from: None,
             part: 0,
+            at_origins: 0..0,
         }
     }
 }
@@ -208,7 +212,20 @@ impl PreparedStep {
             message: None,
             made_from: None,
             part: self.part,
+            at_origins: 0..0,
         }
+    }
+
+    /// Sets the places of the same step at its origins.
+    pub(crate) fn lead_to(&mut self, at_origins: Range<u32>) {
+        self.at_origins = at_origins;
+    }
+
+    /// The same step at the origin of a URL, if that is one of its own.
+    #[cold]
+    pub(super) fn at_origin_of(&self, url: &str) -> Option<u32> {
+        let (dynamic_parts, _) = self.dynamic_parts.as_ref()?;
+        self.at_origins.clone().nth(UrlOrigin::of(&dynamic_parts.origins, url)?)
     }
 
     /// Its request lies in one piece: for who sends nothing else.

@@ -152,6 +152,7 @@ impl Draft {
             },
             deadline: self.request.deadline()?,
             tags: Vec::new(),
+            at_origins: Vec::new(),
             connect_timeout: match (self.connection.connect_timeout, sending.connect_timeout) {
                 (None, Some(timeout)) => timeout,
                 _ => self.connection.connect_timeout()?,

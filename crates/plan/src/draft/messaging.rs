@@ -108,6 +108,7 @@ impl Draft {
             timeout: self.request.timeout()?,
             deadline: self.request.deadline()?,
             tags: Vec::new(),
+            at_origins: Vec::new(),
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
             retries: !self.connection.no_retry,

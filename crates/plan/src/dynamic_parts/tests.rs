@@ -137,7 +137,19 @@ fn what_was_taken_leads_to_this_target_alone() {
         ("items/5", None),
         ("", None),
     ] {
-        let seen = super::rendered_target(given.to_owned(), &headers).ok();
+        let seen = super::rendered_target(given.to_owned(), (&headers, &[])).ok();
+        assert_eq!(seen.as_deref(), expect, "{given}");
+    }
+    // A URL of another origin is not of this target, though the host is the same.
+    let origins: Vec<UrlOrigin> =
+        ["https://shop.test:81"].into_iter().map(|url| UrlOrigin::from_url(url).expect(url)).collect();
+    for (given, expect) in [
+        ("http://shop.test:81/a", Some("/a")),
+        ("//shop.test:81/a", Some("/a")),
+        ("https://shop.test:81/a", None),
+        ("/a", Some("/a")),
+    ] {
+        let seen = super::rendered_target(given.to_owned(), (&headers, &origins)).ok();
         assert_eq!(seen.as_deref(), expect, "{given}");
     }
     for (text, expect) in [("/a/${one}", true), ("${one}", false), ("${one}/x", false)] {

@@ -44,10 +44,11 @@ fn validate_scenario(scenario: &Scenario, barriers: usize) -> Validity {
     must(!scenario.targets.is_empty(), "a scenario without a target")?;
     scenario.targets.iter().try_for_each(validate_target)?;
     let is_there = |step: &Step| step.target < scenario.targets.len();
-    must(!scenario.steps.is_empty() && scenario.steps.iter().all(is_there), "no step, or one that goes nowhere")?;
+    must(!scenario.steps.is_empty() && scenario.all_steps().all(is_there), "no step, or one that goes nowhere")?;
     must(scenario.shared_connections.is_none_or(|shared| shared > 0), "no connection for all")?;
     let memory = &scenario.memory;
-    scenario.steps.iter().try_for_each(|step| validate_step(step, memory))?;
+    scenario.all_steps().try_for_each(|step| validate_step(step, memory))?;
+    scenario.steps.iter().try_for_each(validate_origins)?;
     for (variable, pattern) in &memory.of_user {
         must((*variable as usize) < memory.variables.len(), "a variable of users that is not there")?;
         pattern.rendering().map_or(Ok(()), |rendering| rendering.check_references(known(memory)))?;
@@ -113,6 +114,13 @@ fn validate_step(step: &Step, memory: &Memory) -> Validity {
     let mut taken = dynamic_parts.takes.iter().flat_map(|taking| taking.of.into_iter().chain([taking.variable]));
     must(taken.all(is_kept), "a variable that is not there")?;
     dynamic_parts.renderings().try_for_each(|rendering| rendering.check_references(known(memory)))
+}
+
+/// A step lies at each of its origins, and at no other.
+fn validate_origins(step: &Step) -> Validity {
+    let named = step.dynamic_parts.as_deref().map_or(0, |parts| parts.origins.len());
+    let is_one = |step: &Step| step.at_origins.is_empty();
+    must(named == step.at_origins.len() && step.at_origins.iter().all(is_one), "an origin without a step")
 }
 
 fn known(memory: &Memory) -> SlotCounts {

@@ -36,9 +36,18 @@ pub(super) fn exactly(nodes: &[Node]) -> Option<u64> {
 pub(super) fn widest(nodes: &[Node]) -> u64 {
     let of_node = |node: &Node| match node {
         Node::Parallel { most, steps, .. } => u64::from(*most).min(steps.len() as u64).max(1),
+        Node::Loop(one) if one.is_concurrent() => one.nodes.iter().map(at_a_time).max().unwrap_or(1),
         node => node.inner().map(widest).max().unwrap_or(1),
     };
     nodes.iter().map(of_node).max().unwrap_or(1)
+}
+
+/// The exchanges at a time that a node allows, however many there are.
+fn at_a_time(node: &Node) -> u64 {
+    match node {
+        Node::Parallel { most, .. } => u64::from(*most),
+        _ => 1,
+    }
 }
 
 /// The most requests of these nodes.

@@ -44,6 +44,8 @@ pub enum Rounds {
         list: u32,
         /// The variable that has the item.
         variable: u32,
+        /// Whether the rounds are concurrent: the loop is then one [`Node::Parallel`], whose steps each item has.
+        is_concurrent: bool,
     },
     /// A number of rounds, by its number among the expressions of the scenario.
     Times(u32),
@@ -59,6 +61,16 @@ impl Loop {
             Rounds::Items { .. } => ITEMS_MAX as u32,
             Rounds::Times(_) | Rounds::During(_) => ROUNDS_MAX,
         }
+    }
+
+    /// Whether its rounds are concurrent.
+    pub fn is_concurrent(&self) -> bool {
+        matches!(self.rounds, Rounds::Items { is_concurrent: true, .. })
+    }
+
+    /// Whether it is what concurrent rounds must be.
+    pub(super) fn is_well_formed(&self) -> bool {
+        !self.is_concurrent() || self.every.is_none() && matches!(self.nodes[..], [Node::Parallel { .. }])
     }
 
     /// The expression that it goes by.

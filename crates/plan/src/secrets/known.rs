@@ -6,7 +6,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 use super::flags::{Credential, FlagDialect, credential, is_secret_of_protocol};
 use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
-use crate::Plan;
+use crate::{Plan, Scenario};
 
 /// The shortest value that is searched for: a shorter one is like any other word, and masked only where its name
 /// precedes it.
@@ -104,7 +104,7 @@ impl SecretValues {
         for one in targets.filter_map(|target| target.custom.as_deref()) {
             one.password.iter().for_each(|password| known.take_value(password));
         }
-        for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
+        for step in plan.scenarios.iter().flat_map(Scenario::all_steps) {
             for (name, value) in &step.request.headers {
                 let value = String::from_utf8_lossy(value);
                 if is_secret_field(name) {

@@ -31,6 +31,8 @@ impl Plan {
             connect_timeout: step.connect_timeout,
             keep_alive: step.keep_alive,
             retries: step.retries,
+            // They show no more than the step does.
+            at_origins: Vec::new(),
         };
         let scenario = |scenario: &Scenario| Scenario {
             memory: scenario.memory.clone(),

@@ -159,7 +159,10 @@ impl<'w> Walk<'w> {
         if let Rounds::Items { item, .. } = &one.rounds {
             self.take(item.text.clone());
         }
-        self.steps(&mut one.steps, is_in_conversation);
+        match one.rounds {
+            Rounds::Items { at_once: Some(_), .. } => self.apart(&mut one.steps, is_in_conversation),
+            _ => self.steps(&mut one.steps, is_in_conversation),
+        }
         one.expression().filter(|_| is_until).into_iter().for_each(|expression| self.expression(expression));
     }
 

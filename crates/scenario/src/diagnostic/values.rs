@@ -50,6 +50,8 @@ wanted! {
         " true 或 false", "请写 true 或 false";
     Number: "a whole number", "write it like 200, 10k or 1_000";
         "整数", "写法如 200、10k、1_000";
+    Origin: "an origin", "write scheme and host, and a port if it is another, like https://cdn.example";
+        "源", "请写协议和主机，端口非默认时加上端口，如 https://cdn.example";
     Time: "a time", "write it like 500ms, 10s or 1h30m";
         "时长", "写法如 500ms、10s、1h30m";
     Rate: "a rate", "write it like 500/s or 100/m";
@@ -232,6 +234,8 @@ errors! {
         "headers", "请求头";
     Messages;
         "messages", "消息";
+    Origins;
+        "origins", "源";
     Scenarios;
         "scenarios", "场景";
     Stages;

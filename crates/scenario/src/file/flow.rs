@@ -27,6 +27,8 @@ pub enum Rounds {
         list: Expression,
         /// The variable that has the item.
         item: Name,
+        /// The items whose requests are concurrent, where they are not in sequence.
+        at_once: Option<u16>,
     },
     /// A condition.
     Condition {

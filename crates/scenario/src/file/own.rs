@@ -9,7 +9,7 @@ use super::{Defaults, Expect, File, Scenario};
 impl Scenario {
     /// Whether it has settings of its own.
     fn has_own(&self) -> bool {
-        self.target.is_some() || !self.vars.is_empty() || self.defaults.is_some()
+        self.target.is_some() || self.origins.is_some() || !self.vars.is_empty() || self.defaults.is_some()
     }
 }
 
@@ -24,6 +24,7 @@ impl File {
         Cow::Owned(Self {
             name: self.name.clone(),
             target: scenario.target.clone().or_else(|| self.target.clone()),
+            origins: scenario.origins.clone().unwrap_or_else(|| self.origins.clone()),
             vars: usual.chain(&scenario.vars).cloned().collect(),
             secrets: self.secrets.clone(),
             data: self.data.clone(),

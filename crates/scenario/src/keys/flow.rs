@@ -35,6 +35,9 @@ pub(super) const FLOW: [Object; 14] = steps! {
             "One round for each item of this list, like: items",
             "对该列表的每一项循环一次，如：items", needed;
         "as": Kind::Text, "The variable that has the item", "存放当前项的变量名", needed;
+        "at_once": Kind::Count,
+            "Up to N items at a time, each with its requests; what responses give is set when all have ended",
+            "最多 N 项并行，每项发送各自的请求；从响应中提取的值在全部结束后才生效";
         EVERY;
         ON_FAILURE;
         STEPS_FIELD, needed;

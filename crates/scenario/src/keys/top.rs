@@ -13,6 +13,13 @@ const FRAGMENTS: Field = field(
     "多处共用的步骤片段，字段名即名称：'- do: login' 执行片段 login 中的步骤",
 );
 
+const ORIGINS: Field = field(
+    "origins",
+    Kind::OneOrMore(&Kind::Pattern),
+    "Where a URL that was taken from a response may lead beside the target, like https://cdn.example",
+    "除 target 外，从响应中提取的 URL 还可以指向的源，如 https://cdn.example",
+);
+
 const INCLUDE: Field = field(
     "include",
     Kind::OneOrMore(&Kind::Text),
@@ -36,6 +43,7 @@ keys! {
     "target": Kind::Pattern,
         "What relative URLs begin with, like https://shop.example",
         "相对 URL 的前缀，如 https://shop.example";
+    ORIGINS;
     "vars": Kind::Variables(&Kind::Json),
         "Variables with values that are there from the beginning on; texts may have slots. What they draw is drawn once for the whole run: all users have the same",
         "一开始就有值的变量；文本中可以有占位符。其中的随机值每次压测只抽取一次，所有用户相同";
@@ -198,6 +206,7 @@ keys! {
     "target": Kind::Pattern,
         "What its relative URLs begin with [default: the target of the file]",
         "该场景中相对 URL 的前缀 [默认：文件顶层的 target]";
+    ORIGINS;
     "vars": Kind::Variables(&Kind::Json),
         "Variables of this scenario, over those of the file",
         "该场景的变量，同名时优先于文件顶层的 vars";

@@ -26,10 +26,10 @@ impl Nodes<'_, '_> {
             }
             Rounds::Times(times) => PlanRounds::Times(self.condition(times)),
             Rounds::During(time) => PlanRounds::During(*time),
-            Rounds::Items { list, item } => {
+            Rounds::Items { list, item, at_once } => {
                 let list = self.condition(list);
                 let variable = self.variable(&item.text).unwrap_or_default();
-                PlanRounds::Items { list, variable }
+                PlanRounds::Items { list, variable, is_concurrent: at_once.is_some() }
             }
             Rounds::Condition { condition, is_until, most, within } => PlanRounds::Condition {
                 condition: self.condition(condition),
@@ -39,7 +39,11 @@ impl Nodes<'_, '_> {
             },
         };
         let on_failure = self.without_retry(step);
-        Node::Loop(PlanLoop { rounds, every: one.every, on_failure, nodes: self.all(&one.steps, around) })
+        let nodes = match one.rounds {
+            Rounds::Items { at_once: Some(most), .. } => vec![self.parallel(most, &one.steps, on_failure)],
+            _ => self.all(&one.steps, around),
+        };
+        Node::Loop(PlanLoop { rounds, every: one.every, on_failure, nodes })
     }
 
     /// The variables of a step that sets them. Errors are reported and left out.

@@ -1,15 +1,16 @@
 //! Lowering of steps to nodes of a program, and to the steps of a plan that these refer to.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use plan::{Barrier, Choice, CustomRequest, Node, Program, Step as PlanStep, Target, Transaction};
+use plan::{Barrier, Choice, CustomRequest, Node, OnFailure, Program, Step as PlanStep, Target, Transaction};
 
 use super::DynamicParts;
 use super::barriers::Barriers;
 use super::messaging::Turn;
 use super::requests::PreparedPart;
 use crate::diagnostic::Problem;
-use crate::file::{Action, Messaging, Scenario, Step};
+use crate::file::{Action, Messaging, Request, Scenario, Step};
 
 /// The input of the program of one scenario.
 pub(super) struct Nodes<'m, 'a> {
@@ -95,11 +96,10 @@ impl<'m, 'a> Nodes<'m, 'a> {
             Action::Cookies(change) => return self.cookies(step, change),
             Action::Check(condition) => self.check(step, condition),
             Action::End(end) => Node::End(end.clone()),
-            Action::Parallel { most, steps } => Node::Parallel {
-                most: *most,
-                steps: steps.iter().filter_map(|step| self.exchange(step)).collect(),
-                on_failure: self.on_failure(step),
-            },
+            Action::Parallel { most, steps } => {
+                let on_failure = self.on_failure(step);
+                self.parallel(*most, steps, on_failure)
+            }
             Action::Barrier(meet) => {
                 let barrier = Barrier { name: meet.name.text.clone(), users: meet.users, within: meet.within };
                 Node::Barrier(self.barriers.number(barrier, meet.name.at))
@@ -119,16 +119,53 @@ impl<'m, 'a> Nodes<'m, 'a> {
         })
     }
 
+    /// Concurrent requests.
+    pub(super) fn parallel(&mut self, most: u16, steps: &[Step], on_failure: OnFailure) -> Node {
+        let (mut numbers, mut optional) = (Vec::with_capacity(steps.len()), Vec::new());
+        for step in steps {
+            let Some(number) = self.exchange(step) else { continue };
+            numbers.push(number);
+            let own = step.on_failure.as_ref();
+            let goes_on = own.is_some_and(|own| own.retry.is_none() && own.then == OnFailure::GoOn);
+            optional.extend(goes_on.then_some(number));
+        }
+        Node::Parallel { most, steps: numbers, optional, on_failure }
+    }
+
     /// A request or a call.
     fn exchange(&mut self, step: &Step) -> Option<usize> {
         self.dynamic_parts.naming.at = step.at;
         let part = match &step.action {
-            Action::Request(request) => self.dynamic_parts.request(step, request),
+            Action::Request(request) => return self.request(step, request),
             Action::Call(call) => self.dynamic_parts.call(step, call),
             Action::Custom(custom) => self.dynamic_parts.custom(step, custom),
             _ => return None,
         };
         self.add(step, part)
+    }
+
+    /// A request, also at the origins where its URL may lead.
+    fn request(&mut self, step: &Step, request: &Request) -> Option<usize> {
+        let part = self.dynamic_parts.request(step, request);
+        let is_taken =
+            part.as_ref().is_ok_and(|(_, made)| made.dynamic_parts.as_ref().is_some_and(|parts| parts.is_url()));
+        if !is_taken || self.dynamic_parts.file.origins.is_empty() {
+            return self.add(step, part);
+        }
+        let (target, mut made) = self.dynamic_parts.reported(step.at, part)?;
+        let file = self.dynamic_parts.file;
+        let mut origins = Vec::with_capacity(file.origins.len());
+        for origin in &file.origins {
+            let part = self.dynamic_parts.at_origin(origin, step, request);
+            let (origin, (there, mut at_origin)) = self.dynamic_parts.reported(step.at, part)?;
+            at_origin.target = self.target(there, None);
+            origins.push(origin);
+            made.at_origins.push(at_origin);
+        }
+        if let Some(parts) = &mut made.dynamic_parts {
+            Arc::make_mut(parts).origins = origins;
+        }
+        self.add(step, Ok((target, made)))
     }
 
     fn add(&mut self, step: &Step, part: Result<PreparedPart, Problem>) -> Option<usize> {

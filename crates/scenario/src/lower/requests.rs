@@ -6,13 +6,13 @@ use std::sync::Arc;
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
     Address, BodyBytes, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering,
-    SlotContext, Step as PlanStep, Target, Value, ValuePattern,
+    SlotContext, Step as PlanStep, Target, UrlOrigin, Value, ValuePattern, masked_url,
 };
 
 use super::marks::Marks;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
-use crate::diagnostic::Problem;
+use crate::diagnostic::{FoundInstead, Problem, Wanted};
 use crate::file::{Body, Call, Expect, Extract as FileTake, Json, Request, Step};
 
 /// A step and its target.
@@ -157,6 +157,23 @@ impl DynamicParts<'_> {
         dynamic_parts.expects = self.dynamic_checks(&request.expect, usual)?;
         dynamic_parts.body = body.flatten();
         self.finish(step, (target, made), dynamic_parts)
+    }
+
+    /// The same at an origin where its URL may lead.
+    pub(super) fn at_origin(
+        &mut self,
+        origin: &Pattern,
+        step: &Step,
+        request: &Request,
+    ) -> Result<(UrlOrigin, PreparedPart), Problem> {
+        let url = self.constant_url(origin)?;
+        let known = UrlOrigin::from_url(&url).filter(|_| url.starts_with("http"));
+        let wrong = || Problem::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&masked_url(&url)) };
+        let known = known.ok_or_else(wrong)?;
+        self.origin = Some(url);
+        let part = self.request(step, request);
+        self.origin = None;
+        Ok((known, part?))
     }
 
     /// The parts of a request that contain marks; in their place the step shows the source of the slot. `is_whole`:

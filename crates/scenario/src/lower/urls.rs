@@ -47,16 +47,24 @@ impl DynamicParts<'_> {
 
     /// The base of relative URLs.
     pub(super) fn base(&self, scheme: Scheme) -> Result<String, Problem> {
+        if let Some(origin) = &self.origin {
+            return Ok(origin.clone());
+        }
         let Some(target) = &self.file.target else { return Err(Problem::NoTarget { url: "/".to_owned() }) };
+        Ok(scheme.applied_to(&self.constant_url(target)?))
+    }
+
+    /// A URL that is known before the run, without a slash at its end.
+    pub(super) fn constant_url(&self, url: &Pattern) -> Result<String, Problem> {
         let mut text = String::new();
-        for part in &target.parts {
+        for part in &url.parts {
             match part {
                 PatternPart::Text(part) => text.push_str(part),
                 PatternPart::Slot(slot) => text.push_str(&self.constant_text(slot)?),
             }
         }
-        let text = text.trim_end_matches('/');
-        Ok(scheme.applied_to(text))
+        text.truncate(text.trim_end_matches('/').len());
+        Ok(text)
     }
 
     fn constant_text(&self, slot: &Slot) -> Result<String, Problem> {

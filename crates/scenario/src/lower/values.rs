@@ -112,6 +112,7 @@ pub(super) fn globals(
         naming,
         mark,
         fault_at: None,
+        origin: None,
         may_secure: true,
         bodies: super::Bodies::default(),
         found: DiagnosticSink::default(),

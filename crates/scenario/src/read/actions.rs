@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plan::{PARALLEL_MAX, PlanError, PlannedEnd, Think, USERS_MAX, parse_duration};
+use plan::{OnFailure, PARALLEL_MAX, PlanError, PlannedEnd, Think, USERS_MAX, parse_duration};
 
 use crate::diagnostic::{FoundInstead, Problem, Things, Wanted};
 use crate::file::{Action, Barrier, Choice, Custom, Name};
@@ -36,17 +36,26 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
         "parallel" => {
             let inner = inner(reader, fields, verb);
             let most = reader.count("parallel", head?, 1, u64::from(PARALLEL_MAX))? as u16;
-            for step in &inner {
-                if !matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Custom(_)) {
-                    let verb = verb_name(&step.action);
-                    reader.found.add(step.at, Problem::NotParallel { verb });
-                }
-            }
+            only_requests(reader, &inner, verb);
             Action::Parallel { most, steps: inner }
         }
         _ => Action::Barrier(meet(reader, head?)?),
     };
     Some((action, verb.to_owned()))
+}
+
+/// Checks steps that are concurrent: they are requests, and what follows a failure of one follows that of all, or
+/// nothing.
+pub(super) fn only_requests(reader: &mut Reader<'_>, steps: &[crate::file::Step], key: &'static str) {
+    for step in steps {
+        if !matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Custom(_)) {
+            reader.found.add(step.at, Problem::NotParallel { verb: verb_name(&step.action), key });
+        }
+        let own = step.on_failure.as_ref();
+        if let Some(own) = own.filter(|own| own.retry.is_some() || own.then != OnFailure::GoOn) {
+            reader.found.add(own.at, Problem::NotOfOne { key });
+        }
+    }
 }
 
 fn object_of(verb: &str) -> &'static Object {

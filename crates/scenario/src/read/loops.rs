@@ -1,8 +1,8 @@
 //! Loops: by a list, a number, a time or a condition.
 
-use plan::{ROUNDS_MAX, parse_count};
+use plan::{PARALLEL_MAX, ROUNDS_MAX, parse_count};
 
-use super::actions::inner;
+use super::actions::{inner, only_requests};
 use crate::diagnostic::{FoundInstead, LoopWord, Problem, Wanted};
 use crate::file::{Action, Expression, Loop, Rounds};
 use crate::reader::{Fields, Read, Reader};
@@ -19,6 +19,12 @@ pub(super) fn looping(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'
         _ => condition(reader, fields, head, verb),
     };
     let steps = inner(reader, fields, verb);
+    if let Some(Rounds::Items { at_once: Some(_), .. }) = &rounds {
+        if every.is_some() {
+            reader.found.add(fields.place("every"), Problem::Conflict { one: "at_once", other: "every" });
+        }
+        only_requests(reader, &steps, "at_once");
+    }
     Some((Action::Loop(Box::new(Loop { rounds: rounds?, every, steps })), verb.to_owned()))
 }
 
@@ -63,8 +69,11 @@ fn items(reader: &mut Reader<'_>, fields: &mut Fields<'_>, head: Option<&Node>) 
         Some((node, _)) => reader.expression(node),
         None => None,
     };
+    let at_once = fields.get("at_once").map(|node| reader.count("at_once", node, 1, u64::from(PARALLEL_MAX)));
     let (list, item) = list.zip(item)?;
-    Some(Rounds::Items { list, item })
+    // An invalid number was reported, and is not the same as none.
+    let at_once = at_once.map_or(Some(None), |most| most.map(|most| Some(most as u16)))?;
+    Some(Rounds::Items { list, item, at_once })
 }
 
 fn condition(

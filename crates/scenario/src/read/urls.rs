@@ -1,8 +1,8 @@
 //! URLs: absolute, or relative to the target.
 
-use plan::{Address, Pattern, PatternPart, PlanError, TextContext, masked_url};
+use plan::{Address, ORIGINS_MAX, Pattern, PatternPart, PlanError, TextContext, masked_url};
 
-use crate::diagnostic::{Problem, shortened};
+use crate::diagnostic::{FoundInstead, Problem, Things, Wanted, shortened};
 use crate::reader::{Read, Reader, Target};
 use crate::source::Span;
 use crate::tree::Node;
@@ -24,6 +24,36 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     let like = if like.contains("://") { like } else { format!("http://{like}") };
     reader.target = Target::Like(like.trim_end_matches('/').to_owned());
     Some(target)
+}
+
+/// Origins: URLs without a path.
+pub(super) fn origins(reader: &mut Reader<'_>, node: &Node) -> Vec<Pattern> {
+    let mut all = Vec::new();
+    for (number, origin) in
+        reader.one_or_more(node, |reader, node| Some((origin(reader, node)?, node.at))).into_iter().enumerate()
+    {
+        if number == ORIGINS_MAX {
+            reader.found.add(origin.1, Problem::TooMany { what: Things::Origins, most: ORIGINS_MAX });
+            break;
+        }
+        all.push(origin.0);
+    }
+    all
+}
+
+fn origin(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
+    let origin = reader.pattern(node, TextContext::Url)?;
+    if begins_with_slot(&origin) {
+        return Some(origin);
+    }
+    let like = sample(&origin);
+    let wanted = Problem::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&masked_url(&like)) };
+    let rest = like.strip_prefix("http://").or_else(|| like.strip_prefix("https://"));
+    if rest.is_none_or(|rest| rest.trim_end_matches('/').contains(['/', '?', '#', '@'])) {
+        return reader.tell(node.at, wanted);
+    }
+    reader.value(node.at, Address::parse(&like))?;
+    Some(origin)
 }
 
 /// The URL of a step with this verb.

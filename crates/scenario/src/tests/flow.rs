@@ -99,7 +99,7 @@ fn each_loop_is_the_one_of_the_plan() {
         ("during: 1s, on_failure: stop_run", looped(PlanRounds::During(second), None, OnFailure::StopRun), None),
         (
             "for_each: \"[1]\", as: item, on_failure: stop_user",
-            looped(PlanRounds::Items { list: 0, variable: 0 }, None, OnFailure::Stop),
+            looped(PlanRounds::Items { list: 0, variable: 0, is_concurrent: false }, None, OnFailure::Stop),
             Some("[1]"),
         ),
         (

@@ -41,7 +41,7 @@ fn status() -> Extraction {
 }
 
 fn fork(most: u16, steps: &[usize]) -> Node {
-    Node::Parallel { most, steps: steps.to_vec(), on_failure: OnFailure::Next }
+    Node::Parallel { most, steps: steps.to_vec(), optional: Vec::new(), on_failure: OnFailure::Next }
 }
 
 fn run(plan: Plan, threads: usize) -> History {
@@ -85,7 +85,7 @@ fn the_last_of_the_file_counts_and_not_the_last_to_end() {
 fn one_failure_fails_the_block_and_nothing_is_abandoned() {
     for (on_failure, goes_on) in [(OnFailure::Next, 0), (OnFailure::GoOn, 30)] {
         let paths = ["/delay/50", "/status/204", "/status/500"];
-        let node = Node::Parallel { most: 3, steps: vec![0, 2, 1], on_failure };
+        let node = Node::Parallel { most: 3, steps: vec![0, 2, 1], optional: Vec::new(), on_failure };
         let history = run(taking(&paths, node, users(3, 30)), 1);
         assert_eq!([0, 1, 2].map(|step| answered(&history, step)), [30; 3]);
         // 204 is what the last of the file extracted; a status that fails extracts nothing.

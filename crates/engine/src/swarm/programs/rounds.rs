@@ -20,8 +20,8 @@ const ITEM: u32 = 0;
 const OTHER: u32 = 1;
 
 /// Expressions, by index; each gets the variables, the number of the round, and the last response.
-const EXPRESSIONS: [&str; 8] =
-    ["statuses", "three", "none", "wrong", "no list", "second round", "failed with 503", "first user"];
+const EXPRESSIONS: [&str; 10] =
+    ["statuses", "three", "none", "wrong", "no list", "second round", "failed with 503", "first user", "empty", "one"];
 const STATUSES: u32 = 0;
 const THREE: u32 = 1;
 const NONE: u32 = 2;
@@ -30,6 +30,10 @@ const NO_LIST: u32 = 4;
 const SECOND_ROUND: u32 = 5;
 const IS_503: u32 = 6;
 const FIRST_USER: u32 = 7;
+const EMPTY: u32 = 8;
+const ONE: u32 = 9;
+
+const NEXT: OnFailure = OnFailure::Next;
 
 #[derive(Debug)]
 struct Table;
@@ -56,6 +60,8 @@ impl Evaluate for Table {
             (STATUSES, []) => Value::Json("[200,201,204,200]".into()),
             (THREE, []) => Value::text("3"),
             (NONE, []) => Value::Int(0),
+            (EMPTY, []) => Value::Json("[]".into()),
+            (ONE, []) => Value::Int(1),
             (WRONG, []) => Value::Float(1.5),
             (NO_LIST, []) => Value::text("a, b"),
             (SECOND_ROUND, [round]) => Value::Bool(*round == Value::Int(1)),
@@ -102,7 +108,7 @@ fn looped(rounds: Rounds, every: Option<u64>, nodes: Vec<Node>) -> Node {
 }
 
 fn items(list: u32, nodes: Vec<Node>) -> Node {
-    looped(Rounds::Items { list, variable: ITEM }, None, nodes)
+    looped(Rounds::Items { list, variable: ITEM, is_concurrent: false }, None, nodes)
 }
 
 fn times(count: u32, nodes: Vec<Node>) -> Node {
@@ -143,9 +149,64 @@ fn a_loop_goes_through_its_list_and_through_its_number_of_rounds() {
     }
 }
 
+/// The same with concurrent rounds.
+fn at_once(list: u32, most: u16, (steps, optional): (&[usize], &[usize]), on_failure: OnFailure) -> Node {
+    let rounds = Rounds::Items { list, variable: ITEM, is_concurrent: true };
+    let nodes = vec![Node::Parallel { most, steps: steps.to_vec(), optional: optional.to_vec(), on_failure }];
+    Node::Loop(Loop { rounds, every: None, on_failure, nodes })
+}
+
+#[test]
+fn items_of_a_list_are_requested_side_by_side() {
+    for (threads, most, flags) in [
+        (1, 6, users(5, 100)),
+        (3, 2, users(7, 100)),
+        (2, 1, users(7, 100)),
+        (2, 3, Flags { requests: Some("100".to_owned()), ..rate("100", "9s") }),
+    ] {
+        let (both, one) = (at_once(STATUSES, most, (&[0, 1], &[]), NEXT), at_once(EMPTY, most, (&[1], &[]), NEXT));
+        let history = run(planned(&["/status/202"], vec![both, one, ask(0)], flags), threads);
+        // Each item has all steps; behind the loop the variable has the last item. An empty list is no failure.
+        assert_eq!(statuses(&history), [(200, 300), (201, 100), (202, 400), (204, 100)], "{most} at once");
+        assert_eq!(ends(&history), (100, 0, 0), "{most} at once");
+    }
+}
+
+#[test]
+fn as_many_items_as_may_be_are_under_way_at_a_time() {
+    for (most, rounds) in [(1, 4), (2, 2), (3, 2), (4, 1), (9, 1)] {
+        let nodes = vec![timed(1, vec![at_once(STATUSES, most, (&[1], &[]), NEXT)])];
+        let history = run(planned(&["/delay/100"], nodes, users(3, 30)), 2);
+        assert_eq!((answered(&history, 1), ends(&history)), (120, (30, 0, 0)), "{most} at once");
+        let took = history.total.timings(SeriesId::transaction(1), Class::Succeeded).expect("some");
+        let took = took.by_measure(Measure::Response);
+        let (least, greatest) = (rounds * 100_000_000, rounds * 100_000_000 + 50_000_000);
+        assert!(took.min() >= Some(least) && took.max() < Some(greatest), "{most} at once: {took:?}");
+    }
+}
+
+/// A step that may fail fails nothing else; another one fails the loop, when all have ended.
+#[test]
+fn what_fails_beside_others_fails_all_unless_it_may() {
+    for (optional, on_failure, completed, behind) in [
+        (&[1][..], NEXT, 20, 20),
+        (&[], NEXT, 0, 0),
+        (&[0], NEXT, 0, 0),
+        (&[], OnFailure::GoOn, 20, 20),
+        (&[], OnFailure::Break, 20, 0),
+    ] {
+        let inside = vec![at_once(STATUSES, 3, (&[0, 1], optional), on_failure), ask(2)];
+        let history = run(planned(&["/status/500", "/status/202"], vec![times(ONE, inside)], users(4, 20)), 2);
+        let reported = format!("{optional:?}, {on_failure:?}");
+        assert_eq!([0, 1].map(|step| answered(&history, step)), [80, 80], "{reported}");
+        assert_eq!((answered(&history, 2), ends(&history)), (behind, (completed, 20 - completed, 0)), "{reported}");
+    }
+}
+
 #[test]
 fn a_loop_without_a_list_or_a_number_fails() {
-    for broken in [items(NO_LIST, vec![ask(1)]), times(WRONG, vec![ask(1)])] {
+    let side_by_side = at_once(NO_LIST, 2, (&[1], &[]), NEXT);
+    for broken in [items(NO_LIST, vec![ask(1)]), side_by_side, times(WRONG, vec![ask(1)])] {
         let history = run(planned(&["/"], vec![ask(1), timed(0, vec![broken]), ask(1)], users(4, 40)), 2);
         assert_eq!((answered(&history, 1), ends(&history)), (40, (0, 40, 0)));
         assert_eq!(history.total.failures_of(SeriesId::step(1)).collect::<Vec<_>>(), [(Failure::NotFilled, 40)]);

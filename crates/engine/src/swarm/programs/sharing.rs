@@ -77,7 +77,7 @@ fn connections_are_opened_as_they_are_needed() {
         assert_eq!((answered(&history, 0), history.total.counts.connections_established()), (200, 2), "{threads}");
         assert!(mean_ms(&history, Measure::Response) < 8.0, "{threads}");
         assert!(history.wall < Nanos(2 * SECOND + SECOND / 4), "{threads}: {:?}", history.wall);
-        let fork = Node::Parallel { most: 6, steps: vec![0; 6], on_failure: OnFailure::Next };
+        let fork = Node::Parallel { most: 6, steps: vec![0; 6], optional: Vec::new(), on_failure: OnFailure::Next };
         let history = run(&["/delay/100"], vec![fork], users(2, 10), 4, threads);
         assert_eq!((answered(&history, 0), history.total.counts.connections_established()), (60, 4), "{threads}");
     }

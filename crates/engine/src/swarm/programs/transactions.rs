@@ -117,7 +117,12 @@ fn what_times_out_has_a_time_that_is_at_least_so_long() {
 
 #[test]
 fn several_at_a_time_are_as_long_as_the_longest_and_as_bad_as_the_worst() {
-    let fork = |steps: &[usize]| Node::Parallel { most: 8, steps: steps.to_vec(), on_failure: OnFailure::Next };
+    let fork = |steps: &[usize]| Node::Parallel {
+        most: 8,
+        steps: steps.to_vec(),
+        optional: Vec::new(),
+        on_failure: OnFailure::Next,
+    };
     let paths = ["/delay/50", "/delay/90", "/status/500", "/delay/5000"];
     let of = |steps: &[usize]| {
         let flags = Flags { timeout: Some("200ms".to_owned()), ..users(3, 30) };

@@ -157,11 +157,15 @@ impl ScenarioRuntime {
             self.judge_deadline(exchange, outcome, done);
             self.note_response(exchange, attempt, outcome, done);
         }
+        let is_of_all = outcome == Outcome::Succeeded || self.fails_others(exchange.user, exchange.step);
         self.forget_step(exchange.step);
         if let Hops::Hop { step, elsewhere } = follows {
             // The hop may be measured though what led to it was part of a warm-up.
             self.seen.counts[Counter::Redirects] += u64::from(done >= self.instants.measured_from);
             return self.hop_to(exchange.user, step, elsewhere, done, sockets);
+        }
+        if !is_of_all {
+            return self.next(exchange.user, LastExchange::Ended, done, done, sockets);
         }
         self.go_on_behind(exchange, attempt, outcome, done, sockets);
     }

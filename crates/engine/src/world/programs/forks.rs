@@ -7,7 +7,7 @@ use driver::Sockets;
 use pacing::{Nanos, Random};
 
 use super::{Programs, UserTurn};
-use crate::program::{Fork, ForkPart, Position, RandomKey};
+use crate::program::{Fork, ForkPart, ForkSteps, Position, RandomKey};
 use crate::user::LastExchange;
 use crate::world::ScenarioRuntime;
 
@@ -25,7 +25,7 @@ impl ScenarioRuntime {
         let Some(fork) = &mut place.fork else { return Some(view) };
         fork.under_way -= 1;
         fork.has_failed |= view != LastExchange::Ended;
-        if !is_over && let Some(step) = fork.steps.get(fork.next).copied() {
+        if !is_over && let Some(step) = fork.step(fork.next) {
             (fork.next, fork.under_way) = (fork.next + 1, fork.under_way + 1);
             let part = fork.next as ForkPart;
             self.begin_part(user, step, part, UserTurn { intended: at, taken_up: at, is_counted: false }, sockets);
@@ -34,33 +34,64 @@ impl ScenarioRuntime {
         if fork.under_way > 0 {
             return None;
         }
+        // Behind them the variable has the last item.
+        let last = fork.len() as ForkPart;
+        self.give_item(user, last);
+        let Some(place) = self.users.programs.place(user) else { return Some(view) };
+        let Some(fork) = &mut place.fork else { return Some(view) };
         let all = if fork.has_failed { LastExchange::Failed } else { LastExchange::Ended };
         let taken = place.fork.take().map(|fork| fork.taken_in_order()).unwrap_or_default();
         self.users.states.keep_all(user, taken);
         Some(all)
     }
 
+    /// Begins several exchanges; false when there is none, since a list has no item.
     pub(super) fn begin_fork<S: Sockets>(
         &mut self,
         user: u32,
-        steps: Arc<[u32]>,
-        most: u16,
+        steps: Arc<ForkSteps>,
         turn: UserTurn,
         sockets: &mut S,
-    ) {
-        let count = steps.len().min(usize::from(most));
-        let first: Vec<u32> = steps[..count].to_vec();
-        let Some(place) = self.users.programs.place(user) else { return };
-        let draw = place.draw();
+    ) -> bool {
+        let Some(place) = self.users.programs.place(user) else { return false };
+        let most = usize::from(steps.most);
+        let (items, draw) = (place.take_items_for(&steps), place.draw());
+        let fork = Fork { steps, items, next: 0, began: 0, draw, taken: Vec::new(), under_way: 0, has_failed: false };
+        let count = fork.len().min(most);
+        let first: Vec<u32> = (0..count).filter_map(|index| fork.step(index)).collect();
+        if first.is_empty() {
+            return false;
+        }
         // All of them are counted before the first begins: it may fail at once.
-        let under_way = count as u16;
-        let fork = Fork { steps, next: count, began: 0, draw, taken: Vec::new(), under_way, has_failed: false };
-        place.fork = Some(Box::new(fork));
+        place.fork = Some(Box::new(Fork { next: count, under_way: count as u16, ..fork }));
         place.failed = None;
         self.users.states.begins_fork(user);
         for (step, part) in first.into_iter().zip(1..) {
             self.begin_part(user, step, part, turn, sockets);
         }
+        true
+    }
+
+    /// The variable of a loop has the item of this exchange, one of several at a time.
+    #[inline]
+    pub(in crate::world) fn give_item(&mut self, user: u32, part: ForkPart) {
+        if part > 0 {
+            self.give_item_of(user, part);
+        }
+    }
+
+    fn give_item_of(&mut self, user: u32, part: ForkPart) {
+        let item = self.users.programs.place(user).and_then(|place| place.item_of(part));
+        if let Some((variable, item)) = item {
+            self.users.states.set(user, variable, item);
+        }
+    }
+
+    /// Whether the failure of an exchange, one of several at a time, is that of all of them.
+    #[cold]
+    pub(in crate::world) fn fails_others(&mut self, user: u32, step: u32) -> bool {
+        let number = self.in_flight.steps[step as usize].series.place() - self.work.first_series.place();
+        self.users.programs.fork(user).is_none_or(|fork| !fork.is_optional(number))
     }
 
     /// Begins one of them.

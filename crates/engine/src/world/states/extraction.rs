@@ -67,6 +67,7 @@ impl ScenarioRuntime {
             let secrets = self.secrets_of(exchange.user);
             attempt.kept.get_or_insert_default().record.secrets = secrets;
         }
+        self.give_item(exchange.user, part);
         let random = self.users.programs.random_for(exchange.user, number, Use::Response(part), drawer);
         let known = self.known(exchange.user);
         let states = &mut self.users.states;

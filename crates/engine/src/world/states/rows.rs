@@ -487,7 +487,7 @@ mod tests {
             Node::Transaction { number: 0, nodes: vec![Node::Repeat { least: 1, most: 2, nodes: vec![ask(3)] }] },
             Node::Choose(vec![way(4), way(5)]),
             Node::Shuffle(vec![ask(6), Node::Messaging { target: 0, nodes: vec![ask(7)] }]),
-            Node::Parallel { most: 2, steps: vec![8, 9], on_failure: OnFailure::Next },
+            Node::Parallel { most: 2, steps: vec![8, 9], optional: Vec::new(), on_failure: OnFailure::Next },
             Node::Think(Think::Fixed(std::time::Duration::ZERO)),
             Node::Barrier(0),
         ];
