@@ -18,6 +18,8 @@ pub struct StepPart {
     pub finished: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Of the failed, those that were tried again.
+    pub retried: u64,
     /// Successes that came after their deadline.
     pub missed_deadline: u64,
     /// Those in flight when the run was over.
@@ -150,6 +152,7 @@ impl StepPart {
             name: name_of(series),
             finished,
             failed: finished - succeeded.count(),
+            retried: seen.retried_of(id),
             missed_deadline: seen.missed_deadline_of(id),
             unfinished: seen.unfinished_of(id).map_or(0, response),
             failures: seen.failures_of(id).collect(),

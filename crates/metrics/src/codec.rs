@@ -122,10 +122,11 @@ enum Section {
     Checks = 30,
     MissedDeadlines = 31,
     OwnFigures = 32,
+    Retried = 33,
 }
 
 impl Section {
-    const ALL: [Self; 32] = [
+    const ALL: [Self; 33] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -158,6 +159,7 @@ impl Section {
         Self::Checks,
         Self::MissedDeadlines,
         Self::OwnFigures,
+        Self::Retried,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -195,8 +197,9 @@ impl Section {
             Self::CustomFailures => custom::put_failures(out, &counts.failures[..], &seen.table),
             Self::StatusWords => counts::put_status_words(out, &counts.status_words),
             Self::Checks => series::put_checks(out, &seen.table),
-            Self::MissedDeadlines => series::put_missed_deadlines(out, &seen.table),
+            Self::MissedDeadlines => series::put_counts(out, &seen.table.missed),
             Self::OwnFigures => own_figures::put_all(out, &seen.own),
+            Self::Retried => series::put_counts(out, &seen.table.retried),
         }
     }
 
@@ -242,8 +245,9 @@ impl Section {
             Self::CustomFailures => custom::read_failures(from, &mut counts.failures[..], &mut seen.table)?,
             Self::StatusWords => counts.status_words = counts::read_status_words(from)?,
             Self::Checks => series::read_checks(from, &mut seen.table)?,
-            Self::MissedDeadlines => series::read_missed_deadlines(from, &mut seen.table)?,
+            Self::MissedDeadlines => series::read_counts(from, &mut seen.table.missed)?,
             Self::OwnFigures => own_figures::read_all(from, &mut seen.own)?,
+            Self::Retried => series::read_counts(from, &mut seen.table.retried)?,
         }
         Ok(())
     }

@@ -233,6 +233,9 @@ counters! {
     /// Of the succeeded, those that came after the deadline of their step.
     MissedDeadline = 46, missed_deadline, "requests.missed_deadline" in Intervals Live Increments,
         "{request}", "Successful requests that came after their deadline.", "成功但超过截止时间的请求";
+    /// Of the failed, those whose step was tried again (on_failure); the others failed in the end.
+    Retried = 49, retried, "requests.retried" in Intervals Live Increments,
+        "{request}", "Failed requests whose step was tried again.", "失败后又重试的请求";
     /// Could not be sent within max_lateness_s.
     Dropped = 2, dropped, "requests.dropped" in Intervals Live Increments,
         "{request}", "Starts that were given up because they would have been too late.", "丢弃的请求";

@@ -33,6 +33,7 @@ mod outcome;
 mod own_figures;
 mod request_record;
 mod sample;
+mod series_counts;
 mod snapshot;
 mod status_words;
 mod table;

@@ -104,12 +104,24 @@ impl Snapshot {
     #[cold]
     pub fn miss_deadline(&mut self, series: SeriesId) {
         self.counts[Counter::MissedDeadline] += u64::from(series.kind() == SeriesKind::Step);
-        self.table.miss_deadline(series, 1);
+        self.table.missed.add(series, 1);
+    }
+
+    /// Counts a failure of a step after which it is tried again.
+    #[cold]
+    pub fn retry(&mut self, series: SeriesId) {
+        self.counts[Counter::Retried] += 1;
+        self.table.retried.add(series, 1);
+    }
+
+    /// The failures of a series after which it was tried again.
+    pub fn retried_of(&self, series: SeriesId) -> u64 {
+        self.table.retried.of(series)
     }
 
     /// The successes of a series that came after their deadline.
     pub fn missed_deadline_of(&self, series: SeriesId) -> u64 {
-        self.table.missed(series)
+        self.table.missed.of(series)
     }
 
     /// Records a value of the figure of the user's own with this number.
@@ -279,7 +291,8 @@ impl Snapshot {
             seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
-        seen.counts[Counter::MissedDeadline] += self.table.missed(series);
+        seen.counts[Counter::MissedDeadline] += self.table.missed.of(series);
+        seen.counts[Counter::Retried] += self.table.retried.of(series);
         let checked = self.table.check(series);
         seen.counts[Counter::Started] += checked.passed + checked.failed;
         seen.counts[Counter::Succeeded] += checked.passed;

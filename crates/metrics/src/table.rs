@@ -1,6 +1,7 @@
 //! The series of a snapshot: for each its times by class, and its failures by reason; for checks their counts alone.
 
 use crate::catalog::{SeriesId, SeriesKind};
+use crate::series_counts::SeriesCounts;
 use crate::{Class, Failure, Timings};
 
 /// The number of distributions of one series: those of each class, and those of incomplete exchanges.
@@ -60,8 +61,10 @@ pub(crate) struct Table {
     failures: Vec<((SeriesId, u16), u64)>,
     /// The counts of checks, by their index among the checks: they have no times.
     checks: Vec<CheckCounts>,
-    /// Successes after their deadline, by series.
-    missed: Vec<u64>,
+    /// Successes after their deadline.
+    pub(crate) missed: SeriesCounts,
+    /// Failures after which another try came.
+    pub(crate) retried: SeriesCounts,
 }
 
 /// Equality of what was recorded, whatever memory it takes.
@@ -70,7 +73,8 @@ impl PartialEq for Table {
         self.failures == other.failures
             && self.recorded().eq(other.recorded())
             && self.evaluated().eq(other.evaluated())
-            && self.missed_all().eq(other.missed_all())
+            && self.missed == other.missed
+            && self.retried == other.retried
     }
 }
 
@@ -118,26 +122,6 @@ impl Table {
         all.filter(|(_, counts)| *counts != CheckCounts::default())
     }
 
-    /// Counts successes after their deadline.
-    pub(crate) fn miss_deadline(&mut self, series: SeriesId, count: u64) {
-        let place = series.index();
-        if place >= self.missed.len() {
-            self.missed.resize(place + 1, 0);
-        }
-        self.missed[place] += count;
-    }
-
-    /// The successes of a series after their deadline.
-    pub(crate) fn missed(&self, series: SeriesId) -> u64 {
-        self.missed.get(series.index()).copied().unwrap_or_default()
-    }
-
-    /// The series with successes after their deadline, with their numbers.
-    pub(crate) fn missed_all(&self) -> impl Iterator<Item = (SeriesId, u64)> + '_ {
-        let all = self.missed.iter().enumerate().filter(|(_, count)| **count > 0);
-        all.filter_map(|(place, count)| Some((SeriesId::from_index(place)?, *count)))
-    }
-
     /// Counts a failure; the times are recorded separately.
     pub(crate) fn fail(&mut self, series: SeriesId, failure: Failure, count: u64) {
         let key = (series, failure.index() as u16);
@@ -173,7 +157,8 @@ impl Table {
         }
         other.failures().for_each(|(series, failure, count)| self.fail(series, failure, count));
         other.evaluated().for_each(|(series, counts)| self.count_check(series, counts));
-        other.missed_all().for_each(|(series, count)| self.miss_deadline(series, count));
+        self.missed.merge(&other.missed);
+        self.retried.merge(&other.retried);
     }
 
     /// Removes everything and keeps the memory.
@@ -181,7 +166,8 @@ impl Table {
         self.timings.iter_mut().flatten().for_each(|timings| timings.clear());
         self.failures.clear();
         self.checks.fill(CheckCounts::default());
-        self.missed.fill(0);
+        self.missed.clear();
+        self.retried.clear();
     }
 
     /// Bytes on the heap.
@@ -189,7 +175,8 @@ impl Table {
         let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
         self.timings.capacity() * size_of::<usize>()
             + self.checks.capacity() * size_of::<CheckCounts>()
-            + self.missed.capacity() * size_of::<u64>()
+            + self.missed.bytes()
+            + self.retried.bytes()
             + self.failures.capacity() * size_of::<((SeriesId, u16), u64)>()
             + self.timings.iter().flatten().map(|timings| of(timings)).sum::<usize>()
     }

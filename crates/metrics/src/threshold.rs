@@ -9,6 +9,7 @@
 mod by_address;
 mod fault;
 mod goal_misses;
+mod known_figures;
 mod own;
 mod parse;
 mod part;
@@ -24,8 +25,8 @@ pub use by_address::AddressLack;
 use by_address::Scope;
 pub use fault::{ThresholdError, ThresholdFault};
 pub use goal_misses::GoalMisses;
+pub use known_figures::is_known_figure;
 use own::OwnSubject;
-pub use parse::is_known_figure;
 pub use part::NamedPart;
 use status_word::StatusWord;
 
@@ -87,6 +88,9 @@ enum Counted {
     Succeeded,
     Failed,
     TimedOut,
+    /// Of the failed, those that were tried again, and the others.
+    Retried,
+    FailedForGood,
     MissedDeadline,
     InDeadline,
     Dropped,
@@ -295,6 +299,8 @@ impl Counted {
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
             Self::MissedDeadline => "missed_deadline",
+            Self::Retried => "retried",
+            Self::FailedForGood => "failed_for_good",
             Self::InDeadline => "in_deadline",
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
@@ -313,7 +319,8 @@ impl Counted {
     /// Whether this is a share of `whole` that never exceeds it.
     fn is_part_of(self, whole: Self) -> bool {
         let of_successes = matches!(self, Self::MissedDeadline | Self::InDeadline);
-        let is_end = of_successes || matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
+        let of_failures = matches!(self, Self::Retried | Self::FailedForGood);
+        let is_end = of_successes || of_failures || matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
         let is_status = matches!(self, Self::Status(_) | Self::StatusWord(_) | Self::GrpcStatus(_));
         match whole {
             Self::Started => {
@@ -321,7 +328,7 @@ impl Counted {
             }
             Self::Done => is_end || is_status,
             Self::Succeeded => of_successes,
-            Self::Failed => self == Self::TimedOut,
+            Self::Failed => matches!(self, Self::TimedOut | Self::Retried | Self::FailedForGood),
             Self::Responses => is_status,
             _ => false,
         }
@@ -330,7 +337,14 @@ impl Counted {
     /// Incomplete exchanges that may still be counted here.
     fn open(self, seen: &Snapshot) -> u64 {
         match self {
-            Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::MissedDeadline | Self::InDeadline => {
+            Self::Done
+            | Self::Succeeded
+            | Self::Failed
+            | Self::TimedOut
+            | Self::Retried
+            | Self::FailedForGood
+            | Self::MissedDeadline
+            | Self::InDeadline => {
                 seen.counts.unfinished() + seen.counts.lost() + seen.gauges.in_flight.response.count()
             }
             _ => 0,
@@ -363,6 +377,8 @@ impl Counted {
             Self::Failed => counts.failed(),
             Self::TimedOut => seen.class(Class::TimedOut).by_measure(Measure::Response).count(),
             Self::MissedDeadline => counts.missed_deadline(),
+            Self::Retried => counts.retried(),
+            Self::FailedForGood => counts.failed().saturating_sub(counts.retried()),
             Self::InDeadline => counts.in_deadline(),
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),

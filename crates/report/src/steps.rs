@@ -110,6 +110,7 @@ pub(crate) fn parts(parts: &[StepPart]) -> Value {
             "name": step.name,
             "finished": step.finished,
             "failed": step.failed,
+            "retried": step.retried,
             "missed_deadline": step.missed_deadline,
             "response_time": distribution(&step.response),
         })

@@ -30,14 +30,14 @@ use std::time::Duration;
 use metrics::Catalog;
 use plan::draft::{Connection, Draft};
 use plan::{
-    BodyBytes, CaptureOptions, Flags, Interpreters, Load as PlanLoad, Memory, Plan, PlanError, Program,
+    BodyBytes, CaptureOptions, Interpreters, Load as PlanLoad, Memory, Plan, PlanError, Program,
     Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
     ValuePattern,
 };
 
 use crate::Opened;
 use crate::diagnostic::{DataFault, DiagnosticSink, Diagnostics, Problem};
-use crate::file::{Action, Amount, CarriedState, File, Iterations, Limit, Load, Scenario, Step};
+use crate::file::{Action, Amount, File, Iterations, Limit, Scenario, Step};
 use crate::source::Span;
 use barriers::Barriers;
 use loads::{load_of, with_seed};
@@ -238,22 +238,7 @@ impl<'a> Lowering<'a> {
         if steps.is_empty() {
             return Ok(None);
         }
-        let scenario = Scenario {
-            name: crate::file::Name { text: name.to_owned(), at: Span::default() },
-            load: Load::default(),
-            begin: Duration::ZERO,
-            every: None,
-            connections: None,
-            carried: CarriedState { is_all: true, ..CarriedState::default() },
-            target: None,
-            origins: None,
-            vars: Vec::new(),
-            defaults: None,
-            network: Flags::default(),
-            start: Vec::new(),
-            steps: steps.to_vec(),
-            stop: Vec::new(),
-        };
+        let scenario = Scenario::once(name, steps);
         let mut lowered = self.lower(std::iter::once(&scenario), Duration::ZERO)?;
         lowered.plan.capture_options = CaptureOptions { values: true, ..lowered.plan.capture_options };
         let requests = lowered.plan.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));

@@ -14,6 +14,8 @@ use crate::output;
 
 /// The variable with the token of InfluxDB.
 pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
+/// The time limit of the last delivery of what ended at once.
+const ABORTED_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The exports, and the time limit of their last delivery.
 #[derive(Default)]
@@ -146,15 +148,19 @@ impl Exporting {
         stop: &StopHandle,
         finish: impl FnOnce(Exports, Language, &dyn Fn() -> bool) -> (Vec<Delivery>, String),
     ) -> Exported {
-        let Some(Active { exports, language, is_json, has_page, is_github }) = self.0 else {
+        let Some(Active { mut exports, language, is_json, has_page, is_github }) = self.0 else {
             return Exported::default();
         };
-        // A Ctrl-C from now on ends this wait; one that ended the run does not.
-        let was_stopped = stop.is_stopped();
+        // A Ctrl-C from now on ends this wait; one that ended the run does not. What ended at once, by itself or by a
+        // second one, has little time for it.
+        let (was_stopped, was_aborted) = (stop.is_stopped(), stop.is_aborted());
+        if was_aborted {
+            exports.wait_at_end(exports.page_wait().min(ABORTED_WAIT_MAX));
+        }
         if has_page {
             tell_of_page(exports.page_wait(), language);
         }
-        let has_enough = || stop.is_aborted() || (!was_stopped && stop.is_stopped());
+        let has_enough = || (!was_aborted && stop.is_aborted()) || (!was_stopped && stop.is_stopped());
         let (deliveries, text) = finish(exports, language, &has_enough);
         if is_github {
             // GitHub reads both; stdout is for the JSON report if there is one.

@@ -33,7 +33,9 @@ fn a_failed_transaction_begins_again_as_a_whole() {
     let text = "fragments: {twice: [{get: /items}, {get: /status/503}]}\nscenarios:\n  one:\n    \
         load: {users: 5, iterations: 40}\n    steps:\n      - transaction: buy\n        \
         on_failure: {retry: 2, after: 2ms, then: continue}\n        steps: [{post: /echo}, {get: /status/500}]\n      \
-        - {do: twice, on_failure: {retry: 1, then: continue}}\n      - get: /account\n        expect: {status: 401}\n";
+        - {do: twice, on_failure: {retry: 1, then: continue}}\n      - get: /account\n        expect: {status: 401}\n\
+        thresholds: [\"retried == 120\", \"failed_for_good(GET /status/500) == 40\", \
+        \"retried(GET /status/503) / failed(GET /status/503) <= 50%\"]\n";
     side_by_side(&WAYS, |flags| {
         let (report, paths, _) = run(&folder, text, flags);
         let wanted =
@@ -41,7 +43,13 @@ fn a_failed_transaction_begins_again_as_a_whole() {
         assert_eq!(paths, wanted, "{flags:?}");
         let buy = &report["scenarios"][0]["transactions"][0];
         assert_eq!((&buy["finished"], &buy["failed"]), (&40.into(), &40.into()), "{flags:?}");
-        assert_eq!(report["requests"]["failed"], 200, "{flags:?}");
+        // Two of three tries, and one of two, were followed by another.
+        assert_eq!((&report["requests"]["failed"], &report["requests"]["retried"]), (&200.into(), &120.into()));
+        let steps = report["scenarios"][0]["steps"].as_array().expect("a list");
+        let of = |name: &str| steps.iter().find(|step| step["name"] == name).expect("a step");
+        assert_eq!((&of("GET /status/500")["failed"], &of("GET /status/500")["retried"]), (&120.into(), &80.into()));
+        assert_eq!((&of("GET /status/503")["failed"], &of("GET /status/503")["retried"]), (&80.into(), &40.into()));
+        assert!(report["thresholds"].as_array().is_some_and(|all| all.iter().all(|one| one["holds"] == true)));
         assert_eq!(report["requests"]["iterations"]["completed"], 40, "{flags:?}");
     });
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metrics::{Class, Failure, Outcome};
+use metrics::{Class, Failure, Outcome, SeriesId};
 use pacing::Nanos;
 use plan::Value;
 
@@ -27,6 +27,8 @@ pub(crate) struct Position {
     pub(crate) fork: Option<Box<Fork>>,
     /// Why the last exchange failed; the worst failure of several at a time.
     pub(crate) failed: Option<Failure>,
+    /// The measured steps that failed with it.
+    pub(crate) failed_steps: Vec<SeriesId>,
     /// End of its last pause.
     pub(crate) rests_until: Nanos,
     /// When its wait ends; never when it waits for nothing.

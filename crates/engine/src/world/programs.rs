@@ -281,6 +281,7 @@ impl ScenarioRuntime {
             let next = self.advance(user, true);
             if let Some(place) = self.users.programs.place(user) {
                 place.failed = None;
+                place.failed_steps.clear();
             }
             match next {
                 UserAction::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),

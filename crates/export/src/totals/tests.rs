@@ -45,7 +45,7 @@ fn what_was_carried_is_reported() {
     assert_eq!(carried, Some(3));
     let text = crate::prometheus::text(&totals, crate::prometheus::Style::Plain);
     assert!(text.contains("\nonrush_carried_total 3\n"), "{text}");
-    assert!(crate::influx::totals(&totals, 7).contains("total_carried=3i,total_missed_deadline=0i,total_dropped=0i,"));
+    assert!(crate::influx::totals(&totals, 7).contains("total_carried=3i,total_missed_deadline=0i,total_retried=0i,"));
     let datagrams = crate::statsd::Sent::default().datagrams(&totals, None, true);
     assert!(datagrams.iter().any(|datagram| datagram.text.lines().any(|line| line == "onrush.carried:3|c")));
     let lines = crate::csv::lines(&reported, &Totals::default(), &totals);

@@ -8,6 +8,7 @@ use super::number::{Reader, put};
 use super::times;
 use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
 use crate::outcome::CUSTOM_FIRST;
+use crate::series_counts::SeriesCounts;
 use crate::table::{CheckCounts, SeriesClass, Table};
 use crate::{Class, Distribution, Failure, Measure, Timings};
 
@@ -140,23 +141,23 @@ pub(super) fn read_checks(from: &mut Reader<'_>, table: &mut Table) -> Result<()
     Ok(())
 }
 
-/// Writes each series with successes after their deadline, and their number.
-pub(super) fn put_missed_deadlines(out: &mut Vec<u8>, table: &Table) {
+/// Writes each series with its count.
+pub(super) fn put_counts(out: &mut Vec<u8>, counts: &SeriesCounts) {
     let mut numbers = Growing::default();
-    for (series, count) in table.missed_all() {
+    for (series, count) in counts.all() {
         numbers.put(out, number_of(series));
         put(out, count);
     }
 }
 
 /// Reads up to the end of the section.
-pub(super) fn read_missed_deadlines(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
+pub(super) fn read_counts(from: &mut Reader<'_>, counts: &mut SeriesCounts) -> Result<(), SnapshotError> {
     let mut numbers = Growing::default();
     while !from.is_over() {
         let series = series_of(numbers.read(from)?).ok_or_else(|| from.damaged())?;
         let count = from.amount()?;
         from.must(count > 0)?;
-        table.miss_deadline(series, count);
+        counts.add(series, count);
     }
     Ok(())
 }

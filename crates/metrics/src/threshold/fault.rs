@@ -20,7 +20,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; of datagrams resent, late_responses, duplicate_responses, unmatched_datagrams, refused_datagrams, cut_datagrams, kernel_drops, over_stream; rate; and sum, share, least, greatest, last of figures of the file"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, retried, failed_for_good, missed_deadline, in_deadline, dropped, unfinished, responses, reconnects, status(N), status(WORD), grpc_status(NAME), messages_sent, messages_received; of datagrams resent, late_responses, duplicate_responses, unmatched_datagrams, refused_datagrams, cut_datagrams, kernel_drops, over_stream; rate; and sum, share, least, greatest, last of figures of the file"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
@@ -82,7 +82,7 @@ pub enum ThresholdFault {
     TwoParts,
     /// A figure that is not counted for steps and transactions.
     #[error(
-        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, missed_deadline, in_deadline, their shares, and rate(done, NAME)"
+        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, retried, failed_for_good, unfinished, missed_deadline, in_deadline, their shares, and rate(done, NAME)"
     )]
     NotOfPart,
     /// A figure that is not counted for checks.

@@ -295,7 +295,7 @@ fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
 }
 
 /// The counter of a word that needs no argument; a name in parentheses after it is the part that is counted.
-fn counter_of(word: &str) -> Option<Counted> {
+pub(super) fn counter_of(word: &str) -> Option<Counted> {
     Some(match word {
         "started" => Counted::Started,
         "done" => Counted::Done,
@@ -303,6 +303,8 @@ fn counter_of(word: &str) -> Option<Counted> {
         "failed" | "errors" | "failures" => Counted::Failed,
         "timed_out" => Counted::TimedOut,
         "missed_deadline" => Counted::MissedDeadline,
+        "retried" => Counted::Retried,
+        "failed_for_good" => Counted::FailedForGood,
         "in_deadline" => Counted::InDeadline,
         "dropped" => Counted::Dropped,
         "unfinished" => Counted::Unfinished,
@@ -313,26 +315,6 @@ fn counter_of(word: &str) -> Option<Counted> {
         "messages_received" => Counted::MessagesReceived,
         _ => return Counted::DATAGRAMS.into_iter().find(|counter| counter.name() == word).map(Counted::Datagrams),
     })
-}
-
-/// Whether thresholds take this name for a figure that every run has.
-pub fn is_known_figure(name: &str) -> bool {
-    const OTHERS: [&str; 12] = [
-        "connect",
-        "tls_handshake",
-        "message",
-        "message_gap",
-        "status",
-        "grpc_status",
-        "error_rate",
-        "rate",
-        "count",
-        "address",
-        "abort",
-        WORST,
-    ];
-    let is_measure = || Measure::ALL.iter().any(|measure| measure.name() == name);
-    is_measure() || counter_of(name).is_some() || OTHERS.contains(&name)
 }
 
 /// Whether the parentheses after this word contain nothing but the name of a part.

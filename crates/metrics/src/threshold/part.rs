@@ -187,7 +187,8 @@ impl Counted {
     /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
         let of_deadlines = matches!(self, Self::MissedDeadline | Self::InDeadline);
+        let of_tries = matches!(self, Self::Retried | Self::FailedForGood);
         let is_end = matches!(self, Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut);
-        is_end || of_deadlines || matches!(self, Self::Started | Self::Unfinished)
+        is_end || of_tries || of_deadlines || matches!(self, Self::Started | Self::Unfinished)
     }
 }

@@ -169,6 +169,7 @@ fn requests(report: &Value, page: &mut Markup) {
         ("succeeded", "succeeded", "成功"),
         ("missed_deadline", "succeeded after their deadline", "其中超过截止时间"),
         ("failed", "failed", "失败"),
+        ("retried", "of them, tried again", "其中又重试的"),
         ("dropped", "dropped", "丢弃"),
         ("dropped_by_deadline", "of them, could not be sent before their deadline", "其中未能在截止时间前发出"),
         ("unfinished", "unfinished", "未完成"),

@@ -26,7 +26,7 @@ pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
 
 pub(super) fn in_chinese(fault: ThresholdFault) -> String {
     match fault {
-        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；数据报的 resent、late_responses、duplicate_responses、unmatched_datagrams、refused_datagrams、cut_datagrams、kernel_drops、over_stream；rate；以及文件中自定义指标的 sum、share、least、greatest、last".to_owned(),
+        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、retried、failed_for_good、missed_deadline、in_deadline、dropped、unfinished、responses、reconnects、status(N)、status(词)、grpc_status(名称)、messages_sent、messages_received；数据报的 resent、late_responses、duplicate_responses、unmatched_datagrams、refused_datagrams、cut_datagrams、kernel_drops、over_stream；rate；以及文件中自定义指标的 sum、share、least、greatest、last".to_owned(),
         ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
         ThresholdFault::Measure => {
             "没有这个时间指标；可用：response_time、service_time、wait、lateness、first_byte、connect、tls_handshake、message、message_gap".to_owned()
@@ -52,7 +52,7 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::TwoParts => {
             "一个阈值只针对一个步骤、事务、场景或地址；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
         }
-        ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、unfinished、missed_deadline、in_deadline、它们相除的比例，以及 rate(done, 名称)".to_owned(),
+        ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、retried、failed_for_good、unfinished、missed_deadline、in_deadline、它们相除的比例，以及 rate(done, 名称)".to_owned(),
         ThresholdFault::NotOfCheck => "检查只有计数，没有时间；可用 done(名称)、succeeded(名称)、failed(名称)、它们相除的比例，以及 rate(done, 名称)".to_owned(),
         ThresholdFault::NoDeadline => {
             "没有任何步骤设置了 deadline；请使用 --deadline，或在场景文件的步骤或事务中写 deadline".to_owned()

@@ -1,12 +1,34 @@
 //! What a scenario has of its own, over what the file has for all.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use plan::Absent;
+use plan::{Absent, Flags};
 
-use super::{Defaults, Expect, File, Scenario};
+use super::{CarriedState, Defaults, Expect, File, Load, Name, Scenario, Step};
+use crate::source::Span;
 
 impl Scenario {
+    /// One user who does these steps once.
+    pub(crate) fn once(name: &str, steps: &[Step]) -> Self {
+        Self {
+            name: Name { text: name.to_owned(), at: Span::default() },
+            load: Load::default(),
+            begin: Duration::ZERO,
+            every: None,
+            connections: None,
+            carried: CarriedState { is_all: true, ..CarriedState::default() },
+            target: None,
+            origins: None,
+            vars: Vec::new(),
+            defaults: None,
+            network: Flags::default(),
+            start: Vec::new(),
+            steps: steps.to_vec(),
+            stop: Vec::new(),
+        }
+    }
+
     /// Whether it has settings of its own.
     fn has_own(&self) -> bool {
         self.target.is_some() || self.origins.is_some() || !self.vars.is_empty() || self.defaults.is_some()

@@ -49,7 +49,7 @@ fn origin(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     let like = sample(&origin);
     let wanted = Problem::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&masked_url(&like)) };
     let rest = like.strip_prefix("http://").or_else(|| like.strip_prefix("https://"));
-    if rest.is_none_or(|rest| rest.trim_end_matches('/').contains(['/', '?', '#', '@'])) {
+    if rest.is_none_or(|rest| rest.trim_end_matches('/').contains(['/', '?', '#', '@', '*'])) {
         return reader.tell(node.at, wanted);
     }
     reader.value(node.at, Address::parse(&like))?;

@@ -32,6 +32,56 @@ fn csv_has_a_line_for_each_interval_and_series() {
     std::fs::remove_file(file).expect("the file goes");
 }
 
+/// Checks and figures of the file stand in the CSV file, on the screen and on the page, with the counts that
+/// arithmetic says.
+#[test]
+fn checks_and_figures_are_in_every_view() {
+    let (served, csv, page) = (Served::start(), file("own.csv"), file("own.html"));
+    let folder = crate::Folder::new("export-own");
+    let steps = "figures: {basket: {kind: trend, unit: EUR, step: 0.5}, orders: counter}\nscenarios:\n  one:\n    \
+        load: {users: 4, iterations_per_user: 10}\n    steps:\n      - {get: /items}\n      \
+        - {check: vu.iteration < 7, name: early, on_failure: continue}\n      \
+        - record: {basket: \"${vu.iteration}\", orders: 3}\n";
+    let plan = folder.plan("own", &served, steps);
+    let (to, html) = (format!("csv={}", csv.display()), page.display().to_string());
+    let ran = output(&["run", &plan, "--interval", "200ms", "--export", &to, "--html", &html]);
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    let reader = "import csv, sys\nsums = {}\nfor row in csv.DictReader(open(sys.argv[1])):\n    \
+        one = sums.setdefault((row['series'], row['name']), [0, 0, 0, 0.0])\n    \
+        for place, column in enumerate(['succeeded', 'failed', 'figure_count', 'figure_sum']):\n        \
+        one[place] += float(row[column] or 0)\nfor key, sums in sorted(sums.items()):\n    \
+        if key[0] in ('check', 'figure'): print('|'.join(key), *[int(one) for one in sums])\n";
+    let read = std::process::Command::new("python3").args(["-c", reader]).arg(&csv).output().expect("python starts");
+    // Each of four users records 0 to 9.
+    let expected = "check|early 28 12 0 0\nfigure|basket 0 0 40 180\nfigure|orders 0 0 40 120\n";
+    assert_eq!(text(&read.stdout), expected, "{read:?}");
+    let has = |text: &str, name: &str, cells: &[&str]| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+        cells.iter().all(|cell| line.split_whitespace().any(|word| word == *cell))
+    };
+    let screen = text(&ran.stdout);
+    assert!(has(&screen, "early", &["28", "12"]) && has(&screen, "orders", &["120"]), "{screen}");
+    assert!(has(&screen, "basket", &["40", "4.5"]), "{screen}");
+    let page = std::fs::read_to_string(page).expect("a page");
+    for word in ["early", "basket", "orders", "EUR"] {
+        assert!(page.contains(&format!(">{word}")), "{word}");
+    }
+    std::fs::remove_file(csv).expect("the file goes");
+}
+
+/// A run that has nothing to measure ends at once, and its exports are whole.
+#[test]
+fn what_ends_at_once_is_exported() {
+    let (port, csv) = (crate::closed_port(), file("closed.csv"));
+    let (url, to) = (format!("http://127.0.0.1:{port}/"), format!("csv={}", csv.display()));
+    let ran = output(&["-n", "100", "-c", "2", "--export", &to, &url]);
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+    assert!(!said(&ran).contains("csv"), "{ran:?}");
+    let lines = std::fs::read_to_string(&csv).expect("a file");
+    assert!(lines.starts_with("interval,") && lines.lines().any(|line| line.contains(",all,")), "{lines}");
+    std::fs::remove_file(csv).expect("the file goes");
+}
+
 #[test]
 fn thresholds_are_test_cases() {
     let (served, file) = (Served::start(), file("junit.xml"));

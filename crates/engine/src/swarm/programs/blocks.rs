@@ -69,6 +69,28 @@ fn a_block_begins_again_as_a_whole_inside_its_transaction() {
     assert_eq!(seen(nodes(OnFailure::Retry(1)), &next), ([360, 180], [0, 60], [0, 60]));
 }
 
+/// Each failure that another try follows is told apart, whatever is tried again.
+#[test]
+fn failures_that_are_tried_again_are_counted() {
+    let retried = |nodes: Vec<Node>, flags| {
+        let plan = plan_of(nodes, &[retry(2, OnFailure::Next)], flags);
+        let total = played(Setup { plan, threads: 2, ..Setup::calm(11) }).total;
+        let of_step = total.retried_of(SeriesId::step(FAILS as u32));
+        assert_eq!((total.counts.retried(), total.retried_of(SeriesId::step(WORKS as u32))), (of_step, 0));
+        (total.counts.failed(), of_step)
+    };
+    for flags in [users(4, 60), rate("60", "1s")] {
+        assert_eq!(retried(vec![or(FAILS, OnFailure::Next)], flags.clone()), (60, 0));
+        assert_eq!(retried(vec![or(FAILS, OnFailure::Retry(3))], flags.clone()), (240, 180));
+        assert_eq!(retried(vec![or(FAILS, OnFailure::RetryBy(0))], flags.clone()), (180, 120));
+        let block = vec![timed_again(vec![ask(WORKS), or(FAILS, OnFailure::Retry(1))]), ask(WORKS)];
+        assert_eq!(retried(block, flags.clone()), (360, 300));
+        let steps = vec![FAILS, WORKS, FAILS];
+        let fork = Node::Parallel { most: 2, steps, optional: Vec::new(), on_failure: OnFailure::Retry(2) };
+        assert_eq!(retried(vec![fork], flags), (360, 240));
+    }
+}
+
 #[test]
 fn blocks_lie_in_each_other_and_in_loops() {
     let fails = || or(FAILS, OnFailure::Next);

@@ -1,7 +1,7 @@
 //! The end of an attempt, and of its exchange: it is judged, recorded, and its user goes on.
 
 use driver::{Socket, Sockets};
-use metrics::{Counter, Failure, Measure, Outcome, RequestRecordEnd};
+use metrics::{Counter, Failure, Measure, Outcome, RequestRecordEnd, SeriesId};
 use pacing::Nanos;
 
 use super::{Attempt, Exchange};
@@ -126,7 +126,7 @@ impl ScenarioRuntime {
         } else {
             self.seen.counts[Counter::WarmedUp] += 1;
         }
-        self.go_on_behind(&exchange, attempt, outcome, done, sockets);
+        self.go_on_behind(&exchange, None, (attempt, outcome, done), sockets);
     }
 
     /// The same where something may follow from the response beside the next step.
@@ -157,6 +157,7 @@ impl ScenarioRuntime {
             self.judge_deadline(exchange, outcome, done);
             self.note_response(exchange, attempt, outcome, done);
         }
+        let series = self.in_flight.steps[exchange.step as usize].series;
         let is_of_all = outcome == Outcome::Succeeded || self.fails_others(exchange.user, exchange.step);
         self.forget_step(exchange.step);
         if let Hops::Hop { step, elsewhere } = follows {
@@ -167,7 +168,7 @@ impl ScenarioRuntime {
         if !is_of_all {
             return self.next(exchange.user, LastExchange::Ended, done, done, sockets);
         }
-        self.go_on_behind(exchange, attempt, outcome, done, sockets);
+        self.go_on_behind(exchange, Some(series), (attempt, outcome, done), sockets);
     }
 
     /// Drops an exchange that waited too long for what it is made of.
@@ -191,19 +192,18 @@ impl ScenarioRuntime {
         }
     }
 
-    /// The user goes on after its exchange.
+    /// The user goes on after its exchange, of the step with this series.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     fn go_on_behind<S: Sockets>(
         &mut self,
         exchange: &Exchange,
-        attempt: Option<&Attempt>,
-        outcome: Outcome,
-        done: Nanos,
+        step: Option<SeriesId>,
+        (attempt, outcome, done): (Option<&Attempt>, Outcome, Nanos),
         sockets: &mut S,
     ) {
         if let Outcome::Failed(failure) = outcome {
-            self.note_failure(exchange.user, failure);
+            self.note_failure(exchange.user, failure, step.filter(|_| exchange.is_measured));
         }
         let was_sent = attempt.is_some_and(Attempt::was_sent);
         let view = match (was_sent, outcome) {

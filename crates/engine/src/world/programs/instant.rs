@@ -107,7 +107,7 @@ impl ScenarioRuntime {
             }
         }
         if !holds {
-            self.note_failure(user, failure);
+            self.note_failure(user, failure, None);
             self.handle_failure(user, at, sockets);
         }
         if self.users.all[user as usize].is_inside { AtOnce::Done } else { AtOnce::Ended }

@@ -40,6 +40,7 @@ impl ScenarioRuntime {
             _ => false,
         };
         if tries_again {
+            self.count_retried(user);
             self.users.all[user as usize].counter -= 1;
             return;
         }
@@ -94,6 +95,7 @@ impl ScenarioRuntime {
         if let Some(block) = self.users.programs.place(user).and_then(Position::innermost_block) {
             block.tries += 1;
         }
+        self.count_retried(user);
         self.plan_wait(user, retry, block.tries + 1);
         self.forget_lost_conversation(user);
         AfterBlock::Again

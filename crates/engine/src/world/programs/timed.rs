@@ -82,13 +82,22 @@ impl ScenarioRuntime {
         SeriesId::transaction(self.work.first_transaction + u32::from(number))
     }
 
-    /// An exchange of a user failed: noted for transactions around it.
+    /// An exchange of a user failed, or a check: noted for transactions around it, and for another try. `step`: the
+    /// series of a measured exchange.
     #[cold]
-    pub(in crate::world) fn note_failure(&mut self, user: u32, failure: Failure) {
+    pub(in crate::world) fn note_failure(&mut self, user: u32, failure: Failure, step: Option<SeriesId>) {
         if self.users.all[user as usize].is_inside
             && let Some(place) = self.users.programs.place(user)
         {
             place.fail(failure);
+            place.failed_steps.extend(step);
         }
+    }
+
+    /// What failed last is tried again.
+    #[cold]
+    pub(super) fn count_retried(&mut self, user: u32) {
+        let Some(place) = self.users.programs.place(user) else { return };
+        place.failed_steps.drain(..).for_each(|step| self.seen.retry(step));
     }
 }
