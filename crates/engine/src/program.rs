@@ -9,6 +9,7 @@
 
 mod compile;
 mod draws;
+mod open_failures;
 mod place;
 mod shape;
 

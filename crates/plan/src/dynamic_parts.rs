@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 use crate::render::{NotFilled, Rendering, Scope, ValuePattern};
-use crate::url_origin::{UrlOrigin, parts_of_url};
+use crate::url_origin::{UrlOrigin, parts_of_url, path_of_url};
 use crate::{Checks, Column, DynamicCheck, Expression, Extract, Request, Value};
 
 /// The parts of a request that change, and the extractions from its responses.
@@ -12,7 +12,9 @@ use crate::{Checks, Column, DynamicCheck, Expression, Extract, Request, Value};
 pub struct DynamicParts {
     /// Path and query.
     pub path: Option<Rendering>,
-    /// Where the path may lead beside the target, if it is a URL that is known only later.
+    /// The origin of the target, where the path is a URL that is known only later.
+    pub target: Option<UrlOrigin>,
+    /// Where such a URL may lead beside it.
     pub origins: Vec<UrlOrigin>,
     /// Values of headers, by their indices in the request of the step.
     pub headers: Vec<(usize, Rendering)>,
@@ -176,9 +178,34 @@ impl DynamicParts {
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             };
             if !path.begins_with_text() {
-                request.path = rendered_target(std::mem::take(&mut request.path), (&step.headers, &self.origins))?;
+                let given = std::mem::take(&mut request.path);
+                request.path = rendered_target(given, (&step.headers, self.target.as_ref()))?;
             }
         }
+        self.remake_behind_path(step, request, scope)
+    }
+
+    /// The same where the URL leads to another origin, that of this step: it is rendered already.
+    ///
+    /// # Errors
+    /// As [`DynamicParts::request`].
+    pub fn remake_at(
+        &self,
+        url: &str,
+        step: &Request,
+        request: &mut Request,
+        scope: &mut impl Scope,
+    ) -> Result<(), NotFilled> {
+        request.path = path_of_url(url);
+        self.remake_behind_path(step, request, scope)
+    }
+
+    fn remake_behind_path(
+        &self,
+        step: &Request,
+        request: &mut Request,
+        scope: &mut impl Scope,
+    ) -> Result<(), NotFilled> {
         request.headers.truncate(step.headers.len());
         for ((_, known), (name, value)) in request.headers.iter_mut().zip(&step.headers) {
             if name.eq_ignore_ascii_case("cookie") {
@@ -204,23 +231,31 @@ impl DynamicParts {
     }
 }
 
-/// The path of an extracted URL at this target: the URL is a path, or contains the host of the target and is of no
-/// other origin.
+/// The path of an extracted URL at this target: the URL is a path, or of the target's origin. Without an origin, that
+/// is what the field `Host` says.
 fn rendered_target(
     path: String,
-    (headers, origins): (&[(String, Vec<u8>)], &[UrlOrigin]),
+    (headers, origin): (&[(String, Vec<u8>)], Option<&UrlOrigin>),
 ) -> Result<String, NotFilled> {
     // A fragment is for user agents; it is never sent (RFC 9110 4.2.4).
     let path = path.split('#').next().map(str::to_owned).unwrap_or_default();
-    let Some((scheme, host, rest)) = parts_of_url(&path) else {
+    let Some((scheme, host, _)) = parts_of_url(&path) else {
         return if path.starts_with('/') { Ok(path) } else { Err(NotFilled::Elsewhere { given: path }) };
     };
-    let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let is_own = own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host.as_bytes()));
-    if !is_own || (scheme != "//" && UrlOrigin::of(origins, &path).is_some()) {
-        return Err(NotFilled::Elsewhere { given: path });
-    }
-    Ok(if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") })
+    let is_own = match origin {
+        None => {
+            let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+            own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host.as_bytes()))
+        }
+        Some(origin) => {
+            let given = if scheme == "//" { origin.with_scheme(&path) } else { path.clone() };
+            if UrlOrigin::from_url(&given).as_ref() != Some(origin) {
+                return Err(NotFilled::Elsewhere { given });
+            }
+            true
+        }
+    };
+    if is_own { Ok(path_of_url(&path)) } else { Err(NotFilled::Elsewhere { given: path }) }
 }
 
 #[cfg(test)]

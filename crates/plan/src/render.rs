@@ -72,7 +72,7 @@ pub enum NotFilled {
     LineEnd,
     /// An extracted URL leads to another host.
     #[error(
-        "'{given}' leads neither to the target nor to one of 'origins'; add its origin there, like https://host:port"
+        "'{given}' leads neither to the target nor to one of 'origins'; add its origin there, like https://cdn.example"
     )]
     Elsewhere {
         /// The rendered URL.

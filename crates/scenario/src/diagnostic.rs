@@ -386,6 +386,11 @@ fn schemes_in_chinese(verb: &str) -> &'static str {
 }
 
 impl Problem {
+    /// A text that should be an origin.
+    pub(crate) fn not_an_origin(text: &str) -> Self {
+        Self::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&plan::masked_url(text)) }
+    }
+
     /// Whether the error is independent of the rest of the file, also of what was not read.
     pub(crate) fn stands_alone(&self) -> bool {
         !matches!(

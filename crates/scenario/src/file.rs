@@ -33,7 +33,7 @@ pub struct File {
     /// The base of relative URLs.
     pub target: Option<Pattern>,
     /// Where URLs that are taken from responses may lead beside it.
-    pub origins: Vec<Pattern>,
+    pub origins: Vec<Origin>,
     /// Variables with a value from the beginning on; their dependencies have no cycle.
     pub vars: Vec<Variable>,
     /// Names whose values are masked.
@@ -63,6 +63,15 @@ pub struct File {
 pub struct Name {
     /// Letters, digits and `_`.
     pub text: String,
+    /// The position.
+    pub at: Span,
+}
+
+/// An origin with its position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// Scheme, host and port, as a URL.
+    pub url: Pattern,
     /// The position.
     pub at: Span,
 }
@@ -218,7 +227,7 @@ pub struct Scenario {
     /// The base of its relative URLs; `None`: that of the file.
     pub target: Option<Pattern>,
     /// Where its taken URLs may lead beside that; `None`: as the file says.
-    pub origins: Option<Vec<Pattern>>,
+    pub origins: Option<Vec<Origin>>,
     /// Its own variables, over those of the file.
     pub vars: Vec<Variable>,
     /// Its own defaults, over those of the file.

@@ -31,8 +31,8 @@ use metrics::Catalog;
 use plan::draft::{Connection, Draft};
 use plan::{
     BodyBytes, CaptureOptions, Interpreters, Load as PlanLoad, Memory, Plan, PlanError, Program,
-    Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value,
-    ValuePattern,
+    Scenario as PlanScenario, Schema, Step as PlanStep, Target, TargetPolicy, UNASKED_RATE_MAX, UrlOrigin, UserShape,
+    Value, ValuePattern,
 };
 
 use crate::Opened;
@@ -98,6 +98,8 @@ pub(crate) struct DynamicParts<'a> {
     pub(crate) fault_at: Option<Span>,
     /// The origin for which a step is made, where that is not its target.
     pub(crate) origin: Option<String>,
+    /// The origins of the scenario, with their URLs.
+    pub(crate) origins: Vec<(UrlOrigin, String)>,
     /// Whether TLS is used in the file, as far as that is known.
     pub(crate) may_secure: bool,
     pub(crate) bodies: Bodies,
@@ -227,6 +229,7 @@ impl<'a> Lowering<'a> {
             mark,
             fault_at: None,
             origin: None,
+            origins: Vec::new(),
             may_secure,
             bodies,
             found: DiagnosticSink::default(),
@@ -326,8 +329,11 @@ fn reroute(connection: &Connection, targets: &mut [Target], steps: &mut [PlanSte
     for target in targets {
         *target = target.clone().by_route(&route_overrides)?;
     }
-    let follows = steps.iter_mut().filter_map(|step| step.follow.as_mut());
-    follows.for_each(|follow| (*follow.route_overrides).clone_from(&route_overrides));
+    let all = steps.iter_mut().flat_map(|step| {
+        let plan::Step { follow, at_origins, .. } = step;
+        follow.iter_mut().chain(at_origins.iter_mut().filter_map(|step| step.follow.as_mut()))
+    });
+    all.for_each(|follow| (*follow.route_overrides).clone_from(&route_overrides));
     Ok(())
 }
 
@@ -367,6 +373,7 @@ fn collect_filled(steps: &[Step], names: &mut Vec<String>) {
 impl DynamicParts<'_> {
     /// `number`: that of the scenario in the file.
     fn scenario(&mut self, scenario: &Scenario, number: u64, barriers: &mut Barriers) -> Option<PlanScenario> {
+        self.read_origins();
         let (program, mut steps, mut targets) = Nodes::new(self, barriers).lower(scenario);
         self.lead(scenario, &mut targets, &mut steps);
         let figures = self.file.figures.iter().map(|figure| figure.own.clone()).collect();

@@ -283,14 +283,12 @@ impl Compiler {
                 self.ops.push(Op::Open(LoopLimits { most, within: None, every }));
                 self.add_gather(Gathered::Items(list), step, on_failure);
                 match &one.nodes[..] {
-                    [Node::Parallel { most, steps, optional, .. }] if one.is_concurrent() => {
+                    [Node::Parallel { most, steps, optional, on_failure }] if one.is_concurrent() => {
                         self.most = self.most.max(u64::from(*most));
                         let fork = Arc::new(ForkSteps::new(*most, (steps, optional), Some(variable)));
-                        // It ends with the loop when it fails, too.
-                        if on_failure == OnFailure::Break {
-                            self.add_exit(1);
-                        }
-                        self.ops.push(Op::Fork { fork, on_failure });
+                        // Its last failure ends this loop with the one around.
+                        self.add_exit(1);
+                        self.ops.push(Op::Fork { fork, on_failure: *on_failure });
                         self.ops.push(Op::Uncount);
                     }
                     _ => self.add_timed(Some(variable), &one.nodes),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use metrics::{Class, Failure, Outcome, SeriesId};
+use metrics::{Class, Failure, Outcome};
 use pacing::Nanos;
 use plan::Value;
 
 use super::LoopLimits;
+use super::open_failures::OpenFailures;
 
 /// The position of a user, beyond the counter.
 #[derive(Debug, Default)]
@@ -27,8 +28,8 @@ pub(crate) struct Position {
     pub(crate) fork: Option<Box<Fork>>,
     /// Why the last exchange failed; the worst failure of several at a time.
     pub(crate) failed: Option<Failure>,
-    /// The measured steps that failed with it.
-    pub(crate) failed_steps: Vec<SeriesId>,
+    /// Measured steps that failed, and may be tried again.
+    pub(crate) failures: OpenFailures,
     /// End of its last pause.
     pub(crate) rests_until: Nanos,
     /// When its wait ends; never when it waits for nothing.
@@ -89,6 +90,8 @@ pub(crate) struct Fork {
     pub(crate) under_way: u16,
     /// The worst outcome among them.
     pub(crate) has_failed: bool,
+    /// One of them begins: what ends meanwhile is heard of by what begins them.
+    pub(crate) is_beginning: bool,
 }
 
 /// An open transaction.
@@ -127,6 +130,8 @@ pub(crate) struct OpenBlock {
     /// Transactions and conversations that were open before it.
     transactions: usize,
     conversations: usize,
+    /// Failures before it.
+    pub(crate) failures: usize,
 }
 
 impl Position {
@@ -135,6 +140,7 @@ impl Position {
         self.frames.clear();
         self.open.clear();
         self.conversations.clear();
+        self.failures.clear();
         (self.iteration, self.draws, self.tries, self.fork, self.failed) = (iteration, 0, 0, None, None);
         self.retry_wait_ms = 0;
     }
@@ -200,10 +206,16 @@ impl Fork {
         self.steps.optional.contains(&step)
     }
 
-    /// Extracted values, in the order of the steps, whichever ended first.
-    pub(crate) fn taken_in_order(mut self) -> Vec<(ForkPart, u32, Value)> {
+    /// None has begun.
+    pub(crate) fn new(steps: Arc<ForkSteps>, items: Vec<Value>, draw: u32) -> Self {
+        let (next, began, under_way, taken) = (0, 0, 0, Vec::new());
+        Self { steps, items, next, began, draw, taken, under_way, has_failed: false, is_beginning: false }
+    }
+
+    /// Extracted values, in the order of the steps, whichever ended first; and the items.
+    pub(crate) fn into_taken(mut self) -> (Vec<(ForkPart, u32, Value)>, Vec<Value>) {
         self.taken.sort_by_key(|(part, ..)| *part);
-        self.taken
+        (self.taken, self.items)
     }
 }
 
@@ -277,6 +289,13 @@ impl Position {
         }
     }
 
+    /// Gives them back for another try.
+    pub(crate) fn give_back_items(&mut self, items: Vec<Value>) {
+        if let Some(Frame::Timed(rounds)) = self.frames.last_mut().filter(|_| !items.is_empty()) {
+            rounds.items = items.into_iter();
+        }
+    }
+
     /// The item of one of several exchanges, with the variable that has it. The round is that of the item from then on.
     pub(crate) fn item_of(&mut self, part: ForkPart) -> Option<(u32, Value)> {
         let fork = self.fork.as_deref()?;
@@ -316,6 +335,7 @@ impl Position {
     /// A block begins whose operations are tried again together.
     pub(super) fn open_block(&mut self, retry: u16, start: u32, (end, is_whole): (u32, bool)) {
         let (transactions, conversations) = (self.open.len(), self.conversations.len());
+        let failures = self.failures.len();
         self.frames.push(Frame::Block(OpenBlock {
             retry,
             tries: 0,
@@ -324,6 +344,7 @@ impl Position {
             is_whole,
             transactions,
             conversations,
+            failures,
         }));
     }
 
@@ -335,6 +356,11 @@ impl Position {
             Some(Frame::Block(block)) => Some(block),
             _ => None,
         }
+    }
+
+    /// Whether a block is around.
+    pub(crate) fn is_in_block(&self) -> bool {
+        self.frames.iter().any(|frame| matches!(frame, Frame::Block(_)))
     }
 
     /// Whether some block is not in its first try.

@@ -281,7 +281,9 @@ impl ScenarioRuntime {
             let next = self.advance(user, true);
             if let Some(place) = self.users.programs.place(user) {
                 place.failed = None;
-                place.failed_steps.clear();
+                if !place.failures.is_empty() {
+                    self.settle_failures(user);
+                }
             }
             match next {
                 UserAction::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),

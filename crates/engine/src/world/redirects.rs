@@ -78,7 +78,7 @@ impl Steps {
         self.pooled.get_mut(step as usize)?.pop()
     }
 
-    fn keep_blank(&mut self, of: u32, step: Box<PreparedStep>) {
+    pub(super) fn keep_blank(&mut self, of: u32, step: Box<PreparedStep>) {
         if self.pooled.is_empty() {
             self.pooled.resize_with(self.fixed.len(), Vec::new);
         }

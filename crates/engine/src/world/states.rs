@@ -21,12 +21,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use plan::{COOKIE_BYTES_MAX, CookieEndpoint, Jar, Memory, NotFilled, Request, Target, Value};
+use plan::{COOKIE_BYTES_MAX, CookieEndpoint, Jar, Memory, NotFilled, Request, Scope, Target, Value};
 use wire::http1;
 
 use super::captured_response::KeptBody;
 use super::exchanges::Exchange;
+use super::origins::Origin;
 use super::programs::Use;
+use super::redirects::Steps;
 use super::step::PreparedStep;
 use super::{Counters, ScenarioConfig, ScenarioRuntime};
 use crate::program::ForkPart;
@@ -266,43 +268,33 @@ impl ScenarioRuntime {
             return Err(Failure::NotFilled);
         }
         self.give_item(user, part);
-        match self.make_step_from(user, step, step, part, now)? {
-            StepMade::Made(made) => Ok(made),
-            StepMade::LeadsTo(at_origin) => match self.make_step_from(user, step, at_origin, part, now)? {
-                StepMade::Made(made) => Ok(made),
-                StepMade::LeadsTo(_) => Err(Failure::NotFilled),
-            },
-        }
-    }
-
-    /// Makes a step from one of the plan, `from`: itself, or the same at another origin.
-    fn make_step_from(
-        &mut self,
-        user: u32,
-        step: u32,
-        from: u32,
-        part: ForkPart,
-        now: Nanos,
-    ) -> Result<StepMade, Failure> {
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
-        let fixed = &self.in_flight.steps.fixed[from as usize];
+        let fixed = &self.in_flight.steps.fixed[step as usize];
         let is_open = fixed.messaging.is_some() && self.has_own(user, fixed.origin);
         let known = self.known(user);
         let states = &mut self.users.states;
-        let (blank, number) = (self.in_flight.steps.take_blank(from), self.in_flight.steps.next_number());
+        let mut values = states.values(user, random, now, known);
+        let made = make_at(step, None, is_open, &mut self.in_flight.steps, &self.pool.origins, &mut values);
+        let (from, made) = match made {
+            // Its URL is of another of its origins, and is not drawn again there.
+            Ok(StepMade::LeadsTo(from, url)) => {
+                let steps = &mut self.in_flight.steps;
+                (from, make_at(from, Some(&url), is_open, steps, &self.pool.origins, &mut values))
+            }
+            made => (step, made),
+        };
+        let mut made = match made {
+            Ok(StepMade::Made(made)) => made,
+            Ok(StepMade::Plain | StepMade::LeadsTo(..)) => return Ok(from),
+            Err(error) => {
+                self.in_flight.why = error.to_string();
+                return Err(Failure::NotFilled);
+            }
+        };
         let original = &self.in_flight.steps.fixed[from as usize];
         let target = &self.pool.origins[usize::from(original.origin)].target;
-        let Some(mut made) = blank.or_else(|| original.blank(from, target)) else { return Ok(StepMade::Made(from)) };
-        if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now, known)) {
-            if let NotFilled::Elsewhere { given } = &error
-                && let Some(at_origin) = original.at_origin_of(given)
-            {
-                return Ok(StepMade::LeadsTo(at_origin));
-            }
-            self.in_flight.why = error.to_string();
-            return Err(Failure::NotFilled);
-        }
+        let states = &mut self.users.states;
         if states.memory.cookies
             && let Some(request) = &mut made.made
         {
@@ -310,8 +302,10 @@ impl ScenarioRuntime {
             add_cookies(request, &states.state(user).jar, target, at);
         }
         made.part = part;
+        let number = self.in_flight.steps.next_number();
+        let original = &self.in_flight.steps.fixed[from as usize];
         made.render(number, original, target);
-        Ok(StepMade::Made(self.in_flight.steps.add(made)))
+        Ok(self.in_flight.steps.add(made))
     }
 
     /// Publishes the values of the first user, where they are wanted.
@@ -358,9 +352,38 @@ impl ScenarioRuntime {
 /// A step that was to be made for one exchange.
 enum StepMade {
     /// It is there.
-    Made(u32),
-    /// Its URL leads to another of its origins: there it is this one.
-    LeadsTo(u32),
+    Made(Box<PreparedStep>),
+    /// It is the one of the plan.
+    Plain,
+    /// Its URL leads to another of its origins: there it is this step.
+    LeadsTo(u32, String),
+}
+
+/// Makes what an exchange sends from a step of the plan, `from`. `url`: what was rendered already, since it leads to the
+/// origin of this step.
+fn make_at(
+    from: u32,
+    url: Option<&str>,
+    is_open: bool,
+    steps: &mut Steps,
+    origins: &[Origin],
+    values: &mut impl Scope,
+) -> Result<StepMade, NotFilled> {
+    let blank = steps.take_blank(from);
+    let original = &steps.fixed[from as usize];
+    let target = &origins[usize::from(original.origin)].target;
+    let Some(mut made) = blank.or_else(|| original.blank(from, target)) else { return Ok(StepMade::Plain) };
+    match original.remake(&mut made, is_open, url, values) {
+        Ok(()) => Ok(StepMade::Made(made)),
+        Err(NotFilled::Elsewhere { given }) => match original.at_origin_of(&given) {
+            Some(at_origin) => {
+                steps.keep_blank(from, made);
+                Ok(StepMade::LeadsTo(at_origin, given))
+            }
+            None => Err(NotFilled::Elsewhere { given }),
+        },
+        Err(error) => Err(error),
+    }
 }
 
 /// Keeps the cookies that a response sets.

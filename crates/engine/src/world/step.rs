@@ -262,8 +262,14 @@ impl PreparedStep {
     }
 
     /// Makes what an exchange sends, in place of what another one sent. `is_open`: the connection of its conversation
-    /// is established.
-    pub(super) fn remake(&self, blank: &mut Self, is_open: bool, scope: &mut impl Scope) -> Result<(), NotFilled> {
+    /// is established. `url`: where it leads, if that is rendered already.
+    pub(super) fn remake(
+        &self,
+        blank: &mut Self,
+        is_open: bool,
+        url: Option<&str>,
+        scope: &mut impl Scope,
+    ) -> Result<(), NotFilled> {
         let (Some((dynamic_parts, base)), Some(request)) = (&self.dynamic_parts, &mut blank.made) else {
             return Ok(());
         };
@@ -278,7 +284,10 @@ impl PreparedStep {
             };
             return open_anew(dynamic_parts, base, request, is_open, scope);
         }
-        dynamic_parts.remake(base, request, scope)?;
+        match url {
+            Some(url) => dynamic_parts.remake_at(url, base, request, scope)?,
+            None => dynamic_parts.remake(base, request, scope)?,
+        }
         if dynamic_parts.messages.is_empty() {
             blank.call = self.call.clone();
             return Ok(());

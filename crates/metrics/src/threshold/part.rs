@@ -146,6 +146,9 @@ impl Threshold {
         if matches!(self.subject, Subject::Own(_)) {
             return Some(ThresholdFault::FigureOfPart);
         }
+        if kind == SeriesKind::Transaction && self.subject.is_of_tries() {
+            return Some(ThresholdFault::NotOfPart);
+        }
         if kind == SeriesKind::Check && !self.subject.is_of_checks() {
             return Some(ThresholdFault::NotOfCheck);
         }
@@ -168,6 +171,15 @@ impl Threshold {
 }
 
 impl Subject {
+    /// Whether it tells tries apart.
+    fn is_of_tries(&self) -> bool {
+        match self {
+            Self::Time(..) | Self::Own(_) => false,
+            Self::Count(counter) | Self::Rate(counter) => counter.is_of_tries(),
+            Self::Ratio(part, whole) => part.is_of_tries() || whole.is_of_tries(),
+        }
+    }
+
     /// Whether it is known of a check, which has counts and no times.
     fn is_of_checks(self) -> bool {
         match self {
@@ -179,6 +191,11 @@ impl Subject {
 }
 
 impl Counted {
+    /// Whether it tells tries apart, which a transaction has inside it.
+    fn is_of_tries(self) -> bool {
+        matches!(self, Self::Retried | Self::FailedForGood)
+    }
+
     /// Whether it is counted for each check.
     fn is_of_checks(self) -> bool {
         matches!(self, Self::Done | Self::Succeeded | Self::Failed)
@@ -187,8 +204,7 @@ impl Counted {
     /// Whether it is counted for each step and transaction.
     fn is_of_parts(self) -> bool {
         let of_deadlines = matches!(self, Self::MissedDeadline | Self::InDeadline);
-        let of_tries = matches!(self, Self::Retried | Self::FailedForGood);
         let is_end = matches!(self, Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut);
-        is_end || of_tries || of_deadlines || matches!(self, Self::Started | Self::Unfinished)
+        is_end || self.is_of_tries() || of_deadlines || matches!(self, Self::Started | Self::Unfinished)
     }
 }

@@ -137,20 +137,25 @@ fn what_was_taken_leads_to_this_target_alone() {
         ("items/5", None),
         ("", None),
     ] {
-        let seen = super::rendered_target(given.to_owned(), (&headers, &[])).ok();
+        let seen = super::rendered_target(given.to_owned(), (&headers, None)).ok();
         assert_eq!(seen.as_deref(), expect, "{given}");
     }
-    // A URL of another origin is not of this target, though the host is the same.
-    let origins: Vec<UrlOrigin> =
-        ["https://shop.test:81"].into_iter().map(|url| UrlOrigin::from_url(url).expect(url)).collect();
+    // With an origin, scheme and port count, and no field has a say.
+    let origin = UrlOrigin::from_url("http://shop.test/").expect("an origin");
     for (given, expect) in [
-        ("http://shop.test:81/a", Some("/a")),
-        ("//shop.test:81/a", Some("/a")),
-        ("https://shop.test:81/a", None),
-        ("/a", Some("/a")),
+        ("http://shop.test/a", Ok("/a")),
+        ("http://SHOP.test:80?x", Ok("/?x")),
+        ("//shop.test/a#b", Ok("/a")),
+        ("ws://shop.test/a", Ok("/a")),
+        ("/a", Ok("/a")),
+        ("https://shop.test/a", Err("https://shop.test/a")),
+        ("http://shop.test:81/a", Err("http://shop.test:81/a")),
+        ("//other.test/a", Err("http://other.test/a")),
+        ("a", Err("a")),
     ] {
-        let seen = super::rendered_target(given.to_owned(), (&headers, &origins)).ok();
-        assert_eq!(seen.as_deref(), expect, "{given}");
+        let seen = super::rendered_target(given.to_owned(), (&headers, Some(&origin)));
+        let expect = expect.map(str::to_owned).map_err(|given| NotFilled::Elsewhere { given: given.to_owned() });
+        assert_eq!(seen, expect, "{given}");
     }
     for (text, expect) in [("/a/${one}", true), ("${one}", false), ("${one}/x", false)] {
         assert_eq!(rendering(text, TextContext::Url).begins_with_text(), expect, "{text}");

@@ -40,8 +40,8 @@ pub(crate) fn why_in_chinese(why: &str) -> String {
             "请求头的值中有换行；请去掉换行或先编码",
         ),
         (
-            "leads neither to the target nor to one of 'origins'; add its origin there, like https://host:port",
-            "既不属于 target，也不属于 origins 中的任何一个；请把它的源加进 origins，如 https://host:port",
+            "leads neither to the target nor to one of 'origins'; add its origin there, like https://cdn.example",
+            "既不属于 target，也不属于 origins 中的任何一个；请把它的源加进 origins，如 https://cdn.example",
         ),
         ("there is no row", "没有数据行"),
         ("random() wants whole numbers, the smaller first, not", "random() 需要整数且较小的在前，而不是"),

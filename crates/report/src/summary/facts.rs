@@ -83,6 +83,14 @@ impl Page {
             );
             self.line("", &line);
         }
+        if counts.retried() > 0 {
+            let number = count(counts.retried());
+            let line = self.language().pick(
+                format!("{number} of the failed were tried again (on_failure)"),
+                format!("失败的请求中有 {number} 个又重试（on_failure）"),
+            );
+            self.line("", &line);
+        }
         if counts.redirects() > 0 {
             let number = count(counts.redirects());
             let line = self

@@ -59,6 +59,7 @@ impl<'w> Walk<'w> {
         if let Some(target) = &mut file.target {
             self.pattern(target);
         }
+        file.origins.iter_mut().for_each(|origin| self.pattern(&mut origin.url));
         for variable in &mut file.vars {
             self.known = if variable.per_user { Known::User } else { Known::Nothing };
             visit::json(&mut variable.value, &mut |pattern| self.pattern(pattern));
@@ -71,6 +72,7 @@ impl<'w> Walk<'w> {
     /// Checks what a scenario has of its own. Its variables have values already.
     pub(super) fn own(&mut self, scenario: &mut Scenario) {
         scenario.target.iter_mut().for_each(|target| self.pattern(target));
+        scenario.origins.iter_mut().flatten().for_each(|origin| self.pattern(&mut origin.url));
         for variable in &mut scenario.vars {
             visit::json(&mut variable.value, &mut |pattern| self.pattern(pattern));
         }

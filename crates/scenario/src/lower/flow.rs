@@ -40,7 +40,10 @@ impl Nodes<'_, '_> {
         };
         let on_failure = self.without_retry(step);
         let nodes = match one.rounds {
-            Rounds::Items { at_once: Some(most), .. } => vec![self.parallel(most, &one.steps, on_failure)],
+            Rounds::Items { at_once: Some(most), .. } => {
+                let of_all = self.on_failure(step);
+                vec![self.parallel(most, &one.steps, of_all)]
+            }
             _ => self.all(&one.steps, around),
         };
         Node::Loop(PlanLoop { rounds, every: one.every, on_failure, nodes })

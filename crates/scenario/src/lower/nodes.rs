@@ -149,14 +149,16 @@ impl<'m, 'a> Nodes<'m, 'a> {
         let part = self.dynamic_parts.request(step, request);
         let is_taken =
             part.as_ref().is_ok_and(|(_, made)| made.dynamic_parts.as_ref().is_some_and(|parts| parts.is_url()));
-        if !is_taken || self.dynamic_parts.file.origins.is_empty() {
+        if !is_taken || self.dynamic_parts.origins.is_empty() {
             return self.add(step, part);
         }
         let (target, mut made) = self.dynamic_parts.reported(step.at, part)?;
-        let file = self.dynamic_parts.file;
-        let mut origins = Vec::with_capacity(file.origins.len());
-        for origin in &file.origins {
-            let part = self.dynamic_parts.at_origin(origin, step, request);
+        // The target of a scenario is that of its first step, and not the first origin.
+        self.target(target.clone(), None);
+        let count = self.dynamic_parts.origins.len();
+        let mut origins = Vec::with_capacity(count);
+        for number in 0..count {
+            let part = self.dynamic_parts.at_origin(number, step, request);
             let (origin, (there, mut at_origin)) = self.dynamic_parts.reported(step.at, part)?;
             at_origin.target = self.target(there, None);
             origins.push(origin);

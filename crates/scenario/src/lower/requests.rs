@@ -6,13 +6,13 @@ use std::sync::Arc;
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
     Address, BodyBytes, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering,
-    SlotContext, Step as PlanStep, Target, UrlOrigin, Value, ValuePattern, masked_url,
+    SlotContext, Step as PlanStep, Target, UrlOrigin, Value, ValuePattern,
 };
 
 use super::marks::Marks;
 use super::urls::Scheme;
 use super::{DynamicParts, bodies};
-use crate::diagnostic::{FoundInstead, Problem, Wanted};
+use crate::diagnostic::Problem;
 use crate::file::{Body, Call, Expect, Extract as FileTake, Json, Request, Step};
 
 /// A step and its target.
@@ -159,17 +159,26 @@ impl DynamicParts<'_> {
         self.finish(step, (target, made), dynamic_parts)
     }
 
-    /// The same at an origin where its URL may lead.
+    /// The origins where URLs of responses may lead beside the target.
+    pub(super) fn read_origins(&mut self) {
+        for origin in &self.file.origins {
+            let url = self.constant_url(&origin.url).and_then(|url| match UrlOrigin::from_text(&url) {
+                Some(known) => Ok((known, url)),
+                None => Err(Problem::not_an_origin(&url)),
+            });
+            let read = self.reported(origin.at, url);
+            self.origins.extend(read);
+        }
+    }
+
+    /// The same at one of these origins, where its URL may lead.
     pub(super) fn at_origin(
         &mut self,
-        origin: &Pattern,
+        number: usize,
         step: &Step,
         request: &Request,
     ) -> Result<(UrlOrigin, PreparedPart), Problem> {
-        let url = self.constant_url(origin)?;
-        let known = UrlOrigin::from_url(&url).filter(|_| url.starts_with("http"));
-        let wrong = || Problem::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&masked_url(&url)) };
-        let known = known.ok_or_else(wrong)?;
+        let (known, url) = self.origins[number].clone();
         self.origin = Some(url);
         let part = self.request(step, request);
         self.origin = None;
@@ -184,7 +193,8 @@ impl DynamicParts<'_> {
         is_whole: bool,
         marks: &Marks,
     ) -> Result<Made, Problem> {
-        let mut dynamic_parts = Made::default();
+        let own = UrlOrigin::from_url(&target.url).filter(|_| is_whole);
+        let mut dynamic_parts = Made { target: own, ..Made::default() };
         let mut path = marks.pattern(&made.request.path, |slot| origin(slot, is_whole));
         if let Some(plan::PatternPart::Text(text)) =
             path.as_mut().filter(|_| is_whole).and_then(|path| path.parts.first_mut())

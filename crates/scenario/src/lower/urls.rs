@@ -29,7 +29,9 @@ impl DynamicParts<'_> {
         };
         let mut marked = if is_relative { self.base(scheme)? } else { String::new() };
         if is_dynamic {
-            // A URL extracted from a page belongs to the target, and is checked once it is known.
+            // A URL of a response belongs to the host of the target, and is checked once it is known.
+            let host = marked.find("://").map_or(0, |at| at + "://".len());
+            marked.truncate(marked[host..].find(['/', '?', '#']).map_or(marked.len(), |at| host + at));
             marked.push('/');
         }
         for part in &url.parts {

@@ -113,6 +113,7 @@ pub(super) fn globals(
         mark,
         fault_at: None,
         origin: None,
+        origins: Vec::new(),
         may_secure: true,
         bodies: super::Bodies::default(),
         found: DiagnosticSink::default(),

@@ -43,7 +43,8 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let tags = tags.map(|node| tags::tags(reader, node)).unwrap_or_default();
     reader.names.extend(name.iter().chain(&tags).cloned());
     let on_failure = failure.and_then(|node| failures::on_failure(reader, node));
-    if let Some(failure) = on_failure.as_ref().filter(|failure| failure.retry.is_some() && !may_retry(verb)) {
+    let may_retry = may_retry(verb) || !fields.given(&["at_once"]).is_empty();
+    if let Some(failure) = on_failure.as_ref().filter(|failure| failure.retry.is_some() && !may_retry) {
         reader.found.add(failure.at, Problem::NoRetry { verb });
     }
     let read = match verb {

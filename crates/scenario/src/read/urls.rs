@@ -1,8 +1,9 @@
 //! URLs: absolute, or relative to the target.
 
-use plan::{Address, ORIGINS_MAX, Pattern, PatternPart, PlanError, TextContext, masked_url};
+use plan::{Address, ORIGINS_MAX, Pattern, PatternPart, PlanError, TextContext, UrlOrigin, masked_url};
 
-use crate::diagnostic::{FoundInstead, Problem, Things, Wanted, shortened};
+use crate::diagnostic::{Problem, Things, shortened};
+use crate::file::Origin;
 use crate::reader::{Read, Reader, Target};
 use crate::source::Span;
 use crate::tree::Node;
@@ -27,33 +28,24 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
 }
 
 /// Origins: URLs without a path.
-pub(super) fn origins(reader: &mut Reader<'_>, node: &Node) -> Vec<Pattern> {
-    let mut all = Vec::new();
-    for (number, origin) in
-        reader.one_or_more(node, |reader, node| Some((origin(reader, node)?, node.at))).into_iter().enumerate()
-    {
-        if number == ORIGINS_MAX {
-            reader.found.add(origin.1, Problem::TooMany { what: Things::Origins, most: ORIGINS_MAX });
-            break;
-        }
-        all.push(origin.0);
+pub(super) fn origins(reader: &mut Reader<'_>, node: &Node) -> Vec<Origin> {
+    let mut all = reader.one_or_more(node, origin);
+    if let Some(first) = all.get(ORIGINS_MAX) {
+        reader.found.add(first.at, Problem::TooMany { what: Things::Origins, most: ORIGINS_MAX });
+        all.truncate(ORIGINS_MAX);
     }
     all
 }
 
-fn origin(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
-    let origin = reader.pattern(node, TextContext::Url)?;
-    if begins_with_slot(&origin) {
-        return Some(origin);
+fn origin(reader: &mut Reader<'_>, node: &Node) -> Read<Origin> {
+    let url = reader.pattern(node, TextContext::Url)?;
+    // What has slots is checked when these have values.
+    if let Some(text) = url.as_plain()
+        && UrlOrigin::from_text(text).is_none()
+    {
+        return reader.tell(node.at, Problem::not_an_origin(text));
     }
-    let like = sample(&origin);
-    let wanted = Problem::Wrong { wanted: Wanted::Origin, given: FoundInstead::text(&masked_url(&like)) };
-    let rest = like.strip_prefix("http://").or_else(|| like.strip_prefix("https://"));
-    if rest.is_none_or(|rest| rest.trim_end_matches('/').contains(['/', '?', '#', '@', '*'])) {
-        return reader.tell(node.at, wanted);
-    }
-    reader.value(node.at, Address::parse(&like))?;
-    Some(origin)
+    Some(Origin { url, at: node.at })
 }
 
 /// The URL of a step with this verb.

@@ -31,6 +31,8 @@ impl Used {
         let mut used = Self(HashSet::new());
         // What is only masked or carried is used by nothing, but was meant to be.
         used.0.extend(file.secrets.iter().map(|secret| secret.name.text.clone()));
+        let of_scenarios = file.scenarios.iter().filter_map(|scenario| scenario.origins.as_ref());
+        of_scenarios.chain([&file.origins]).flatten().for_each(|origin| used.pattern(&origin.url));
         file.target.iter().for_each(|target| used.pattern(target));
         for variable in file.vars.iter().chain(file.scenarios.iter().flat_map(|scenario| &scenario.vars)) {
             variable.value.patterns(&mut |pattern| used.pattern(pattern));

@@ -166,6 +166,7 @@ impl ScenarioRuntime {
             return self.hop_to(exchange.user, step, elsewhere, done, sockets);
         }
         if !is_of_all {
+            self.note_optional_failure(exchange.user, Some(series).filter(|_| exchange.is_measured));
             return self.next(exchange.user, LastExchange::Ended, done, done, sockets);
         }
         self.go_on_behind(exchange, Some(series), (attempt, outcome, done), sockets);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use driver::Sockets;
 use pacing::{Nanos, Random};
 
-use super::{Programs, UserTurn};
+use super::{NOTHING_PAUSE, NOTHINGS_MAX, Programs, UserTurn};
 use crate::program::{Fork, ForkPart, ForkSteps, Position, RandomKey};
-use crate::user::LastExchange;
+use crate::user::{LastExchange, UserPhase};
 use crate::world::ScenarioRuntime;
 
 impl ScenarioRuntime {
-    /// One of several exchanges is over: another of them begins, or all have ended.
+    /// One of several exchanges is over, or the user comes back to them: further ones begin, or all have ended.
     pub(super) fn hear_of_fork<S: Sockets>(
         &mut self,
         user: u32,
@@ -20,29 +20,21 @@ impl ScenarioRuntime {
         at: Nanos,
         sockets: &mut S,
     ) -> Option<LastExchange> {
-        let is_over = self.users.budget.is_over;
         let Some(place) = self.users.programs.place(user) else { return Some(view) };
         let Some(fork) = &mut place.fork else { return Some(view) };
-        fork.under_way -= 1;
-        fork.has_failed |= view != LastExchange::Ended;
-        if !is_over && let Some(step) = fork.step(fork.next) {
-            (fork.next, fork.under_way) = (fork.next + 1, fork.under_way + 1);
-            let part = fork.next as ForkPart;
-            self.begin_part(user, step, part, UserTurn { intended: at, taken_up: at, is_counted: false }, sockets);
+        if view != LastExchange::Rested {
+            fork.under_way -= 1;
+            fork.has_failed |= view != LastExchange::Ended;
+        }
+        if fork.is_beginning {
             return None;
         }
-        if fork.under_way > 0 {
+        let turn = UserTurn { intended: at, taken_up: at, is_counted: false };
+        if self.begin_parts(user, turn, sockets) == PartsBegun::More {
+            self.rest_between(user, turn);
             return None;
         }
-        // Behind them the variable has the last item.
-        let last = fork.len() as ForkPart;
-        self.give_item(user, last);
-        let Some(place) = self.users.programs.place(user) else { return Some(view) };
-        let Some(fork) = &mut place.fork else { return Some(view) };
-        let all = if fork.has_failed { LastExchange::Failed } else { LastExchange::Ended };
-        let taken = place.fork.take().map(|fork| fork.taken_in_order()).unwrap_or_default();
-        self.users.states.keep_all(user, taken);
-        Some(all)
+        self.end_fork(user)
     }
 
     /// Begins several exchanges; false when there is none, since a list has no item.
@@ -54,22 +46,65 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) -> bool {
         let Some(place) = self.users.programs.place(user) else { return false };
-        let most = usize::from(steps.most);
         let (items, draw) = (place.take_items_for(&steps), place.draw());
-        let fork = Fork { steps, items, next: 0, began: 0, draw, taken: Vec::new(), under_way: 0, has_failed: false };
-        let count = fork.len().min(most);
-        let first: Vec<u32> = (0..count).filter_map(|index| fork.step(index)).collect();
-        if first.is_empty() {
+        let fork = Fork::new(steps, items, draw);
+        if fork.step(0).is_none() {
             return false;
         }
-        // All of them are counted before the first begins: it may fail at once.
-        place.fork = Some(Box::new(Fork { next: count, under_way: count as u16, ..fork }));
+        place.fork = Some(Box::new(fork));
         place.failed = None;
         self.users.states.begins_fork(user);
-        for (step, part) in first.into_iter().zip(1..) {
-            self.begin_part(user, step, part, turn, sockets);
+        self.begin_parts(user, turn, sockets);
+        // What ended at once is heard of later: the user may come here again and again.
+        if self.users.programs.fork(user).is_some_and(|fork| fork.under_way == 0) {
+            self.rest_between(user, turn);
         }
         true
+    }
+
+    /// The user comes back to its concurrent exchanges, or behind them.
+    #[cold]
+    fn rest_between(&mut self, user: u32, turn: UserTurn) {
+        self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
+    }
+
+    /// Begins as many as may be under way. Those that end at once make room for others.
+    fn begin_parts<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> PartsBegun {
+        // The steps of `on_stop` come behind the end of the load.
+        let is_over = self.users.budget.is_over && self.users.all[user as usize].stage != UserPhase::Stopping;
+        let mut begun = 0;
+        loop {
+            let Some(fork) = self.users.programs.fork(user) else { return PartsBegun::All };
+            fork.is_beginning = false;
+            let has_room = fork.under_way < fork.steps.most;
+            let Some(step) = fork.step(fork.next).filter(|_| has_room && (!is_over || fork.next == 0)) else {
+                return PartsBegun::All;
+            };
+            if begun >= NOTHINGS_MAX && fork.under_way == 0 {
+                return PartsBegun::More;
+            }
+            begun += 1;
+            (fork.next, fork.under_way, fork.is_beginning) = (fork.next + 1, fork.under_way + 1, true);
+            fork.began = fork.next as ForkPart;
+            self.begin_exchange(user, step, turn.intended, turn.taken_up, sockets);
+        }
+    }
+
+    /// The outcome of all, when none is under way any more.
+    fn end_fork(&mut self, user: u32) -> Option<LastExchange> {
+        let last = self.users.programs.fork(user).filter(|fork| fork.under_way == 0)?.len() as ForkPart;
+        // Behind them the variable has the last item.
+        self.give_item(user, last);
+        let place = self.users.programs.place(user)?;
+        let fork = place.fork.take()?;
+        let all = if fork.has_failed { LastExchange::Failed } else { LastExchange::Ended };
+        let (taken, items) = fork.into_taken();
+        // All of them may be tried again.
+        if all == LastExchange::Failed {
+            place.give_back_items(items);
+        }
+        self.users.states.keep_all(user, taken);
+        Some(all)
     }
 
     /// The variable of a loop has the item of this exchange, one of several at a time.
@@ -92,14 +127,6 @@ impl ScenarioRuntime {
     pub(in crate::world) fn fails_others(&mut self, user: u32, step: u32) -> bool {
         let number = self.in_flight.steps[step as usize].series.place() - self.work.first_series.place();
         self.users.programs.fork(user).is_none_or(|fork| !fork.is_optional(number))
-    }
-
-    /// Begins one of them.
-    fn begin_part<S: Sockets>(&mut self, user: u32, step: u32, part: ForkPart, turn: UserTurn, sockets: &mut S) {
-        if let Some(fork) = self.users.programs.place(user).and_then(|place| place.fork.as_mut()) {
-            fork.began = part;
-        }
-        self.begin_exchange(user, step, turn.intended, turn.taken_up, sockets);
     }
 }
 
@@ -126,6 +153,15 @@ impl Programs {
             Use::Response(part) => code.random_for_part(step, place, by, u64::from(part) << 1 | 1),
         }
     }
+}
+
+/// How many of several exchanges were begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartsBegun {
+    /// All that may be under way.
+    All,
+    /// Many that ended at once, and there are others: first other users have their turn.
+    More,
 }
 
 /// The purpose of a draw.

@@ -40,7 +40,9 @@ impl ScenarioRuntime {
             _ => false,
         };
         if tries_again {
-            self.count_retried(user);
+            if let Some(place) = self.users.programs.place(user) {
+                place.failures.try_last_again();
+            }
             self.users.all[user as usize].counter -= 1;
             return;
         }
@@ -95,7 +97,9 @@ impl ScenarioRuntime {
         if let Some(block) = self.users.programs.place(user).and_then(Position::innermost_block) {
             block.tries += 1;
         }
-        self.count_retried(user);
+        if let Some(place) = self.users.programs.place(user) {
+            place.failures.try_again_from(block.failures);
+        }
         self.plan_wait(user, retry, block.tries + 1);
         self.forget_lost_conversation(user);
         AfterBlock::Again

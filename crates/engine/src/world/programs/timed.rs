@@ -90,14 +90,22 @@ impl ScenarioRuntime {
             && let Some(place) = self.users.programs.place(user)
         {
             place.fail(failure);
-            place.failed_steps.extend(step);
+            step.into_iter().for_each(|step| place.failures.add(step));
         }
     }
 
-    /// What failed last is tried again.
+    /// The failure of one of several exchanges that fails no other.
     #[cold]
-    pub(super) fn count_retried(&mut self, user: u32) {
+    pub(in crate::world) fn note_optional_failure(&mut self, user: u32, step: Option<SeriesId>) {
+        let place = self.users.programs.place(user);
+        place.zip(step).into_iter().for_each(|(place, step)| place.failures.add(step));
+    }
+
+    /// The user begins something: what failed before is tried again with it, or was given up.
+    #[cold]
+    pub(super) fn settle_failures(&mut self, user: u32) {
         let Some(place) = self.users.programs.place(user) else { return };
-        place.failed_steps.drain(..).for_each(|step| self.seen.retry(step));
+        let is_in_block = place.is_in_block();
+        place.failures.settle(is_in_block).into_iter().for_each(|step| self.seen.retry(step));
     }
 }
