@@ -142,6 +142,35 @@ fn items_are_requested_side_by_side() {
     });
 }
 
+/// A URL that is drawn leads where it was drawn to, and an origin is no target of the scenario.
+#[test]
+fn drawn_urls_lead_where_they_say() {
+    let folder = Folder::new("state-drawn");
+    side_by_side(&WAYS, |flags| {
+        let (near, other) = (Served::start(), Served::start());
+        let origin = other.url("").replace("http://", "HTTP://");
+        let text = format!(
+            "vars: {{p: \"{}\"}}\norigins: [\"${{p}}\"]\nscenarios:\n  one:\n    load: {{users: 4, iterations: 200}}\n    steps:\n      \
+             - set: {{all: [/items/1, \"{}\", \"{}\"]}}\n      - {{get: \"${{all[random(0,2)]}}\", headers: {{host: shop.test}}}}\n",
+            origin.trim_end_matches('/'),
+            other.url("/search?q=lamp"),
+            near.url("/items/3"),
+        );
+        let file = folder.plan(&format!("drawn{}", flags.concat()), &near, &text);
+        let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], *flags].concat());
+        let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        assert_eq!(report["requests"]["succeeded"], 200, "{flags:?}: {}", report["failures"]);
+        let (here, there) = (books(&near).0, books(&other).0);
+        assert_eq!(
+            here.keys().chain(there.keys()).collect::<Vec<_>>(),
+            ["GET /items/{id}", "GET /search"],
+            "{flags:?}"
+        );
+        assert_eq!(here["GET /items/{id}"] + there["GET /search"], 200, "{flags:?}");
+        assert!(report["scenarios"][0]["url"].as_str().is_some_and(|url| near.url("/").starts_with(url)), "{report}");
+    });
+}
+
 /// A URL of a response leads to the target, to an origin of the file, and nowhere else.
 #[test]
 fn urls_of_responses_lead_to_origins() {

@@ -87,8 +87,25 @@ fn failures_that_are_tried_again_are_counted() {
         assert_eq!(retried(block, flags.clone()), (360, 300));
         let steps = vec![FAILS, WORKS, FAILS];
         let fork = Node::Parallel { most: 2, steps, optional: Vec::new(), on_failure: OnFailure::Retry(2) };
-        assert_eq!(retried(vec![fork], flags), (360, 240));
+        assert_eq!(retried(vec![fork], flags.clone()), (360, 240));
+        // One that fails nothing else is tried again with the others; so is what goes on in a block.
+        let steps = vec![FAILS, WORKS, FAILS];
+        let optional = Node::Parallel { most: 2, steps, optional: vec![FAILS], on_failure: OnFailure::Retry(2) };
+        assert_eq!(retried(vec![optional], flags.clone()), (120, 0));
+        let block = vec![or(FAILS, OnFailure::GoOn), ask(WORKS), or(FAILS, OnFailure::Next)];
+        assert_eq!(retried(vec![or(FAILS, OnFailure::GoOn), again(0, block)], flags), (420, 240));
     }
+    // A try that does not begin any more is none.
+    let mut plan = plan_of(vec![or(FAILS, OnFailure::RetryBy(0))], &[retry(2, OnFailure::Next)], users(4, 60));
+    plan.scenarios[0].program.retries[0].after = std::time::Duration::from_secs(60);
+    plan.scenarios[0].load = plan::Load::Closed {
+        users: 4,
+        shape: plan::UserShape::AtOnce,
+        requests: None,
+        duration: Some(std::time::Duration::from_secs(2)),
+    };
+    let total = played(Setup { plan, threads: 2, ..Setup::calm(11) }).total;
+    assert_eq!((total.counts.failed(), total.counts.retried()), (4, 0));
 }
 
 #[test]

@@ -20,8 +20,20 @@ const ITEM: u32 = 0;
 const OTHER: u32 = 1;
 
 /// Expressions, by index; each gets the variables, the number of the round, and the last response.
-const EXPRESSIONS: [&str; 10] =
-    ["statuses", "three", "none", "wrong", "no list", "second round", "failed with 503", "first user", "empty", "one"];
+const EXPRESSIONS: [&str; 12] = [
+    "statuses",
+    "three",
+    "none",
+    "wrong",
+    "no list",
+    "second round",
+    "failed with 503",
+    "first user",
+    "empty",
+    "one",
+    "many",
+    "many times",
+];
 const STATUSES: u32 = 0;
 const THREE: u32 = 1;
 const NONE: u32 = 2;
@@ -32,6 +44,8 @@ const IS_503: u32 = 6;
 const FIRST_USER: u32 = 7;
 const EMPTY: u32 = 8;
 const ONE: u32 = 9;
+const MANY: u32 = 10;
+const MANY_TIMES: u32 = 11;
 
 const NEXT: OnFailure = OnFailure::Next;
 
@@ -61,6 +75,8 @@ impl Evaluate for Table {
             (THREE, []) => Value::text("3"),
             (NONE, []) => Value::Int(0),
             (EMPTY, []) => Value::Json("[]".into()),
+            (MANY, []) => Value::Json(format!("[{}]", vec!["\"x\""; 20_000].join(",")).into()),
+            (MANY_TIMES, []) => Value::Int(3_000),
             (ONE, []) => Value::Int(1),
             (WRONG, []) => Value::Float(1.5),
             (NO_LIST, []) => Value::text("a, b"),
@@ -201,6 +217,47 @@ fn what_fails_beside_others_fails_all_unless_it_may() {
         assert_eq!([0, 1].map(|step| answered(&history, step)), [80, 80], "{reported}");
         assert_eq!((answered(&history, 2), ends(&history)), (behind, (completed, 20 - completed, 0)), "{reported}");
     }
+}
+
+/// Steps that end before anything is sent, thousands of them: none lies on the stack of the one before.
+#[test]
+fn thousands_that_end_at_once_take_no_stack() {
+    for on_failure in [OnFailure::GoOn, NEXT] {
+        let nodes = vec![at_once(MANY, 2, (&[0], &[]), on_failure), ask(1)];
+        let mut plan = planned(&["/status/202"], nodes, users(2, 4));
+        // A URL that is none of the target: nothing is sent.
+        let path = Pattern::parse("${item}", TextContext::Url).expect("a pattern");
+        plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
+            path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
+            ..DynamicParts::default()
+        }));
+        let history = run(plan, 1);
+        let failures = history.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>();
+        assert_eq!(failures, [(Failure::NotFilled, 4 * 20_000)], "{on_failure:?}");
+        let goes_on = if on_failure == NEXT { 0 } else { 4 };
+        assert_eq!((answered(&history, 1), ends(&history)), (goes_on, (goes_on, 4 - goes_on, 0)), "{on_failure:?}");
+    }
+    // The same in a loop without a list.
+    let fork = Node::Parallel { most: 2, steps: vec![0, 0], optional: vec![0], on_failure: NEXT };
+    let mut plan = planned(&["/status/202"], vec![times(MANY_TIMES, vec![fork]), ask(1)], users(2, 4));
+    plan.scenarios[0].memory.variables[0] = Value::text("\r\nx: y");
+    let path = Pattern::parse("${item}", TextContext::Url).expect("a pattern");
+    plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
+        path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
+        ..DynamicParts::default()
+    }));
+    let history = run(plan, 1);
+    assert_eq!((answered(&history, 1), ends(&history)), (4, (4, 0, 0)));
+}
+
+/// The requests of a list are tried again together, with the same items.
+#[test]
+fn items_are_tried_again_together() {
+    let nodes = vec![at_once(STATUSES, 3, (&[0, 1], &[]), OnFailure::Retry(2)), ask(2)];
+    let history = run(planned(&["/status/500", "/status/202"], nodes, users(4, 20)), 2);
+    assert_eq!([0, 1].map(|step| answered(&history, step)), [240, 240]);
+    assert_eq!((answered(&history, 2), ends(&history)), (0, (0, 20, 0)));
+    assert_eq!((history.total.counts.failed(), history.total.retried_of(SeriesId::step(1))), (240, 160));
 }
 
 #[test]
