@@ -36,7 +36,7 @@ pub fn expression(input: &[u8]) {
         *count += 1;
         let interpreter = interpreter.get_or_insert_with(|| Interpreter::new().expect("it starts"));
         let expression = interpreter.compile(&whole, &NAMES).expect("what is plain is JavaScript");
-        let seen = plain.evaluate(&values(), &mut draws());
+        let seen = plain.evaluate(&values().each_ref(), &mut draws());
         let expect = interpreter.evaluate(&expression, &values(), draws());
         if let Some(seen) = seen {
             assert_eq!(seen.ok().map(|value| format!("{value:?}")), expect.ok().map(|value| format!("{value:?}")));

@@ -75,6 +75,9 @@ impl Segment {
 
     /// The number of this segment's `index`-th item.
     pub fn nth(&self, index: u64) -> u64 {
+        if *self == Self::WHOLE {
+            return index;
+        }
         let own = u64::from(self.slot_count());
         index / own * u64::from(SLOT_COUNT) + self.slot(index % own)
     }

@@ -105,6 +105,25 @@ pub trait Evaluate: Debug {
     /// # Errors
     /// The reason why it has no value, for the user.
     fn evaluate(&mut self, expression: u32, values: &[Value], moment: Moment) -> Result<Value, String>;
+
+    /// The same, of values that stay where they are.
+    ///
+    /// # Errors
+    /// As [`Evaluate::evaluate`].
+    fn evaluate_lent(&mut self, expression: u32, values: &[&Value], moment: Moment) -> Result<Value, String> {
+        let values: Vec<Value> = values.iter().copied().cloned().collect();
+        self.evaluate(expression, &values, moment)
+    }
+
+    /// Whether the value of an expression may depend on the seed of the moment.
+    fn draws(&self, _: u32) -> bool {
+        true
+    }
+
+    /// The elements of the list that an expression is the name of; `None`: its value is to be evaluated, and has them.
+    fn items_lent(&self, _: u32, _: &[&Value]) -> Option<Vec<Value>> {
+        None
+    }
 }
 
 /// A factory of evaluators: they stay on the thread that creates them.

@@ -141,7 +141,7 @@ pub use tools::{
 };
 pub use trace::trace_of;
 pub use url_origin::{ORIGINS_MAX, UrlOrigin};
-pub use value::{JsonScan, NotJson, Value, is_space, loses_digits, number_of_text};
+pub use value::{JsonScan, NotJson, Value, is_space, loses_digits, number_of_text, plain_string_end};
 pub use version::{TlsVersion, Version};
 
 /// The most users of a plan.

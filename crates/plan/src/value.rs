@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 pub use convert::{is_space, number_of_text};
-pub use scan::{JsonScan, NotJson};
+pub use scan::{JsonScan, NotJson, plain_string_end};
 
 /// A value, with the type of its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -98,8 +98,20 @@ impl Evaluate for Compiled {
     }
 
     fn evaluate(&mut self, expression: u32, values: &[Value], moment: Moment) -> Result<Value, String> {
+        self.evaluate_lent(expression, &values.iter().collect::<Vec<_>>(), moment)
+    }
+
+    fn evaluate_lent(&mut self, expression: u32, values: &[&Value], moment: Moment) -> Result<Value, String> {
         let Self { interpreter, expressions } = self;
         expressions[expression as usize].evaluate(interpreter, values, moment).map_err(|fault| fault.to_string())
+    }
+
+    fn draws(&self, expression: u32) -> bool {
+        self.expressions[expression as usize].plain.as_ref().is_none_or(|plain| plain.program.draws())
+    }
+
+    fn items_lent(&self, expression: u32, values: &[&Value]) -> Option<Vec<Value>> {
+        self.expressions[expression as usize].plain.as_ref()?.program.items(values)
     }
 }
 
@@ -107,7 +119,7 @@ impl CompiledExpression {
     fn evaluate(
         &mut self,
         interpreter: &mut Option<Interpreter>,
-        values: &[Value],
+        values: &[&Value],
         moment: Moment,
     ) -> Result<Value, ScriptFault> {
         let draws = || Draws { random: Random::new(moment.seed), now: moment.now };
@@ -125,7 +137,7 @@ impl CompiledExpression {
             }
             (None, None) => unreachable!("an expression is plain or JavaScript"),
         };
-        interpreter.call(script, values, draws())
+        interpreter.call(script, values.iter().copied(), draws())
     }
 }
 

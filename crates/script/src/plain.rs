@@ -7,6 +7,7 @@
 mod evaluate;
 mod json;
 mod methods;
+mod normal;
 mod number;
 mod operand;
 mod operators;
@@ -30,6 +31,7 @@ use operand::Stop;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlainProgram {
     root: tree::PlainNode,
+    draws: bool,
 }
 
 impl PlainProgram {
@@ -39,18 +41,34 @@ impl PlainProgram {
         if text.len() > TEXT_BYTES_MAX || text.contains('\0') {
             return None;
         }
-        parser::parse(text, parser::Known { names, uses }).map(|root| Self { root })
+        parser::parse(text, parser::Known { names, uses }).map(|root| Self { draws: root.draws(), root })
     }
 
     /// The value of the expression; `None`: these values are left to JavaScript. `values`: those that it uses.
     ///
     /// # Errors
     /// It throws.
-    pub fn evaluate(&self, values: &[Value], draws: &mut Draws) -> Option<Result<Value, ScriptFault>> {
+    pub fn evaluate(&self, values: &[&Value], draws: &mut Draws) -> Option<Result<Value, ScriptFault>> {
         match evaluate::evaluate(&self.root, &mut Evaluation { values, draws }) {
             Ok(value) => Some(Ok(value)),
             Err(Stop::Thrown(message)) => Some(Err(ScriptFault::thrown(&message))),
             Err(Stop::Unsure | Stop::Nothing) => None,
+        }
+    }
+
+    /// Whether its value may depend on chance.
+    pub fn draws(&self) -> bool {
+        self.draws
+    }
+
+    /// The elements of its value where it is only the name of a list; `None`: they are those of its value.
+    pub fn items(&self, values: &[&Value]) -> Option<Vec<Value>> {
+        match (&self.root, values) {
+            (tree::PlainNode::Given(place), values) => match values.get(*place)? {
+                Value::Json(json) => normal::items(json).ok(),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }

@@ -67,6 +67,11 @@ const FUNCTIONS: [(Function, &str, usize, usize); 13] = [
 ];
 
 impl Function {
+    /// Whether its value depends on chance.
+    pub fn draws(self) -> bool {
+        matches!(self, Self::Random | Self::Uuid | Self::Pick | Self::Name | Self::Email | Self::Phone)
+    }
+
     /// Whether it takes this number of arguments.
     pub(crate) fn takes(self, arguments: usize) -> bool {
         FUNCTIONS.iter().any(|(known, _, least, most)| *known == self && (*least..=*most).contains(&arguments))

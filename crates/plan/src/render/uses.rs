@@ -42,7 +42,24 @@ impl Rendering {
     }
 }
 
+impl Term {
+    fn draws(&self, expression_draws: &impl Fn(u32) -> bool) -> bool {
+        match self {
+            Self::Expression(number) => expression_draws(*number),
+            Self::Call(function, arguments) => {
+                function.draws() || arguments.iter().any(|argument| argument.draws(expression_draws))
+            }
+            Self::Constant(_) | Self::Variable(_) | Self::Column(_) | Self::Count(_) => false,
+        }
+    }
+}
+
 impl ValuePattern {
+    /// Whether its value may depend on chance. `expression_draws`: whether that of an expression may.
+    pub fn draws(&self, expression_draws: impl Fn(u32) -> bool) -> bool {
+        self.rendering().is_some_and(|rendering| rendering.terms().any(|term| term.draws(&expression_draws)))
+    }
+
     /// The columns and expressions that it uses.
     pub fn uses(&self) -> Uses {
         Uses::new(self.rendering().into_iter())

@@ -4,6 +4,7 @@ use super::{JsonScan, Value};
 
 impl Value {
     /// A number: whole ones that JavaScript represents exactly are integers.
+    #[inline]
     pub fn number(number: f64) -> Self {
         const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
         let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
@@ -37,7 +38,7 @@ impl Value {
 
     /// The value of an element. A string that is no Unicode text stays JSON.
     #[inline]
-    fn from_element(json: &str) -> Self {
+    pub fn from_element(json: &str) -> Self {
         match json.as_bytes().first() {
             Some(b'[' | b'{') => Self::Json(json.into()),
             _ => Self::from_json_text(json.as_bytes()).unwrap_or_else(|_| Self::Json(json.into())),

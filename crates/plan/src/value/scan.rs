@@ -3,6 +3,8 @@
 //!
 //! All of it is inlined: callers are compiled for speed, and this crate for a short build.
 
+use std::ops::Range;
+
 /// Why a scan stopped: the text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not JSON")]
@@ -44,7 +46,33 @@ impl<'a> JsonScan<'a> {
         if self.is_at_end(b']')? {
             return Ok(None);
         }
-        self.value().map(Some)
+        let value = self.value()?;
+        self.text.get(value).map(Some).ok_or(NotJson)
+    }
+
+    /// The position of the next element of a list; `None`: the list ends.
+    ///
+    /// # Errors
+    /// There is no element and no end here.
+    #[inline]
+    pub fn next_at(&mut self) -> Result<Option<usize>, NotJson> {
+        Ok(if self.is_at_end(b']')? { None } else { Some(self.at) })
+    }
+
+    /// Passes the element at [`JsonScan::next_at`], which ends here.
+    #[inline]
+    pub fn pass(&mut self, end: usize) {
+        self.at = end;
+    }
+
+    /// Passes the element at [`JsonScan::next_at`], and gives it.
+    ///
+    /// # Errors
+    /// There is no element here.
+    #[inline]
+    pub fn take(&mut self) -> Result<&'a str, NotJson> {
+        let value = self.value()?;
+        self.text.get(value).ok_or(NotJson)
     }
 
     /// The next field of an object: its key with quotes and escapes, and its value.
@@ -53,25 +81,60 @@ impl<'a> JsonScan<'a> {
     /// There is no field and no end here.
     #[inline]
     pub fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, NotJson> {
+        let Some((key, _)) = self.key()? else { return Ok(None) };
+        let value = self.value()?;
+        Ok(Some((self.text.get(key).ok_or(NotJson)?, self.text.get(value).ok_or(NotJson)?)))
+    }
+
+    /// The value of the last field of this name. `is_name`: whether a key with escapes, given with its quotes, is the
+    /// name too.
+    ///
+    /// # Errors
+    /// The text is not JSON, or a key is no text.
+    #[inline]
+    pub fn find(
+        mut self,
+        name: &str,
+        is_name: impl Fn(&str) -> Result<bool, NotJson>,
+    ) -> Result<Option<&'a str>, NotJson> {
+        let mut found = None;
+        while let Some((key, has_escapes)) = self.key()? {
+            let is_it = if has_escapes {
+                is_name(self.text.get(key).ok_or(NotJson)?)?
+            } else {
+                key.len() == name.len() + QUOTES
+                    && self.text.as_bytes().get(key.start + 1..key.end - 1) == Some(name.as_bytes())
+            };
+            let value = self.value()?;
+            if is_it {
+                found = Some(value);
+            }
+        }
+        found.map_or(Ok(None), |value| self.text.get(value).map(Some).ok_or(NotJson))
+    }
+
+    /// The position of the next key of an object, with its quotes, and whether it has escapes; then the value begins at
+    /// `at`.
+    #[inline(always)]
+    fn key(&mut self) -> Result<Option<(Range<usize>, bool)>, NotJson> {
         if self.is_at_end(b'}')? {
             return Ok(None);
         }
-        let bytes = self.text.as_bytes();
-        if bytes.get(self.at) != Some(&b'"') {
+        let (bytes, begin) = (self.text.as_bytes(), self.at);
+        if bytes.get(begin) != Some(&b'"') {
             return Err(NotJson);
         }
-        let end = string_end(bytes, self.at).ok_or(NotJson)?;
-        let key = self.text.get(self.at..end).ok_or(NotJson)?;
+        let (end, has_escapes) = string_end(bytes, begin + 1).ok_or(NotJson)?;
         let colon = after_space(bytes, end);
         if bytes.get(colon) != Some(&b':') {
             return Err(NotJson);
         }
         self.at = after_space(bytes, colon + 1);
-        Ok(Some((key, self.value()?)))
+        Ok(Some((begin..end, has_escapes)))
     }
 
     /// Whether the list or object ends here; otherwise the next value begins at `at`.
-    #[inline]
+    #[inline(always)]
     fn is_at_end(&mut self, close: u8) -> Result<bool, NotJson> {
         let bytes = self.text.as_bytes();
         self.at = after_space(bytes, self.at);
@@ -84,60 +147,156 @@ impl<'a> JsonScan<'a> {
         Ok(false)
     }
 
-    #[inline]
-    fn value(&mut self) -> Result<&'a str, NotJson> {
-        let end = value_end(self.text.as_bytes(), self.at).ok_or(NotJson)?;
-        let value = self.text.get(self.at..end).ok_or(NotJson)?;
-        self.at = end;
-        Ok(value)
+    #[inline(always)]
+    fn value(&mut self) -> Result<Range<usize>, NotJson> {
+        let begin = self.at;
+        self.at = value_end(self.text.as_bytes(), begin).ok_or(NotJson)?;
+        Ok(begin..self.at)
     }
 }
 
-#[inline]
+/// Bytes of the quotes around a string.
+const QUOTES: usize = 2;
+
+/// Classes of bytes outside of strings: those of words, and those that begin one.
+const WORD: u8 = 1;
+const FIRST_OF_WORD: u8 = 2;
+
+/// The classes of each byte.
+const CLASSES: [u8; 256] = {
+    let (mut classes, mut byte) = ([0; 256], 0_u8);
+    loop {
+        classes[byte as usize] = match byte {
+            b'0'..=b'9' | b'-' | b'a'..=b'z' => WORD | FIRST_OF_WORD,
+            b'A'..=b'Z' | b'+' | b'.' => WORD,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+#[inline(always)]
+fn is_of(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
+#[inline(always)]
 fn after_space(text: &[u8], mut at: usize) -> usize {
-    while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+    while let Some(byte) = text.get(at)
+        && *byte <= b' '
+        && matches!(*byte, b' ' | b'\t' | b'\n' | b'\r')
+    {
         at += 1;
     }
     at
 }
 
-/// The end of the string that begins at `at`, with its quotes.
-#[inline]
-fn string_end(text: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
+/// Bytes of strings that are looked at together.
+const TOGETHER: usize = size_of::<u64>();
+/// The lowest bit of each of them, and the highest.
+const LOWEST_BITS: u64 = u64::MAX / 0xff;
+const HIGHEST_BITS: u64 = LOWEST_BITS << 7;
+
+/// The highest bit of each byte that is this one; beyond the first such byte others may have theirs too.
+#[inline(always)]
+fn equal_to(word: u64, byte: u8) -> u64 {
+    let differing = word ^ LOWEST_BITS * byte as u64;
+    differing.wrapping_sub(LOWEST_BITS) & !differing & HIGHEST_BITS
+}
+
+/// The position behind a string whose content begins at `at`, and whether it has escapes.
+#[inline(always)]
+fn string_end(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut has_escapes = false;
     loop {
+        if let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk::<TOGETHER>) {
+            let word = u64::from_le_bytes(*bytes);
+            let found = equal_to(word, b'"') | equal_to(word, b'\\');
+            at += found.trailing_zeros() as usize / TOGETHER;
+            if found == 0 {
+                continue;
+            }
+        }
         match text.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
+            b'"' => return Some((at + 1, has_escapes)),
+            b'\\' => (at, has_escapes) = (at + 2, true),
             _ => at += 1,
         }
     }
 }
 
-/// The end of the value that begins at `at`. Its depth takes no stack.
+/// The highest bit of each byte that is a control character, likewise.
 #[inline]
-fn value_end(text: &[u8], at: usize) -> Option<usize> {
-    let (mut at, mut depth) = (at, 0_usize);
+fn controls(word: u64) -> u64 {
+    word.wrapping_sub(LOWEST_BITS * b' ' as u64) & !word & HIGHEST_BITS
+}
+
+/// The position behind a string whose content begins at `at`; `None` when it has escapes or control characters, or no
+/// end.
+#[inline]
+pub fn plain_string_end(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        match text.get(at)? {
-            b'"' => at = string_end(text, at)?,
-            b'{' | b'[' => {
-                depth += 1;
-                at += 1;
+        if let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk::<TOGETHER>) {
+            let word = u64::from_le_bytes(*bytes);
+            let found = equal_to(word, b'"') | equal_to(word, b'\\') | controls(word);
+            at += found.trailing_zeros() as usize / TOGETHER;
+            if found == 0 {
+                continue;
             }
-            b'}' | b']' if depth > 0 => {
-                depth -= 1;
-                at += 1;
-            }
-            b',' | b':' | b' ' | b'\t' | b'\n' | b'\r' if depth > 0 => at += 1,
-            b'0'..=b'9' | b'-' | b'a'..=b'z' => {
-                let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-                at += text[at..].iter().take_while(|byte| is_of_word(byte)).count();
-            }
-            _ => return None,
         }
-        if depth == 0 {
-            return Some(at);
+        match text.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' | ..b' ' => return None,
+            _ => at += 1,
+        }
+    }
+}
+
+/// The end of the word that goes on at `at`.
+#[inline(always)]
+fn word_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = text.get(at)
+        && is_of(*byte, WORD)
+    {
+        at += 1;
+    }
+    at
+}
+
+/// The end of the value that begins at `at`.
+#[inline(always)]
+fn value_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at)? {
+        b'"' => string_end(text, at + 1).map(|(end, _)| end),
+        b'{' | b'[' => nested_end(text, at + 1),
+        first if is_of(*first, FIRST_OF_WORD) => Some(word_end(text, at + 1)),
+        _ => None,
+    }
+}
+
+/// The end of the list or object whose content begins at `at`. Its depth takes no stack.
+#[inline]
+fn nested_end(text: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 1_usize;
+    loop {
+        let byte = *text.get(at)?;
+        at += 1;
+        match byte {
+            b'"' => at = string_end(text, at)?.0,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            b',' | b':' | b' ' | b'\t' | b'\n' | b'\r' => {}
+            first if is_of(first, FIRST_OF_WORD) => at = word_end(text, at),
+            _ => return None,
         }
     }
 }

@@ -182,7 +182,7 @@ fn plain_expressions_give_what_javascript_gives() {
             let Some(program) = PlainProgram::compile(&text, &NAMES, &uses) else { continue };
             plain += 1;
             let oracle = interpreter.compile(&text, &NAMES).unwrap_or_else(|fault| panic!("{text}: {fault}"));
-            let Some(value) = program.evaluate(&given, &mut draws(*seed)) else { continue };
+            let Some(value) = program.evaluate(&given.iter().collect::<Vec<_>>(), &mut draws(*seed)) else { continue };
             certain += 1;
             values += u64::from(value.is_ok());
             let expect = interpreter.evaluate(&oracle, &given, draws(*seed));

@@ -13,7 +13,7 @@ use crate::Draws;
 
 /// What an evaluation reads and draws.
 pub(super) struct Evaluation<'a> {
-    pub(super) values: &'a [Value],
+    pub(super) values: &'a [&'a Value],
     pub(super) draws: &'a mut Draws,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Evaluation<'a> {
             PlainNode::Bool(is_so) => Operand::Bool(*is_so),
             PlainNode::Number(number) => Operand::Number(*number),
             PlainNode::Text(text) => Operand::Text(Cow::Borrowed(text)),
-            PlainNode::Given(place) => json::from_value(self.values.get(*place).ok_or(Stop::Unsure)?)?,
+            PlainNode::Given(place) => json::from_value(self.values.get(*place).copied().ok_or(Stop::Unsure)?)?,
             PlainNode::Template(texts, slots) => return self.template(texts, slots),
             PlainNode::Unary(operator, operand) => return self.unary(*operator, operand),
             PlainNode::Binary(operator, both) => return self.binary(*operator, both),
@@ -54,7 +54,7 @@ impl<'a> Evaluation<'a> {
                 self.value(if is_so { &three.1 } else { &three.2 })?
             }
             PlainNode::Member(of, name, is_optional) => {
-                let of = self.value(of)?;
+                let of = self.leaf(of)?;
                 member(of, Cow::Borrowed(&**name), *is_optional)?
             }
             PlainNode::Index(both, is_optional) => return self.index(both, *is_optional),
@@ -70,6 +70,16 @@ impl<'a> Evaluation<'a> {
             // Lists are values of JavaScript alone.
             PlainNode::List(_) => return Err(Stop::Unsure),
         })
+    }
+
+    /// The same, without a call where it is a value or a constant.
+    #[inline(always)]
+    fn leaf<'n: 'a>(&mut self, node: &'n PlainNode) -> Result<Operand<'a>, Stop> {
+        match node {
+            PlainNode::Number(number) => Ok(Operand::Number(*number)),
+            PlainNode::Given(place) => json::from_value(self.values.get(*place).copied().ok_or(Stop::Unsure)?),
+            other => self.value(other),
+        }
     }
 
     fn template<'n: 'a>(&mut self, texts: &[Box<str>], slots: &'n [PlainNode]) -> Result<Operand<'a>, Stop> {
@@ -98,8 +108,8 @@ impl<'a> Evaluation<'a> {
         operator: BinaryOperator,
         both: &'n (PlainNode, PlainNode),
     ) -> Result<Operand<'a>, Stop> {
-        let left = self.value(&both.0)?;
-        let right = self.value(&both.1)?;
+        let left = self.leaf(&both.0)?;
+        let right = self.leaf(&both.1)?;
         apply(operator, left, right)
     }
 

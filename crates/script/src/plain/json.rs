@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use plan::{JsonScan, NotJson, Value};
+use plan::{JsonScan, NotJson, Value, plain_string_end};
 
-use super::number::write_number;
+use super::normal;
+use super::number::{quick_number, write_number};
 use super::operand::{Operand, Stop};
 
 /// The deepest nesting that is written here.
-const DEPTH_MAX: usize = 64;
+pub(super) const DEPTH_MAX: usize = 64;
 /// The most fields of an object that are compared with each other.
-const FIELDS_MAX: usize = 64;
+pub(super) const FIELDS_MAX: usize = 64;
 /// What objects have without a field of this name.
 const INHERITED: [&str; 12] = [
     "constructor",
@@ -54,12 +55,16 @@ pub(super) fn into_value(operand: Operand<'_>) -> Result<Value, Stop> {
         Operand::Bool(is_so) => Value::Bool(is_so),
         Operand::Number(number) => Value::number(number),
         Operand::Text(text) => Value::Text(text.into()),
-        Operand::Json(json) => {
-            let mut out = String::with_capacity(json.len());
-            write_normal(json, &mut out, 0)?;
-            Value::Json(out.into())
-        }
+        Operand::Json(json) if normal::is_normal(json) => Value::Json(json.into()),
+        Operand::Json(json) => Value::Json(written(json, 0)?.into()),
     })
+}
+
+/// A value in the form of `JSON.stringify`, at this depth of another.
+pub(super) fn written(json: &str, depth: usize) -> Result<String, Stop> {
+    let mut out = String::with_capacity(json.len());
+    write_normal(json, &mut out, depth)?;
+    Ok(out)
 }
 
 /// Writes a value as JSON, as an element of a list.
@@ -91,6 +96,9 @@ pub(super) fn operand(json: &str) -> Result<Operand<'_>, Stop> {
 }
 
 fn number(json: &str) -> Result<f64, Stop> {
+    if let Some(number) = quick_number(json.as_bytes()) {
+        return Ok(number);
+    }
     let digits = json.strip_prefix('-').unwrap_or(json);
     let is_plain = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     let begins_well = digits.len() == 1 || !digits.starts_with('0') || digits.as_bytes().get(1) == Some(&b'.');
@@ -103,8 +111,7 @@ fn number(json: &str) -> Result<f64, Stop> {
 /// The text of a string with its quotes.
 fn string(json: &str) -> Result<Cow<'_, str>, Stop> {
     let inside = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or(Stop::Unsure)?;
-    let is_plain = inside.bytes().all(|byte| byte != b'\\' && byte >= b' ');
-    if is_plain {
+    if plain_string_end(json.as_bytes(), 1) == Some(json.len()) {
         return Ok(Cow::Borrowed(inside));
     }
     // Halves of surrogate pairs are no text here.
@@ -141,15 +148,8 @@ pub(super) fn element(json: &str, index: usize) -> Result<Operand<'_>, Stop> {
 
 /// A field of an object. Of equal keys the last one counts.
 pub(super) fn field<'a>(json: &'a str, name: &str) -> Result<Operand<'a>, Stop> {
-    let (mut scan, mut found) = (JsonScan::object(json).ok_or(Stop::Unsure)?, None);
-    while let Some((key, value)) = scan.field()? {
-        let inside = &key[1..key.len() - 1];
-        let is_it = if inside.contains('\\') { string(key)? == name } else { inside == name };
-        if is_it {
-            found = Some(value);
-        }
-    }
-    match found {
+    let scan = JsonScan::object(json).ok_or(Stop::Unsure)?;
+    match scan.find(name, |key| string(key).map(|key| key == name).map_err(|_| NotJson))? {
         Some(value) => operand(value),
         None if INHERITED.contains(&name) => Err(Stop::Unsure),
         None => Ok(Operand::Undefined),

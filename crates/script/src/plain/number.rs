@@ -60,6 +60,55 @@ fn write_digits(number: f64, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
+/// The most digits of a number that a double represents so that all of them can be read again.
+pub(super) const DIGITS_SURE: usize = 15;
+
+/// Powers of ten, all of them exact.
+const TENS: [f64; DIGITS_SURE + 1] = {
+    let (mut tens, mut place) = ([1.0; DIGITS_SURE + 1], 1);
+    while place < tens.len() {
+        tens[place] = tens[place - 1] * 10.0;
+        place += 1;
+    }
+    tens
+};
+
+/// The number in a JSON text where it is few digits, with a point or without: then one division of exact numbers is
+/// exact to the last bit.
+pub(super) fn quick_number(json: &[u8]) -> Option<f64> {
+    let digits = json.strip_prefix(b"-").unwrap_or(json);
+    let is_led = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    if digits.is_empty() || digits.len() > DIGITS_SURE || is_led {
+        return None;
+    }
+    let (mut number, rest) = read_digits(0, digits);
+    let mut size = number as f64;
+    if let [b'.', part @ ..] = rest {
+        let end;
+        (number, end) = read_digits(number, part);
+        if rest.len() == digits.len() || part.is_empty() || !end.is_empty() {
+            return None;
+        }
+        size = number as f64 / TENS[part.len()];
+    } else if !rest.is_empty() {
+        return None;
+    }
+    Some(if digits.len() < json.len() { -size } else { size })
+}
+
+/// A number with the digits at the begin of a text behind it, and the rest of the text.
+fn read_digits(mut number: u64, text: &[u8]) -> (u64, &[u8]) {
+    const TEN: u8 = 10;
+    for (place, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit >= TEN {
+            return (number, &text[place..]);
+        }
+        number = number * u64::from(TEN) + u64::from(digit);
+    }
+    (number, &[])
+}
+
 /// A text without memory of its own on the heap.
 struct ShortText {
     bytes: [u8; TEXT_BYTES_MAX],

@@ -12,14 +12,40 @@ const LAST_LEADS: u8 = 0xee;
 const PAIR_LEADS: u8 = 0xf0;
 
 /// The value of `left operator right`.
+#[inline]
 pub(super) fn apply<'a>(operator: BinaryOperator, left: Operand<'a>, right: Operand<'a>) -> Result<Operand<'a>, Stop> {
-    let arithmetic = |of: fn(f64, f64) -> f64| Ok(Operand::Number(of(left.to_number()?, right.to_number()?)));
+    match (&left, &right) {
+        (Operand::Number(left), Operand::Number(right)) => Ok(of_numbers(operator, *left, *right)),
+        _ => converted(operator, left, right),
+    }
+}
+
+/// The same for two numbers.
+#[inline]
+fn of_numbers<'a>(operator: BinaryOperator, left: f64, right: f64) -> Operand<'a> {
+    let is_so = match operator {
+        BinaryOperator::Add => return Operand::Number(left + right),
+        BinaryOperator::Subtract => return Operand::Number(left - right),
+        BinaryOperator::Multiply => return Operand::Number(left * right),
+        BinaryOperator::Divide => return Operand::Number(left / right),
+        BinaryOperator::Remainder => return Operand::Number(left % right),
+        BinaryOperator::Less => left < right,
+        BinaryOperator::LessEqual => left <= right,
+        BinaryOperator::Greater => left > right,
+        BinaryOperator::GreaterEqual => left >= right,
+        BinaryOperator::Equal | BinaryOperator::Same => left == right,
+        BinaryOperator::NotEqual | BinaryOperator::NotSame => left != right,
+    };
+    Operand::Bool(is_so)
+}
+
+/// The same for operands that are not both numbers.
+fn converted<'a>(operator: BinaryOperator, left: Operand<'a>, right: Operand<'a>) -> Result<Operand<'a>, Stop> {
     let is_so = match operator {
         BinaryOperator::Add => return add(left, right),
-        BinaryOperator::Subtract => return arithmetic(|left, right| left - right),
-        BinaryOperator::Multiply => return arithmetic(|left, right| left * right),
-        BinaryOperator::Divide => return arithmetic(|left, right| left / right),
-        BinaryOperator::Remainder => return arithmetic(|left, right| left % right),
+        BinaryOperator::Subtract | BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Remainder => {
+            return Ok(of_numbers(operator, left.to_number()?, right.to_number()?));
+        }
         BinaryOperator::Less => order(&left, &right)? == Some(Ordering::Less),
         BinaryOperator::LessEqual => order(&left, &right)?.is_some_and(Ordering::is_le),
         BinaryOperator::Greater => order(&left, &right)? == Some(Ordering::Greater),
@@ -33,9 +59,6 @@ pub(super) fn apply<'a>(operator: BinaryOperator, left: Operand<'a>, right: Oper
 }
 
 fn add<'a>(left: Operand<'a>, right: Operand<'a>) -> Result<Operand<'a>, Stop> {
-    if let (Operand::Number(left), Operand::Number(right)) = (&left, &right) {
-        return Ok(Operand::Number(left + right));
-    }
     if matches!(left, Operand::Json(_)) || matches!(right, Operand::Json(_)) {
         return Err(Stop::Unsure);
     }

@@ -30,7 +30,7 @@ fn program(text: &str) -> Option<(PlainProgram, Vec<Value>)> {
 fn value(text: &str) -> Option<Result<Value, ScriptFault>> {
     let (program, values) = program(text)?;
     let mut draws = Draws { random: Random::new(7), now: Duration::from_millis(1_234) };
-    program.evaluate(&values, &mut draws)
+    program.evaluate(&values.iter().collect::<Vec<_>>(), &mut draws)
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn depth_is_bounded() {
     let deep = Value::Json(format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)).into());
     let program = PlainProgram::compile("x", &["x"], &[0]).expect("it is plain");
     let mut draws = Draws { random: Random::new(7), now: Duration::ZERO };
-    assert_eq!(program.evaluate(&[deep], &mut draws), None);
+    assert_eq!(program.evaluate(&[&deep], &mut draws), None);
     for broken in ["[1", "{\"a\"", "x", "", "{\"a\":}", "[01]", "\"", "[\"\\ud800\"]"] {
-        assert_eq!(program.evaluate(&[Value::Json(broken.into())], &mut draws), None, "{broken}");
+        assert_eq!(program.evaluate(&[&Value::Json(broken.into())], &mut draws), None, "{broken}");
     }
 }

@@ -37,6 +37,25 @@ pub(super) enum PlainNode {
     List(Box<[Self]>),
 }
 
+impl PlainNode {
+    /// Whether its value may depend on chance.
+    pub(super) fn draws(&self) -> bool {
+        let any = |nodes: &[Self]| nodes.iter().any(Self::draws);
+        match self {
+            Self::Undefined | Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::Given(_) => false,
+            Self::Template(_, nodes) | Self::List(nodes) => any(nodes),
+            Self::Unary(_, node) | Self::Member(node, ..) | Self::Chain(node) => node.draws(),
+            Self::Binary(_, both) | Self::And(both) | Self::Or(both) | Self::Coalesce(both) | Self::Index(both, _) => {
+                both.0.draws() || both.1.draws()
+            }
+            Self::Choice(three) => three.0.draws() || three.1.draws() || three.2.draws(),
+            Self::Method(_, node, arguments, _) => node.draws() || any(arguments),
+            Self::Call(builtin, arguments) => *builtin == Builtin::Random || any(arguments),
+            Self::Own(function, arguments) => function.draws() || any(arguments),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnaryOperator {
     Not,

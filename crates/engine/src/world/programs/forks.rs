@@ -144,13 +144,22 @@ impl Programs {
     /// The source of draws for the request of a step, or for what is extracted from its response. Each of several at a
     /// time has its own draws, whichever begins or ends first.
     pub(in crate::world) fn random_for(&mut self, user: u32, step: u32, use_of: Use, by: RandomKey) -> Random {
-        let mut none = Position::default();
         let code = self.code.clone();
-        let place = self.place(user).unwrap_or(&mut none);
-        match use_of {
+        let random_at = |place: &mut Position| match use_of {
             Use::Request(0) | Use::Response(0) | Use::Condition => code.random_for(step, place, by),
             Use::Request(part) => code.random_for_part(step, place, by, u64::from(part) << 1),
             Use::Response(part) => code.random_for_part(step, place, by, u64::from(part) << 1 | 1),
+        };
+        match self.place(user) {
+            Some(place) => random_at(place),
+            None => random_at(&mut Position::default()),
+        }
+    }
+
+    /// The evaluation of a condition that draws nothing: later draws are numbered as if it did.
+    pub(in crate::world) fn pass_draw(&mut self, user: u32) {
+        if let Some(place) = self.place(user) {
+            place.draw();
         }
     }
 }

@@ -116,11 +116,14 @@ impl ScenarioRuntime {
     /// Evaluates what a loop goes by.
     fn gather_rounds(&mut self, user: u32, gathered: Gathered, at: Nanos) -> Result<(), String> {
         let (Gathered::Items(expression) | Gathered::Times(expression)) = gathered;
-        let rounds =
-            self.evaluate(user, expression, at).map_err(|error| error.to_string()).and_then(|given| match gathered {
-                Gathered::Items(_) => items_of(&given).map(|all| (all.len() as u32, all)),
-                Gathered::Times(_) => times_of(&given).map(|times| (times, Vec::new())),
-            });
+        let rounds = match gathered {
+            Gathered::Items(_) => {
+                self.items(user, expression, at).map_err(|error| error.to_string()).and_then(items_of)
+            }
+            Gathered::Times(_) => {
+                self.evaluate(user, expression, at).map_err(|error| error.to_string()).and_then(times_of)
+            }
+        };
         let ((count, all), gathered) = match rounds {
             Ok(rounds) => (rounds, Ok(())),
             Err(why) => ((0, Vec::new()), Err(format!("{}: {why}", self.users.states.expression_text(expression)))),
@@ -153,21 +156,21 @@ impl ScenarioRuntime {
     }
 }
 
-/// The items of a list.
-fn items_of(given: &Value) -> Result<Vec<Value>, String> {
-    let all = given.items().ok_or_else(|| format!("a list is needed, and it is {}", shown(given)))?;
+/// The items of a list, and their number; or what is no list.
+fn items_of(given: Result<Vec<Value>, Value>) -> Result<(u32, Vec<Value>), String> {
+    let all = given.map_err(|given| format!("a list is needed, and it is {}", shown(&given)))?;
     match all.len() <= ITEMS_MAX {
-        true => Ok(all),
+        true => Ok((all.len() as u32, all)),
         false => Err(format!("it has {} items, and {ITEMS_MAX} is the most", all.len())),
     }
 }
 
-/// A number of rounds.
-fn times_of(given: &Value) -> Result<u32, String> {
+/// A number of rounds, without items.
+fn times_of(given: Value) -> Result<(u32, Vec<Value>), String> {
     let number = given.to_number().filter(|number| number.fract() == 0.0);
     let times = number.filter(|number| (0.0..=f64::from(ROUNDS_MAX)).contains(number));
-    let wrong = || format!("a whole number from 0 to {ROUNDS_MAX} is needed, and it is {}", shown(given));
-    times.map(|number| number as u32).ok_or_else(wrong)
+    let wrong = || format!("a whole number from 0 to {ROUNDS_MAX} is needed, and it is {}", shown(&given));
+    times.map(|number| (number as u32, Vec::new())).ok_or_else(wrong)
 }
 
 /// A value in a message.

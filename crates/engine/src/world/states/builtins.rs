@@ -55,6 +55,11 @@ pub(super) struct LastResponse {
 }
 
 impl UsedBuiltins {
+    /// Whether some expression uses one of them.
+    pub(super) fn has_any(&self) -> bool {
+        self.any
+    }
+
     /// `epoch`: the time of day when the clock of the run was at zero.
     pub(super) fn new(work: &ScenarioConfig, evaluator: &ScriptEvaluator, epoch: Duration) -> Self {
         let all = work.memory.expressions.iter().zip(0..).flat_map(|(expression, number)| {

@@ -6,7 +6,7 @@ use plan::{Evaluate, Value};
 /// The evaluator of the expressions of a scenario on this shard.
 pub(super) struct ScriptEvaluator {
     pub(super) interpreter: Option<Result<Box<dyn Evaluate>, String>>,
-    /// Values on their way to it.
+    /// Values on their way to it that are made for it alone.
     pub(super) given: Vec<Value>,
 }
 
@@ -20,6 +20,14 @@ impl ScriptEvaluator {
         match &self.interpreter {
             Some(Ok(interpreter)) => interpreter.uses(expression),
             _ => &[],
+        }
+    }
+
+    /// Whether the value of an expression may depend on chance.
+    pub(super) fn draws(&self, expression: u32) -> bool {
+        match &self.interpreter {
+            Some(Ok(interpreter)) => interpreter.draws(expression),
+            _ => true,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pacing::{Nanos, Random};
-use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value, ValuePattern};
+use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value, ValuePattern};
 
 use super::builtins::{Known, LastResponse, UsedBuiltins};
 use super::evaluator::ScriptEvaluator;
@@ -17,6 +17,12 @@ const CONDITIONS: u32 = 1 << 31;
 
 /// Offset of the draws of variables that are set.
 const SETS: u32 = 5 << 29;
+
+/// The most values of an expression that are lent to it without memory from the heap.
+const LENT_MAX: usize = 4;
+
+/// What stands where no value is lent yet.
+static NOTHING: Value = Value::Null;
 
 /// The values of a user at an instant.
 pub(super) struct Values<'a> {
@@ -36,11 +42,10 @@ pub(super) struct Values<'a> {
     now: Duration,
 }
 
-impl Values<'_> {
-    fn cell(&self, number: u32) -> Option<&Value> {
-        let (feed, column) = self.columns.get(number as usize)?;
-        self.rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
-    }
+/// The value of a column of rows.
+fn cell<'r>(rows: &'r [Option<UserRow>], columns: &[(u16, u32)], number: u32) -> Option<&'r Value> {
+    let (feed, column) = columns.get(number as usize)?;
+    rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
 }
 
 impl Scope for Values<'_> {
@@ -49,7 +54,7 @@ impl Scope for Values<'_> {
     }
 
     fn column(&mut self, number: u32) -> Option<Value> {
-        self.cell(number).cloned()
+        cell(self.rows, self.columns, number).cloned()
     }
 
     fn draw(&mut self, bound: u64) -> u64 {
@@ -65,39 +70,70 @@ impl Scope for Values<'_> {
     }
 
     fn evaluate(&mut self, expression: u32) -> Result<Value, String> {
-        let mut given = std::mem::take(&mut self.evaluator.given);
-        let evaluated = self.gather(expression, &mut given).and_then(|()| self.compute(expression, &given));
-        self.evaluator.given = given;
+        let mut random = self.random.clone();
+        let moment = Moment { seed: random.next_u64(), now: self.now };
+        let lent = self.lend(expression, |evaluator, values| evaluator.evaluate_lent(expression, values, moment));
+        let evaluated = lent.and_then(|evaluated| {
+            self.random = random;
+            evaluated
+        });
         evaluated.map_err(|reason| format!("{}: {reason}", self.expressions[expression as usize].text))
     }
 }
 
 impl Values<'_> {
-    /// Gathers the values that an expression uses.
-    fn gather(&self, expression: u32, given: &mut Vec<Value>) -> Result<(), String> {
-        given.clear();
+    /// Lends the values that an expression uses to what is done with them.
+    fn lend<T>(
+        &mut self,
+        expression: u32,
+        evaluate: impl FnOnce(&mut dyn Evaluate, &[&Value]) -> T,
+    ) -> Result<T, String> {
+        let ScriptEvaluator { interpreter, given } = &mut *self.evaluator;
+        let interpreter = match interpreter {
+            Some(Ok(interpreter)) => interpreter,
+            Some(Err(reason)) => return Err(reason.clone()),
+            None => return Err("nobody evaluates it".to_owned()),
+        };
         let names = &self.expressions[expression as usize].names;
-        for place in self.evaluator.uses(expression) {
-            let (name, meaning) = &names[*place as usize];
-            given.push(match meaning {
-                Meaning::Variable(number) => self.variables[*number as usize].clone(),
-                Meaning::Column(number) => {
-                    self.cell(*number).cloned().ok_or_else(|| format!("{name}: there is no row"))?
-                }
-                Meaning::Constant(number) => self.constants[*number as usize].clone(),
-                Meaning::Builtin(builtin) => States::builtin(self.used, self.own, self.known, *builtin),
-            });
+        let uses = interpreter.uses(expression);
+        if self.used.has_any() {
+            given.clear();
+            given.extend(uses.iter().filter_map(|place| match names[*place as usize].1 {
+                Meaning::Builtin(builtin) => Some(States::builtin(self.used, self.own, self.known, builtin)),
+                _ => None,
+            }));
         }
-        Ok(())
+        let mut made = given.iter();
+        let (mut few, mut many) = ([&NOTHING; LENT_MAX], Vec::new());
+        let lent = match few.get_mut(..uses.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(uses.len(), &NOTHING);
+                &mut many[..]
+            }
+        };
+        for (place, lent) in uses.iter().zip(&mut *lent) {
+            let (name, meaning) = &names[*place as usize];
+            *lent = match meaning {
+                Meaning::Variable(number) => &self.variables[*number as usize],
+                Meaning::Column(number) => {
+                    cell(self.rows, self.columns, *number).ok_or_else(|| format!("{name}: there is no row"))?
+                }
+                Meaning::Constant(number) => &self.constants[*number as usize],
+                Meaning::Builtin(_) => made.next().unwrap_or(&NOTHING),
+            };
+        }
+        Ok(evaluate(&mut **interpreter, lent))
     }
 
-    fn compute(&mut self, expression: u32, given: &[Value]) -> Result<Value, String> {
-        let moment = Moment { seed: self.random.next_u64(), now: self.now };
-        match &mut self.evaluator.interpreter {
-            Some(Ok(interpreter)) => interpreter.evaluate(expression, given, moment),
-            Some(Err(reason)) => Err(reason.clone()),
-            None => Err("nobody evaluates it".to_owned()),
+    /// The elements of the list that an expression gives; or its value, which is no list.
+    fn items(&mut self, expression: u32) -> Result<Result<Vec<Value>, Value>, String> {
+        let named = self.lend(expression, |evaluator, values| evaluator.items_lent(expression, values));
+        if let Ok(Some(all)) = named {
+            return Ok(Ok(all));
         }
+        let value = self.evaluate(expression)?;
+        Ok(value.items().ok_or(value))
     }
 }
 
@@ -130,14 +166,44 @@ impl ScenarioRuntime {
     /// # Errors
     /// It has no value, or the rows that it uses are not there.
     pub(in crate::world) fn evaluate(&mut self, user: u32, expression: u32, at: Nanos) -> Result<Value, NotFilled> {
+        let given = self.values_for(user, expression, at)?.evaluate(expression);
+        given.map_err(|reason| NotFilled::Expression { reason })
+    }
+
+    /// The elements of the list that an expression gives for a user; or its value, which is no list.
+    ///
+    /// # Errors
+    /// As [`ScenarioRuntime::evaluate`].
+    pub(in crate::world) fn items(
+        &mut self,
+        user: u32,
+        expression: u32,
+        at: Nanos,
+    ) -> Result<Result<Vec<Value>, Value>, NotFilled> {
+        let given = self.values_for(user, expression, at)?.items(expression);
+        given.map_err(|reason| NotFilled::Expression { reason })
+    }
+
+    /// The values of a user for a condition.
+    fn values_for(&mut self, user: u32, expression: u32, at: Nanos) -> Result<Values<'_>, NotFilled> {
         if let Some(reason) = self.users.states.lacks_own(user) {
             return Err(NotFilled::Expression { reason });
         }
-        let drawer = self.drawer(user);
-        let random = self.users.programs.random_for(user, CONDITIONS | expression, Use::Condition, drawer);
+        let draws = self.users.states.evaluator.draws(expression);
+        let random = self.random_of_value(user, CONDITIONS | expression, draws);
         let known = self.known(user);
-        let given = self.users.states.values(user, random, at, known).evaluate(expression);
-        given.map_err(|reason| NotFilled::Expression { reason })
+        Ok(self.users.states.values(user, random, at, known))
+    }
+
+    /// The source of draws for a value. One that draws nothing has no need of its seed.
+    fn random_of_value(&mut self, user: u32, step: u32, draws: bool) -> Random {
+        if draws {
+            let drawer = self.drawer(user);
+            self.users.programs.random_for(user, step, Use::Condition, drawer)
+        } else {
+            self.users.programs.pass_draw(user);
+            Random::new(0)
+        }
     }
 
     /// The value of a pattern for a user.
@@ -153,8 +219,9 @@ impl ScenarioRuntime {
         if let Some(reason) = self.users.states.lacks_own(user) {
             return Err(NotFilled::Expression { reason });
         }
-        let drawer = self.drawer(user);
-        let random = self.users.programs.random_for(user, SETS, Use::Condition, drawer);
+        let evaluator = &self.users.states.evaluator;
+        let draws = pattern.draws(|expression| evaluator.draws(expression));
+        let random = self.random_of_value(user, SETS, draws);
         let known = self.known(user);
         pattern.value(&mut self.users.states.values(user, random, at, known))
     }
