@@ -74,10 +74,12 @@ impl Segment {
     }
 
     /// The number of this segment's `index`-th item.
+    #[inline]
     pub fn nth(&self, index: u64) -> u64 {
-        if *self == Self::WHOLE {
-            return index;
-        }
+        if let SlotShape::Stride { first: 0, stride: 1 } = self.0 { index } else { self.nth_of_part(index) }
+    }
+
+    fn nth_of_part(&self, index: u64) -> u64 {
         let own = u64::from(self.slot_count());
         index / own * u64::from(SLOT_COUNT) + self.slot(index % own)
     }

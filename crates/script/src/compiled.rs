@@ -200,6 +200,44 @@ mod tests {
     }
 
     #[test]
+    fn it_is_known_which_expressions_draw() {
+        let cases = [
+            ("price < 100 ? word : list[0]", false),
+            ("now() + Math.max(1, price) + `${word}`", false),
+            ("json(list) && [1, price].includes(2)", false),
+            ("Math.random()", true),
+            ("price + Math.floor(Math.random() * 2)", true),
+            ("price > 1 && (word.length ?? `${uuid()}`)", true),
+            ("[1, [pick(1, 2)]]", true),
+            ("word.slice(random(1, 2))", true),
+            ("word[random(0, 1)]", true),
+            ("!name()", true),
+            ("price ? 1 : email()", true),
+            ("list.map(x => x + 1)", true),
+        ];
+        let compiled = started(&cases.map(|(text, _)| text)).expect("expressions");
+        for (number, (text, draws)) in cases.into_iter().enumerate() {
+            assert_eq!(compiled.draws(number as u32), draws, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_list_has_items() {
+        let compiled = started(&["list", "list ", "price", "[1]", "list.concat(1)"]).expect("expressions");
+        let list = Value::Json("[1.0, {\"a\": 2}]".into());
+        let items = vec![Value::Int(1), Value::Json("{\"a\":2}".into())];
+        assert_eq!(compiled.items_lent(0, &[&list]), Some(items.clone()));
+        assert_eq!(compiled.items_lent(1, &[&list]), Some(items));
+        // JavaScript may know better, or there is no list.
+        for other in ["{}", "[{\"1\": 1}]", "[1"] {
+            assert_eq!(compiled.items_lent(0, &[&Value::Json(other.into())]), None, "{other}");
+        }
+        assert_eq!(compiled.items_lent(2, &[&Value::Int(1)]), None);
+        assert_eq!(compiled.items_lent(3, &[]), None);
+        assert_eq!(compiled.items_lent(4, &[&list]), None);
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         let refused = started(&["1 +"]).expect_err("no expression");
         assert!(refused.starts_with("1 +: it is not a JavaScript expression"), "{refused}");

@@ -81,56 +81,60 @@ impl<'a> JsonScan<'a> {
     /// There is no field and no end here.
     #[inline]
     pub fn field(&mut self) -> Result<Option<(&'a str, &'a str)>, NotJson> {
-        let Some((key, _)) = self.key()? else { return Ok(None) };
-        let value = self.value()?;
-        Ok(Some((self.text.get(key).ok_or(NotJson)?, self.text.get(value).ok_or(NotJson)?)))
-    }
-
-    /// The value of the last field of this name. `is_name`: whether a key with escapes, given with its quotes, is the
-    /// name too.
-    ///
-    /// # Errors
-    /// The text is not JSON, or a key is no text.
-    #[inline]
-    pub fn find(
-        mut self,
-        name: &str,
-        is_name: impl Fn(&str) -> Result<bool, NotJson>,
-    ) -> Result<Option<&'a str>, NotJson> {
-        let mut found = None;
-        while let Some((key, has_escapes)) = self.key()? {
-            let is_it = if has_escapes {
-                is_name(self.text.get(key).ok_or(NotJson)?)?
-            } else {
-                key.len() == name.len() + QUOTES
-                    && self.text.as_bytes().get(key.start + 1..key.end - 1) == Some(name.as_bytes())
-            };
-            let value = self.value()?;
-            if is_it {
-                found = Some(value);
-            }
-        }
-        found.map_or(Ok(None), |value| self.text.get(value).map(Some).ok_or(NotJson))
-    }
-
-    /// The position of the next key of an object, with its quotes, and whether it has escapes; then the value begins at
-    /// `at`.
-    #[inline(always)]
-    fn key(&mut self) -> Result<Option<(Range<usize>, bool)>, NotJson> {
         if self.is_at_end(b'}')? {
             return Ok(None);
         }
-        let (bytes, begin) = (self.text.as_bytes(), self.at);
-        if bytes.get(begin) != Some(&b'"') {
+        let bytes = self.text.as_bytes();
+        if bytes.get(self.at) != Some(&b'"') {
             return Err(NotJson);
         }
-        let (end, has_escapes) = string_end(bytes, begin + 1).ok_or(NotJson)?;
-        let colon = after_space(bytes, end);
-        if bytes.get(colon) != Some(&b':') {
-            return Err(NotJson);
+        let (end, _) = string_end(bytes, self.at + 1).ok_or(NotJson)?;
+        let key = self.text.get(self.at..end).ok_or(NotJson)?;
+        self.at = behind_colon(bytes, end)?;
+        let value = self.value()?;
+        Ok(Some((key, self.text.get(value).ok_or(NotJson)?)))
+    }
+
+    /// The value of the last field of this name in an object. `is_name`: whether a key with escapes, given with its
+    /// quotes, is the name too.
+    ///
+    /// # Errors
+    /// The text is no object, or a key is no text.
+    #[inline]
+    pub fn find(
+        text: &'a str,
+        name: &str,
+        is_name: impl Fn(&str) -> Result<bool, NotJson>,
+    ) -> Result<Option<&'a str>, NotJson> {
+        let (bytes, name) = (text.as_bytes(), name.as_bytes());
+        let begin = Self::object(text).ok_or(NotJson)?.at;
+        let (mut at, mut found) = (after_space(bytes, begin), None);
+        if bytes.get(at) == Some(&b'}') {
+            return Ok(None);
         }
-        self.at = after_space(bytes, colon + 1);
-        Ok(Some((begin..end, has_escapes)))
+        loop {
+            if bytes.get(at) != Some(&b'"') {
+                return Err(NotJson);
+            }
+            let (end, has_escapes) = string_end(bytes, at + 1).ok_or(NotJson)?;
+            let is_it = if has_escapes {
+                is_name(text.get(at..end).ok_or(NotJson)?)?
+            } else {
+                end - at == name.len() + QUOTES && is_at(bytes, at + 1, name)
+            };
+            let value = behind_colon(bytes, end)?;
+            at = value_end(bytes, value).ok_or(NotJson)?;
+            if is_it {
+                found = Some(value..at);
+            }
+            at = after_space(bytes, at);
+            match bytes.get(at) {
+                Some(b',') => at = after_space(bytes, at + 1),
+                Some(b'}') => break,
+                _ => return Err(NotJson),
+            }
+        }
+        found.map_or(Ok(None), |value| text.get(value).map(Some).ok_or(NotJson))
     }
 
     /// Whether the list or object ends here; otherwise the next value begins at `at`.
@@ -187,12 +191,24 @@ fn is_of(byte: u8, class: u8) -> bool {
 #[inline(always)]
 fn after_space(text: &[u8], mut at: usize) -> usize {
     while let Some(byte) = text.get(at)
-        && *byte <= b' '
         && matches!(*byte, b' ' | b'\t' | b'\n' | b'\r')
     {
         at += 1;
     }
     at
+}
+
+/// The begin of the value of a field whose key ends at `at`.
+#[inline(always)]
+fn behind_colon(text: &[u8], at: usize) -> Result<usize, NotJson> {
+    let colon = after_space(text, at);
+    if text.get(colon) == Some(&b':') { Ok(after_space(text, colon + 1)) } else { Err(NotJson) }
+}
+
+/// Whether this stands at `at`. The first byte tells most of the time.
+#[inline(always)]
+fn is_at(text: &[u8], at: usize, wanted: &[u8]) -> bool {
+    text.get(at..at + wanted.len()).is_some_and(|there| there.first() == wanted.first() && there == wanted)
 }
 
 /// Bytes of strings that are looked at together.
@@ -332,6 +348,43 @@ mod tests {
         assert_eq!(scan.field(), Ok(Some(("\"a\"", "1"))));
         assert_eq!(scan.field(), Ok(Some(("\"b\\\"\"", "{\"c\":[2]}"))));
         assert_eq!(scan.field(), Ok(None));
+    }
+
+    #[test]
+    fn a_field_is_found_by_its_name() {
+        let object = " { \"a\" : 1, \"price\":\"x, \\\"}\" ,\"ab\\u0063\":[{\"a\":2}],\"\":true,\"a\":{} , \"sku of a lamp\":-1.5e3}";
+        let is_abc = |name: &'static str| move |key: &str| Ok(key == "\"ab\\u0063\"" && name == "abc");
+        for (name, expect) in [
+            ("a", Some("{}")),
+            ("price", Some("\"x, \\\"}\"")),
+            ("abc", Some("[{\"a\":2}]")),
+            ("ab\\u0063", None),
+            ("", Some("true")),
+            ("sku of a lamp", Some("-1.5e3")),
+            ("stock", None),
+        ] {
+            assert_eq!(JsonScan::find(object, name, is_abc(name)), Ok(expect), "{name}");
+        }
+        assert_eq!(JsonScan::find("{ }", "a", |_| Ok(true)), Ok(None));
+        assert_eq!(JsonScan::find(object, "a", |_| Err(NotJson)), Err(NotJson));
+        for text in
+            ["", "[1]", "{", "{a:1}", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,}", "{\"a\":1 1}", "{\"a\":?}"]
+        {
+            assert_eq!(JsonScan::find(text, "a", |_| Ok(true)), Err(NotJson), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_strings_have_an_end() {
+        for length in 0..40 {
+            let text = format!("{}\"rest of the text", "é".repeat(length));
+            assert_eq!(plain_string_end(text.as_bytes(), 0), Some(2 * length + 1));
+            for other in ["\\", "\n", "\u{1f}", "\0"] {
+                let text = format!("{}{other}\", a", "é".repeat(length));
+                assert_eq!(plain_string_end(text.as_bytes(), 0), None, "{text:?}");
+            }
+            assert_eq!(plain_string_end("é".repeat(length).as_bytes(), 0), None);
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) struct Evaluation<'a> {
 
 /// The value of a whole expression.
 pub(super) fn evaluate<'a>(node: &'a PlainNode, evaluation: &mut Evaluation<'a>) -> Result<Value, Stop> {
-    let PlainNode::List(elements) = node else { return json::into_value(evaluation.value(node)?) };
+    let PlainNode::List(elements) = node else { return json::into_value(evaluation.step(node)?) };
     let mut out = String::new();
     evaluation.write_list(elements, &mut out)?;
     Ok(Value::Json(out.into()))
@@ -37,13 +37,13 @@ impl<'a> Evaluation<'a> {
             PlainNode::Template(texts, slots) => return self.template(texts, slots),
             PlainNode::Unary(operator, operand) => return self.unary(*operator, operand),
             PlainNode::Binary(operator, both) => return self.binary(*operator, both),
-            PlainNode::And(both) => match self.value(&both.0)? {
-                left if left.is_truthy() => self.value(&both.1)?,
+            PlainNode::And(both) => match self.step(&both.0)? {
+                left if left.is_truthy() => self.step(&both.1)?,
                 left => left,
             },
-            PlainNode::Or(both) => match self.value(&both.0)? {
+            PlainNode::Or(both) => match self.step(&both.0)? {
                 left if left.is_truthy() => left,
-                _ => self.value(&both.1)?,
+                _ => self.step(&both.1)?,
             },
             PlainNode::Coalesce(both) => match self.value(&both.0)? {
                 left if left.is_nothing() => self.value(&both.1)?,
@@ -53,10 +53,7 @@ impl<'a> Evaluation<'a> {
                 let is_so = self.value(&three.0)?.is_truthy();
                 self.value(if is_so { &three.1 } else { &three.2 })?
             }
-            PlainNode::Member(of, name, is_optional) => {
-                let of = self.leaf(of)?;
-                member(of, Cow::Borrowed(&**name), *is_optional)?
-            }
+            PlainNode::Member(of, name, is_optional) => return self.member(of, name, *is_optional),
             PlainNode::Index(both, is_optional) => return self.index(both, *is_optional),
             PlainNode::Chain(chain) => match self.value(chain) {
                 Err(Stop::Nothing) => Operand::Undefined,
@@ -72,14 +69,26 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// The same, without a call where it is a value or a constant.
+    /// The same, by a shorter way for what stands in most expressions.
     #[inline(always)]
-    fn leaf<'n: 'a>(&mut self, node: &'n PlainNode) -> Result<Operand<'a>, Stop> {
+    fn step<'n: 'a>(&mut self, node: &'n PlainNode) -> Result<Operand<'a>, Stop> {
         match node {
             PlainNode::Number(number) => Ok(Operand::Number(*number)),
             PlainNode::Given(place) => json::from_value(self.values.get(*place).copied().ok_or(Stop::Unsure)?),
+            PlainNode::Binary(operator, both) => self.binary(*operator, both),
+            PlainNode::Member(of, name, is_optional) => self.member(of, name, *is_optional),
             other => self.value(other),
         }
+    }
+
+    fn member<'n: 'a>(&mut self, of: &'n PlainNode, name: &str, is_optional: bool) -> Result<Operand<'a>, Stop> {
+        if let PlainNode::Given(place) = of
+            && let Some(Value::Json(json)) = self.values.get(*place).copied()
+            && json.starts_with('{')
+        {
+            return json::field(json, name);
+        }
+        member(self.value(of)?, Cow::Borrowed(name), is_optional)
     }
 
     fn template<'n: 'a>(&mut self, texts: &[Box<str>], slots: &'n [PlainNode]) -> Result<Operand<'a>, Stop> {
@@ -108,8 +117,8 @@ impl<'a> Evaluation<'a> {
         operator: BinaryOperator,
         both: &'n (PlainNode, PlainNode),
     ) -> Result<Operand<'a>, Stop> {
-        let left = self.leaf(&both.0)?;
-        let right = self.leaf(&both.1)?;
+        let left = self.step(&both.0)?;
+        let right = self.step(&both.1)?;
         apply(operator, left, right)
     }
 

@@ -36,6 +36,7 @@ impl From<NotJson> for Stop {
 }
 
 /// What an expression sees of a value.
+#[inline]
 pub(super) fn from_value(value: &Value) -> Result<Operand<'_>, Stop> {
     Ok(match value {
         Value::Null => Operand::Null,
@@ -148,8 +149,7 @@ pub(super) fn element(json: &str, index: usize) -> Result<Operand<'_>, Stop> {
 
 /// A field of an object. Of equal keys the last one counts.
 pub(super) fn field<'a>(json: &'a str, name: &str) -> Result<Operand<'a>, Stop> {
-    let scan = JsonScan::object(json).ok_or(Stop::Unsure)?;
-    match scan.find(name, |key| string(key).map(|key| key == name).map_err(|_| NotJson))? {
+    match JsonScan::find(json, name, |key| string(key).map(|key| key == name).map_err(|_| NotJson))? {
         Some(value) => operand(value),
         None if INHERITED.contains(&name) => Err(Stop::Unsure),
         None => Ok(Operand::Undefined),

@@ -82,14 +82,14 @@ pub(super) fn quick_number(json: &[u8]) -> Option<f64> {
         return None;
     }
     let (mut number, rest) = read_digits(0, digits);
-    let mut size = number as f64;
+    let mut size = number as i64 as f64;
     if let [b'.', part @ ..] = rest {
         let end;
         (number, end) = read_digits(number, part);
         if rest.len() == digits.len() || part.is_empty() || !end.is_empty() {
             return None;
         }
-        size = number as f64 / TENS[part.len()];
+        size = number as i64 as f64 / TENS[part.len()];
     } else if !rest.is_empty() {
         return None;
     }
@@ -232,4 +232,32 @@ pub(super) fn number_prefix(text: &str) -> f64 {
         end += if part == 0 { 0 } else { 1 + sign + part };
     }
     text[..end].parse().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use pacing::Random;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_few_digits_are_read_to_the_last_bit() {
+        let mut random = Random::new(11);
+        for _ in 0..10_000 {
+            let whole = random.below(10_u64.pow(random.below(9) as u32));
+            let part = random.below(1_000_000);
+            for text in
+                [format!("{whole}"), format!("-{whole}"), format!("{whole}.{part}"), format!("-{whole}.{part:05}")]
+            {
+                let expect: f64 = text.parse().expect("a number");
+                let seen = quick_number(text.as_bytes()).map(f64::to_bits);
+                let is_short = text.trim_start_matches('-').len() <= DIGITS_SURE;
+                assert_eq!(seen, is_short.then_some(expect.to_bits()), "{text}");
+            }
+        }
+        assert_eq!(quick_number(b"-0").map(f64::to_bits), Some((-0.0_f64).to_bits()));
+        for text in ["", "-", "--1", "01", "-00", "1.", ".5", "1.5.5", "1e3", "+1", "1 ", "1234567890123456"] {
+            assert_eq!(quick_number(text.as_bytes()), None, "{text}");
+        }
+    }
 }

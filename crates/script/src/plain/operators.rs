@@ -12,7 +12,7 @@ const LAST_LEADS: u8 = 0xee;
 const PAIR_LEADS: u8 = 0xf0;
 
 /// The value of `left operator right`.
-#[inline]
+#[inline(always)]
 pub(super) fn apply<'a>(operator: BinaryOperator, left: Operand<'a>, right: Operand<'a>) -> Result<Operand<'a>, Stop> {
     match (&left, &right) {
         (Operand::Number(left), Operand::Number(right)) => Ok(of_numbers(operator, *left, *right)),

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use pacing::{Nanos, Random};
-use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value, ValuePattern};
+use plan::{Evaluate, Meaning, Memory, Moment, NotFilled, Scope, Value, ValuePattern};
 
-use super::builtins::{Known, LastResponse, UsedBuiltins};
+use super::builtins::{Known, UsedBuiltins};
 use super::evaluator::ScriptEvaluator;
-use super::rows::UserRow;
+use super::rows::Rows;
 use super::{State, States};
 use crate::world::programs::Use;
 use crate::world::{Counters, ScenarioRuntime};
@@ -26,35 +26,31 @@ static NOTHING: Value = Value::Null;
 
 /// The values of a user at an instant.
 pub(super) struct Values<'a> {
-    variables: &'a [Value],
-    rows: &'a [Option<UserRow>],
-    /// The feed, and the index in its rows.
-    columns: &'a [(u16, u32)],
-    constants: &'a [Value],
+    /// The user, and what all users have.
+    state: &'a State,
+    memory: &'a Memory,
+    rows: &'a Rows,
     counters: &'a Counters,
-    expressions: &'a [Expression],
     evaluator: &'a mut ScriptEvaluator,
     used: &'a UsedBuiltins,
-    /// Iterations that the user has begun, and its last response.
-    own: (u64, Option<&'a LastResponse>),
     known: Known,
     random: Random,
     now: Duration,
 }
 
-/// The value of a column of rows.
-fn cell<'r>(rows: &'r [Option<UserRow>], columns: &[(u16, u32)], number: u32) -> Option<&'r Value> {
-    let (feed, column) = columns.get(number as usize)?;
-    rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
+/// The value of a column of the rows that a user has drawn.
+fn cell<'r>(state: &'r State, rows: &Rows, number: u32) -> Option<&'r Value> {
+    let (feed, column) = rows.columns().get(number as usize)?;
+    state.rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
 }
 
 impl Scope for Values<'_> {
     fn variable(&self, number: u32) -> &Value {
-        &self.variables[number as usize]
+        &self.state.variables[number as usize]
     }
 
     fn column(&mut self, number: u32) -> Option<Value> {
-        cell(self.rows, self.columns, number).cloned()
+        cell(self.state, self.rows, number).cloned()
     }
 
     fn draw(&mut self, bound: u64) -> u64 {
@@ -77,7 +73,7 @@ impl Scope for Values<'_> {
             self.random = random;
             evaluated
         });
-        evaluated.map_err(|reason| format!("{}: {reason}", self.expressions[expression as usize].text))
+        evaluated.map_err(|reason| format!("{}: {reason}", self.memory.expressions[expression as usize].text))
     }
 }
 
@@ -94,12 +90,13 @@ impl Values<'_> {
             Some(Err(reason)) => return Err(reason.clone()),
             None => return Err("nobody evaluates it".to_owned()),
         };
-        let names = &self.expressions[expression as usize].names;
+        let names = &self.memory.expressions[expression as usize].names;
         let uses = interpreter.uses(expression);
         if self.used.has_any() {
             given.clear();
+            let own = (self.state.iterations, self.state.response.as_deref());
             given.extend(uses.iter().filter_map(|place| match names[*place as usize].1 {
-                Meaning::Builtin(builtin) => Some(States::builtin(self.used, self.own, self.known, builtin)),
+                Meaning::Builtin(builtin) => Some(States::builtin(self.used, own, self.known, builtin)),
                 _ => None,
             }));
         }
@@ -115,11 +112,11 @@ impl Values<'_> {
         for (place, lent) in uses.iter().zip(&mut *lent) {
             let (name, meaning) = &names[*place as usize];
             *lent = match meaning {
-                Meaning::Variable(number) => &self.variables[*number as usize],
+                Meaning::Variable(number) => &self.state.variables[*number as usize],
                 Meaning::Column(number) => {
-                    cell(self.rows, self.columns, *number).ok_or_else(|| format!("{name}: there is no row"))?
+                    cell(self.state, self.rows, *number).ok_or_else(|| format!("{name}: there is no row"))?
                 }
-                Meaning::Constant(number) => &self.constants[*number as usize],
+                Meaning::Constant(number) => &self.memory.constants[*number as usize],
                 Meaning::Builtin(_) => made.next().unwrap_or(&NOTHING),
             };
         }
@@ -142,17 +139,13 @@ impl States {
     pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos, known: Known) -> Values<'_> {
         self.state(user);
         let Self { memory, all, counters, evaluator, rows, used, epoch, .. } = self;
-        let State { variables, rows: own, iterations, response, .. } = &all[user as usize];
         Values {
-            variables,
-            rows: own,
-            columns: rows.columns(),
-            constants: &memory.constants,
+            state: &all[user as usize],
+            memory,
+            rows,
             counters,
-            expressions: &memory.expressions,
             evaluator,
             used,
-            own: (*iterations, response.as_deref()),
             known,
             random,
             now: *epoch + now.as_duration(),
