@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use plan::Value;
 
 use super::operand::{Operand, Stop};
-use super::operators::{apply, is_same};
+use super::operators::{apply, is_same, of_numbers};
 use super::tree::{BinaryOperator, Builtin, PlainNode, UnaryOperator, ValueMethod};
 use super::{json, methods, number};
 use crate::Draws;
@@ -19,7 +19,13 @@ pub(super) struct Evaluation<'a> {
 
 /// The value of a whole expression.
 pub(super) fn evaluate<'a>(node: &'a PlainNode, evaluation: &mut Evaluation<'a>) -> Result<Value, Stop> {
-    let PlainNode::List(elements) = node else { return json::into_value(evaluation.step(node)?) };
+    let PlainNode::List(elements) = node else {
+        return match evaluation.step(node)? {
+            Operand::Bool(is_so) => Ok(Value::Bool(is_so)),
+            Operand::Number(number) => Ok(Value::number(number)),
+            other => json::into_value(other),
+        };
+    };
     let mut out = String::new();
     evaluation.write_list(elements, &mut out)?;
     Ok(Value::Json(out.into()))
@@ -81,6 +87,21 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// The number that stands here, or in a variable.
+    #[inline(always)]
+    fn number(&self, node: &PlainNode) -> Option<f64> {
+        match node {
+            PlainNode::Number(number) => Some(*number),
+            PlainNode::Given(place) => match self.values.get(*place)? {
+                Value::Int(number) => Some(*number as f64),
+                // The interpreter is given 0 for -0, too.
+                Value::Float(number) => Some(*number + 0.0),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn member<'n: 'a>(&mut self, of: &'n PlainNode, name: &str, is_optional: bool) -> Result<Operand<'a>, Stop> {
         if let PlainNode::Given(place) = of
             && let Some(Value::Json(json)) = self.values.get(*place).copied()
@@ -117,6 +138,9 @@ impl<'a> Evaluation<'a> {
         operator: BinaryOperator,
         both: &'n (PlainNode, PlainNode),
     ) -> Result<Operand<'a>, Stop> {
+        if let (Some(left), Some(right)) = (self.number(&both.0), self.number(&both.1)) {
+            return Ok(of_numbers(operator, left, right));
+        }
         let left = self.step(&both.0)?;
         let right = self.step(&both.1)?;
         apply(operator, left, right)

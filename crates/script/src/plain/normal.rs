@@ -55,7 +55,8 @@ fn item(json: &str) -> Value {
 }
 
 impl NormalForm<'_> {
-    /// The end of the value at `at`, where it is in normal form.
+    /// The end of the value at `at`, where it is in normal form. Only lists and objects take a call.
+    #[inline(always)]
     fn end(&mut self, at: usize, depth: usize) -> Option<usize> {
         match self.text.get(at)? {
             _ if depth > DEPTH_MAX => None,
@@ -74,6 +75,7 @@ impl NormalForm<'_> {
         (self.text.get(at..end)? == word).then_some(end)
     }
 
+    #[inline(never)]
     fn list_end(&mut self, mut at: usize, depth: usize) -> Option<usize> {
         if self.text.get(at) == Some(&b']') {
             return Some(at + 1);
@@ -88,6 +90,7 @@ impl NormalForm<'_> {
         }
     }
 
+    #[inline(never)]
     fn object_end(&mut self, mut at: usize, depth: usize) -> Option<usize> {
         if self.text.get(at) == Some(&b'}') {
             return Some(at + 1);
@@ -118,7 +121,7 @@ impl NormalForm<'_> {
         let is_in_doubt = key.first().is_some_and(u8::is_ascii_digit)
             || key == b"__proto__"
             || known.len() >= FIELDS_MAX
-            || known.contains(&key);
+            || known.iter().any(|known| known.len() == key.len() && *known == key);
         if is_in_doubt || self.text.get(end) != Some(&b':') {
             return None;
         }
@@ -128,7 +131,16 @@ impl NormalForm<'_> {
 }
 
 /// The end of the number at `at`, where JavaScript writes it as it stands. What follows it is not judged.
+#[inline(always)]
 fn number_end(text: &[u8], at: usize) -> Option<usize> {
+    let end = digits_end(text, at);
+    let digits = end - at;
+    let is_whole = (1..=DIGITS_SURE).contains(&digits) && !matches!(text.get(end), Some(b'.' | b'e' | b'E'));
+    if is_whole && (digits == 1 || text.get(at) != Some(&b'0')) { Some(end) } else { other_number_end(text, at) }
+}
+
+/// The same for a number with a sign or a point.
+fn other_number_end(text: &[u8], at: usize) -> Option<usize> {
     let is_negative = text.get(at) == Some(&b'-');
     let begin = at + usize::from(is_negative);
     let whole = text.get(begin..digits_end(text, begin))?;
@@ -150,6 +162,7 @@ fn number_end(text: &[u8], at: usize) -> Option<usize> {
     (digits <= DIGITS_SURE && !matches!(text.get(end), Some(b'e' | b'E'))).then_some(end)
 }
 
+#[inline(always)]
 fn digits_end(text: &[u8], mut at: usize) -> usize {
     while text.get(at).is_some_and(u8::is_ascii_digit) {
         at += 1;

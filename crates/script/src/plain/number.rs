@@ -244,7 +244,8 @@ mod tests {
     fn numbers_of_few_digits_are_read_to_the_last_bit() {
         let mut random = Random::new(11);
         for _ in 0..10_000 {
-            let whole = random.below(10_u64.pow(random.below(9) as u32));
+            let most = 10_u64.pow(random.below(9) as u32);
+            let whole = random.below(most);
             let part = random.below(1_000_000);
             for text in
                 [format!("{whole}"), format!("-{whole}"), format!("{whole}.{part}"), format!("-{whole}.{part:05}")]

@@ -22,7 +22,7 @@ pub(super) fn apply<'a>(operator: BinaryOperator, left: Operand<'a>, right: Oper
 
 /// The same for two numbers.
 #[inline]
-fn of_numbers<'a>(operator: BinaryOperator, left: f64, right: f64) -> Operand<'a> {
+pub(super) fn of_numbers<'a>(operator: BinaryOperator, left: f64, right: f64) -> Operand<'a> {
     let is_so = match operator {
         BinaryOperator::Add => return Operand::Number(left + right),
         BinaryOperator::Subtract => return Operand::Number(left - right),

@@ -48,6 +48,30 @@ impl Evaluate for Five {
     }
 }
 
+/// The same, which says that nothing is drawn for it.
+#[derive(Debug)]
+struct Undrawn;
+
+impl Interpreters for Undrawn {
+    fn start(&self, _: &[Expression]) -> Result<Box<dyn Evaluate>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Evaluate for Undrawn {
+    fn uses(&self, expression: u32) -> &[u32] {
+        Five.uses(expression)
+    }
+
+    fn evaluate(&mut self, expression: u32, values: &[Value], moment: Moment) -> Result<Value, String> {
+        Five.evaluate(expression, values, moment)
+    }
+
+    fn draws(&self, _: u32) -> bool {
+        false
+    }
+}
+
 /// Step 0 gets one of five statuses, which users remember; step 1 is plain.
 pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
     let mut plan = plan(&[(&["/", "/"], nodes)], flags);
@@ -113,6 +137,21 @@ fn loops_end_when_their_condition_says_so_on_any_number_of_shards() {
         answered(&history, 0)
     });
     assert!(seen.iter().all(|rounds| *rounds == seen[0]), "{seen:?}");
+}
+
+#[test]
+fn a_condition_that_draws_nothing_leaves_the_draws_behind_it_as_they_are() {
+    let seen = |interpreters: Arc<dyn Interpreters>| {
+        let inner = Node::If { condition: ALWAYS, then: vec![ask(0)], otherwise: vec![ask(1)] };
+        let nodes = vec![ask(0), inner, repeated(IS_204, true, 1_000, OnFailure::Next, vec![ask(0)])];
+        let supplies = DataSources { interpreters: Some(interpreters), ..DataSources::default() };
+        let plan = checked_plan(nodes, rate("100", "1s"));
+        let history = played(Setup { plan, threads: 2, supplies, ..Setup::calm(11) });
+        [200, 201, 202, 203, 204].map(|status| with_status(&history, status))
+    };
+    let with_draws = seen(Arc::new(Five));
+    assert!(with_draws.iter().all(|count| *count > 50), "{with_draws:?}");
+    assert_eq!(seen(Arc::new(Undrawn)), with_draws);
 }
 
 #[test]
