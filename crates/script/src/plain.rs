@@ -5,6 +5,7 @@
 //! plain expression takes values as they are: texts are borrowed, and members of JSON are found in its text.
 
 mod evaluate;
+mod items;
 mod json;
 mod methods;
 mod normal;
@@ -65,7 +66,7 @@ impl PlainProgram {
     pub fn items(&self, values: &[&Value]) -> Option<Vec<Value>> {
         match (&self.root, values) {
             (tree::PlainNode::Given(place), values) => match values.get(*place)? {
-                Value::Json(json) => normal::items(json).ok(),
+                Value::Json(json) => items::items(json).ok(),
                 _ => None,
             },
             _ => None,

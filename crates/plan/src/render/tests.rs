@@ -259,3 +259,27 @@ fn what_a_text_is_filled_from_is_known() {
     let dynamic_parts = DynamicParts { path, headers: of_header, body, messages, ..DynamicParts::default() };
     assert_eq!((dynamic_parts.uses().columns.len(), dynamic_parts.uses().expressions), (1, vec![5, 6, 7]));
 }
+
+#[test]
+fn it_is_known_which_values_draw() {
+    for (text, expect) in [
+        ("a ${word} ${users.name} ${env.KEY}", false),
+        ("${counter()} ${now()}", false),
+        ("${base64(word)}", false),
+        ("${1 + 1}", false),
+        ("${1 + 10}", true),
+        ("${base64(uuid())}", true),
+        ("${word} ${random(1, 2)}", true),
+        ("${pick('a', 'b')}", true),
+        ("${name()}", true),
+        ("${email()}", true),
+        ("${phone()}", true),
+    ] {
+        let pattern = Pattern::parse(text, TextContext::Text).expect("a pattern");
+        let rendering = Rendering::new(&pattern, &mut world()).expect("known names");
+        // The number of an expression is its length.
+        let draws = ValuePattern::Slot(rendering).draws(|expression| expression > 5);
+        assert_eq!(draws, expect, "{text}");
+    }
+    assert!(!ValuePattern::Constant(Value::Int(1)).draws(|_| true));
+}

@@ -220,7 +220,7 @@ const HIGHEST_BITS: u64 = LOWEST_BITS << 7;
 /// The highest bit of each byte that is this one; beyond the first such byte others may have theirs too.
 #[inline(always)]
 fn equal_to(word: u64, byte: u8) -> u64 {
-    let differing = word ^ LOWEST_BITS * byte as u64;
+    let differing = word ^ (LOWEST_BITS * byte as u64);
     differing.wrapping_sub(LOWEST_BITS) & !differing & HIGHEST_BITS
 }
 

@@ -5,14 +5,10 @@ use std::fmt::Write;
 
 use plan::{JsonScan, NotJson, Value, plain_string_end};
 
-use super::normal;
+use super::normal::{DEPTH_MAX, FIELDS_MAX, is_normal};
 use super::number::{quick_number, write_number};
 use super::operand::{Operand, Stop};
 
-/// The deepest nesting that is written here.
-pub(super) const DEPTH_MAX: usize = 64;
-/// The most fields of an object that are compared with each other.
-pub(super) const FIELDS_MAX: usize = 64;
 /// What objects have without a field of this name.
 const INHERITED: [&str; 12] = [
     "constructor",
@@ -56,7 +52,7 @@ pub(super) fn into_value(operand: Operand<'_>) -> Result<Value, Stop> {
         Operand::Bool(is_so) => Value::Bool(is_so),
         Operand::Number(number) => Value::number(number),
         Operand::Text(text) => Value::Text(text.into()),
-        Operand::Json(json) if normal::is_normal(json) => Value::Json(json.into()),
+        Operand::Json(json) if is_normal(json) => Value::Json(json.into()),
         Operand::Json(json) => Value::Json(written(json, 0)?.into()),
     })
 }
