@@ -314,8 +314,15 @@ impl CompiledProgram {
         by: RandomKey,
         begins: bool,
     ) -> UserAction {
-        let mut none = Position::default();
-        let place = place.unwrap_or(&mut none);
+        // Made only where there is none.
+        let mut none;
+        let place = match place {
+            Some(place) => place,
+            None => {
+                none = Position::default();
+                &mut none
+            }
+        };
         for _ in 0..OPS_MAX {
             let op = &self.ops[*counter as usize];
             if !begins && op.begins_something() {
