@@ -161,13 +161,10 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
         body = body.then(rendering(text, ground));
     }
     using.dynamic_parts = Some(Arc::new(DynamicParts {
-        expects: Vec::new(),
-        trace: None,
-        messages: Vec::new(),
         path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), TextContext::Url)),
         headers: vec![(authorization, rendering("Bearer ${number}${lines}", TextContext::Header))],
         body: Some(body),
-        takes: Vec::new(),
+        ..DynamicParts::default()
     }));
     let scenario = &mut plan.scenarios[0];
     scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {

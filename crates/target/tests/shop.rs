@@ -325,9 +325,6 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
         });
         let authorization = step.request.headers.iter().position(|(name, _)| name == "Authorization");
         step.dynamic_parts = Some(Arc::new(DynamicParts {
-            expects: Vec::new(),
-            messages: Vec::new(),
-            trace: None,
             path: ask.path.contains('$').then(|| rendering(ask.path, TextContext::Url)),
             headers: authorization
                 .map(|at| (at, rendering("Bearer ${token}", TextContext::Header)))
@@ -335,6 +332,7 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
                 .collect(),
             body: ask.form.map(|form| rendering(form, TextContext::Form)),
             takes: takes.collect(),
+            ..DynamicParts::default()
         }));
         plan
     });
