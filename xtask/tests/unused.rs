@@ -27,7 +27,6 @@ const KNOWN: [(&str, &str); 26] = [
     ("plan/src/draft/urls.rs", "URLS_FILE_BYTES_MAX"),
     ("plan/src/draft/urls.rs", "URLS_MAX"),
     ("plan/src/extract.rs", "TAKEN_MAX"),
-    ("plan/src/program.rs", "NODES_MAX"),
     ("report/src/changes.rs", "change_value"),
     ("report/src/messages/extract_error.rs", "not_extracted"),
     ("scenario/src/expression.rs", "EXPRESSION_BYTES_MAX"),
