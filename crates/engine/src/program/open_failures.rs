@@ -6,8 +6,12 @@ use metrics::SeriesId;
 const FAILURES_MAX: usize = 10_000;
 
 /// The failures of a user's measured steps: of its last exchanges, and of the blocks around them, which may begin again.
+/// Most users have none, and no memory for them.
 #[derive(Debug, Default)]
-pub(crate) struct OpenFailures {
+pub(crate) struct OpenFailures(Option<Box<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
     steps: Vec<SeriesId>,
     /// Where those of the last exchanges begin.
     last: usize,
@@ -17,44 +21,49 @@ pub(crate) struct OpenFailures {
 
 impl OpenFailures {
     pub(crate) fn add(&mut self, step: SeriesId) {
-        if self.steps.len() < FAILURES_MAX {
-            self.steps.push(step);
+        let kept = self.0.get_or_insert_default();
+        if kept.steps.len() < FAILURES_MAX {
+            kept.steps.push(step);
         }
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.0.as_ref().is_none_or(|kept| kept.steps.is_empty())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.steps.len()
+        self.0.as_ref().map_or(0, |kept| kept.steps.len())
     }
 
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.steps.clear();
-        (self.last, self.again_from) = (0, None);
+        self.0 = None;
     }
 
     /// The last exchanges are tried again.
     pub(crate) fn try_last_again(&mut self) {
-        self.again_from = Some(self.last);
+        if let Some(kept) = &mut self.0 {
+            kept.again_from = Some(kept.last);
+        }
     }
 
     /// All from here on are tried again.
     pub(crate) fn try_again_from(&mut self, from: usize) {
-        self.again_from = Some(from);
+        if let Some(kept) = &mut self.0 {
+            kept.again_from = Some(from);
+        }
     }
 
     /// Something begins: takes those that are tried again with it. `is_in_block`: the others may be so later.
     pub(crate) fn settle(&mut self, is_in_block: bool) -> Vec<SeriesId> {
-        let from = self.again_from.take().unwrap_or(self.steps.len()).min(self.steps.len());
-        let tried_again = self.steps.split_off(from);
+        let Some(kept) = &mut self.0 else { return Vec::new() };
+        let from = kept.again_from.take().unwrap_or(kept.steps.len()).min(kept.steps.len());
+        let tried_again = kept.steps.split_off(from);
         if !is_in_block {
-            self.steps.clear();
+            kept.steps.clear();
         }
-        self.last = self.steps.len();
+        kept.last = kept.steps.len();
         tried_again
     }
 }
