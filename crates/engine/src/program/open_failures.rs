@@ -8,10 +8,10 @@ const FAILURES_MAX: usize = 10_000;
 /// The failures of a user's measured steps: of its last exchanges, and of the blocks around them, which may begin again.
 /// Most users have none, and no memory for them.
 #[derive(Debug, Default)]
-pub(crate) struct OpenFailures(Option<Box<Kept>>);
+pub(crate) struct OpenFailures(Option<Box<FailedSteps>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct FailedSteps {
     steps: Vec<SeriesId>,
     /// Where those of the last exchanges begin.
     last: usize,
