@@ -104,7 +104,7 @@ impl Influx {
         let to = interval.to.as_duration();
         let began = *self.began.get_or_insert_with(|| reported.at_unix.saturating_sub(to));
         // The last interval may grow with what ended just behind it: its point stays where it was, or both would count.
-        if interval.number != self.newest.0 && !interval.is_update {
+        if !interval.is_update {
             self.newest = (interval.number, to);
         }
         let stamped = if interval.number == self.newest.0 { self.newest.1 } else { to };

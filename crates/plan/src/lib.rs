@@ -309,6 +309,12 @@ pub struct Step {
 }
 
 impl Step {
+    /// Changes it, and what it is at its origins.
+    pub fn change_with_origins(&mut self, change: &mut dyn FnMut(&mut Self)) {
+        change(self);
+        self.at_origins.iter_mut().for_each(change);
+    }
+
     /// The bytes that it sends, without heads and frames.
     pub fn bytes(&self) -> usize {
         let message = self
@@ -440,10 +446,7 @@ impl Scenario {
 
     /// Changes all of them.
     pub(crate) fn change_steps(&mut self, change: &mut dyn FnMut(&mut Step)) {
-        for step in &mut self.steps {
-            change(step);
-            step.at_origins.iter_mut().for_each(&mut *change);
-        }
+        self.steps.iter_mut().for_each(|step| step.change_with_origins(change));
     }
 
     /// The users of a closed load, or the most concurrent exchanges of an open one.

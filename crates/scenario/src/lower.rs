@@ -329,11 +329,10 @@ fn reroute(connection: &Connection, targets: &mut [Target], steps: &mut [PlanSte
     for target in targets {
         *target = target.clone().by_route(&route_overrides)?;
     }
-    let all = steps.iter_mut().flat_map(|step| {
-        let plan::Step { follow, at_origins, .. } = step;
-        follow.iter_mut().chain(at_origins.iter_mut().filter_map(|step| step.follow.as_mut()))
-    });
-    all.for_each(|follow| (*follow.route_overrides).clone_from(&route_overrides));
+    let reroute = &mut |step: &mut PlanStep| {
+        step.follow.iter_mut().for_each(|follow| (*follow.route_overrides).clone_from(&route_overrides));
+    };
+    steps.iter_mut().for_each(|step| step.change_with_origins(reroute));
     Ok(())
 }
 

@@ -14,13 +14,18 @@ const WAYS: [&[&str]; 3] = [&["--driver", "uring"], &["--driver", "poll"], &["--
 /// Runs a file to its end, whatever its verdict; returns its report, and the target's requests by path and by user.
 fn run(folder: &Folder, text: &str, flags: &[&str]) -> (Value, BTreeMap<String, u64>, BTreeMap<String, u64>) {
     let served = Served::start();
-    let file = folder.plan(&flags.concat(), &served, text);
+    let report = run_against(&served, folder, text, flags);
+    let (paths, users, _) = books(&served);
+    (report, paths, users)
+}
+
+/// The same against a target that is there; returns the report.
+fn run_against(served: &Served, folder: &Folder, text: &str, flags: &[&str]) -> Value {
+    let file = folder.plan(&flags.concat(), served, text);
     let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], flags].concat());
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert!(matches!(done.status.code(), Some(0 | 1)), "{flags:?}: {stderr}");
-    let report = serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    let (paths, users, _) = books(&served);
-    (report, paths, users)
+    serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
 }
 
 fn counts(rows: &[(&str, u64)]) -> BTreeMap<String, u64> {
@@ -156,9 +161,7 @@ fn drawn_urls_lead_where_they_say() {
             other.url("/search?q=lamp"),
             near.url("/items/3"),
         );
-        let file = folder.plan(&format!("drawn{}", flags.concat()), &near, &text);
-        let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], *flags].concat());
-        let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let report = run_against(&near, &folder, &text, flags);
         assert_eq!(report["requests"]["succeeded"], 200, "{flags:?}: {}", report["failures"]);
         let (here, there) = (books(&near).0, books(&other).0);
         assert_eq!(
@@ -189,9 +192,7 @@ fn urls_of_responses_lead_to_origins() {
             at(&near, "/items"),
             at(&third, "/items"),
         );
-        let file = folder.plan(&flags.concat(), &near, &text);
-        let done = output(&[&["run", &file, "--seed", "7", "-o", "json", "--quiet"], *flags].concat());
-        let report: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let report = run_against(&near, &folder, &text, flags);
         assert_eq!(books(&near).0, counts(&[("GET /items", 40), ("POST /echo", 120)]), "{flags:?}");
         assert_eq!(books(&other).0, counts(&[("GET /items", 40)]), "{flags:?}");
         assert_eq!(books(&third).0, counts(&[]), "{flags:?}");

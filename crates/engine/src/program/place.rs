@@ -192,8 +192,7 @@ impl Fork {
     /// The step of an exchange, counted from 0; `None` behind the last one.
     pub(crate) fn step(&self, index: usize) -> Option<u32> {
         let all = &self.steps.steps;
-        let rounds = if self.steps.item.is_some() { self.items.len() } else { 1 };
-        (index / all.len() < rounds).then(|| all[index % all.len()])
+        (index < self.len()).then(|| all[index % all.len()])
     }
 
     /// How many exchanges there are.

@@ -88,16 +88,19 @@ impl Evaluate for Table {
     }
 }
 
+/// A path that is made of the item.
+fn with_item(path: &str) -> DynamicParts {
+    let path = Pattern::parse(path, TextContext::Url).expect("a pattern");
+    let path = Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names");
+    DynamicParts { path: Some(path), ..DynamicParts::default() }
+}
+
 /// Step 0 asks for the status that the item says, the others for these paths.
 fn planned(paths: &[&str], nodes: Vec<Node>, flags: Flags) -> Plan {
     let paths: Vec<&str> = ["/"].into_iter().chain(paths.iter().copied()).collect();
     let mut plan = plan(&[(&paths, nodes)], flags);
     let scenario = &mut plan.scenarios[0];
-    let path = Pattern::parse("/status/${item}", TextContext::Url).expect("a pattern");
-    scenario.steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
-        path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
-        ..DynamicParts::default()
-    }));
+    scenario.steps[0].dynamic_parts = Some(Arc::new(with_item("/status/${item}")));
     scenario.memory.variables = vec![Value::Int(404), Value::Null];
     let names = vec![
         ("loop.index".to_owned(), Meaning::Builtin(Builtin::LoopIndex)),
@@ -226,11 +229,7 @@ fn thousands_that_end_at_once_take_no_stack() {
         let nodes = vec![at_once(MANY, 2, (&[0], &[]), on_failure), ask(1)];
         let mut plan = planned(&["/status/202"], nodes, users(2, 4));
         // A URL that is none of the target: nothing is sent.
-        let path = Pattern::parse("${item}", TextContext::Url).expect("a pattern");
-        plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
-            path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
-            ..DynamicParts::default()
-        }));
+        plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(with_item("${item}")));
         let history = run(plan, 1);
         let failures = history.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>();
         assert_eq!(failures, [(Failure::NotFilled, 4 * 20_000)], "{on_failure:?}");
@@ -241,11 +240,7 @@ fn thousands_that_end_at_once_take_no_stack() {
     let fork = Node::Parallel { most: 2, steps: vec![0, 0], optional: vec![0], on_failure: NEXT };
     let mut plan = planned(&["/status/202"], vec![times(MANY_TIMES, vec![fork]), ask(1)], users(2, 4));
     plan.scenarios[0].memory.variables[0] = Value::text("\r\nx: y");
-    let path = Pattern::parse("${item}", TextContext::Url).expect("a pattern");
-    plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(DynamicParts {
-        path: Some(Rendering::new(&path, &mut OnlyVariables(&["item"])).expect("known names")),
-        ..DynamicParts::default()
-    }));
+    plan.scenarios[0].steps[0].dynamic_parts = Some(Arc::new(with_item("${item}")));
     let history = run(plan, 1);
     assert_eq!((answered(&history, 1), ends(&history)), (4, (4, 0, 0)));
 }
