@@ -26,8 +26,8 @@ use testing::Testing;
 const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
-  test [--long]      every test; --long runs the sums over ten million exchanges, the books of every load with every way to
-                     end, workers on a bus, all seeds of the simulators, and every fuzzer, too
+  test [--long]      every test; --long runs each with all its seeds and inputs (sums over ten million exchanges, the books of
+                     every load with every way to end), and names without glibc and workers on a bus, too
   test --clean       what a newcomer does: the packages in clean roots, the first command from a clean clone, and the example
                      of an own protocol outside of the workspace
   test --times       the same, with the time of each test and of each unit of the build

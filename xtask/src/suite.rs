@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) busy: Option<u64>,
     /// Writes the list of tests and runs none.
     pub(crate) writes_names: bool,
+    /// Runs each test in its longest variant, with all seeds and inputs.
+    pub(crate) is_long: bool,
 }
 
 /// Runs every test, even if some fail.
@@ -51,9 +53,10 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
     cases.sort_by_key(rank);
     let outcomes = steps.run("all tests", || match options.busy {
         Some(seed) => run_beside_disturbances(cases, seed),
-        None => run_cases(cases, &Running::default()),
+        None => run_cases(cases, &Running::new(options.is_long)),
     })?;
-    let differing = times::keep(&outcomes, options.busy.is_some());
+    // The counts of longer variants are not those of the suite.
+    let differing = if options.is_long { Ok(()) } else { times::keep(&outcomes, options.busy.is_some()) };
     times::print_programs(&outcomes);
     let mut units = Ok(());
     if options.is_timed {

@@ -14,6 +14,12 @@ const LISTING: [(&str, &str); 1] = [("onrush", "browser")];
 /// The only test of a program without a harness and without a list.
 const MAIN: &str = "main";
 
+/// The package of the fuzzers, and how many inputs each of them takes in the longest variant.
+const FUZZERS: &str = "fuzzers";
+const LONG_FUZZ_INPUTS: &str = "100000";
+/// The variable that makes tests take all seeds and inputs.
+const LONG_VARIABLE: &str = "ONRUSH_LONG";
+
 /// A build message of cargo.
 #[derive(Deserialize)]
 struct Message {
@@ -102,16 +108,32 @@ impl Program {
         format!("{}/{}", self.package, self.name)
     }
 
-    /// The command that starts the program, as `cargo test` would.
-    pub(crate) fn command(&self) -> Command {
+    /// The command that starts the program, as `cargo test` would. Random cases are the same in each run: a failure is
+    /// caused by the commit. `cargo test` draws others.
+    fn plain_command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
-        // Random cases are the same in each run: a failure is caused by the commit. `cargo test` draws others.
         command.env("PROPTEST_RNG_SEED", "1");
+        command
+    }
+
+    /// The same, with all seeds and inputs.
+    pub(crate) fn long_command(&self) -> Command {
+        let mut command = self.plain_command();
+        command.env(LONG_VARIABLE, "1");
+        if self.package == FUZZERS {
+            command.env("ONRUSH_FUZZ_INPUTS", LONG_FUZZ_INPUTS);
+        }
+        command
+    }
+
+    /// The same, with the part of seeds and inputs that the commit has.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = self.plain_command();
         // Of cases that are too many for one run, each commit takes another part. `ONRUSH_` variables set flags, so
         // only programs that start no onrush get such a variable.
         let part = commit_number().to_string();
-        if self.package == "fuzzers" && std::env::var_os("ONRUSH_FUZZ_SEED").is_none() {
+        if self.package == FUZZERS && std::env::var_os("ONRUSH_FUZZ_SEED").is_none() {
             command.env("ONRUSH_FUZZ_SEED", &part);
         }
         command.env(PART_VARIABLE, &part);

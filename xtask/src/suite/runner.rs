@@ -19,6 +19,8 @@ use crate::{Failure, processes};
 const TESTS_PER_CORE: usize = 3;
 /// Time limit after which a test counts as hanging.
 pub(crate) const TEST_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// The limit of a test with all seeds and inputs.
+const LONG_TEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 /// More than one, so that a test has a thread with its name.
 const TEST_THREADS: &str = "4";
 
@@ -37,9 +39,15 @@ pub(crate) struct Outcome {
 pub(crate) struct Running {
     groups: Mutex<HashMap<Pid, (Case, Instant)>>,
     is_over: AtomicBool,
+    /// Whether each runs in its longest variant.
+    is_long: bool,
 }
 
 impl Running {
+    pub(crate) fn new(is_long: bool) -> Self {
+        Self { is_long, ..Self::default() }
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
@@ -59,10 +67,11 @@ impl Running {
 
     /// Ends hanging tests, until all are over.
     fn watch(&self) {
+        let limit = if self.is_long { LONG_TEST_LIMIT } else { TEST_LIMIT };
         while !self.is_over() {
             std::thread::sleep(Duration::from_millis(100));
             let groups = self.groups.lock().expect("no thread panics");
-            for (pid, (case, _)) in groups.iter().filter(|(_, (_, begun))| begun.elapsed() > TEST_LIMIT) {
+            for (pid, (case, _)) in groups.iter().filter(|(_, (_, begun))| begun.elapsed() > limit) {
                 println!("{} hangs and is ended", case.name());
                 let _ = kill_process_group(*pid, Signal::KILL);
             }
@@ -114,7 +123,7 @@ pub(crate) fn run(
 fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failure> {
     let (output, claims_file) = (files.with_extension("txt"), files.with_extension("claims"));
     let _ = std::fs::remove_file(&claims_file);
-    let mut command = case.program.command();
+    let mut command = if running.is_long { case.program.long_command() } else { case.program.command() };
     if !case.program.is_whole {
         command.args(["--exact", &case.tests[0]]);
     }

@@ -321,7 +321,7 @@ fn literal_of(text: &str, number_stand_ins: &NumberStandIns) -> Option<Value> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(Value::String(inner.replace("\\'", "'")));
     }
-    serde_json::from_str(&number_stand_ins.replace_in_text(text)).ok()
+    serde_json::from_slice(number_stand_ins.replace_in_text(text).as_bytes()).ok()
 }
 
 fn compare(one: &Value, relation: Relation, other: &Value) -> bool {

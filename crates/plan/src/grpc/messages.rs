@@ -31,7 +31,7 @@ pub(crate) fn read_messages(text: &str, method: &MethodDescriptor) -> Result<Vec
 fn read_stream(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessage>, PlanError> {
     let is_array = text.trim_start().starts_with('[') && !is_list(kind);
     let messages = if is_array {
-        let mut reader = serde_json::Deserializer::from_str(text);
+        let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
         let read = Many(kind).deserialize(&mut reader).and_then(|messages| reader.end().map(|()| messages));
         read.map_err(|error| misfit(&error, kind, (1, 1)))?
     } else {
@@ -48,7 +48,7 @@ fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
     // A text that begins like JSON is parsed as JSON; anything else may be a word, as with go-stress-testing.
     let is_json = text.trim_start().starts_with(['{', '[']);
     let word = || lone_string(text, kind).filter(|_| !is_json).map(|message| vec![message]);
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let mut values = serde_json::Deserializer::from_slice(text.as_bytes()).into_iter::<IgnoredAny>();
     let (mut messages, mut from) = (Vec::new(), 0);
     loop {
         match values.next() {
@@ -60,7 +60,7 @@ fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
         let to = values.byte_offset();
         let value = &text[from..to];
         let start = from + value.len() - value.trim_start().len();
-        let mut reader = serde_json::Deserializer::from_str(&text[start..to]);
+        let mut reader = serde_json::Deserializer::from_slice(text[start..to].as_bytes());
         match DynamicMessage::deserialize(kind.clone(), &mut reader) {
             Ok(message) => messages.push(message),
             Err(error) if messages.is_empty() => {
