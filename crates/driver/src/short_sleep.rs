@@ -1,5 +1,5 @@
 //! A short sleep before a wait, so that data that arrives meanwhile is found at once: each wake-up costs both the
-//! sleeper and the waker. `Driver::coalesce` sets its length; see `engine/src/world/layers/read_coalescer.rs`.
+//! sleeper and the waker. `Driver::coalesce` sets its length; see `engine/src/scenario_runtime/connections/layers/read_coalescer.rs`.
 //!
 //! A wait never takes longer than the given time. A sleep takes longer than requested; by how much is learned.
 

@@ -1,7 +1,7 @@
 //! Held connections: opened at a given rate, held, used for messages, closed cleanly.
 //!
 //! Connections are counted here, not exchanges, and there may be a million: so each is an entry of 40 bytes
-//! ([`world`]): phase, two instants, pending work. State that only a busy one needs (TLS, a line with a partial
+//! ([`runtime`]): phase, two instants, pending work. State that only a busy one needs (TLS, a line with a partial
 //! response) is a box that is released when it is idle. Turns are arithmetic: the k-th message of a shard is due at an
 //! instant computed from k, so a million connections need no timer. All deadlines of one kind have the same length and
 //! lie in a queue. The last shard that has tried all its connections sets the end for all; the aggregator stops the
@@ -16,11 +16,11 @@ mod job;
 mod opening;
 mod parts;
 mod remote;
+mod runtime;
 mod shard;
 #[cfg(test)]
 mod tests;
 mod work;
-mod world;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 //! # Modules
 //!
 //! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scenario_lifecycle` is one
-//!   scenario on a shard, `world` the state of that scenario there
+//!   scenario on a shard, `scenario_runtime` the state of that scenario there
 //! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports,
 //!   `interval_merger` their intervals: for loads and for held connections
 //! - `data_sources`: data rows and interpreters of a run, and which rows were used up
@@ -18,15 +18,15 @@
 //!   `faults`: which protocol fault is which failure
 //! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `probe_arithmetic`, `slices`:
 //!   their arithmetic
-//! - `hold`: held connections, with a world of their own; `messaging`, `endpoints`: for loads and held connections
+//! - `hold`: held connections, with a runtime of their own; `messaging`, `endpoints`: for loads and held connections
 //! - `remote`, `lease`: partitions of a load that remote workers run
 //! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
 //!
 //! # Ways of data
 //!
 //! Each has a table of its own. A **user** executes a program (`user`, `program`). An **exchange** is one request with its
-//! response: its instants, its step (`world/exchanges.rs`). An **attempt** is one try of it on a connection. A
-//! **connection** is a phase and a socket (`world/connections.rs`); an idle one owns no buffer. A stale reconnect is
+//! response: its instants, its step (`scenario_runtime/exchanges.rs`). An **attempt** is one try of it on a connection. A
+//! **connection** is a phase and a socket (`scenario_runtime/connections.rs`); an idle one owns no buffer. A stale reconnect is
 //! a second attempt of the same exchange.
 //!
 //! A step declares before the run what it `needs` of a response; nothing else is kept. A request is rendered once,
@@ -68,6 +68,7 @@ mod resolve;
 mod run;
 mod run_loop;
 mod scenario_lifecycle;
+mod scenario_runtime;
 mod series;
 mod shard;
 mod shard_threads;
@@ -82,7 +83,6 @@ mod tls;
 mod usage;
 mod user;
 mod verdict;
-mod world;
 
 pub use barriers::{BarrierStats, Release};
 pub use control::{Control, Intent, Lease, Refused, StopHandle};

@@ -15,7 +15,7 @@ use wire::hpack::FieldList;
 use wire::http2::{Client, Event};
 use wire::tls::{ClientConfig, Refused, Session};
 
-use crate::world::http2_fields;
+use crate::scenario_runtime::http2_fields;
 use crate::{ResolveError, TlsError, client_tls, faults, resolve};
 use received::Received;
 

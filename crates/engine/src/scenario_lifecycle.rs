@@ -1,8 +1,8 @@
-//! One scenario on one shard: its world, and when its load stops, drains and is over.
+//! One scenario on one shard: its runtime, and when its load stops, drains and is over.
 //!
-//! A shard runs some scenarios side by side. Each has a world with its load, users, connections, templates and
+//! A shard runs some scenarios side by side. Each has a runtime with its load, users, connections, templates and
 //! snapshot; all share the driver, the loop and its stalls. They share nothing that an exchange touches, so each is
-//! as exact as by itself, and a single scenario needs no loop over scenarios. That is why a world belongs to one
+//! as exact as by itself, and a single scenario needs no loop over scenarios. That is why a runtime belongs to one
 //! scenario. The steps of one user may use several protocols: the protocol of each connection is known from its
 //! origin. A verdict is of a scenario; that of the run is of the scenario with the tightest bottleneck.
 
@@ -12,15 +12,15 @@ use pacing::{Nanos, RevokedSlots};
 use plan::BudgetPart;
 
 use crate::control::{Changes, StopLevel};
+use crate::scenario_runtime::{ScenarioConfig, ScenarioRuntime};
 use crate::slices::{SliceRecorder, Slices};
 use crate::times::{Backlog, Times};
-use crate::world::{ScenarioConfig, ScenarioRuntime};
 
 /// The lifecycle of a scenario between two turns of its shard.
 pub(crate) struct ScenarioLifecycle {
     /// Index in the plan.
     pub(crate) scenario: usize,
-    pub(crate) world: ScenarioRuntime,
+    pub(crate) runtime: ScenarioRuntime,
     times: Times,
     /// The last change of its load that was applied.
     revision: u32,
@@ -72,7 +72,7 @@ impl ScenarioLifecycle {
     pub(crate) fn new<S: Sockets>(work: ScenarioConfig, times: Times, waker: &Waker, sockets: &mut S) -> Self {
         Self {
             scenario: work.scenario,
-            world: ScenarioRuntime::new(work, waker, sockets, times.started),
+            runtime: ScenarioRuntime::new(work, waker, sockets, times.started),
             times,
             revision: 0,
             lost: None,
@@ -108,8 +108,8 @@ impl ScenarioLifecycle {
         let begins = self.is_warming && now >= self.times.measured_from();
         if begins {
             self.is_warming = false;
-            self.world.settle_budget();
-            self.world.begin_measuring(true);
+            self.runtime.settle_budget();
+            self.runtime.begin_measuring(true);
             self.follower.begin();
         }
         begins
@@ -119,7 +119,7 @@ impl ScenarioLifecycle {
     #[cold]
     pub(crate) fn change_load(&mut self, changes: &Changes) {
         if let Some(lost) = changes.lost().filter(|lost| self.lost.as_ref() != Some(lost)) {
-            self.world.give_slots_away(&lost);
+            self.runtime.give_slots_away(&lost);
             self.lost = Some(lost);
         }
         let timeline = changes.timeline(self.scenario);
@@ -133,14 +133,14 @@ impl ScenarioLifecycle {
         if self.stopped_at == Nanos::NEVER {
             self.stop_at = self.times.planned_end();
         }
-        self.world.change_load(&timeline);
+        self.runtime.change_load(&timeline);
     }
 
     /// Closes a slice of the measured time if it is over: what was seen by now is in it.
     pub(crate) fn follow(&mut self, now: Nanos) {
         if now >= self.follower.next_at() && !self.is_over() {
             let last = self.times.planned_end().min(self.stopped_at);
-            self.follower.close_slices(now, last, &self.world.seen, self.world.in_flight());
+            self.follower.close_slices(now, last, &self.runtime.unreported, self.runtime.in_flight());
         }
     }
 
@@ -149,34 +149,34 @@ impl ScenarioLifecycle {
         // The lease is over: what was due since then is made by others.
         let stop_level = if now >= lease { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
-            self.backlog.halfway = self.world.backlog();
+            self.backlog.halfway = self.runtime.backlog();
             self.halfway_at = Nanos::NEVER;
         }
-        self.world.flush_log();
-        let spent_at = self.world.update_budget(now, self.stop_at);
+        self.runtime.flush_log();
+        let spent_at = self.runtime.update_budget(now, self.stop_at);
         let stop_level = if spent_at.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
-        if now >= self.stop_at && self.world.ends_by_count() && stop_level < StopLevel::STOP {
-            (self.stopped_at, self.came_to_end) = (self.world.end_of_starts().unwrap_or(self.stop_at), true);
-            self.backlog.at_end = self.world.backlog();
+        if now >= self.stop_at && self.runtime.ends_by_count() && stop_level < StopLevel::STOP {
+            (self.stopped_at, self.came_to_end) = (self.runtime.end_of_starts().unwrap_or(self.stop_at), true);
+            self.backlog.at_end = self.runtime.backlog();
             self.stop_at = Nanos::NEVER;
             return;
         }
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || stop_level >= StopLevel::STOP) {
             if self.stopped_at == Nanos::NEVER {
-                let ended_at = self.world.end_of_starts().unwrap_or(Nanos::NEVER);
+                let ended_at = self.runtime.end_of_starts().unwrap_or(Nanos::NEVER);
                 self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lease);
                 self.came_to_end = now >= self.stop_at;
-                self.backlog.at_end = self.world.backlog();
+                self.backlog.at_end = self.runtime.backlog();
             }
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
-            if self.world.has_pending_teardown() {
+            if self.runtime.has_pending_teardown() {
                 self.give_up_at = self.end_at;
                 self.end_at += self.times.stop_within;
             }
             // As a plan's, the time of a budget is over before what is intended at its end.
             let is_spent = spent_at.is_some_and(|at| at <= self.stopped_at) || lease <= self.stopped_at;
-            self.base = Some(self.world.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
+            self.base = Some(self.runtime.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
         }
     }
 
@@ -189,15 +189,15 @@ impl ScenarioLifecycle {
             .min(self.halfway_at)
             .min(warm)
             .min(self.follower.next_at())
-            .min(self.world.budget_until())
+            .min(self.runtime.budget_until())
     }
 
     /// The grace is over: users give up what they wait for, and do what they do when they leave. What had come by then
     /// is read first.
     pub(crate) fn give_up_for_teardown<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        if now >= self.give_up_at && self.world.read_until() >= self.give_up_at {
+        if now >= self.give_up_at && self.runtime.read_until() >= self.give_up_at {
             self.give_up_at = Nanos::NEVER;
-            self.world.give_up_for_teardown(now, sockets);
+            self.runtime.give_up_for_teardown(now, sockets);
         }
     }
 
@@ -206,26 +206,26 @@ impl ScenarioLifecycle {
         let round_at = changes.round_at(self.scenario);
         if round_at != self.round_at {
             self.round_at = round_at;
-            self.world.release(round_at);
+            self.runtime.release(round_at);
         }
     }
 
     /// Nothing is left to do, or the time for it is over. What had come when the grace was over is read first.
     #[inline]
     pub(crate) fn should_end(&self, now: Nanos, is_alarmed: bool, stop_level: u8) -> bool {
-        let is_ended = now >= self.end_at && self.world.read_until() >= self.end_at;
-        self.world.is_over() || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
+        let is_ended = now >= self.end_at && self.runtime.read_until() >= self.end_at;
+        self.runtime.is_over() || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
     }
 
     /// Ends what is in flight as incomplete; its peers are notified. True when measuring began with that.
     pub(crate) fn begin_shutdown<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
         let was_warming = std::mem::take(&mut self.is_warming);
         if was_warming {
-            self.world.begin_measuring(false);
+            self.runtime.begin_measuring(false);
         }
         self.over_at = Some(at);
-        self.world.give_back_starts();
-        self.world.end(is_cut, sockets);
+        self.runtime.give_back_starts();
+        self.runtime.end(is_cut, sockets);
         was_warming
     }
 
@@ -233,21 +233,21 @@ impl ScenarioLifecycle {
     /// one are dropped. Until then there is something to do; never, once it has left.
     #[cold]
     pub(crate) fn leave<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> Nanos {
-        if !self.has_left && now >= self.world.closing_until() {
-            self.world.abandon_all(sockets);
+        if !self.has_left && now >= self.runtime.closing_until() {
+            self.runtime.abandon_all(sockets);
             self.has_left = true;
         }
-        if self.has_left { Nanos::NEVER } else { self.world.closing_until() }
+        if self.has_left { Nanos::NEVER } else { self.runtime.closing_until() }
     }
 
     /// Swaps what was seen since the last time for an empty snapshot.
     pub(crate) fn hand_over(&mut self, now: Nanos, seen: &mut Box<Snapshot>) {
-        self.world.settle_budget();
-        self.follower.hand_over(&self.world.seen);
-        std::mem::swap(&mut self.world.seen, seen);
+        self.runtime.settle_budget();
+        self.follower.hand_over(&self.runtime.unreported);
+        std::mem::swap(&mut self.runtime.unreported, seen);
         if !self.is_over() {
-            seen.gauges.connections_open = self.world.connections_open();
-            self.world.record_ages(now, &mut seen.gauges.in_flight);
+            seen.gauges.connections_open = self.runtime.connections_open();
+            self.runtime.record_ages(now, &mut seen.gauges.in_flight);
         }
         self.complete(seen);
     }
@@ -260,27 +260,27 @@ impl ScenarioLifecycle {
             counts[Counter::DrainedMissed] = counts.missed_deadline() - std::mem::take(missed);
         }
         // Users that worked in the interval: at its end some may have finished.
-        let users = if self.is_over() { 0 } else { self.world.users_at_work() };
-        let before = self.users.replace(users).unwrap_or_else(|| self.world.users_begun());
+        let users = if self.is_over() { 0 } else { self.runtime.users_at_work() };
+        let before = self.users.replace(users).unwrap_or_else(|| self.runtime.users_begun());
         seen.gauges.users = users.max(before);
     }
 
     /// The last snapshot, and the outcome.
     pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
-        let mut seen = std::mem::take(&mut self.world.seen);
-        let users = self.world.users_at_work();
+        let mut seen = std::mem::take(&mut self.runtime.unreported);
+        let users = self.runtime.users_at_work();
         self.complete(&mut seen);
         seen.gauges.users = seen.gauges.users.max(users);
         let backlog = self.came_to_end.then_some(self.backlog);
         let at = self.over_at.unwrap_or(at);
         // The time of the last start is part of the load, also when its response came sooner.
-        let stopped_at = match self.world.end_of_starts().filter(|_| self.stopped_at == Nanos::NEVER) {
+        let stopped_at = match self.runtime.end_of_starts().filter(|_| self.stopped_at == Nanos::NEVER) {
             Some(ended_at) => ended_at,
             None => self.stopped_at.min(at),
         };
-        self.world.finish_log();
-        let spent = self.world.ended_by();
-        let (slices, first_times) = (self.follower.take(), self.world.take_first_times());
+        self.runtime.finish_log();
+        let spent = self.runtime.ended_by();
+        let (slices, first_times) = (self.follower.take(), self.runtime.take_first_times());
         (seen, ScenarioOutcome { scenario: self.scenario, stopped_at, backlog, spent, slices, first_times })
     }
 }

@@ -15,10 +15,10 @@ use crate::barriers::BarrierEvent;
 use crate::control::{Changes, StopLevel};
 use crate::remote::RemotePartEvent;
 use crate::scenario_lifecycle::{ScenarioLifecycle, ScenarioOutcome};
+use crate::scenario_runtime::ScenarioConfig;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, fault_injected};
 use crate::times::Times;
-use crate::world::ScenarioConfig;
 use publisher::Publisher;
 
 /// Interval of the ticks by which a shard measures how late its loop is.
@@ -144,7 +144,7 @@ impl<D: Driver> Shard<D> {
             |(work, duration)| ScenarioLifecycle::new(work, Times { duration, ..times }, &waker, driver.sockets());
         let mut lifecycles: Vec<ScenarioLifecycle> = assignment.into_iter().map(begun).collect();
         // The time before it began is no stall.
-        lifecycles.iter_mut().for_each(|lifecycle| lifecycle.world.sleep_until(begins));
+        lifecycles.iter_mut().for_each(|lifecycle| lifecycle.runtime.sleep_until(begins));
         Self {
             playing: lifecycles.len(),
             lifecycles,
@@ -167,7 +167,7 @@ impl<D: Driver> Shard<D> {
         if self.playing == 0 {
             return self.part(now);
         }
-        each(&mut self.lifecycles, |lifecycle| lifecycle.world.wake_at(now));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.runtime.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
         let control_word = self.publisher.ends.stop_level.load_word();
         // Most turns are for sockets and users only.
@@ -180,25 +180,25 @@ impl<D: Driver> Shard<D> {
             let sockets = self.driver.sockets();
             if lifecycle.is_over() {
                 next = next.min(lifecycle.leave(now, sockets));
-                is_failing &= lifecycle.world.is_failing();
+                is_failing &= lifecycle.runtime.is_failing();
                 continue;
             }
-            if lifecycle.world.is_rendezvous() {
+            if lifecycle.runtime.is_rendezvous() {
                 self.publisher.release_rendezvous(lifecycle);
             }
-            lifecycle.world.turn(now, sockets);
-            if lifecycle.world.is_rendezvous() && lifecycle.world.has_gathered() {
+            lifecycle.runtime.turn(now, sockets);
+            if lifecycle.runtime.is_rendezvous() && lifecycle.runtime.has_gathered() {
                 self.publisher.tell_gathered(lifecycle.scenario, now);
             }
-            if let Some(reason) = lifecycle.world.take_stop_reason() {
+            if let Some(reason) = lifecycle.runtime.take_stop_reason() {
                 self.publisher.tell_stop(reason);
             }
             if is_alarmed {
                 lifecycle.give_up_for_teardown(now, sockets);
             }
             is_ended |= lifecycle.should_end(now, is_alarmed, StopLevel::level(control_word));
-            next = next.min(lifecycle.world.next_turn(now));
-            is_failing &= lifecycle.world.is_failing();
+            next = next.min(lifecycle.runtime.next_turn(now));
+            is_failing &= lifecycle.runtime.is_failing();
         }
         if is_ended {
             return self.end_scenarios(now, is_alarmed, control_word);
@@ -278,7 +278,7 @@ impl<D: Driver> Shard<D> {
             if now < self.lag_at {
                 break;
             }
-            self.lifecycles[0].world.seen.lag.record((now - self.lag_at).0);
+            self.lifecycles[0].runtime.unreported.lag.record((now - self.lag_at).0);
             #[cfg(test)]
             if now - self.lag_at > LAG_EVERY && fault_injected(Bug::StallOneTick) {
                 self.lag_at = now;
@@ -299,7 +299,7 @@ impl<D: Driver> Shard<D> {
         if was_warming && self.playing == 0 {
             self.publisher.reset_usage_baseline();
         }
-        if self.lifecycles[index].world.is_rendezvous() {
+        if self.lifecycles[index].runtime.is_rendezvous() {
             self.publisher.tell_left(self.lifecycles[index].scenario);
         }
     }
@@ -314,7 +314,7 @@ impl<D: Driver> Shard<D> {
     /// The shard may sleep until then.
     pub(crate) fn sleep_until(&mut self, until: Nanos) {
         let until = until.max(self.turned_at);
-        each(&mut self.lifecycles, |lifecycle| lifecycle.world.sleep_until(until));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.runtime.sleep_until(until));
     }
 
     /// Waits for its sockets, and handles their events.
@@ -323,11 +323,11 @@ impl<D: Driver> Shard<D> {
         let (lifecycles, owners) = (&mut self.lifecycles[..], &mut self.owners);
         let is_single = lifecycles.len() == 1;
         self.driver
-            .coalesce(lifecycles.iter().map(|lifecycle| lifecycle.world.coalesce_span()).min().unwrap_or_default());
+            .coalesce(lifecycles.iter().map(|lifecycle| lifecycle.runtime.coalesce_span()).min().unwrap_or_default());
         self.driver.wait(until, |sockets, event| {
             let owner = if is_single { 0 } else { owner_of(lifecycles, owners, socket_of(&event)) };
             if let Some(lifecycle) = lifecycles.get_mut(owner) {
-                lifecycle.world.handle(sockets, event);
+                lifecycle.runtime.handle(sockets, event);
             }
         })?;
         self.update_read_until();
@@ -351,7 +351,7 @@ impl<D: Driver> Shard<D> {
     }
 
     fn has_read_until(&mut self, at: Nanos) {
-        each(&mut self.lifecycles, |lifecycle| lifecycle.world.has_read_until(at));
+        each(&mut self.lifecycles, |lifecycle| lifecycle.runtime.has_read_until(at));
     }
 
     /// Reports the last of what was seen to the run.
@@ -364,14 +364,14 @@ impl<D: Driver> Shard<D> {
         let at =
             self.lifecycles.iter().filter_map(ScenarioLifecycle::over_at).max().unwrap_or_else(|| self.driver.now());
         for lifecycle in &mut self.lifecycles {
-            lifecycle.world.abandon_all(self.driver.sockets());
+            lifecycle.runtime.abandon_all(self.driver.sockets());
         }
         self.publisher.finish(&mut self.lifecycles, at);
     }
 
     /// Exchanges in flight: begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
-        self.lifecycles.iter().map(|lifecycle| lifecycle.world.in_flight()).sum()
+        self.lifecycles.iter().map(|lifecycle| lifecycle.runtime.in_flight()).sum()
     }
 }
 
@@ -413,10 +413,10 @@ fn owner_of(lifecycles: &mut [ScenarioLifecycle], owners: &mut Vec<u16>, socket:
     let Some(socket) = socket else { return lifecycles.len() };
     let index = socket.index as usize;
     let last = owners.get(index).map_or(0, |owner| usize::from(*owner));
-    if lifecycles[last].world.knows(socket) {
+    if lifecycles[last].runtime.knows(socket) {
         return last;
     }
-    let Some(owner) = lifecycles.iter_mut().position(|lifecycle| lifecycle.world.knows(socket)) else {
+    let Some(owner) = lifecycles.iter_mut().position(|lifecycle| lifecycle.runtime.knows(socket)) else {
         return lifecycles.len();
     };
     if index >= owners.len() {

@@ -6,7 +6,7 @@
 //! ([`Feed::place`], `turn`), so shards need no coordination. A file of some megabytes is held in memory (`csv`,
 //! `json`: rows of bytes with their lines); of a larger one a sparse index of offsets is held, and a control thread
 //! (`stream`) reads rows ahead for the [`Reader`] of each shard. A reader never waits: it returns that a row is not
-//! there yet, and requests it. `engine/src/world/states/ahead.rs` requests the rows of starts that are not due yet.
+//! there yet, and requests it. `engine/src/scenario_runtime/users/variables/ahead.rs` requests the rows of starts that are not due yet.
 
 #[cfg(test)]
 #[macro_use]

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::Protocol;
 use wire::connection::ProtocolConnection;
 
-use super::world::{HoldRuntime, Phase, Wake};
+use super::runtime::{HoldRuntime, Phase, Wake};
 
 /// Most connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
 /// (tcp_max_orphans, tcp_max_tw_buckets).
@@ -29,7 +29,7 @@ impl HoldRuntime {
         self.stops_opening = true;
         self.retries.clear();
         for (_, failure) in std::mem::take(&mut self.elsewhere) {
-            self.seen.counts.failed[failure.index()] += 1;
+            self.unreported.counts.failed[failure.index()] += 1;
         }
     }
 
@@ -65,7 +65,7 @@ impl HoldRuntime {
                 Phase::Idle => self.close_one(number, now, sockets),
                 // Its response may still come.
                 Phase::Asks | Phase::Says if grace_is_over => {
-                    self.seen.counts[HeldCounter::CloseTimedOut] += 1;
+                    self.unreported.counts[HeldCounter::CloseTimedOut] += 1;
                     self.drop_one(number, now, sockets);
                 }
                 Phase::Asks | Phase::Says => connection.is_ending = true,
@@ -76,7 +76,7 @@ impl HoldRuntime {
         if now >= self.grace_end() && !std::mem::replace(&mut self.grace_is_over, true) {
             for number in 0..self.connections.len() as u32 {
                 if matches!(self.get(number).phase, Phase::Asks | Phase::Says) {
-                    self.seen.counts[HeldCounter::CloseTimedOut] += 1;
+                    self.unreported.counts[HeldCounter::CloseTimedOut] += 1;
                     self.drop_one(number, now, sockets);
                 }
             }
@@ -89,7 +89,7 @@ impl HoldRuntime {
         let connection = self.get(number);
         (connection.phase, connection.more) = (Phase::Gone, None);
         self.opening -= 1;
-        self.seen.counts[HeldCounter::Abandoned] += 1;
+        self.unreported.counts[HeldCounter::Abandoned] += 1;
     }
 
     /// Closes an established connection without a closing handshake.
@@ -97,8 +97,8 @@ impl HoldRuntime {
         self.give_up_owed(number, now);
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Asks {
-            self.seen.counts[HeldCounter::Unanswered] += 1;
-            self.seen.incomplete.record(now.since(connection.intended).0);
+            self.unreported.counts[HeldCounter::Unanswered] += 1;
+            self.unreported.incomplete.record(now.since(connection.intended).0);
         }
         self.close_socket(number, sockets);
         let connection = self.get(number);
@@ -113,7 +113,7 @@ impl HoldRuntime {
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
         if !is_ws && !is_sealed {
             // The kernel signals the end of the stream to the peer.
-            self.seen.counts[HeldCounter::Closed] += 1;
+            self.unreported.counts[HeldCounter::Closed] += 1;
             return self.drop_one(number, now, sockets);
         }
         (connection.phase, connection.since) = (Phase::Closes, now);
@@ -186,7 +186,7 @@ impl HoldRuntime {
             if connection.is_opening() {
                 self.abandon(number, sockets);
             } else if connection.is_established() {
-                self.seen.counts[HeldCounter::CloseTimedOut] += 1;
+                self.unreported.counts[HeldCounter::CloseTimedOut] += 1;
                 let now = sockets.now();
                 self.drop_one(number, now, sockets);
             } else if connection.is_parting() {

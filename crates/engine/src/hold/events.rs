@@ -7,7 +7,7 @@ use plan::Protocol;
 use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 
 use super::job::HoldConfig;
-use super::world::{HoldRuntime, Phase};
+use super::runtime::{HoldRuntime, Phase};
 use crate::faults;
 use crate::messaging::Expects;
 
@@ -24,7 +24,7 @@ impl HoldRuntime {
         match event {
             Event::Received { socket, bytes, at } => {
                 let Some(number) = self.find(socket) else { return };
-                self.seen.counts[HeldCounter::BytesReceived] += bytes.len() as u64;
+                self.unreported.counts[HeldCounter::BytesReceived] += bytes.len() as u64;
                 self.received(number, bytes, at, sockets);
             }
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
@@ -107,7 +107,7 @@ impl HoldRuntime {
             self.send_raw(socket, back, sockets);
         }
         if was_shaking && !is_shaking && fed.is_ok() {
-            self.seen.counts[HeldCounter::TlsResumed] += u64::from(is_resumed);
+            self.unreported.counts[HeldCounter::TlsResumed] += u64::from(is_resumed);
             self.begin(number, at, sockets);
         }
         if !plain.is_empty() && self.find(socket) == Some(number) {
@@ -259,12 +259,12 @@ impl HoldRuntime {
 
     /// An unsolicited message came.
     fn pushed(&mut self, number: u32, at: Nanos) {
-        self.seen.counts[HeldCounter::Pushed] += 1;
+        self.unreported.counts[HeldCounter::Pushed] += 1;
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Idle {
             let last = std::mem::replace(&mut connection.since, at);
             if last != Nanos::NEVER {
-                self.seen.gap.record(at.since(last).0);
+                self.unreported.gap.record(at.since(last).0);
             }
         }
     }

@@ -13,8 +13,8 @@ use wire::tls::ClientConfig;
 use super::aggregator::{AggregatorSetup, HoldAggregator, Update, sum};
 use super::job::HoldConfig;
 use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
+use super::runtime::HoldRuntime;
 use super::shard::{self, Ends, Report};
-use super::world::HoldRuntime;
 use super::{HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
 use crate::endpoints::EndpointRotation;
@@ -144,8 +144,8 @@ impl Holding {
             let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
                 Ok(mut driver) => {
-                    let world = HoldRuntime::new(job, share, driver.sockets());
-                    shard::run(driver, world, &ends, &place.start);
+                    let runtime = HoldRuntime::new(job, share, driver.sockets());
+                    shard::run(driver, runtime, &ends, &place.start);
                 }
                 // The run may be gone already.
                 Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),

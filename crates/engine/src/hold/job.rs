@@ -12,7 +12,7 @@ use wire::tls::ClientConfig;
 use crate::endpoints::EndpointRotation;
 use crate::faults;
 use crate::messaging::PreparedMessaging;
-use crate::world::PreparedStep;
+use crate::scenario_runtime::PreparedStep;
 
 /// The configuration, the same for all shards.
 pub(super) struct HoldConfig {

@@ -6,9 +6,9 @@ use pacing::Nanos;
 use plan::HoldWork;
 use wire::connection::IdleState;
 
-use super::world::{Connection, HoldRuntime, Phase, Wake};
+use super::runtime::{Connection, HoldRuntime, Phase, Wake};
 use crate::faults;
-use crate::world::is_of_peer;
+use crate::scenario_runtime::is_of_peer;
 
 /// Most connections of a shard being opened at one time: fewer than an accept queue takes.
 const OPENING_MAX: u32 = 1_024;
@@ -65,14 +65,14 @@ impl HoldRuntime {
     }
 
     pub(super) fn open_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let before = self.seen.counts.tried();
+        let before = self.unreported.counts.tried();
         for _ in 0..OPEN_BATCH.min(self.elsewhere.len() as u32) {
             if let Some((number, _)) = self.elsewhere.pop_front() {
                 self.open_again(number, sockets);
             }
         }
         let has_room = |tried: u64| tried - before < u64::from(OPEN_BATCH);
-        while self.elsewhere.is_empty() && self.next_open(now) <= now && has_room(self.seen.counts.tried()) {
+        while self.elsewhere.is_empty() && self.next_open(now) <= now && has_room(self.unreported.counts.tried()) {
             let first = self.connections.len() as u32;
             if first < self.count && self.open_at(first) <= now {
                 self.connections.push(Connection {
@@ -104,8 +104,8 @@ impl HoldRuntime {
 
     fn open_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
-        self.seen.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
-        self.seen.counts[HeldCounter::Tried] += 1;
+        self.unreported.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
+        self.unreported.counts[HeldCounter::Tried] += 1;
         self.open_again(number, sockets);
     }
 
@@ -170,14 +170,14 @@ impl HoldRuntime {
     /// The connection is established.
     pub(super) fn established<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
-        self.seen.connect.record(now.since(connection.since).0);
+        self.unreported.connect.record(now.since(connection.since).0);
         (connection.phase, connection.tries) = (Phase::Idle, 0);
         connection.since = Nanos::NEVER;
         connection.was_established = true;
         connection.tidy();
         self.opening -= 1;
         self.open += 1;
-        self.seen.counts[HeldCounter::Established] += 1;
+        self.unreported.counts[HeldCounter::Established] += 1;
         match self.job.work {
             HoldWork::Once => self.due(number, now, now, sockets),
             // The first pause is as long as any, so that the connections do not all send at once.

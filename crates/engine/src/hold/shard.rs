@@ -9,7 +9,7 @@ use pacing::Nanos;
 
 use super::Orders;
 use super::parts::{HoldEnd, PartMemory};
-use super::world::HoldRuntime;
+use super::runtime::HoldRuntime;
 use crate::RunError;
 use crate::control::{StopHandle, StopLevel};
 use crate::remote::WorkersSummary;
@@ -75,13 +75,13 @@ pub(super) struct Ends {
 }
 
 /// Runs a shard to its end. The run may be gone: the shard then ends.
-pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends, begins: &Receiver<Nanos>) {
+pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &Ends, begins: &Receiver<Nanos>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(started) = begins.recv() else { return };
-    world.start_at(started);
-    let (interval, options) = (world.interval(), ends.stop.stop_level_of());
+    runtime.start_at(started);
+    let (interval, options) = (runtime.interval(), ends.stop.stop_level_of());
     let (mut reached, mut reported) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
@@ -98,36 +98,36 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
             if now < lag_at {
                 break;
             }
-            world.seen.lag.record((now - lag_at).0);
+            runtime.unreported.lag.record((now - lag_at).0);
             lag_at += LAG_EVERY;
         }
         lag_at = lag_at.max(now);
         if ends.orders.stops_opening() {
-            world.stop_opening();
+            runtime.stop_opening();
         }
         let (stop_level, end_at) = (options.get(), ends.orders.end_at());
-        if !world.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
-            let reported = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
-            world.begin_closing(now, end_at, driver.sockets());
+        if !runtime.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
+            let reported = ends.reports.send(Report::Closing { now: runtime.now(), since: now.since(started) });
+            runtime.begin_closing(now, end_at, driver.sockets());
             if reported.is_err() {
                 break;
             }
         }
-        if let Err(error) = turn(&mut driver, &mut world, now) {
+        if let Err(error) = turn(&mut driver, &mut runtime, now) {
             drop(ends.reports.send(Report::Broken(error.into())));
             return;
         }
-        if world.is_over() || stop_level >= StopLevel::ABORT {
+        if runtime.is_over() || stop_level >= StopLevel::ABORT {
             break;
         }
-        if !has_opened && !world.is_closing() && world.has_tried_all(now) {
+        if !has_opened && !runtime.is_closing() && runtime.has_tried_all(now) {
             has_opened = true;
-            if ends.orders.has_opened(world.now().open, now) {
+            if ends.orders.has_opened(runtime.now().open, now) {
                 ends.stop.wake_all();
             }
             if ends
                 .reports
-                .send(Report::Opened { shard: ends.shard, now: world.now(), since: now.since(started) })
+                .send(Report::Opened { shard: ends.shard, now: runtime.now(), since: now.since(started) })
                 .is_err()
             {
                 break;
@@ -139,41 +139,41 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
         }
         on_their_way -= ends.taken.try_iter().count();
         if reached > reported && on_their_way < REPORTS_MAX {
-            let standing = world.now();
-            let mut seen = std::mem::take(&mut world.seen);
+            let standing = runtime.now();
+            let mut seen = std::mem::take(&mut runtime.unreported);
             complete(&mut seen, standing);
             (reported, on_their_way) = (reached, on_their_way + 1);
             if ends.reports.send(Report::Interval { shard: ends.shard, reached, seen }).is_err() {
                 break;
             }
         }
-        let end_at = if world.is_closing() { Nanos::NEVER } else { end_at };
-        let until = world.next_turn(now).min(next_at).min(lag_at).min(end_at);
-        world.sleep_until(until.max(now));
-        if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
+        let end_at = if runtime.is_closing() { Nanos::NEVER } else { end_at };
+        let until = runtime.next_turn(now).min(next_at).min(lag_at).min(end_at);
+        runtime.sleep_until(until.max(now));
+        if let Err(error) = driver.wait(until, |sockets, event| runtime.handle(sockets, event)) {
             drop(ends.reports.send(Report::Broken(error.into())));
             return;
         }
     }
-    world.end(driver.sockets());
-    let mut seen = std::mem::take(&mut world.seen);
+    runtime.end(driver.sockets());
+    let mut seen = std::mem::take(&mut runtime.unreported);
     complete(&mut seen, HeldNow::default());
     drop(ends.reports.send(Report::Over { shard: ends.shard, at: driver.now(), seen }));
 }
 
 /// Does what is due, after reading what is there: a stall of the generator must not time out a response that came in
 /// time.
-pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut HoldRuntime, now: Nanos) -> Result<(), std::io::Error> {
-    world.wake_at(now);
+pub(super) fn turn<D: Driver>(driver: &mut D, runtime: &mut HoldRuntime, now: Nanos) -> Result<(), std::io::Error> {
+    runtime.wake_at(now);
     let (mut reads, mut quiet) = (0, 0);
-    while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {
+    while reads < READS_MAX && quiet < QUIET_READS && runtime.is_deadline_due(now) {
         let mut has_read = false;
         driver.wait(Nanos::ZERO, |sockets, event| {
             has_read = true;
-            world.handle(sockets, event);
+            runtime.handle(sockets, event);
         })?;
         (reads, quiet) = (reads + 1, if has_read { 0 } else { quiet + 1 });
     }
-    world.turn(now, driver.sockets());
+    runtime.turn(now, driver.sockets());
     Ok(())
 }

@@ -12,8 +12,8 @@ use target::SteppedServer;
 
 use super::Orders;
 use super::job::HoldConfig;
+use super::runtime::{HoldRuntime, Phase};
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
-use super::world::{HoldRuntime, Phase};
 use crate::Places;
 use crate::endpoints::EndpointRotation;
 
@@ -66,7 +66,7 @@ fn audit(world: &HoldRuntime) {
     assert_eq!(world.open, of(&[Phase::Idle, Phase::Asks, Phase::Says]), "open");
     assert_eq!(world.closing, of(&[Phase::Closes, Phase::Leaves]), "closing");
     assert_eq!(world.owed, world.connections.iter().map(|one| u64::from(one.owed)).sum::<u64>(), "owed");
-    let counts = &world.seen.counts;
+    let counts = &world.unreported.counts;
     let opening = u64::from(world.opening);
     let tried = counts.established() + counts.failed_in_all() + counts.abandoned() + opening;
     assert_eq!(counts.tried(), tried, "each try has one end");
@@ -159,7 +159,7 @@ fn carry_out(scene: &Scene) -> Story {
             server.step().expect("the server works");
         }
     }
-    Story { seen: std::mem::take(&mut *world.seen), flags: flags.clone(), count, most_open, sockets_left, turns }
+    Story { seen: std::mem::take(&mut *world.unreported), flags: flags.clone(), count, most_open, sockets_left, turns }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::{HoldWork, Protocol};
 use wire::connection::{ALONE, ExchangeStart, Payload, ProtocolConnection};
 
-use super::world::{HoldRuntime, Phase, Wake};
+use super::runtime::{HoldRuntime, Phase, Wake};
 use crate::messaging::Expects;
 
 /// A message sent later than this was delayed by the generator; a scheduler's hiccups are below.
@@ -53,7 +53,7 @@ impl HoldRuntime {
         self.turns += 1;
         match self.connections.get(number as usize) {
             Some(connection) if connection.is_established() => self.due(number, intended, now, sockets),
-            Some(connection) if connection.was_established => self.seen.counts[HeldCounter::Missed] += 1,
+            Some(connection) if connection.was_established => self.unreported.counts[HeldCounter::Missed] += 1,
             _ => {}
         }
     }
@@ -61,8 +61,8 @@ impl HoldRuntime {
     /// Messages that a connection still owes are not sent any more.
     pub(super) fn give_up_owed(&mut self, number: u32, now: Nanos) {
         while let Some(intended) = self.next_owed(number) {
-            self.seen.counts[HeldCounter::Unsent] += 1;
-            self.seen.incomplete.record(now.since(intended).0);
+            self.unreported.counts[HeldCounter::Unsent] += 1;
+            self.unreported.incomplete.record(now.since(intended).0);
         }
     }
 
@@ -78,8 +78,8 @@ impl HoldRuntime {
     }
 
     fn count_due(&mut self, intended: Nanos, now: Nanos) {
-        self.seen.counts[HeldCounter::Due] += 1;
-        self.seen.counts[HeldCounter::Late] += u64::from(now > intended + LATENESS_MAX);
+        self.unreported.counts[HeldCounter::Due] += 1;
+        self.unreported.counts[HeldCounter::Late] += u64::from(now > intended + LATENESS_MAX);
     }
 
     /// The earliest of the messages that a connection owes.
@@ -114,7 +114,7 @@ impl HoldRuntime {
         }
         connection.phase = if is_awaited { Phase::Asks } else { Phase::Says };
         (connection.since, connection.intended) = (now, intended);
-        self.seen.counts[HeldCounter::Sent] += 1;
+        self.unreported.counts[HeldCounter::Sent] += 1;
         if is_awaited {
             self.response_deadlines.push(number, now);
         }
@@ -128,7 +128,7 @@ impl HoldRuntime {
             self.send_own(number, copy, sockets);
             return;
         }
-        self.seen.counts[HeldCounter::BytesQueued] += bytes.len() as u64;
+        self.unreported.counts[HeldCounter::BytesQueued] += bytes.len() as u64;
         let template = frame.map_or(self.request, |(_, number)| self.templates.get(number?).copied());
         match template {
             Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
@@ -150,10 +150,10 @@ impl HoldRuntime {
     /// A response is complete, and was checked.
     pub(super) fn answered<S: Sockets>(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
-        self.seen.response.record(at.since(connection.intended).0);
-        self.seen.service.record(at.since(connection.since).0);
-        self.seen.counts[HeldCounter::Answered] += 1;
-        self.seen.counts[HeldCounter::Refused] += u64::from(!is_good);
+        self.unreported.response.record(at.since(connection.intended).0);
+        self.unreported.service.record(at.since(connection.since).0);
+        self.unreported.counts[HeldCounter::Answered] += 1;
+        self.unreported.counts[HeldCounter::Refused] += u64::from(!is_good);
         self.spoken(number, at, sockets);
     }
 

@@ -20,11 +20,11 @@ use crate::data_sources::SharedData;
 use crate::endpoints::EndpointRotation;
 use crate::messaging::has_message_checks;
 use crate::request_log::RequestLogConfig;
+use crate::scenario_runtime::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, ScenarioConfig};
 use crate::series::catalog;
 use crate::shard::ShardAssignment;
 use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
-use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, ScenarioConfig};
 use crate::{Places, PlacesError};
 
 /// Assignments of the shards of a plan, on at most `threads` shards; a shard without users is left out. `ways`: to the

@@ -7,7 +7,7 @@ use pacing::Nanos;
 use plan::Load;
 
 use super::history::{History, Row};
-use crate::world::{CLOSING_MAX, COALESCE_MAX};
+use crate::scenario_runtime::{CLOSING_MAX, COALESCE_MAX};
 
 /// The first check that does not hold, as a message.
 pub(super) fn all(history: &History) -> Result<(), String> {

@@ -6,7 +6,7 @@ use plan::Flags;
 
 use super::history::{self, History, Setup};
 use crate::idle::QUIET;
-use crate::world::COALESCE_MAX;
+use crate::scenario_runtime::COALESCE_MAX;
 
 fn run(flags: Flags) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -463,8 +463,8 @@ impl LoadStage<'_> {
         };
         let mut known = 0;
         for lifecycle in &mut shard.lifecycles {
-            lifecycle.world.audit()?;
-            known += lifecycle.world.known_connections();
+            lifecycle.runtime.audit()?;
+            known += lifecycle.runtime.known_connections();
         }
         let open = self.world.network.open_sockets(host);
         if known != open {

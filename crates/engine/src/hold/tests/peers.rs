@@ -81,11 +81,11 @@ fn back_after(seed: u64, count: u64) -> Vec<Nanos> {
         driver.wait(until, |sockets, event| world.handle(sockets, event)).expect("the driver works");
         audit(&world);
         let known = count + back.len() as u64;
-        for _ in known..world.seen.counts.established() {
+        for _ in known..world.unreported.counts.established() {
             back.push(network.now().since(lost_at.expect("they were lost before")));
         }
     }
-    let counts = &world.seen.counts;
+    let counts = &world.unreported.counts;
     assert_eq!((counts.lost_in_all(), counts.retries(), counts.failed_in_all()), (count, count, 0), "{counts:?}");
     assert!(
         metrics::HeldCounts::reasons(&counts.lost)

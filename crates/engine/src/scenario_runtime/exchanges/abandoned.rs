@@ -1,0 +1,14 @@
+//! An attempt that is aborted, for what ends it and what decides about another one.
+
+use driver::Socket;
+use pacing::Nanos;
+
+use crate::slab::Key;
+
+/// An attempt that is aborted.
+pub(in crate::scenario_runtime) struct AbandonedAttempt {
+    pub(in crate::scenario_runtime) key: Key,
+    pub(in crate::scenario_runtime) socket: Socket,
+    pub(in crate::scenario_runtime) stream: u32,
+    pub(in crate::scenario_runtime) sent: Nanos,
+}
